@@ -1,0 +1,75 @@
+# attnviz: everything a person or a CI runs. Needs python3 (3.11 or newer), make and bash.
+#   make run          install what the app needs, start it, print its address  (PORT=8501 ADDRESS=127.0.0.1)
+#   make test         checks and all tests but the slow ones; gets a browser where there is none
+#   make test-all     the slow ones too
+#   make check        format, lint, types, layers, contracts: no model, no browser
+#   make bench        the figures of the README, measured here
+#   make format       rewrite the sources in the house format
+#   make screenshots  take the pictures of the docs from the running app
+#   make clean        remove .venv and caches
+# PYTHON names another python3; PIP_ARGS is passed to pip, e.g. PIP_ARGS='--extra-index-url …' for a mirror.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := run
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8501
+ADDRESS ?= 127.0.0.1
+PIP_ARGS ?=
+PYTEST_ARGS ?=
+export PYTHON VENV PIP_ARGS
+
+BIN := $(VENV)/bin
+APP_STAMP := $(VENV)/.installed-app
+DEV_STAMP := $(VENV)/.installed-dev
+CODE := app.py attnviz pages tests scripts benchmarks
+
+.PHONY: run test test-all check lint bench format screenshots clean
+
+run: $(APP_STAMP)
+	@exec $(BIN)/python -m attnviz.cli app --port $(PORT) --address $(ADDRESS)
+
+check: lint
+	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)
+
+test: lint
+	chromium=$$(scripts/ensure_browser)
+	ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+test-all: lint
+	chromium=$$(scripts/ensure_browser)
+	ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(DEV_STAMP)
+	$(BIN)/ruff format --check $(wildcard $(CODE))
+	$(BIN)/ruff check $(wildcard $(CODE))
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(DEV_STAMP)
+	chromium=$$(scripts/ensure_browser)
+	ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python benchmarks/spine.py
+
+format: $(DEV_STAMP)
+	$(BIN)/ruff format $(wildcard $(CODE))
+	$(BIN)/ruff check --fix $(wildcard $(CODE))
+
+screenshots: $(DEV_STAMP)
+	chromium=$$(scripts/ensure_browser)
+	ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python scripts/screenshots.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(APP_STAMP): requirements.txt scripts/make_venv
+	@scripts/make_venv requirements.txt $@
+
+$(DEV_STAMP): requirements-dev.txt requirements.txt scripts/make_venv
+	@scripts/make_venv requirements-dev.txt $@
+	@touch $(APP_STAMP)
+
+.ONESHELL:

@@ -1,0 +1,15 @@
+"""The launcher: run it with ``streamlit run app.py``.
+
+It only names the real entry, ``attnviz/ui/main.py``. With the page list in this file instead, the
+first visitor of a fresh server who opens a deep link (``/head?text=…``) would get Streamlit's old
+page mode: that page alone, without the sidebar and with untranslated names. The path is taken from
+the package, so that the same file works in a checkout and in an installed wheel.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+import attnviz
+
+app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py")
