@@ -10,7 +10,6 @@
 # PYTHON names another python3; PIP_ARGS is passed to pip, e.g. PIP_ARGS='--extra-index-url …' for a mirror.
 
 SHELL := bash
-.SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := run
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -36,12 +35,10 @@ check: lint
 	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)
 
 test: lint
-	chromium=$$(scripts/ensure_browser)
-	ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 test-all: lint
-	chromium=$$(scripts/ensure_browser)
-	ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check $(wildcard $(CODE))
@@ -50,16 +47,14 @@ lint: $(DEV_STAMP)
 	$(BIN)/lint-imports
 
 bench: $(DEV_STAMP)
-	chromium=$$(scripts/ensure_browser)
-	ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python benchmarks/spine.py
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python benchmarks/spine.py
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff format $(wildcard $(CODE))
 	$(BIN)/ruff check --fix $(wildcard $(CODE))
 
 screenshots: $(DEV_STAMP)
-	chromium=$$(scripts/ensure_browser)
-	ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python scripts/screenshots.py
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python scripts/screenshots.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
@@ -71,5 +66,3 @@ $(APP_STAMP): requirements.txt scripts/make_venv
 $(DEV_STAMP): requirements-dev.txt requirements.txt scripts/make_venv
 	@scripts/make_venv requirements-dev.txt $@
 	@touch $(APP_STAMP)
-
-.ONESHELL:

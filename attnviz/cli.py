@@ -1,0 +1,221 @@
+"""The command line: ``attnviz app | models | capture``, the library's words at a shell prompt.
+
+In: arguments. Out: text or JSON on stdout; what the user can mend goes to stderr with exit code 2.
+Each command is one function here plus one entry in ``COMMANDS``. Neither torch nor streamlit is
+imported before a command needs it, so that ``--help`` answers at once. This is the only module of
+the package that prints.
+"""
+
+import argparse
+import io
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import attnviz
+from attnviz.errors import AttnVizError
+
+WIDE_TABLE = (
+    16  # more tokens than this do not fit a terminal: the strongest keys are listed instead
+)
+STRONGEST = 3
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: its name, one line of help, how its arguments are declared, what runs it."""
+
+    name: str
+    help: str
+    declare: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit code of one command: 0, or 2 with a message on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    arguments = parser().parse_args(argv)
+    try:
+        return COMMANDS[arguments.command].run(arguments)
+    except AttnVizError as error:
+        print(f"attnviz: {error}", file=sys.stderr)
+        return 2
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    top = argparse.ArgumentParser(prog="attnviz", description="Look inside attention heads.")
+    subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in COMMANDS.values():
+        command.declare(
+            subparsers.add_parser(command.name, help=command.help, description=command.help)
+        )
+    return top
+
+
+# --- app ---------------------------------------------------------------------------------------
+
+
+def _declare_app(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--port", type=int, default=8501, help="port to listen on (8501)")
+    command.add_argument(
+        "--address",
+        default="127.0.0.1",
+        help="address to listen on (127.0.0.1: this machine only; 0.0.0.0: all interfaces)",
+    )
+
+
+def _run_app(arguments: argparse.Namespace) -> int:
+    problem = _port_problem(arguments.address, arguments.port)
+    if problem:
+        print(f"attnviz: {problem}", file=sys.stderr)
+        return 2
+    shown = "127.0.0.1" if arguments.address == "0.0.0.0" else arguments.address
+    host = f"[{shown}]" if ":" in shown else shown
+    print(f"attnviz: open http://{host}:{arguments.port} (stop with Ctrl+C)", flush=True)
+    options = [f"--server.port={arguments.port}", f"--server.address={arguments.address}"]
+    command = [sys.executable, "-m", "streamlit", "run", str(app_file()), *options]
+    os.execv(sys.executable, command)
+
+
+def app_file() -> Path:
+    """The launcher: beside the package in a checkout, inside it in an installed wheel."""
+    package = Path(attnviz.__file__).parent
+    inside = package / "app.py"
+    return inside if inside.is_file() else package.parent / "app.py"
+
+
+def _port_problem(address: str, port: int) -> str | None:
+    """Why nothing can listen there, with what to do; None when it can."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        socket.create_server((address, port), family=family).close()
+    except OSError as error:
+        return (
+            f"cannot listen on {address} port {port} ({error.strerror}). Another program may be "
+            f"using it: stop that one, or choose another port: make run PORT={port + 1}, "
+            f"or attnviz app --port {port + 1}"
+        )
+    except OverflowError:
+        return f"a port is a number from 1 to 65535, not {port}"
+    return None
+
+
+# --- models ------------------------------------------------------------------------------------
+
+
+def _declare_models(command: argparse.ArgumentParser) -> None:
+    """It takes no arguments."""
+
+
+def _run_models(_arguments: argparse.Namespace) -> int:
+    head = ("name", "kind", "layers", "heads", "parameters", "MiB", "licence", "description")
+    rows = [
+        (
+            card.name,
+            card.kind,
+            str(card.layers),
+            str(card.heads),
+            f"{card.parameters:,}",
+            f"{card.size_mib:.0f}",
+            card.licence,
+            card.description,
+        )
+        for card in attnviz.models()
+    ]
+    print(_columns([head, *rows]))
+    return 0
+
+
+# --- capture -----------------------------------------------------------------------------------
+
+
+def _declare_capture(command: argparse.ArgumentParser) -> None:
+    command.add_argument("text", help="the text to run through the model")
+    command.add_argument("--pair", help="a second text, for models that take a pair")
+    command.add_argument("--model", default="minilm", help="a name of `attnviz models` (minilm)")
+    command.add_argument("--layer", type=int, default=0, help="layer of the head shown (0)")
+    command.add_argument("--head", type=int, default=0, help="head shown, counted from 0 (0)")
+    command.add_argument("--json", action="store_true", help="print JSON, with every weight")
+
+
+def _run_capture(arguments: argparse.Namespace) -> int:
+    model = attnviz.load(arguments.model)
+    if model.notice:
+        print(f"attnviz: {model.notice}", file=sys.stderr)
+    captured = attnviz.capture(model, arguments.text, text_pair=arguments.pair)
+    weights = captured.weights(arguments.layer, arguments.head).tolist()
+    labels = list(captured.tokens.labels)
+    checked = captured.verify()
+    if arguments.json:
+        report = {
+            "model": model.name,
+            "tokens": labels,
+            "layer": arguments.layer,
+            "head": arguments.head,
+            "weights": weights,
+            "verify": checked,
+        }
+        print(json.dumps(report))
+        return 0
+    print(
+        f"{model.name}: {len(labels)} tokens, {captured.n_layers} layers, {captured.n_heads} heads"
+    )
+    print("tokens: " + " ".join(labels))
+    print(f"\nweights of L{arguments.layer}.H{arguments.head}: a row asks, a column answers")
+    print(
+        _weights_table(labels, weights)
+        if len(labels) <= WIDE_TABLE
+        else _strongest(labels, weights)
+    )
+    tolerance = checked.pop("tolerance")
+    worst = max(checked.values())
+    print(f"\nverified: max |ours - model| = {worst:.2g} in {len(checked)} calls, ", end="")
+    print(f"tolerance {tolerance:.2g}")
+    return 0
+
+
+def _weights_table(labels: list[str], weights: list[list[float]]) -> str:
+    rows = [
+        (label, *(f"{weight:.2f}" for weight in row))
+        for label, row in zip(labels, weights, strict=True)
+    ]
+    return _columns([("", *labels), *rows])
+
+
+def _strongest(labels: list[str], weights: list[list[float]]) -> str:
+    """For each query the keys that get the most, strongest first."""
+    rows = []
+    for label, row in zip(labels, weights, strict=True):
+        order = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:STRONGEST]
+        rows.append((label, *(f"{labels[key]} {row[key]:.2f}" for key in order)))
+    return _columns([("query", *(f"key {rank + 1}" for rank in range(STRONGEST))), *rows])
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> str:
+    """The rows as text, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    return "\n".join(lines)
+
+
+COMMANDS = {
+    command.name: command
+    for command in (
+        Command("app", "start the app and print its address", _declare_app, _run_app),
+        Command("models", "list the models that can be loaded", _declare_models, _run_models),
+        Command("capture", "run a text and print one head", _declare_capture, _run_capture),
+    )
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
