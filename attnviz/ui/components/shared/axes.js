@@ -1,0 +1,160 @@
+// @ts-check
+// Token labels along a matrix that stay readable at any size: they thin out instead of overlapping, long ones end
+// in an ellipsis, columns lie flat, slanted or upright as room allows, and the highlighted row and column are always
+// named. Each label is isolated for the bidirectional algorithm, so Hebrew or Arabic tokens do not reorder others.
+
+import { pixelRatio } from "./dom.js";
+import { withAlpha } from "./theme.js";
+
+/** @typedef {import("./matrix.js").Geom} Geom */
+/** @typedef {import("./theme.js").Theme} Theme */
+/** angle: 0 flat, 45 slanted, 90 upright (degrees, reading upwards).
+ * @typedef {{geom: Geom, angle: 0 | 45 | 90, width: number, height: number, font: number, left: number, top: number,
+ *   rowRoom: number, colRoom: number}} AxesLayout */
+/**
+ * @typedef {{rowLabels: readonly string[], colLabels: readonly string[], width: number, theme: Theme, height?: number,
+ *   font?: number, maxCell?: number, maxLabel?: number, rowTitle?: string, colTitle?: string, square?: boolean}} LayoutOptions
+ */
+
+const GAP = 6;
+const TITLE = 20;
+
+/** Text with its direction isolated from what surrounds it. */
+export function isolate(/** @type {string} */ text) {
+  return `\u2068${text}\u2069`;
+}
+
+/**
+ * Text shortened with "…" to fit a width, never inside a grapheme.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {string} text
+ * @param {number} room
+ */
+export function ellipsize(ctx, text, room) {
+  if (ctx.measureText(text).width <= room) return text;
+  const parts = graphemes(text);
+  let low = 0, high = parts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (ctx.measureText(`${parts.slice(0, middle).join("")}…`).width <= room) low = middle;
+    else high = middle - 1;
+  }
+  return `${parts.slice(0, low).join("")}…`;
+}
+
+/** @returns {string[]} */
+function graphemes(/** @type {string} */ text) {
+  if (typeof Intl === "undefined" || !("Segmenter" in Intl)) return Array.from(text);
+  return Array.from(new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text), (part) => part.segment);
+}
+
+/**
+ * Room for labels and titles around a matrix, and the matrix rectangle that is left; cells end on device pixels.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {LayoutOptions} opts
+ * @returns {AxesLayout}
+ */
+export function layoutAxes(ctx, opts) {
+  const { rowLabels, colLabels, width, font = 12, maxCell = 44, maxLabel = 104, square = true, theme } = opts;
+  ctx.font = `${font}px ${theme.font}`;
+  const rowRoom = widest(ctx, rowLabels, maxLabel), colWide = widest(ctx, colLabels, maxLabel);
+  const left = rowRoom + GAP + (opts.rowTitle ? TITLE : 0), rows = rowLabels.length, cols = colLabels.length;
+  const fit = (/** @type {number} */ right) => Math.min(maxCell, (width - left - right - 2) / cols);
+  const flat = colWide + 6 <= fit(2), angle = flat ? 0 : fit(colWide * 0.71) >= 20 ? 45 : 90;
+  const colRoom = angle === 0 ? font + 2 : angle === 45 ? Math.ceil(colWide * 0.71) + font : colWide;
+  const top = colRoom + GAP + (opts.colTitle ? TITLE : 0), right = angle === 45 ? Math.ceil(colWide * 0.71) : 4;
+  let cw = snap(fit(right));
+  const tall = opts.height ? snap(Math.min(maxCell, (opts.height - top - 2) / rows)) : cw;
+  if (square && opts.height) cw = Math.min(cw, tall);
+  const ch = square ? cw : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
+  return { geom, angle, font, left, top, rowRoom, colRoom, width: left + geom.w + right, height: top + geom.h + 2 };
+}
+
+function widest(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {readonly string[]} */ labels, /** @type {number} */ most) {
+  let width = 8;
+  for (const label of labels) width = Math.max(width, ctx.measureText(label).width);
+  return Math.ceil(Math.min(most, width));
+}
+
+function snap(/** @type {number} */ cell) {
+  const ratio = pixelRatio(), whole = Math.floor(cell * ratio);
+  return whole >= 1 ? whole / ratio : Math.max(cell, 0.05);
+}
+
+/**
+ * Draws both axes of a layout. `special` marks labels shown muted; `rowHi`/`colHi` are always drawn, emphasised.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {AxesLayout} layout
+ * @param {readonly string[]} rowLabels
+ * @param {readonly string[]} colLabels
+ * @param {{theme: Theme, rowHi?: number | null, colHi?: number | null, rowSpecial?: ArrayLike<any>, colSpecial?: ArrayLike<any>,
+ *   rowTitle?: string, colTitle?: string}} opts
+ */
+export function drawAxes(ctx, layout, rowLabels, colLabels, opts) {
+  const { geom, font } = layout, { theme, rowHi = null, colHi = null } = opts;
+  ctx.save();
+  ctx.direction = "ltr";
+  ctx.textBaseline = "middle";
+  for (const row of shownLabels(geom.rows, geom.h / geom.rows, font + 3, rowHi)) {
+    drawRowLabel(ctx, layout, rowLabels[row], row, row === rowHi, !!opts.rowSpecial?.[row], theme);
+  }
+  const need = layout.angle === 0 ? 0 : layout.angle === 45 ? (font + 3) * 1.42 : font + 3;
+  for (const col of shownLabels(geom.cols, geom.w / geom.cols, need, colHi)) {
+    drawColLabel(ctx, layout, colLabels[col], col, col === colHi, !!opts.colSpecial?.[col], theme);
+  }
+  drawTitles(ctx, layout, opts);
+  ctx.restore();
+}
+
+/** Indices whose labels are drawn: every k-th, none nearer than `need` pixels to the highlighted one, which comes last. */
+export function shownLabels(/** @type {number} */ count, /** @type {number} */ cell, /** @type {number} */ need, /** @type {number | null} */ hi) {
+  const every = Math.max(1, Math.ceil(need / cell)), shown = [];
+  for (let i = 0; i < count; i += every) if (hi === null || i === hi || Math.abs(i - hi) * cell >= need) shown.push(i);
+  if (hi !== null && hi >= 0 && hi < count) shown.push(hi);
+  return [...new Set(shown)];
+}
+
+/** Font, colour and text of a label. */
+function styleLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ room, /** @type {boolean} */ hi, /** @type {boolean} */ special, /** @type {Theme} */ theme) {
+  ctx.font = `${hi ? "600 " : ""}${layout.font}px ${theme.font}`;
+  ctx.fillStyle = hi ? theme.primary : special ? withAlpha(theme.muted, 0.75) : theme.text;
+  return isolate(ellipsize(ctx, label, room));
+}
+
+function drawRowLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ row, /** @type {boolean} */ hi, /** @type {boolean} */ special, /** @type {Theme} */ theme) {
+  const { geom } = layout, y = geom.y + ((row + 0.5) * geom.h) / geom.rows;
+  const text = styleLabel(ctx, layout, label, layout.rowRoom, hi, special, theme);
+  ctx.textAlign = "right";
+  ctx.fillText(text, geom.x - GAP, y + 0.5);
+}
+
+function drawColLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ col, /** @type {boolean} */ hi, /** @type {boolean} */ special, /** @type {Theme} */ theme) {
+  const { geom, angle } = layout, x = geom.x + ((col + 0.5) * geom.w) / geom.cols, y = geom.y - GAP;
+  const room = angle === 0 ? geom.w / geom.cols - 4 : angle === 45 ? (layout.colRoom - layout.font) / 0.71 : layout.colRoom;
+  const text = styleLabel(ctx, layout, label, room + (angle === 0 ? 4 : 0), hi, special, theme);
+  if (angle === 0) {
+    ctx.textAlign = "center";
+    ctx.fillText(text, x, y - layout.font / 2);
+    return;
+  }
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.rotate((-angle * Math.PI) / 180);
+  ctx.textAlign = "left";
+  ctx.fillText(text, 0, 0);
+  ctx.restore();
+}
+
+function drawTitles(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {{theme: Theme, rowTitle?: string, colTitle?: string}} */ opts) {
+  const { geom, font } = layout;
+  ctx.font = `${font - 1}px ${opts.theme.font}`;
+  ctx.fillStyle = opts.theme.muted;
+  ctx.textAlign = "center";
+  if (opts.colTitle) ctx.fillText(opts.colTitle, geom.x + geom.w / 2, 7);
+  if (!opts.rowTitle) return;
+  ctx.save();
+  ctx.translate(7, geom.y + geom.h / 2);
+  ctx.rotate(-Math.PI / 2);
+  ctx.fillText(opts.rowTitle, 0, 0);
+  ctx.restore();
+}

@@ -1,0 +1,90 @@
+// @ts-check
+// What the visitor has chosen: layer, head, query, key, scale, special. It lives in the browser and in the URL; the
+// server is told once, when pointer or focus leaves the component, so that switching heads costs no message.
+
+/**
+ * @typedef {{layer: number | null, head: number | null, query: number | null, key: number | null,
+ *   scale: "linear" | "sqrt" | "log", special: "show" | "hide"}} Selection
+ */
+
+const URL_DELAY_MS = 150;
+const INDICES = /** @type {const} */ (["layer", "head", "query", "key"]);
+
+/** The selection in the page's address; what is missing or malformed is null or the default. @returns {Selection} */
+export function readSelection(search = location.search) {
+  const params = new URLSearchParams(search), scale = params.get("scale");
+  const index = (/** @type {string} */ name) => (/^\d{1,5}$/.test(params.get(name) ?? "") ? Number(params.get(name)) : null);
+  return {
+    layer: index("layer"), head: index("head"), query: index("query"), key: index("key"),
+    scale: scale === "linear" || scale === "log" ? scale : "sqrt", special: params.get("special") === "hide" ? "hide" : "show",
+  };
+}
+
+/**
+ * A selection that fits the data: layer and head are clamped, query and key dropped when out of range.
+ * @param {Selection} selection
+ * @param {{n_layers: number, n_heads: number, n_query: number, n_key: number}} size
+ * @returns {Selection}
+ */
+export function clampSelection(selection, size) {
+  const clamp = (/** @type {number | null} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v ?? 0));
+  const drop = (/** @type {number | null} */ v, /** @type {number} */ n) => (v !== null && v < n ? v : null);
+  const query = drop(selection.query, size.n_query);
+  return { ...selection, layer: clamp(selection.layer, size.n_layers), head: clamp(selection.head, size.n_heads),
+    query, key: query === null ? null : drop(selection.key, size.n_key) };
+}
+
+let urlTimer = 0;
+
+/** Mirrors a selection into the address, once things have been quiet for a moment; other parameters stay. */
+export function writeSelection(/** @type {Selection} */ selection) {
+  clearTimeout(urlTimer);
+  urlTimer = setTimeout(() => replaceUrl(selection), URL_DELAY_MS);
+}
+
+/** Forgets an address change that has not been written yet. */
+export function cancelWrite() {
+  clearTimeout(urlTimer);
+}
+
+function replaceUrl(/** @type {Selection} */ selection) {
+  const url = new URL(location.href);
+  const put = (/** @type {string} */ name, /** @type {string | number | null} */ value) =>
+    value === null ? url.searchParams.delete(name) : url.searchParams.set(name, String(value));
+  for (const name of INDICES) put(name, selection[name]);
+  put("scale", selection.scale === "sqrt" ? null : selection.scale);
+  put("special", selection.special === "show" ? null : selection.special);
+  if (url.href !== location.href) history.replaceState(history.state, "", url.href);
+}
+
+/**
+ * Tells the server about the selection when pointer or focus leaves `element` or the window loses focus.
+ * `start` sets what the server already knows, `update` what is true now, `bind` renews the callback.
+ * @param {HTMLElement} element
+ * @param {(name: string, value: any) => void} setStateValue
+ */
+export function makeCommitter(element, setStateValue) {
+  let send = setStateValue, known = "", current = "";
+  const commit = () => {
+    if (!current || current === known) return;
+    known = current;
+    send("selection", JSON.parse(current));
+  };
+  const focusOut = (/** @type {FocusEvent} */ event) => {
+    if (!(event.relatedTarget instanceof Node && element.contains(event.relatedTarget))) commit();
+  };
+  element.addEventListener("pointerleave", commit);
+  element.addEventListener("focusout", focusOut);
+  addEventListener("blur", commit);
+  return {
+    commit,
+    start(/** @type {Selection} */ selection) { known = current = JSON.stringify(selection); },
+    update(/** @type {Selection} */ selection) { current = JSON.stringify(selection); },
+    bind(/** @type {(name: string, value: any) => void} */ fn) { send = fn; },
+    destroy() {
+      element.removeEventListener("pointerleave", commit);
+      element.removeEventListener("focusout", focusOut);
+      removeEventListener("blur", commit);
+    },
+  };
+}

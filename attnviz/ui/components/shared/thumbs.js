@@ -1,0 +1,58 @@
+// @ts-check
+// All heads of a capture as one picture of small heatmaps, one per layer (row) and head (column).
+// Every head is written at native resolution into one atlas image (pooled by maximum when it has more tokens than
+// pixels), then stamped into its place without smoothing: one putImageData for all heads.
+
+import { pixelRatio } from "./dom.js";
+import { headValues } from "./buffer.js";
+import { paintLevels } from "./matrix.js";
+
+/** x, y: corner of head 0 of layer 0; size: side of one heatmap; gap: space between two (CSS pixels).
+ * @typedef {{x: number, y: number, size: number, gap: number, layers: number, heads: number}} ThumbGeom */
+/**
+ * @typedef {{array: import("./buffer.js").PackedArray, lut: Uint32Array, levels: Uint8Array,
+ *   rowIndex?: ArrayLike<number>, colIndex?: ArrayLike<number>}} ThumbSource
+ */
+
+/**
+ * The atlas: a canvas with each head's pixels, side by side.
+ * @param {ThumbSource} source
+ * @param {number} size side of one heatmap in CSS pixels
+ */
+export function makeAtlas(source, size) {
+  const { array, rowIndex, colIndex } = source, [layers, heads, nQuery, nKey] = array.shape;
+  const rows = rowIndex?.length ?? nQuery, cols = colIndex?.length ?? nKey, most = Math.max(1, Math.floor(size * pixelRatio()));
+  const w = Math.min(cols, most), h = Math.min(rows, most), canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, w * heads);
+  canvas.height = Math.max(1, h * layers);
+  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = new ImageData(canvas.width, canvas.height), out = new Uint32Array(image.data.buffer);
+  for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
+    const values = headValues(array, layer, head), at = layer * h * w * heads + head * w;
+    paintLevels({ values, rows, cols, stride: nKey, rowIndex, colIndex, lut: source.lut, levels: source.levels }, out, w, h, w * heads, at);
+  }
+  ctx.putImageData(image, 0, 0);
+  return { canvas, w, h };
+}
+
+/** Stamps an atlas into its grid. */
+export function drawAtlas(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{canvas: HTMLCanvasElement, w: number, h: number}} */ atlas, /** @type {ThumbGeom} */ geom) {
+  ctx.imageSmoothingEnabled = false;
+  for (let layer = 0; layer < geom.layers; layer++) for (let head = 0; head < geom.heads; head++) {
+    const { x, y } = thumbRect(geom, layer, head);
+    ctx.drawImage(atlas.canvas, head * atlas.w, layer * atlas.h, atlas.w, atlas.h, x, y, geom.size, geom.size);
+  }
+}
+
+/** The rectangle of one head. */
+export function thumbRect(/** @type {ThumbGeom} */ geom, /** @type {number} */ layer, /** @type {number} */ head) {
+  const step = geom.size + geom.gap;
+  return { x: geom.x + head * step, y: geom.y + layer * step, w: geom.size, h: geom.size };
+}
+
+/** The head under a point (gaps belong to the nearer head), or null outside. */
+export function thumbAt(/** @type {ThumbGeom} */ geom, /** @type {number} */ x, /** @type {number} */ y) {
+  const step = geom.size + geom.gap, half = geom.gap / 2;
+  const head = Math.floor((x - geom.x + half) / step), layer = Math.floor((y - geom.y + half) / step);
+  return head >= 0 && layer >= 0 && head < geom.heads && layer < geom.layers ? { layer, head } : null;
+}
