@@ -1,0 +1,57 @@
+"""The exceptions of attnviz, all in one tree (a leaf: no torch, no streamlit).
+
+    AttnVizError
+    ├── ModelNotFound         no model under this name, or its files cannot be read
+    ├── UnsupportedAttention  a call has an argument that the steps do not model
+    ├── CaptureMismatch       derived numbers disagree with the model's own
+    ├── TooLarge              a text or a model is over a limit
+    ├── BadInput              the caller's text, layer or head makes no sense
+    ├── BadMask               a mask of the wrong shape or type
+    └── MissingExtra          an optional package is not installed
+
+A message says what was asked, what was found, what is allowed and what to do. `code` is stable and
+`details` holds the values of the message, so that an interface can say the same in another language.
+"""
+
+
+class AttnVizError(Exception):
+    """Base of everything that attnviz raises for a cause that its caller can mend."""
+
+    def __init__(self, message: str, *, code: str, **details: str | int) -> None:
+        super().__init__(message)
+        self.code = code
+        self.details: dict[str, str | int] = details
+
+
+class ModelNotFound(AttnVizError):
+    """No model under the name that was asked for, or its files are missing or damaged."""
+
+
+class UnsupportedAttention(AttnVizError):
+    """An attention call has an argument that changes its result and that no step models."""
+
+
+class CaptureMismatch(AttnVizError):
+    """A derived number differs from the model's own by more than the tolerance."""
+
+
+class TooLarge(AttnVizError):
+    """A text or model is over a limit: `found` and `limit` are counted in `unit`."""
+
+    def __init__(self, message: str, *, code: str, found: int, limit: int, unit: str) -> None:
+        super().__init__(message, code=code, found=found, limit=limit, unit=unit)
+        self.found = found
+        self.limit = limit
+        self.unit = unit
+
+
+class BadInput(AttnVizError):
+    """A text, layer, head or other argument that makes no sense for this model."""
+
+
+class BadMask(AttnVizError):
+    """A mask whose shape or type does not fit the attention it is laid over."""
+
+
+class MissingExtra(AttnVizError):
+    """An optional package is needed and not installed; the message names the extra."""

@@ -1,0 +1,72 @@
+"""Plotly figures of what was computed: they draw numpy views and compute nothing.
+
+In: a `StepView` and the tokens' labels. Out: a `plotly` figure for a notebook, a paper or a page.
+The colour scale follows from the view: one-sided where numbers cannot be negative, two-sided and
+symmetric where they can.
+"""
+
+import html
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnviz.types import StepView
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+SEQUENTIAL = "Viridis"
+DIVERGING = "RdBu"
+
+
+def heatmap(
+    view: StepView,
+    row_labels: Sequence[str] | None = None,
+    col_labels: Sequence[str] | None = None,
+) -> "Figure":
+    """A heatmap of one stage: rows downwards, blocked cells (−∞) left empty.
+
+    Labels are text, never markup. Raises `ValueError` when their number does not fit the matrix.
+    """
+    from plotly import graph_objects
+
+    n_rows, n_cols = view.values.shape
+    for name, labels, count in (("row", row_labels, n_rows), ("col", col_labels, n_cols)):
+        if labels is not None and len(labels) != count:
+            raise ValueError(f"{len(labels)} {name}_labels for {count}; give one for each")
+    low, high = colour_range(view)
+    trace = graph_objects.Heatmap(
+        z=np.where(np.isfinite(view.values), view.values, np.nan),
+        zmin=low,
+        zmax=high,
+        colorscale=DIVERGING if view.signed else SEQUENTIAL,
+        hovertemplate=f"{view.rows} %{{y}}<br>{view.cols} %{{x}}<br>{view.stage} %{{z:.4f}}"
+        "<extra></extra>",
+    )
+    figure = graph_objects.Figure(trace)
+    figure.update_xaxes(title_text=view.cols, **_ticks(col_labels))
+    figure.update_yaxes(title_text=view.rows, autorange="reversed", **_ticks(row_labels))
+    figure.update_layout(title_text=view.stage)
+    return figure
+
+
+def colour_range(view: StepView) -> tuple[float, float]:
+    """The numbers at the two ends of the colour scale: the stage's own range, or ± its largest."""
+    if view.range is not None:
+        return view.range
+    finite = view.values[np.isfinite(view.values)]
+    largest = float(np.abs(finite).max()) if finite.size else 1.0
+    largest = largest if largest > 0 and math.isfinite(largest) else 1.0
+    return (-largest, largest) if view.signed else (0.0, largest)
+
+
+def _ticks(labels: Sequence[str] | None) -> dict[str, object]:
+    if labels is None:
+        return {}
+    # plotly reads some HTML in tick texts: what the text says stays text
+    return {
+        "tickvals": list(range(len(labels))),
+        "ticktext": [html.escape(label) for label in labels],
+    }

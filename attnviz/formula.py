@@ -1,0 +1,48 @@
+"""Scaled dot-product attention, one line of the paper at a time, as pure functions.
+
+    Attention(Q, K, V) = softmax(Q·Kᵀ / √d_k + M)·V          (Vaswani et al. 2017, equation 1)
+
+In: float32 tensors of one or more heads. Out: new float32 tensors; nothing is changed in place.
+M is boolean here: True = may attend, and a blocked score becomes −∞. A query that may attend to
+no key at all gets weights of zero, as torch's fused kernel gives (the paper leaves it undefined).
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+def scores(
+    q: Float[Tensor, "*head query d_head"], k: Float[Tensor, "*head key d_head"]
+) -> Float[Tensor, "*head query key"]:
+    """Q·Kᵀ: the dot product of every query with every key."""
+    return q @ k.transpose(-1, -2)
+
+
+def scaled(
+    scores: Float[Tensor, "*head query key"], scaling: float
+) -> Float[Tensor, "*head query key"]:
+    """The scores times `scaling`, which is 1/√d_head unless the model says otherwise."""
+    return scores * scaling
+
+
+def masked(
+    scaled: Float[Tensor, "*head query key"], may_attend: Bool[Tensor, "*#head #query #key"] | None
+) -> Float[Tensor, "*head query key"]:
+    """The scaled scores with −∞ where the query may not attend to the key."""
+    return scaled if may_attend is None else scaled.masked_fill(~may_attend, -math.inf)
+
+
+def weights(masked: Float[Tensor, "*head query key"]) -> Float[Tensor, "*head query key"]:
+    """The softmax of each row: what share of its attention a query gives to each key."""
+    no_key = masked.amax(dim=-1, keepdim=True) == -math.inf
+    return torch.softmax(masked, dim=-1).masked_fill(no_key, 0.0)
+
+
+def mixed(
+    weights: Float[Tensor, "*head query key"], v: Float[Tensor, "*head key d_value"]
+) -> Float[Tensor, "*head query d_value"]:
+    """weights·V: each query's weighted average of the values."""
+    return weights @ v

@@ -1,0 +1,51 @@
+"""Token labels for the eye: what stands on an axis for each token.
+
+In: a tokenizer's pieces and character offsets. Out: short printable strings. A label shows the
+user's own characters; "##" marks the continuation of a word; characters that cannot be seen, or
+that would turn the direction of the text around them, are spelled out as ⟨U+202E⟩.
+"""
+
+import unicodedata
+
+CONTINUATION = "##"
+VISIBLE = {"\n": "↵", "\t": "⇥", " ": "␣"}
+# joins an emoji's parts, chooses its colourful form: invisible by design
+HARMLESS_FORMAT = {"\u200d", "\ufe0f"}
+
+
+def visible(text: str) -> str:
+    """`text` with every character that the eye cannot see, or that could mislead it, spelled out.
+
+    >>> visible("a\\u202eb")
+    'a⟨U+202E⟩b'
+    """
+    return "".join(_visible(char) for char in text)
+
+
+def _visible(char: str) -> str:
+    if char in VISIBLE:
+        return VISIBLE[char]
+    hidden = unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
+    return f"⟨U+{ord(char):04X}⟩" if hidden and char not in HARMLESS_FORMAT else char
+
+
+def without_surrogates(text: str) -> str:
+    """`text` with each lone surrogate, which no encoding can carry, replaced by U+FFFD."""
+    return "".join("\ufffd" if 0xD800 <= ord(char) <= 0xDFFF else char for char in text)
+
+
+def label(piece: str, surface: str, unknown: bool) -> str:
+    """What to show for a token: `surface` is the text it stands for, `piece` its vocabulary entry.
+
+    >>> label("##ing", "ing", unknown=False)
+    '##ing'
+    >>> label("[UNK]", "🙂", unknown=True)
+    '[UNK: 🙂]'
+    >>> label("[CLS]", "", unknown=False)
+    '[CLS]'
+    """
+    if not surface:
+        return visible(piece)
+    if unknown:
+        return f"{piece.removesuffix(']')}: {visible(surface)}]"
+    return (CONTINUATION if piece.startswith(CONTINUATION) else "") + visible(surface)
