@@ -6,7 +6,7 @@ attention would give them. Only queries that are words count: what [CLS], [SEP] 
 reported by nobody. Patterns after Clark et al. 2019, "What does BERT look at?".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,6 +18,7 @@ from attnviz.types import Tokens
 Pattern = Literal["previous", "next", "self", "first", "separator", "same"]
 Role = Literal["previous", "next", "self", "first", "separator", "same", "spread"]
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+RESTING: tuple[Role, ...] = ("first", "separator")
 
 # a pattern names a head when it holds this share of the mass, this many times the uniform share,
 # and exists for this share of the words ("same token elsewhere" may exist for only a few)
@@ -31,11 +32,15 @@ class HeadRole:
     """What a head does most: `fraction` of the mass, where uniform attention gives `baseline`.
 
     "spread" means that no pattern holds enough; its fraction is the mean of the largest weight.
+    Many heads rest on the first token or a separator: then `rest` says what the head does with
+    the mass that goes to words (its fractions are shares of that mass), so that heads which rest
+    on the same token can still be told apart.
     """
 
     role: Role
     fraction: float
     baseline: float
+    rest: "HeadRole | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +58,17 @@ def score(cap: Capture, batch: int = 0) -> Scores:
     return scores(cap.all_weights(batch), cap.tokens_of(batch))
 
 
-def scores(weights: Float32[np.ndarray, "layer head query key"], tokens: Tokens) -> Scores:
-    """The table head × pattern of an array of weights."""
+def scores(
+    weights: Float32[np.ndarray, "layer head query key"],
+    tokens: Tokens,
+    answering: Bool[np.ndarray, "key"] | None = None,
+) -> Scores:
+    """The table head × pattern of an array of weights.
+
+    `answering` marks the keys among which uniform attention, the baseline, would spread its mass:
+    every token but padding unless told otherwise.
+    """
+    uniform = _uniform(~tokens.padding if answering is None else answering)
     words = asking(tokens)
     fractions, baselines, coverage = [], [], []
     for pattern in PATTERNS:
@@ -62,7 +76,7 @@ def scores(weights: Float32[np.ndarray, "layer head query key"], tokens: Tokens)
         rows = words & keys.any(axis=1)
         coverage.append(rows.sum() / max(words.sum(), 1))
         fractions.append(_mean_mass(weights, keys, rows))
-        baselines.append(_mean_mass(_uniform(tokens), keys, rows))
+        baselines.append(_mean_mass(uniform, keys, rows))
     return Scores(PATTERNS, np.stack(fractions, axis=-1), np.array(baselines), np.array(coverage))
 
 
@@ -70,10 +84,27 @@ def describe(
     weights: Float32[np.ndarray, "layer head query key"], tokens: Tokens
 ) -> tuple[tuple[HeadRole, ...], ...]:
     """The role of every head, by layer: the pattern that holds most of its mass, or "spread"."""
-    table = scores(weights, tokens)
-    words = asking(tokens)
-    largest = weights[:, :, words].max(axis=-1).mean(axis=-1)
-    chance = 1.0 / max(int((~tokens.padding).sum()), 1)
+    roles = _roles(weights, tokens, ~tokens.padding)
+    if not (~tokens.special).any():
+        return roles
+    rests = _roles(_among_words(weights, tokens), tokens, ~tokens.special)
+    return tuple(
+        tuple(
+            replace(role, rest=rest) if role.role in RESTING else role
+            for role, rest in zip(of_layer, rests_of_layer, strict=True)
+        )
+        for of_layer, rests_of_layer in zip(roles, rests, strict=True)
+    )
+
+
+def _roles(
+    weights: Float32[np.ndarray, "layer head query key"],
+    tokens: Tokens,
+    answering: Bool[np.ndarray, "key"],
+) -> tuple[tuple[HeadRole, ...], ...]:
+    table = scores(weights, tokens, answering)
+    largest = weights[:, :, asking(tokens)].max(axis=-1).mean(axis=-1)
+    chance = 1.0 / max(int(answering.sum()), 1)
     return tuple(
         tuple(
             _role(table, fractions, HeadRole("spread", float(peak), chance))
@@ -93,6 +124,15 @@ def _role(table: Scores, fractions: Float32[np.ndarray, "pattern"], spread: Head
         return spread
     best = int(np.argmax(np.where(enough, fractions, -1.0)))
     return HeadRole(table.patterns[best], float(fractions[best]), float(table.baselines[best]))
+
+
+def _among_words(
+    weights: Float32[np.ndarray, "layer head query key"], tokens: Tokens
+) -> Float32[np.ndarray, "layer head query key"]:
+    """The weights without those on special tokens, each row made to sum to 1 again."""
+    words = weights * ~tokens.special
+    total = words.sum(axis=-1, keepdims=True)
+    return np.divide(words, total, out=np.zeros_like(words), where=total > 0)
 
 
 def asking(tokens: Tokens) -> Bool[np.ndarray, "query"]:
@@ -115,12 +155,13 @@ def pattern_keys(pattern: Pattern, tokens: Tokens) -> Bool[np.ndarray, "query ke
         "separator": np.broadcast_to(tokens.special & (position > 0), (n, n)),
         "same": (tokens.ids[:, None] == tokens.ids[None, :]) & (offset != 0),
     }
-    return keys[pattern] & real[None, :]
+    found: Bool[np.ndarray, "query key"] = keys[pattern] & real[None, :]
+    return found
 
 
-def _uniform(tokens: Tokens) -> Float32[np.ndarray, "query key"]:
-    real = (~tokens.padding).astype(np.float32)
-    return np.broadcast_to(real / max(float(real.sum()), 1.0), (len(tokens), len(tokens)))
+def _uniform(answering: Bool[np.ndarray, "key"]) -> Float32[np.ndarray, "key key"]:
+    share = answering.astype(np.float32) / np.float32(max(int(answering.sum()), 1))
+    return np.broadcast_to(share, (len(share), len(share)))
 
 
 def _mean_mass(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 from transformers import AutoModel, AutoTokenizer
-from transformers.utils.logging import (  # type: ignore[attr-defined]
+from transformers.utils.logging import (
     disable_progress_bar,
     enable_progress_bar,
     is_progress_bar_enabled,
