@@ -1,10 +1,12 @@
 """Joins a component's ES modules into the one script that Streamlit mounts inline.
 
-In: a component's name (a folder beside this file with `component.js`, optionally more `*.js` and `component.css`).
-Out: one JavaScript text and one CSS text. Starting at `component.js`, single-line `import {a} from "../x.js";` lines are
-followed depth first, so only modules that are used travel, each once, dependencies first; the `import` lines and the
-`export ` keyword of everything but the default export are dropped, as are comments that fill whole lines. All modules
-share one scope afterwards: two top-level names that are equal are refused here rather than by the browser.
+In: a component's name (a folder beside this file with `component.js`, optionally more `*.js` and
+`component.css`). Out: one JavaScript text and one CSS text. Starting at `component.js`,
+single-line `import {a} from "../x.js";` lines are followed depth first, so only modules that are
+used travel, each once, dependencies first; the `import` lines and the `export ` keyword of
+everything but the default export are dropped, as are comments that fill whole lines. All modules
+share one scope afterwards: two top-level names that are equal are refused here rather than by the
+browser.
 """
 
 import re

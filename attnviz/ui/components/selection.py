@@ -1,0 +1,96 @@
+"""What the browser says was chosen, checked as any user input is.
+
+In: the values that `setStateValue("selection", ...)` and `setTriggerValue("open", ...)` bring
+from a component; they may be anything. Out: a frozen `Selection` or `OpenRequest` whose indices
+fit the capture that the component showed, or None. `Literal` aliases here are the single list of
+scales, of ways to treat special tokens, and of pages that can be opened.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+Scale = Literal["linear", "sqrt", "log"]
+Special = Literal["show", "hide"]
+Page = Literal["overview", "head", "steps", "masks"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+SPECIALS: tuple[Special, ...] = get_args(Special)
+PAGES: tuple[Page, ...] = get_args(Page)
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How many layers, heads, queries and keys there are to choose from."""
+
+    n_layers: int
+    n_heads: int
+    n_query: int
+    n_key: int
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A committed choice; query and key are positions, None when nothing is pinned."""
+
+    layer: int
+    head: int
+    query: int | None = None
+    key: int | None = None
+    scale: Scale = "sqrt"
+    special: Special = "show"
+
+
+@dataclass(frozen=True)
+class OpenRequest:
+    """A click that opens another page on a head."""
+
+    page: Page
+    layer: int
+    head: int
+    query: int | None = None
+    key: int | None = None
+
+
+@dataclass(frozen=True)
+class ComponentResult:
+    """What one run of a component brought back: a commit, a request to open a page, or none."""
+
+    selection: Selection | None = None
+    open: OpenRequest | None = None
+
+
+def parse_selection(value: object, extent: Extent) -> Selection | None:
+    """The committed selection, or None when anything is missing, malformed or out of range."""
+    place = _place(value, extent)
+    if place is None or not isinstance(value, Mapping):
+        return None
+    scale, special = value.get("scale", "sqrt"), value.get("special", "show")
+    if scale not in SCALES or special not in SPECIALS:
+        return None
+    return Selection(*place, scale=cast(Scale, scale), special=cast(Special, special))
+
+
+def parse_open(value: object, extent: Extent) -> OpenRequest | None:
+    """The request to open a page, or None when anything is missing, malformed or out of range."""
+    place = _place(value, extent)
+    if place is None or not isinstance(value, Mapping) or value.get("page") not in PAGES:
+        return None
+    return OpenRequest(cast(Page, value["page"]), *place)
+
+
+def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | None] | None:
+    if not isinstance(value, Mapping):
+        return None
+    layer, head = value.get("layer"), value.get("head")
+    query, key = value.get("query"), value.get("key")
+    if not (_is_index(layer, extent.n_layers) and _is_index(head, extent.n_heads)):
+        return None
+    if not (query is None or _is_index(query, extent.n_query)):
+        return None
+    if not (key is None or _is_index(key, extent.n_key)):
+        return None
+    return cast(tuple[int, int, int | None, int | None], (layer, head, query, key))
+
+
+def _is_index(value: object, count: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
