@@ -1,0 +1,45 @@
+"""What holds for every test: no network, the hub offline, one loaded model for all who need it.
+
+A connection to anything but this machine raises at once, and the test fails even where a library
+swallows the error. Servers and browsers that tests start are other processes: they get the offline
+settings through the environment, and browser tests look at the requests themselves.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.network import NetworkGuard
+
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+def pytest_configure() -> None:
+    os.environ.update(OFFLINE)
+
+
+@pytest.fixture(scope="session")
+def network_guard() -> Iterator[NetworkGuard]:
+    guard = NetworkGuard()
+    with guard:
+        yield guard
+
+
+@pytest.fixture(autouse=True)
+def no_network(network_guard: NetworkGuard) -> Iterator[None]:
+    network_guard.refused.clear()
+    yield
+    assert not network_guard.refused, f"the test reached for the network: {network_guard.refused}"
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The root of the checkout."""
+    return Path(__file__).parent.parent

@@ -1,0 +1,129 @@
+"""The rules on how Streamlit is used, each a function of one file's name and text."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tests.contracts.rules import Function, dotted, functions
+
+# methods whose first argument, or any of whose arguments named so, is read by a person
+TEXT_METHODS = frozenset(
+    (
+        "button caption checkbox code dialog download_button error exception expander "
+        "form_submit_button header help info link_button markdown metric multiselect number_input "
+        "pills popover progress radio segmented_control select_slider selectbox slider spinner "
+        "status subheader success tabs text text_area text_input title toast toggle warning write "
+    ).split()
+)
+TEXT_KEYWORDS = frozenset(
+    "label help placeholder body text title page_title caption text_alt".split()
+)
+
+
+def spoken_literals(name: str, source: str, keys: frozenset[str] = frozenset()) -> list[str]:
+    """Texts that a person reads must come from i18n, not stand in the code."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        receiver = dotted(node.func.value).split(".")[0]
+        if receiver == "i18n":
+            continue
+        for argument in _spoken_arguments(node, node.func.attr, receiver == "st"):
+            said = _literal_text(argument)
+            if re.search(r"[^\W\d_]", said) and (receiver == "st" or said not in keys):
+                found.append(f"{name}:{node.lineno}: {ast.unparse(node.func)}({said!r})")
+    return found
+
+
+def _spoken_arguments(call: ast.Call, method: str, on_streamlit: bool) -> Iterator[ast.expr]:
+    if method in TEXT_METHODS:
+        yield from call.args[:1]
+    if method in TEXT_METHODS or on_streamlit:
+        yield from (k.value for k in call.keywords if k.arg in TEXT_KEYWORDS)
+
+
+def _literal_text(node: ast.expr) -> str:
+    """The words that stand in the code: of a literal, an f-string, a list of them, a sum."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            _literal_text(part) for part in node.values if isinstance(part, ast.Constant)
+        )
+    if isinstance(node, ast.List | ast.Tuple):
+        return " ".join(_literal_text(part) for part in node.elts)
+    if isinstance(node, ast.BinOp):
+        return _literal_text(node.left) + _literal_text(node.right)
+    return ""
+
+
+def unsafe_markup(name: str, source: str) -> list[str]:
+    """Streamlit must never be told to read text as HTML."""
+    return [
+        f"{name}:{node.value.lineno}: {node.arg}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.keyword)
+        and node.arg in {"unsafe_allow_html", "unsafe_allow_javascript"}
+        and not (isinstance(node.value, ast.Constant) and node.value.value is False)
+    ]
+
+
+CACHE_FILE = "attnviz/ui/cache.py"
+CACHES = {"cache_data", "cache_resource"}
+
+
+def cache_use(name: str, source: str) -> list[str]:
+    """Streamlit's caches stand in one file, are bounded, and no key can be left out.
+
+    Streamlit leaves arguments that start with `_` out of the key: allowed only beside an argument
+    `key` or `model_key`, which determines them. `hash_funcs` can hide a difference: never.
+    """
+    found = []
+    for function in functions(ast.parse(source)):
+        for decorator in function.decorator_list:
+            call = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if dotted(call).split(".")[-1] in CACHES:
+                found += [
+                    f"{name}: {function.name}: {p}"
+                    for p in _cache_problems(name, function, decorator)
+                ]
+    return found
+
+
+def _cache_problems(name: str, function: Function, decorator: ast.expr) -> Iterator[str]:
+    keywords = {k.arg for k in decorator.keywords} if isinstance(decorator, ast.Call) else set()
+    if name != CACHE_FILE:
+        yield f"is cached outside {CACHE_FILE}"
+    if "max_entries" not in keywords:
+        yield "has no max_entries"
+    if "hash_funcs" in keywords:
+        yield "has hash_funcs"
+    arguments = [
+        argument.arg
+        for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    ]
+    hidden = [argument for argument in arguments if argument.startswith("_")]
+    if hidden and not {"key", "model_key"} & set(arguments):
+        yield f"{', '.join(hidden)} is in no key"
+
+
+def stray_caches(name: str, source: str) -> list[str]:
+    """Every mention of Streamlit's caches outside the one file, decorators or not."""
+    return [
+        f"{name}:{node.lineno}: {dotted(node)}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and node.attr in CACHES and name != CACHE_FILE
+    ]
+
+
+def session_state_use(name: str, source: str) -> list[str]:
+    """`st.session_state` and `st.query_params` are touched through attnviz/ui/state.py only."""
+    return [
+        f"{name}:{node.lineno}: {dotted(node)}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute)
+        and node.attr in {"session_state", "query_params"}
+        and dotted(node.value) == "st"
+        and name != "attnviz/ui/state.py"
+    ]

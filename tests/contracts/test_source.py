@@ -1,0 +1,164 @@
+"""Rules on the source text; after each, the sibling that proves the rule can fail."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.contracts import project, rules
+from tests.contracts import streamlit_rules as st_rules
+
+Rule = Callable[[str, str], list[str]]
+
+# rule → the files it holds for, a name and a text that break it
+CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
+    "modules are short": (
+        rules.module_size,
+        lambda: [*project.shipped_files(), *project.python_files(project.ROOT / "tests")],
+        ("attnviz/x.py", "x = 1\n" * 401),
+    ),
+    "functions are short": (
+        rules.function_size,
+        lambda: [*project.shipped_files(), *project.python_files(project.ROOT / "tests")],
+        ("attnviz/x.py", "def f():\n" + "    x = 1\n" * 60),
+    ),
+    "modules say what they own": (
+        rules.module_docstring,
+        lambda: project.python_files(project.ROOT / "app.py", project.PACKAGE),
+        ("attnviz/x.py", '"""Too little."""\n'),
+    ),
+    "errors are not swallowed": (
+        rules.swallowed_errors,
+        project.shipped_files,
+        ("attnviz/x.py", "try:\n    f()\nexcept Exception:\n    pass\n"),
+    ),
+    "annotations are real": (
+        rules.postponed_annotations,
+        lambda: project.python_files(project.PACKAGE),
+        ("attnviz/x.py", "from __future__ import annotations\n"),
+    ),
+    "no pickle": (
+        rules.pickles,
+        project.shipped_files,
+        ("attnviz/x.py", "import numpy as np\nnp.load('x.npz', allow_pickle=True)\n"),
+    ),
+    "no network of our own": (
+        rules.reaches_network,
+        project.shipped_files,
+        ("attnviz/x.py", "from urllib.request import urlopen\n"),
+    ),
+    "pages are thin": (
+        rules.page_form,
+        lambda: project.python_files(project.PAGES),
+        ("pages/x.py", '"""A page."""\n\n\ndef helper():\n    return 1\n'),
+    ),
+    "texts come from i18n": (
+        st_rules.spoken_literals,
+        project.interface_files,
+        ("pages/x.py", "import streamlit as st\nst.markdown(f'Layer {layer}')\n"),
+    ),
+    "no unsafe markup": (
+        st_rules.unsafe_markup,
+        project.interface_files,
+        ("pages/x.py", "st.markdown(token, unsafe_allow_html=True)\n"),
+    ),
+    "caches are bounded and keyed": (
+        st_rules.cache_use,
+        project.interface_files,
+        (
+            st_rules.CACHE_FILE,
+            "@st.cache_resource(max_entries=3)\ndef f(text, _model): ...\n",
+        ),
+    ),
+    "caches stand in one file": (
+        st_rules.stray_caches,
+        project.interface_files,
+        ("attnviz/ui/x.py", "f = st.cache_data(f)\n"),
+    ),
+    "state stands in one file": (
+        st_rules.session_state_use,
+        project.interface_files,
+        ("attnviz/ui/x.py", "st.session_state['x'] = 1\n"),
+    ),
+    "components are closed": (
+        rules.web_never,
+        project.web_files,
+        ("attnviz/ui/components/x.js", "node.innerHTML = token;\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_project_keeps_the_rule(case: str) -> None:
+    rule, files, _ = CASES[case]
+    findings = [line for name, text in project.each_file(files()) for line in rule(name, text)]
+    assert not findings, "\n".join(findings)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_rule_can_fail(case: str) -> None:
+    rule, _, (name, text) = CASES[case]
+    assert rule(name, text)
+
+
+# further ways to break the wider rules, each of which must be found
+VIOLATIONS: list[tuple[Rule, str, str]] = [
+    (rules.module_docstring, "attnviz/x.py", "x = 1\n"),
+    (rules.module_docstring, "attnviz/x.py", '"""' + "line\n" * 16 + '"""\n'),
+    (rules.swallowed_errors, "attnviz/x.py", "try:\n    f()\nexcept:\n    pass\n"),
+    (rules.pickles, "attnviz/x.py", "import pickle\n"),
+    (rules.pickles, "attnviz/x.py", "from joblib import dump\n"),
+    (rules.pickles, "attnviz/x.py", "torch.load(path)\n"),
+    (rules.reaches_network, "attnviz/x.py", "import requests\n"),
+    (rules.page_form, "pages/x.py", "import streamlit\n"),
+    (rules.page_form, "pages/x.py", '"""A page."""\nclass X: ...\n'),
+    (rules.page_form, "pages/x.py", '"""A page."""\nx = layer * 12 + head\n'),
+    (rules.page_form, "pages/x.py", '"""A page."""\nimport torch\n'),
+    (rules.page_form, "pages/x.py", '"""A page."""\n' + "x = 1\n" * 60),
+    (st_rules.spoken_literals, "pages/x.py", "st.title('Overview')\n"),
+    (st_rules.spoken_literals, "pages/x.py", "st.text_input(label, help='Type here')\n"),
+    (st_rules.spoken_literals, "pages/x.py", "column.caption('one ' + name)\n"),
+    (st_rules.spoken_literals, "pages/x.py", "st.tabs(['One', 'Two'])\n"),
+    (st_rules.spoken_literals, "pages/x.py", "st.set_page_config(page_title='attnviz')\n"),
+    (st_rules.cache_use, "pages/x.py", "@st.cache_data(max_entries=3)\ndef f(text): ...\n"),
+    (st_rules.cache_use, st_rules.CACHE_FILE, "@st.cache_data\ndef f(text): ...\n"),
+    (
+        st_rules.cache_use,
+        st_rules.CACHE_FILE,
+        "@st.cache_data(max_entries=1, hash_funcs={M: id})\ndef f(m): ...\n",
+    ),
+    (st_rules.session_state_use, "pages/x.py", "st.query_params['text'] = text\n"),
+    (rules.web_never, "x.js", "import {a} from 'https://cdn.example/x.js';\n"),
+    (rules.web_never, "x.css", "@import url(//fonts.example/x.css);\n"),
+    (rules.web_never, "x.js", "eval(text)\n"),
+    (rules.web_never, "x.js", "await fetch('/x')\n"),
+    (rules.web_never, "x.js", "localStorage.setItem('text', text)\n"),
+]
+
+
+@pytest.mark.parametrize(("rule", "name", "text"), VIOLATIONS)
+def test_a_violation_is_found(rule: Rule, name: str, text: str) -> None:
+    assert rule(name, text)
+
+
+ALLOWED: list[tuple[Rule, str, str]] = [
+    (
+        rules.function_size,
+        "attnviz/x.py",
+        'def f():\n    """' + "line\n" * 99 + '"""\n    return 1\n',
+    ),
+    (st_rules.spoken_literals, "pages/x.py", "st.markdown(text('page.head.title'), key='intro')\n"),
+    (st_rules.spoken_literals, "pages/x.py", "st.markdown('—')\n"),
+    (st_rules.spoken_literals, "pages/x.py", "i18n.text(lang, 'page.head.title')\n"),
+    (
+        st_rules.cache_use,
+        st_rules.CACHE_FILE,
+        "@st.cache_data(max_entries=1)\ndef f(model_key, _model): ...\n",
+    ),
+    (rules.page_form, "pages/x.py", '"""A page."""\ndef main() -> int | None: ...\n'),
+]
+
+
+@pytest.mark.parametrize(("rule", "name", "text"), ALLOWED)
+def test_what_is_allowed_is_not_found(rule: Rule, name: str, text: str) -> None:
+    assert not rule(name, text)

@@ -1,0 +1,36 @@
+"""The guard that keeps tests off the network refuses what it should, and only that."""
+
+import socket
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.support.network import NetworkGuard, NetworkRefused, is_local
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost", "", None])
+def test_this_machine_is_local(host: str | None) -> None:
+    assert is_local(host)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "example.org", b"example.org"])
+def test_another_machine_is_not_local(host: str | bytes) -> None:
+    assert not is_local(host)
+
+
+def test_a_connection_outwards_is_refused_and_remembered(network_guard: NetworkGuard) -> None:
+    with socket.socket() as sock, pytest.raises(NetworkRefused):
+        sock.connect(("192.0.2.1", 80))
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen("http://example.org/", timeout=1)
+    assert network_guard.refused == ["('192.0.2.1', 80)", "example.org"]
+    network_guard.refused.clear()  # else this test itself would fail for what it proves
+
+
+def test_a_connection_to_this_machine_goes_through() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname(), timeout=5) as client,
+    ):
+        assert client.getpeername() == server.getsockname()
