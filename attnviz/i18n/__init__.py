@@ -1,0 +1,94 @@
+"""Texts of the interface in English, Japanese, Korean and Chinese (a leaf: no torch, no streamlit).
+
+In: a language, a dotted key ("page.head.title") and the values of its placeholders. Out: the text.
+Each language is one TOML file beside this one; tables are joined with dots, so `[page.head]` with
+`title = "…"` is the key `page.head.title`. All files have the same keys and placeholders, which a
+test checks. A key or placeholder that is missing raises: a hole in a sentence is never shown.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from string import Formatter
+from types import MappingProxyType
+from typing import Literal, TypeGuard, get_args
+
+Language = Literal["en", "ja", "ko", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+DEFAULT: Language = "en"
+
+
+class MissingText(LookupError):
+    """A text was asked for that no file has, or without a value for one of its placeholders."""
+
+
+def text(lang: Language, key: str, **values: object) -> str:
+    """The text of `key` in a language, its {placeholders} filled with `values`.
+
+    >>> text("ja", "language.name")
+    '日本語'
+    """
+    template = catalogue(lang).get(key)
+    if template is None:
+        raise MissingText(f"no text {key!r} in {lang}.toml; add it to all of {LANGUAGES}")
+    missing = placeholders(template) - values.keys()
+    if missing:
+        raise MissingText(f"text {key!r} in {lang}.toml needs values for {sorted(missing)}")
+    return template.format(**values)
+
+
+def has(key: str) -> bool:
+    """Whether there is a text under this key."""
+    return key in catalogue(DEFAULT)
+
+
+def section(lang: Language, prefix: str) -> dict[str, str]:
+    """The templates whose key starts with `prefix.`, by the rest of their key."""
+    start = f"{prefix}."
+    found = {
+        key.removeprefix(start): template
+        for key, template in catalogue(lang).items()
+        if key.startswith(start)
+    }
+    if not found:
+        raise MissingText(f"no text starts with {start!r} in {lang}.toml")
+    return found
+
+
+def is_language(code: object) -> TypeGuard[Language]:
+    """Whether the interface speaks this language."""
+    return isinstance(code, str) and code in LANGUAGES
+
+
+def negotiate(locale: str | None) -> Language:
+    """The language for a browser's locale: its first part if we speak it, else English.
+
+    >>> negotiate("ja-JP"), negotiate("zh_TW"), negotiate("fr"), negotiate(None)
+    ('ja', 'zh', 'en', 'en')
+    """
+    code = (locale or "").replace("_", "-").split("-")[0].strip().lower()
+    return code if is_language(code) else DEFAULT
+
+
+def placeholders(template: str) -> set[str]:
+    """The names of the {placeholders} in a template."""
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+
+
+@cache
+def catalogue(lang: Language) -> Mapping[str, str]:
+    """Every text of one language, by dotted key; read once."""
+    source = files(__name__).joinpath(f"{lang}.toml").read_text(encoding="utf-8")
+    return MappingProxyType(dict(_flatten(tomllib.loads(source))))
+
+
+def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{key}.")
+        elif isinstance(value, str):
+            yield key, value
+        else:
+            raise TypeError(f"{key} is {value!r}; a text file holds texts only")
