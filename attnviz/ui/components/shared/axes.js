@@ -117,7 +117,7 @@ export function shownLabels(/** @type {number} */ count, /** @type {number} */ c
 /** Font, colour and text of a label. */
 function styleLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ room, /** @type {boolean} */ hi, /** @type {boolean} */ special, /** @type {Theme} */ theme) {
   ctx.font = `${hi ? "600 " : ""}${layout.font}px ${theme.font}`;
-  ctx.fillStyle = hi ? theme.primary : special ? withAlpha(theme.muted, 0.75) : theme.text;
+  ctx.fillStyle = hi ? theme.accent : special ? withAlpha(theme.muted, 0.75) : theme.text;
   return isolate(ellipsize(ctx, label, room));
 }
 

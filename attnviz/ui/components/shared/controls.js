@@ -62,50 +62,86 @@ export function button(opts) {
 }
 
 /**
- * A matrix of heads: layers down, heads across. Arrow keys move, the pointer chooses; `under` is an optional canvas
- * (thumbnails of the heads) below the transparent cells.
- * @param {{label: string, nLayers: number, nHeads: number, size?: number, gap?: number, under?: HTMLCanvasElement,
- *   onChange: (layer: number, head: number) => void}} opts
+ * A matrix of heads, layers down and heads across: arrow keys move, a click or Enter picks. `under` is an optional
+ * canvas (thumbnails of the heads) below the transparent cells; `left` and `top` leave room on it for labels.
+ * onMove: the cursor went to a head; onPick: a head was clicked or Enter pressed (default: onMove); onHover: the
+ * pointer is over a head, or left (null).
+ * @typedef {{label: string, nLayers: number, nHeads: number, size?: number, gap?: number, under?: HTMLCanvasElement,
+ *   labelOf?: (layer: number, head: number) => string, onMove: (layer: number, head: number) => void,
+ *   onPick?: (layer: number, head: number) => void, onHover?: (at: {layer: number, head: number} | null) => void}} PickerOptions
  */
-export function headPicker(opts) {
-  const { nLayers, nHeads, size = 18, gap = 3 } = opts, grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
-  grid.style.gridTemplateColumns = `repeat(${nHeads}, ${size}px)`;
-  grid.style.gap = `${gap}px`;
-  /** @type {any[]} */
+
+/** @returns {{node: HTMLElement, set: (layer: number, head: number) => void,
+ *   resize: (size: number, gap: number, left?: number, top?: number) => void}} */
+export function headPicker(/** @type {PickerOptions} */ opts) {
+  const { nHeads } = opts, grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
+  const cells = pickerCells(opts, grid), node = el("div", { class: "av-picker" }, opts.under, grid);
+  let at = 0;
+  const set = (/** @type {number} */ layer, /** @type {number} */ head) => {
+    cells[at].setAttribute("aria-selected", "false");
+    cells[at].tabIndex = -1;
+    at = layer * nHeads + head;
+    cells[at].setAttribute("aria-selected", "true");
+    cells[at].tabIndex = 0;
+  };
+  const resize = (/** @type {number} */ size, /** @type {number} */ gap, left = 0, top = 0) => {
+    Object.assign(grid.style, { gridTemplateColumns: `repeat(${nHeads}, ${size}px)`, gridAutoRows: `${size}px`, gap: `${gap}px`, marginLeft: `${left}px`, marginTop: `${top}px` });
+  };
+  listenPicker(grid, cells, opts, () => at, set);
+  resize(opts.size ?? 18, opts.gap ?? 3);
+  set(0, 0);
+  return { node, set, resize };
+}
+
+/** @returns {any[]} the cells in order, put into the grid row by row */
+function pickerCells(/** @type {PickerOptions} */ opts, /** @type {HTMLElement} */ grid) {
   const cells = [];
-  for (let layer = 0; layer < nLayers; layer++) {
+  for (let layer = 0; layer < opts.nLayers; layer++) {
     const row = el("div", { class: "av-picker-row", role: "row" });
-    for (let head = 0; head < nHeads; head++) {
-      const cell = el("div", { class: "av-picker-cell", role: "gridcell", tabIndex: -1, "aria-label": headName(layer, head), title: headName(layer, head),
-        "aria-selected": "false", style: { width: `${size}px`, height: `${size}px` } });
+    for (let head = 0; head < opts.nHeads; head++) {
+      const label = opts.labelOf?.(layer, head) ?? headName(layer, head);
+      const cell = el("div", { class: "av-picker-cell", role: "gridcell", tabIndex: -1, "aria-label": label, "aria-selected": "false",
+        title: opts.onHover ? null : label, dataset: { layer, head } });
       cells.push(cell);
       row.append(cell);
     }
     grid.append(row);
   }
-  const node = el("div", { class: "av-picker" }, opts.under, grid);
-  let at = 0;
-  const set = (/** @type {number} */ layer, /** @type {number} */ head) => {
-    cells[at]?.setAttribute("aria-selected", "false");
-    if (cells[at]) cells[at].tabIndex = -1;
-    at = layer * nHeads + head;
-    cells[at].setAttribute("aria-selected", "true");
-    cells[at].tabIndex = 0;
+  return cells;
+}
+
+/**
+ * @param {HTMLElement} grid
+ * @param {any[]} cells
+ * @param {PickerOptions} opts
+ * @param {() => number} current
+ * @param {(layer: number, head: number) => void} set
+ */
+function listenPicker(grid, cells, opts, current, set) {
+  const { nLayers, nHeads } = opts, pick = opts.onPick ?? opts.onMove;
+  const place = (/** @type {number} */ i) => ({ layer: Math.floor(i / nHeads), head: i % nHeads });
+  const go = (/** @type {number} */ i, /** @type {(layer: number, head: number) => void} */ then) => {
+    const { layer, head } = place(i);
+    set(layer, head);
+    cells[i].focus({ preventScroll: true });
+    then(layer, head);
   };
-  const choose = (/** @type {number} */ index) => {
-    set(Math.floor(index / nHeads), index % nHeads);
-    cells[at].focus({ preventScroll: true });
-    opts.onChange(Math.floor(at / nHeads), at % nHeads);
-  };
-  grid.addEventListener("click", (/** @type {any} */ event) => { const i = cells.indexOf(event.target); if (i >= 0) choose(i); });
-  grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const next = movedHead(event.key, Math.floor(at / nHeads), at % nHeads, nLayers, nHeads);
-    if (!next) return;
-    swallow(event);
-    choose(next.layer * nHeads + next.head);
+  grid.addEventListener("click", (event) => {
+    const i = cells.indexOf(event.target), touch = /** @type {any} */ (event).pointerType === "touch";
+    if (i >= 0) go(i, touch && i !== current() ? opts.onMove : pick);
   });
-  set(0, 0);
-  return { node, set };
+  grid.addEventListener("keydown", (event) => {
+    const { layer, head } = place(current()), next = movedHead(event.key, layer, head, nLayers, nHeads);
+    if (next && !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey) go(next.layer * nHeads + next.head, opts.onMove);
+    else if (event.key === "Enter" || event.key === " ") pick(layer, head);
+    else return;
+    swallow(event);
+  });
+  if (!opts.onHover) return;
+  grid.addEventListener("pointerover", (event) => {
+    const i = cells.indexOf(event.target);
+    if (i >= 0 && event.pointerType !== "touch") opts.onHover?.(place(i));
+  });
 }
 
 /** Where an arrow, Home or End key leads in the matrix of heads; null for other keys. */

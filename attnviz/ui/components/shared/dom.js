@@ -32,6 +32,21 @@ export function setText(/** @type {Element} */ node, /** @type {string} */ text)
   if (node.textContent !== text) node.textContent = text;
 }
 
+/**
+ * A translated template as nodes: each {placeholder} becomes the node of that name, the rest stays text.
+ * @param {string | undefined} template
+ * @param {Record<string, Node | string>} nodes
+ * @returns {(Node | string)[]}
+ */
+export function fillNodes(template, nodes) {
+  return String(template ?? "").split(/(\{\w+\})/).filter(Boolean).map((part) => nodes[part.slice(1, -1)] ?? part);
+}
+
+/** Key names as keycaps: keycaps("←", "→"). */
+export function keycaps(/** @type {string[]} */ ...names) {
+  return el("span", { class: "av-keys" }, ...names.map((name) => el("kbd", {}, name)));
+}
+
 /** Writes data-* attributes; null removes one. */
 export function setData(/** @type {HTMLElement} */ node, /** @type {Record<string, any>} */ values) {
   for (const [name, value] of Object.entries(values)) {

@@ -160,7 +160,7 @@ export function cellRect(/** @type {Geom} */ geom, /** @type {number} */ row, /*
  * @param {{colour?: string, width?: number}} [opts]
  */
 export function frameCell(ctx, geom, row, col, theme, opts = {}) {
-  const one = cellRect(geom, row ?? 0, col ?? 0), { colour = theme.primary, width = 2 } = opts;
+  const one = cellRect(geom, row ?? 0, col ?? 0), { colour = theme.accent, width = 2 } = opts;
   const box = { x: col === null ? geom.x : one.x, y: row === null ? geom.y : one.y, w: col === null ? geom.w : one.w, h: row === null ? geom.h : one.h };
   ctx.lineWidth = width + 2;
   ctx.strokeStyle = theme.bg;

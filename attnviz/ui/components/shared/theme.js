@@ -2,7 +2,7 @@
 // The page's theme as the components need it: read from the --st-* variables, light or dark by luminance.
 
 /**
- * @typedef {{text: string, muted: string, faint: string, bg: string, bg2: string, border: string, primary: string,
+ * @typedef {{text: string, muted: string, faint: string, bg: string, bg2: string, border: string, primary: string, accent: string,
  *   font: string, mono: string, danger: string, dark: boolean}} Theme
  */
 
@@ -21,6 +21,7 @@ export function theme(root) {
     text, bg, muted: mix(text, bg, 0.34), faint: mix(text, bg, 0.86),
     bg2: read("--st-secondary-background-color", "#f4f6f9"), border: read("--st-border-color", mix(text, bg, 0.8)),
     primary: read("--st-primary-color", "#2563c9"), danger: read("--st-red-text-color", "#b42318"),
+    accent: read("--st-orange-color", "#b45309"),
     font: read("--st-font", "system-ui, sans-serif"), mono: read("--st-code-font", "ui-monospace, monospace"),
     dark: luminance(bg) < 0.4,
   };
