@@ -1,0 +1,55 @@
+// @ts-check
+// The sentence as wrapping chips. For a head, its strongest rows light up: the token that asks gets an outline, the
+// token it looks at gets the colour of the weight. With the pointer on a chip, that token's whole row lights up.
+
+import { el } from "../shared/dom.js";
+import { colourAt, inkOn } from "../shared/colors.js";
+
+/**
+ * Chips for the tokens, filled into `node`.
+ * @param {HTMLElement} node
+ * @param {readonly string[]} tokens
+ * @param {ArrayLike<number>} special
+ * @returns {HTMLElement[]}
+ */
+export function makeChips(node, tokens, special) {
+  const chips = tokens.map((token, i) => el("span", { class: `av-chip${special[i] ? " av-special" : ""}`, dataset: { token: i } }, token));
+  node.replaceChildren(...chips);
+  return chips;
+}
+
+/**
+ * The queries whose largest weight is largest: [{query, key, code}], special queries only when there is nothing else.
+ * @param {ArrayLike<number>} values one head, [query, key]
+ * @param {number} nQuery
+ * @param {number} nKey
+ * @param {ArrayLike<number>} special
+ * @param {number} count
+ */
+export function strongestRows(values, nQuery, nKey, special, count) {
+  const rows = [];
+  for (let query = 0; query < nQuery; query++) {
+    let key = 0;
+    for (let j = 1; j < nKey; j++) if (values[query * nKey + j] > values[query * nKey + key]) key = j;
+    rows.push({ query, key, code: values[query * nKey + key], special: !!special[query] });
+  }
+  const words = rows.filter((row) => !row.special);
+  return (words.length ? words : rows).sort((a, b) => b.code - a.code).slice(0, count);
+}
+
+/**
+ * Lights chips: `asking` get an outline, `looked` (token -> colour index) the colour; all others go dark.
+ * @param {HTMLElement[]} chips
+ * @param {Set<number>} asking
+ * @param {Map<number, number>} looked
+ * @param {Uint32Array} lut
+ */
+export function lightChips(chips, asking, looked, lut) {
+  chips.forEach((chip, i) => {
+    const level = looked.get(i);
+    chip.classList.toggle("av-asks", asking.has(i));
+    chip.classList.toggle("av-lit", level !== undefined);
+    chip.style.backgroundColor = level === undefined ? "" : colourAt(lut, level);
+    chip.style.color = level === undefined ? "" : inkOn(lut, level);
+  });
+}

@@ -1,0 +1,186 @@
+// @ts-check
+// Overview: every head of the model as a small heatmap, the sentence above, the head under the pointer enlarged.
+// Pointing and moving never leave the browser; a click or Enter asks the server to open a head (trigger "open").
+// Data: header {strings, model, tokens, special, n_layers, n_heads, n_query, n_key, sentences}, weights u8.
+
+import { parse, headValues, weightOf } from "../shared/buffer.js";
+import { headPicker } from "../shared/controls.js";
+import { levelTable, sequential } from "../shared/colors.js";
+import { el, fillNodes, fitCanvas, keycaps, markDrawn, oncePerFrame, setData, watchSize } from "../shared/dom.js";
+import { fill, fmtFixed, headName } from "../shared/fmt.js";
+import { cancelWrite, clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
+import { theme } from "../shared/theme.js";
+import { lightChips, makeChips, strongestRows } from "./chips.js";
+import { drawPreview, makePreview } from "./preview.js";
+
+const SCALE = "sqrt";
+const NARROW = 820;
+const SIDE = 372 + 28;
+const STRONGEST = 3;
+/** @type {WeakMap<object, any>} */
+const INSTANCES = new WeakMap();
+
+/** Mounts or refreshes the component: called when the data or the theme change. */
+export default function grid(/** @type {any} */ component) {
+  const { data, parentElement: root, setStateValue, setTriggerValue } = component;
+  if (!data) return undefined;
+  let state = INSTANCES.get(root);
+  if (!state) INSTANCES.set(root, (state = mountGrid(root, setStateValue)));
+  state.committer.bind(setStateValue);
+  state.trigger = setTriggerValue;
+  if (state.raw !== data) takeGridData(state, data);
+  layoutGrid(state);
+  return () => unmountGrid(root);
+}
+
+function mountGrid(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+  const chips = el("div", { class: "av-chips", role: "group" }), strongest = el("div", { class: "av-strongest" });
+  const left = el("div", { class: "av-grid-left" }), side = el("div", { class: "av-grid-side" });
+  const box = el("section", { class: "av av-grid" }, el("div", {}, chips, strongest), el("div", { class: "av-grid-body" }, left, side));
+  root.append(box);
+  const state = /** @type {any} */ ({ root, box, chipBox: chips, strongest, left, side, hover: null, chip: null,
+    selection: readSelection(), started: false });
+  state.committer = makeCommitter(box, setStateValue);
+  state.show = oncePerFrame(() => showHead(state));
+  box.addEventListener("pointerleave", () => { state.hover = null; state.chip = null; state.show(); });
+  chips.addEventListener("pointerover", (/** @type {any} */ event) => pointChip(state, event.target.dataset?.token));
+  chips.addEventListener("pointerleave", () => pointChip(state, undefined));
+  state.unwatch = watchSize(box, () => { if (state.header) layoutGrid(state); });
+  return state;
+}
+
+function unmountGrid(/** @type {any} */ root) {
+  const state = INSTANCES.get(root);
+  if (!state) return;
+  state.unwatch();
+  state.show.cancel();
+  state.committer.destroy();
+  cancelWrite();
+  state.box.remove();
+  INSTANCES.delete(root);
+}
+
+/** New data: what was chosen is kept where it still fits. */
+function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
+  const { header, arrays } = parse(data);
+  Object.assign(state, { raw: data, header, weights: arrays.weights, atlas: null, hover: null, chip: null });
+  state.selection = clampSelection(readSelection(), header);
+  state.committer.start(state.selection);
+  state.chips = makeChips(state.chipBox, header.tokens, header.special);
+  state.chipBox.setAttribute("aria-label", header.strings.tokens);
+  buildPicker(state);
+  state.preview = makePreview(header.strings, () => openHead(state, "head"), () => openHead(state, "steps"));
+  state.side.replaceChildren(state.preview.node);
+}
+
+function buildPicker(/** @type {any} */ state) {
+  const { header } = state, { strings } = header;
+  state.canvas = el("canvas", { role: "img", "aria-label": fill(strings.canvas, { model: header.model, layers: header.n_layers, heads: header.n_heads }) });
+  state.picker = headPicker({
+    label: strings.heads, nLayers: header.n_layers, nHeads: header.n_heads, under: state.canvas,
+    labelOf: (layer, head) => fill(strings.status, { head: headName(layer, head), sentence: header.sentences[layer][head] }),
+    onMove: (layer, head) => { state.hover = null; choose(state, layer, head); },
+    onPick: (layer, head) => { choose(state, layer, head); openHead(state, "head"); },
+    onHover: (at) => { state.hover = at; state.show(); },
+  });
+  state.picker.set(state.selection.layer, state.selection.head);
+  const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, { arrows: keycaps("←", "→", "↑", "↓"), enter: keycaps("Enter") }));
+  state.left.replaceChildren(state.picker.node, hint);
+}
+
+function choose(/** @type {any} */ state, /** @type {number} */ layer, /** @type {number} */ head) {
+  state.selection = { ...state.selection, layer, head };
+  state.committer.update(state.selection);
+  writeSelection(state.selection);
+  state.show();
+}
+
+function openHead(/** @type {any} */ state, /** @type {string} */ page) {
+  const at = state.hover ?? state.selection, { query, key } = state.selection;
+  state.trigger("open", { page, layer: at.layer, head: at.head, query, key });
+}
+
+function pointChip(/** @type {any} */ state, /** @type {string | undefined} */ token) {
+  const chip = token === undefined ? null : Number(token);
+  if (chip === state.chip) return;
+  state.chip = chip;
+  state.show();
+}
+
+/** Sizes everything for the width there is and draws it. */
+function layoutGrid(/** @type {any} */ state) {
+  const { header, box } = state, width = box.clientWidth;
+  if (!width) return;
+  const narrow = width < NARROW;
+  box.classList.toggle("av-grid-narrow", narrow);
+  state.theme = theme(state.root);
+  state.lut = sequential(state.theme.dark);
+  state.thumbs = thumbGeometry(header, narrow ? width : width - SIDE, header.n_query);
+  state.atlas = makeAtlas({ array: state.weights, lut: state.lut, levels: levelTable(state.weights.dtype, SCALE) }, state.thumbs.size);
+  state.previewWidth = narrow ? Math.min(width, 560) : SIDE - 28;
+  const { size, gap, x, y } = state.thumbs;
+  state.picker.resize(size, gap, x, y);
+  showHead(state);
+}
+
+/** Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little. */
+function thumbGeometry(/** @type {any} */ header, /** @type {number} */ width, /** @type {number} */ n) {
+  const { n_layers: layers, n_heads: heads } = header, x = 30, y = 20, ratio = Math.max(1, devicePixelRatio || 1);
+  const room = Math.floor((width - x - 6) / heads), gap = room >= 34 ? 6 : 3, most = Math.max(10, Math.min(84, room - gap));
+  const whole = (Math.floor((most * ratio) / n) * n) / ratio;
+  return { x, y, size: whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio, gap, layers, heads };
+}
+
+function showHead(/** @type {any} */ state) {
+  const { header, weights, lut } = state, at = state.hover ?? state.selection;
+  drawGrid(state, at);
+  const values = headValues(weights, at.layer, at.head);
+  showTokens(state, values);
+  drawPreview(state.preview, { ...state, at, values, levels: levelTable(weights.dtype, SCALE), scale: SCALE, lut,
+    sentence: header.sentences[at.layer][at.head], width: state.previewWidth });
+}
+
+function drawGrid(/** @type {any} */ state, /** @type {{layer: number, head: number}} */ at) {
+  const { thumbs: geom, canvas, theme: look } = state, step = geom.size + geom.gap;
+  const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * step);
+  drawAtlas(ctx, state.atlas, geom);
+  ctx.textBaseline = "middle";
+  const label = (/** @type {string} */ text, /** @type {boolean} */ on, /** @type {number} */ x, /** @type {number} */ y) => {
+    ctx.font = `${on ? "600 " : ""}11.5px ${look.font}`;
+    ctx.fillStyle = on ? look.accent : look.muted;
+    ctx.fillText(text, x, y);
+  };
+  ctx.textAlign = "left";
+  for (let layer = 0; layer < geom.layers; layer++) label(`L${layer}`, layer === at.layer, 0, geom.y + layer * step + geom.size / 2);
+  ctx.textAlign = "center";
+  for (let head = 0; head < geom.heads; head++) label(`H${head}`, head === at.head, geom.x + head * step + geom.size / 2, 7);
+  setData(canvas, { layer: at.layer, head: at.head, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap });
+  markDrawn(canvas);
+}
+
+/** Chips and the line below them: the strongest rows of the head, or the row of the token under the pointer. */
+function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ values) {
+  const { header, weights, chips, lut, chip } = state, { strings, tokens, n_query: nQuery, n_key: nKey } = header;
+  const levels = levelTable(weights.dtype, SCALE), asking = new Set(), looked = new Map();
+  const number = (/** @type {number} */ code) => fmtFixed(weightOf(code, weights.dtype), 2);
+  /** @type {Node[]} */
+  let items;
+  if (chip !== null && chip < nQuery) {
+    const row = Array.from({ length: nKey }, (_, key) => ({ key, code: values[chip * nKey + key] }));
+    asking.add(chip);
+    for (const { key, code } of row) looked.set(key, levels[code]);
+    const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
+    items = [...fillItem(strings.looks, tokens[chip]), ...top.map(({ key, code }) => el("span", {}, el("b", {}, tokens[key]), ` ${number(code)}`))];
+  } else {
+    const rows = strongestRows(values, nQuery, nKey, header.special, STRONGEST);
+    for (const { query, key, code } of rows) { asking.add(query); looked.set(key, Math.max(levels[code], looked.get(key) ?? 0)); }
+    items = [el("span", {}, strings.strongest), ...rows.map(({ query, key, code }) => el("span", {}, el("b", {}, tokens[query]), " → ", el("b", {}, tokens[key]), ` ${number(code)}`))];
+  }
+  lightChips(chips, asking, looked, lut);
+  state.strongest.replaceChildren(...items);
+}
+
+function fillItem(/** @type {string} */ template, /** @type {string} */ query) {
+  return [el("span", {}, ...fillNodes(template, { query: el("b", {}, query) }))];
+}

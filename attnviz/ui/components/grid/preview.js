@@ -1,0 +1,47 @@
+// @ts-check
+// The enlarged head of the overview: name, sentence, heatmap with token axes, colour bar, and where it can be opened.
+
+import { drawAxes, layoutAxes } from "../shared/axes.js";
+import { button } from "../shared/controls.js";
+import { drawColourBar } from "../shared/colors.js";
+import { el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
+import { fill, headName } from "../shared/fmt.js";
+import { drawMatrix, frameCell } from "../shared/matrix.js";
+
+/**
+ * @param {Record<string, string>} strings
+ * @param {() => void} openHead
+ * @param {() => void} openSteps
+ */
+export function makePreview(strings, openHead, openSteps) {
+  const title = el("h3", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
+  const canvas = el("canvas", { role: "img" }), bar = el("canvas", { role: "img", "aria-label": fill(strings.colour_bar, { scale: strings.scale_sqrt }) });
+  const buttons = el("div", { class: "av-row" }, button({ label: strings.open_head, kind: "primary", onClick: openHead }), button({ label: strings.open_steps, onClick: openSteps }));
+  const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
+  const node = el("div", { style: { display: "contents" } }, el("div", {}, title, sentence), canvas, el("div", {}, bar, el("p", { class: "av-note" }, strings.weights_note)), buttons, spoken);
+  return { node, title, sentence, canvas, bar, spoken };
+}
+
+/** Draws one head into the panel. */
+export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
+  const { header, at, theme, lut, width } = view, { strings } = header, name = headName(at.layer, at.head);
+  setText(panel.title, name);
+  setText(panel.sentence, view.sentence);
+  setText(panel.spoken, fill(strings.status, { head: name, sentence: view.sentence }));
+  panel.canvas.setAttribute("aria-label", fill(strings.preview, { head: name, rows: header.n_query, cols: header.n_key }));
+  drawHead(panel.canvas, view);
+  drawColourBar(panel.bar, { lut, theme, scale: view.scale, width: Math.min(260, width) });
+}
+
+function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
+  const { header, at, theme, lut, levels, values, width, chip } = view, { strings, tokens } = header;
+  const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
+  const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const layout = layoutAxes(probe, { rowLabels: tokens, colLabels: tokens, width, theme, font: 11, maxLabel: 78, maxCell: 34, ...titles });
+  const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height), { geom } = layout;
+  drawMatrix(ctx, { values, lut, levels, theme, grid: true, ...geom });
+  if (chip !== null) frameCell(ctx, geom, chip, null, theme);
+  drawAxes(ctx, layout, tokens, tokens, { theme, rowHi: chip, rowSpecial: header.special, colSpecial: header.special, ...titles });
+  setData(canvas, { layer: at.layer, head: at.head, query: chip, x: geom.x, y: geom.y, w: geom.w, h: geom.h });
+  markDrawn(canvas);
+}

@@ -1,0 +1,82 @@
+"""Head page: one head as heatmap and lines, all heads at hand without asking the server.
+
+In: a `HeadsView` and translated strings, packed once by `pack_head` (cache the bytes: equal bytes
+are not sent again). Out of `show_head`: a committed `Selection` when pointer or focus left the
+component with another choice, an `OpenRequest` for the steps of a head, either validated.
+Switching layer, head, scale or focus costs no message to the server.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.ui.components.bundle import script, stylesheet
+from attnviz.ui.components.heads import HeadsView, pack_heads, wide_bits
+from attnviz.ui.components.selection import (
+    ComponentResult,
+    Extent,
+    parse_open,
+    parse_selection,
+)
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
+NAME = "attnviz.head"
+STRING_KEYS: tuple[str, ...] = (
+    "shared.query_axis",
+    "shared.key_axis",
+    "shared.scale",
+    "shared.scale_linear",
+    "shared.scale_sqrt",
+    "shared.scale_log",
+    "shared.colour_bar",
+    "shared.heads",
+    "shared.previous_head",
+    "shared.next_head",
+    "shared.open_steps",
+    "head.heatmap",
+    "head.lines",
+    "head.lines_all",
+    "head.lines_query",
+    "head.lines_key",
+    "head.query",
+    "head.key",
+    "head.hide_special",
+    "head.hidden_mean",
+    "head.hidden_row",
+    "head.all_special",
+    "head.readout",
+    "head.readout_idle",
+    "head.ranked",
+    "head.ranked_idle",
+    "head.ranked_others",
+    "head.approximate",
+    "head.hint",
+    "head.token_at",
+)
+
+
+def pack_head(view: HeadsView, strings: Mapping[str, str]) -> bytes:
+    """The buffer of the head page: two bytes for each weight, one where that would be too much."""
+    return pack_heads(view, strings, bits=wide_bits(view))
+
+
+def show_head(data: bytes, extent: Extent, key: str = "head") -> ComponentResult:
+    """Mounts the head view; what came back from the browser, None for nothing and for nonsense."""
+    result = _renderer()(data=data, key=key, on_selection_change=_nothing, on_open_change=_nothing)
+    return ComponentResult(
+        selection=parse_selection(result.get("selection"), extent),
+        open=parse_open(result.get("open"), extent),
+    )
+
+
+@cache
+def _renderer() -> "ComponentRenderer":
+    return st.components.v2.component(NAME, js=script("head"), css=stylesheet("head"))
+
+
+def _nothing() -> None:
+    """Streamlit knows a state by its callback; the value is read from the result."""

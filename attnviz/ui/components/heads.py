@@ -1,0 +1,62 @@
+"""What Overview and Head show: all heads of one capture, and how it is packed for the browser.
+
+In: a frozen `HeadsView` of plain numpy arrays and texts, plus strings that are already translated.
+Out: the packed buffer (header and weights). The weights travel as rounded square roots, in 8 bits
+for the overview, in 16 bits for one head's numbers as long as that stays below `MAX_WIDE_BYTES`.
+The selection is no part of the buffer: it lives in the browser, and a commit must not resend it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float32
+
+from attnviz.ui.components.buffer import pack, quantise
+from attnviz.ui.components.selection import Extent
+
+MAX_WIDE_BYTES = 24 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class HeadsView:
+    """All heads of a capture; `sentences[layer][head]` says in words what a head does most."""
+
+    model: str
+    tokens: tuple[str, ...]
+    special: Bool[np.ndarray, "token"]
+    sentences: tuple[tuple[str, ...], ...]
+    weights: Float32[np.ndarray, "layer head query key"]
+
+    @property
+    def extent(self) -> Extent:
+        """How many layers, heads, queries and keys there are."""
+        return Extent(*self.weights.shape)
+
+
+def pack_heads(view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16]) -> bytes:
+    """The buffer of a view."""
+    extent = view.extent
+    header = {
+        "strings": dict(strings),
+        "model": view.model,
+        "tokens": list(view.tokens),
+        "special": [int(flag) for flag in view.special],
+        "n_layers": extent.n_layers,
+        "n_heads": extent.n_heads,
+        "n_query": extent.n_query,
+        "n_key": extent.n_key,
+        "sentences": [list(row) for row in view.sentences],
+    }
+    return pack(header, {"weights": quantise(view.weights, bits)})
+
+
+def wide_bits(view: HeadsView) -> Literal[8, 16]:
+    """16 while two bytes for each weight stay within the limit, else 8."""
+    return 16 if 2 * view.weights.size <= MAX_WIDE_BYTES else 8
+
+
+def strings_of(keys: tuple[str, ...], translate: Callable[[str], str]) -> dict[str, str]:
+    """A component's strings: key "head.readout" is translated as "component.head.readout"."""
+    return {key.rpartition(".")[2]: translate(f"component.{key}") for key in keys}
