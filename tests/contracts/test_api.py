@@ -1,0 +1,92 @@
+"""The public names: pinned, few, resolvable in any order, and their shapes checked in tests."""
+
+import itertools
+
+import jaxtyping
+import pytest
+import torch
+
+import attnviz
+from attnviz import masks
+from tests.contracts import project
+
+PUBLIC = (
+    "AttentionCall AttnVizError BadInput BadMask Capture CaptureMismatch HeadId LoadedModel "
+    "MissingExtra ModelCard ModelKey ModelNotFound StepView Steps Tokens TooLarge "
+    "UnsupportedAttention capture derive figures load masks metrics models record"
+).split()
+
+
+def test_public_names_are_pinned() -> None:
+    assert sorted(attnviz.__all__) == sorted(PUBLIC)
+    assert len(attnviz.__all__) <= 40
+    assert len(set(attnviz.__all__)) == len(attnviz.__all__)
+
+
+def test_dir_shows_the_public_names() -> None:
+    assert dir(attnviz) == sorted(attnviz.__all__)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_each_name_resolves(name: str) -> None:
+    assert getattr(attnviz, name) is not None
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match="nonsense"):
+        attnviz.nonsense  # noqa: B018
+
+
+# `capture` and `models` are functions and also packages: importing a module below one of them must
+# not hide the function, whatever was touched before
+FIRST = (
+    "attnviz.load",
+    "attnviz.capture",
+    "attnviz.record",
+    "attnviz.models",
+    "import attnviz.models.loader",
+    "import attnviz.capture.record",
+    "from attnviz.models import registry",
+)
+
+
+def test_functions_are_not_hidden_by_their_packages() -> None:
+    orders = [list(order) for order in itertools.permutations(FIRST, 2)]
+    result = project.run_python(EACH_ORDER.format(orders=orders))
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) == len(orders)
+
+
+# attnviz is forgotten and imported anew for each order; torch and transformers stay loaded
+EACH_ORDER = """
+import sys
+tried = 0
+for order in {orders}:
+    for name in [name for name in sys.modules if name.split(".")[0] == "attnviz"]:
+        del sys.modules[name]
+    exec("import attnviz; " + "; ".join(order))
+    import attnviz
+    assert callable(attnviz.capture), order
+    assert attnviz.models()[0].name == "minilm", order
+    tried += 1
+print(tried)
+"""
+
+
+def test_errors_are_one_tree() -> None:
+    names = [name for name in PUBLIC if isinstance(getattr(attnviz, name), type)]
+    errors = [
+        getattr(attnviz, name) for name in names if issubclass(getattr(attnviz, name), Exception)
+    ]
+    assert len(errors) == 8
+    assert all(issubclass(error, attnviz.AttnVizError) for error in errors)
+
+
+def test_wrong_shapes_are_refused_during_tests() -> None:
+    """The import hook of --jaxtyping-packages is on: a 3-d tensor is no [query, key] matrix."""
+    with pytest.raises(jaxtyping.TypeCheckError):
+        masks.blockers({"causal": torch.ones(2, 3, 5, dtype=torch.bool)})
+
+
+def test_the_versions_agree() -> None:
+    assert attnviz.__version__ == project.pyproject()["project"]["version"]

@@ -1,0 +1,107 @@
+"""The pins, the ranges of pyproject.toml, docs/dependencies.md and the installed versions agree."""
+
+import ast
+import importlib.metadata
+import re
+import sys
+from collections.abc import Iterable, Mapping
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from tests.contracts import project, rules
+
+PIN = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s#]+)$")
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt")
+
+
+def pins(text: str) -> dict[str, Version]:
+    """Name → pinned version; a line that is no pin, no comment and no `-r` is refused."""
+    found = {}
+    for line in text.splitlines():
+        if not line or line.startswith(("#", "-r ")):
+            continue
+        match = PIN.match(line)
+        assert match, f"not a pin: {line!r}"
+        found[canonicalize_name(match[1])] = Version(match[2])
+    return found
+
+
+def out_of_step(pinned: Mapping[str, Version], ranges: Iterable[str]) -> list[str]:
+    """Names on one side only, and ranges that do not run from the pin upwards."""
+    wanted = {canonicalize_name(r.name): r for r in map(Requirement, ranges)}
+    found = [f"{name} is in one of the two only" for name in pinned.keys() ^ wanted.keys()]
+    for name in pinned.keys() & wanted.keys():
+        bounds = {clause.operator: Version(clause.version) for clause in wanted[name].specifier}
+        if (
+            set(bounds) != {">=", "<"}
+            or bounds[">="] != pinned[name]
+            or bounds["<"] <= pinned[name]
+        ):
+            found.append(f"{name}: {wanted[name].specifier} does not start at {pinned[name]}")
+    return found
+
+
+def undocumented(names: Iterable[str], document: str) -> list[str]:
+    """Requirement lines without a row of their own in the document."""
+    rows = set(re.findall(r"^\| `([^`]+)` \| [^|\s]", document, flags=re.MULTILINE))
+    return sorted(set(names) ^ {canonicalize_name(row) for row in rows})
+
+
+def pinned_in(name: str) -> dict[str, Version]:
+    return pins(project.read(project.ROOT / name))
+
+
+def test_pins_and_ranges_are_in_step() -> None:
+    ranges = project.pyproject()["project"]["dependencies"]
+    assert not out_of_step(pinned_in("requirements.txt"), ranges)
+
+
+@pytest.mark.parametrize(
+    "ranges",
+    [
+        ["numpy>=2.4.6,<3", "torch>=2.13,<3"],
+        ["numpy>=2.4.5,<3"],
+        ["numpy>=2.4.6"],
+        ["numpy>=2.4.6,<2.4"],
+        [],
+    ],
+)
+def test_a_range_out_of_step_is_found(ranges: list[str]) -> None:
+    assert out_of_step({"numpy": Version("2.4.6")}, ranges)
+
+
+def test_every_line_is_explained_and_every_explanation_has_its_line() -> None:
+    names = [name for file in REQUIREMENTS for name in pinned_in(file)]
+    assert not undocumented(names, project.docs()["docs/dependencies.md"])
+
+
+def test_an_unexplained_line_is_found() -> None:
+    assert undocumented(["numpy", "torch"], "| `numpy` | arrays |") == ["torch"]
+    assert undocumented(["numpy"], "| `numpy` | arrays |\n| `ray` | jobs |") == ["ray"]
+    assert undocumented(["numpy"], "| `numpy` | |") == ["numpy"]
+
+
+def test_the_tests_run_on_the_pinned_versions() -> None:
+    for file in REQUIREMENTS:
+        for name, pin in pinned_in(file).items():
+            installed = Version(importlib.metadata.version(name))
+            assert Version(installed.public) == pin, f"{name} is {installed}; run `make test` again"
+
+
+def foreign_imports(name: str, source: str, allowed: set[str]) -> list[str]:
+    """Top-level packages imported that are neither the library's own nor declared."""
+    tops = {module.split(".")[0] for module in rules.imports(ast.parse(source))}
+    return [f"{name}: {top}" for top in sorted(tops - allowed - sys.stdlib_module_names)]
+
+
+def test_the_product_imports_only_what_it_declares() -> None:
+    declared = {name.replace("-", "_") for name in pinned_in("requirements.txt")} | {"attnviz"}
+    files = project.each_file(project.shipped_files())
+    assert not [line for name, text in files for line in foreign_imports(name, text, declared)]
+
+
+def test_an_undeclared_import_is_found() -> None:
+    assert foreign_imports("x.py", "import scipy.stats", {"numpy"}) == ["x.py: scipy"]
