@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Float32
 from torch import Tensor, nn
 
 from attnviz import formula, masks
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, CaptureMismatch
 from attnviz.types import Kind, ModelKey, Stack, Tokens
 
 # max |derived − model's own| that float32 rounding explains, measured over 60 model families
@@ -279,6 +279,20 @@ class Capture:
         """max |derived − model's own| for every call ("module#index"), and "tolerance"."""
         errors = {f"{call.module}#{call.index}": call.verify() for call in self.calls}
         return errors | {"tolerance": self.calls[0].tolerance}
+
+    def require_match(self) -> None:
+        """Raise `CaptureMismatch` when a call differs from the model by more than the tolerance."""
+        for call in self.calls:
+            error = call.verify()
+            if not error <= call.tolerance:  # NaN is a mismatch too
+                raise CaptureMismatch(
+                    f"{call.module}: derived and own output differ by {error:.3g}, tolerance"
+                    f" {call.tolerance:.0e}; do not trust this capture",
+                    code="mismatch",
+                    module=call.module,
+                    error=f"{error:.3g}",
+                    tolerance=f"{call.tolerance:.0e}",
+                )
 
     @cached_property
     def nbytes(self) -> int:

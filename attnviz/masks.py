@@ -27,7 +27,7 @@ def padding(keep: Bool[Tensor, "key"], n_query: int) -> Bool[Tensor, "query key"
     return keep[None, :].expand(n_query, -1)
 
 
-def combine(*masks: Bool[Tensor, "query key"]) -> Bool[Tensor, "query key"]:
+def combine(*masks: Bool[Tensor, "_query _key"]) -> Bool[Tensor, "query key"]:
     """A cell is open only where every mask leaves it open."""
     if not masks:
         raise BadMask("combine() was given no mask; give it at least one", code="no_mask")

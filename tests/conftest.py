@@ -8,10 +8,14 @@ settings through the environment, and browser tests look at the requests themsel
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.network import NetworkGuard
+
+if TYPE_CHECKING:
+    from attnviz.models.loaded import LoadedModel
 
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
@@ -43,3 +47,11 @@ def no_network(network_guard: NetworkGuard) -> Iterator[None]:
 def root() -> Path:
     """The root of the checkout."""
     return Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def minilm() -> "LoadedModel":
+    """The packaged encoder, loaded once; captures leave it as it was."""
+    from attnviz.models.loader import load  # after the offline settings above: it reads them
+
+    return load("minilm")

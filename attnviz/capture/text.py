@@ -7,7 +7,6 @@ make one padded batch. Nothing half-captured is returned: an error anywhere rais
 from collections.abc import Sequence
 
 import torch
-from tokenizers import Encoding
 from transformers import BatchEncoding
 
 from attnviz.call import Capture
@@ -52,9 +51,9 @@ def capture(
     )
 
 
-def _as_texts(value: Text, name: str) -> list[str]:
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+def _as_texts(value: object, name: str) -> list[str]:
+    texts = _strings(value)
+    if texts is None:
         raise BadInput(
             f"{name} is {type(value).__name__}; give a string, or a list of strings for a batch",
             code="not_a_string",
@@ -68,6 +67,14 @@ def _as_texts(value: Text, name: str) -> list[str]:
             name=name,
         )
     return [without_surrogates(text) for text in texts]
+
+
+def _strings(value: object) -> list[str] | None:
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Sequence) or isinstance(value, bytes):
+        return None
+    return list(value) if all(isinstance(text, str) for text in value) else None
 
 
 def _encode(lm: LoadedModel, texts: list[str], pairs: list[str] | None, cut: bool) -> BatchEncoding:
@@ -103,7 +110,7 @@ def _tokens(
         lm.tokens(
             text=f"{text}\n{pair}" if pairs else text,
             ids=row.ids,
-            offsets=_offsets(row, second_starts=len(text) + 1),
+            offsets=_offsets(row.offsets, row.sequence_ids, second_starts=len(text) + 1),
             special=row.special_tokens_mask,
             attended=row.attention_mask,
         )
@@ -111,9 +118,11 @@ def _tokens(
     )
 
 
-def _offsets(row: Encoding, second_starts: int) -> list[tuple[int, int]]:
+def _offsets(
+    offsets: list[tuple[int, int]], sentence_of: list[int | None], second_starts: int
+) -> list[tuple[int, int]]:
     """Character offsets of each token; those of the second sentence count from its start."""
     return [
-        (start + second_starts, end + second_starts) if sequence == 1 else (start, end)
-        for sequence, (start, end) in zip(row.sequence_ids, row.offsets, strict=True)
+        (start + second_starts, end + second_starts) if sentence == 1 else (start, end)
+        for (start, end), sentence in zip(offsets, sentence_of, strict=True)
     ]

@@ -132,7 +132,7 @@ def _among_words(
     """The weights without those on special tokens, each row made to sum to 1 again."""
     words = weights * ~tokens.special
     total = words.sum(axis=-1, keepdims=True)
-    return np.divide(words, total, out=np.zeros_like(words), where=total > 0)
+    return np.asarray(np.divide(words, total, out=np.zeros_like(words), where=total > 0))
 
 
 def asking(tokens: Tokens) -> Bool[np.ndarray, "query"]:
@@ -160,8 +160,9 @@ def pattern_keys(pattern: Pattern, tokens: Tokens) -> Bool[np.ndarray, "query ke
 
 
 def _uniform(answering: Bool[np.ndarray, "key"]) -> Float32[np.ndarray, "key key"]:
-    share = answering.astype(np.float32) / np.float32(max(int(answering.sum()), 1))
-    return np.broadcast_to(share, (len(share), len(share)))
+    n = len(answering)
+    share = np.where(answering, 1.0 / max(int(answering.sum()), 1), 0.0)
+    return np.tile(share.astype(np.float32), (n, 1))
 
 
 def _mean_mass(

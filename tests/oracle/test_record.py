@@ -1,0 +1,189 @@
+"""Recording leaves the model as it was, refuses what it cannot derive, and keeps threads apart."""
+
+import threading
+
+import pytest
+import torch
+from transformers import (
+    BertConfig,
+    BertModel,
+    Gemma2Config,
+    Gemma2Model,
+    GPT2Config,
+    GPT2Model,
+    LlamaConfig,
+    LlamaModel,
+    PreTrainedModel,
+)
+
+from attnviz.call import AttentionCall
+from attnviz.capture.record import record
+from attnviz.capture.text import capture
+from attnviz.errors import CaptureMismatch, UnsupportedAttention
+from attnviz.models.loaded import LoadedModel
+from attnviz.steps import derive
+
+VOCAB = 61
+
+
+def tiny(kind: str) -> PreTrainedModel:
+    """A model with random weights large enough that its heads differ."""
+    torch.manual_seed(7)
+    made: dict[str, PreTrainedModel] = {
+        "bert": BertModel(
+            BertConfig(
+                vocab_size=VOCAB,
+                hidden_size=30,
+                num_attention_heads=3,
+                num_hidden_layers=2,
+                intermediate_size=14,
+            )
+        ),
+        "gpt2": GPT2Model(GPT2Config(vocab_size=VOCAB, n_embd=30, n_head=3, n_layer=2)),
+        "llama": LlamaModel(
+            LlamaConfig(
+                vocab_size=VOCAB,
+                hidden_size=24,
+                num_attention_heads=6,
+                num_key_value_heads=2,
+                num_hidden_layers=2,
+                intermediate_size=14,
+            )
+        ),
+    }
+    model = made[kind].eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 2:
+                parameter.normal_(std=1.3 / parameter.shape[-1] ** 0.5)
+    return model
+
+
+def recorded(model: PreTrainedModel) -> tuple[list[AttentionCall], list[torch.Tensor]]:
+    """The calls of a padded batch, and transformers' eager attention for the same input."""
+    ids = torch.randint(3, VOCAB, (2, 7), generator=torch.Generator().manual_seed(3))
+    inputs = {"input_ids": ids, "attention_mask": torch.tensor([[1] * 7, [1] * 5 + [0] * 2])}
+    with torch.no_grad(), record(model) as calls:
+        model(**inputs)
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        theirs = model(**inputs, output_attentions=True).attentions
+    return calls, list(theirs)
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "llama"])
+def test_small_models_equal_eager(kind: str) -> None:
+    calls, theirs = recorded(tiny(kind))
+    assert len(calls) == len(theirs) == 2
+    for call, expected in zip(calls, theirs, strict=True):
+        for batch, n_real in ((0, 7), (1, 5)):
+            ours = call.weights(batch=batch)[:, :n_real]
+            assert float((ours - expected[batch][:, :n_real]).abs().max()) <= 1e-5
+        assert call.verify() <= 1e-5
+
+
+def test_one_fused_layer_for_q_k_and_v_is_taken_apart_by_its_strides() -> None:
+    calls, _ = recorded(tiny("gpt2"))
+    steps = derive(calls[1], head=2, batch=1)
+    assert set(steps.errors) >= {"q", "projected"}
+    assert all(error <= 1e-5 for error in steps.errors.values())
+    assert calls[0].projections["q"].module == "h.0.attn.c_attn"
+    assert calls[0].projections["q"].starts == (0, 10, 20)
+
+
+def test_a_rotated_query_has_no_x_and_says_why() -> None:
+    calls, _ = recorded(tiny("llama"))
+    assert (calls[0].n_heads, calls[0].n_kv_heads) == (6, 2)
+    steps = derive(calls[0], head=5)
+    assert steps.x is None and steps.w_q is None
+    assert "after its linear layer" in steps.absent["x"]
+    assert [view.stage for view in steps.views()][0] == "q"
+    assert steps.errors["projected"] <= 1e-5
+
+
+def test_the_model_is_put_back_after_success_and_after_failure(minilm: LoadedModel) -> None:
+    model = minilm.model
+
+    def hooks() -> int:
+        return sum(len(module._forward_hooks) for module in model.modules())
+
+    before = (model.config._attn_implementation, hooks())
+    capture(minilm, "Fine.")
+    assert (model.config._attn_implementation, hooks()) == before
+
+    def fail(*_args: object) -> None:
+        raise RuntimeError("in the middle")
+
+    handle = model.get_submodule("encoder.layer.3.output").register_forward_hook(fail)
+    try:
+        with pytest.raises(RuntimeError, match="in the middle"):
+            capture(minilm, "Broken.")
+    finally:
+        handle.remove()
+    assert (model.config._attn_implementation, hooks()) == before
+    assert not minilm.lock.locked()
+    assert capture(minilm, "Fine again.").verify()["tolerance"] == 1e-4
+
+
+def test_nothing_half_captured_survives_a_failure() -> None:
+    model = tiny("bert")
+    with pytest.raises(RuntimeError, match="stop"), record(model) as calls:
+        model(torch.tensor([[1, 2, 3]]))
+        raise RuntimeError("stop")
+    assert calls == []
+
+
+def test_threads_on_one_model_do_not_mix(minilm: LoadedModel) -> None:
+    texts = [f"Sentence {'very ' * number}long." for number in range(6)]
+    expected = [capture(minilm, text).weights(5) for text in texts]
+    found: dict[int, object] = {}
+
+    def work(number: int) -> None:
+        for _ in range(3):
+            found[number] = capture(minilm, texts[number]).weights(5)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, weights in enumerate(expected):
+        assert torch.equal(torch.from_numpy(weights), torch.as_tensor(found[number]))
+
+
+def test_an_argument_that_no_step_models_is_refused_by_name() -> None:
+    config = Gemma2Config(
+        vocab_size=VOCAB,
+        hidden_size=24,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=12,
+        num_hidden_layers=1,
+        intermediate_size=14,
+    )
+    model = Gemma2Model(config).eval()
+    with pytest.raises(UnsupportedAttention, match=r"Gemma2Attention.*softcap"):
+        with torch.no_grad(), record(model):
+            model(torch.tensor([[1, 2, 3]]))
+
+
+def test_what_cannot_be_recorded_raises() -> None:
+    with pytest.raises(UnsupportedAttention, match="Linear is not a transformers model"):
+        with record(torch.nn.Linear(2, 2)):
+            pass
+    with pytest.raises(UnsupportedAttention, match="without one attention call"):
+        with record(tiny("bert")):
+            pass
+
+
+def test_a_derived_number_that_disagrees_is_reported(minilm: LoadedModel) -> None:
+    cap = capture(minilm, "Trust, but verify.")
+    cap.require_match()
+    with torch.no_grad():
+        cap.call(2).output[0, 1, 3, 4] += 0.5
+    assert cap.verify()["encoder.layer.2.attention.self#0"] == pytest.approx(0.5, abs=1e-3)
+    with pytest.raises(CaptureMismatch, match=r"layer\.2.*do not trust"):
+        cap.require_match()
+    cap.call(2).output[0, 1, 3, 4] = torch.nan
+    with pytest.raises(CaptureMismatch, match="nan"):
+        cap.require_match()

@@ -1,0 +1,36 @@
+"""Token labels show the user's own characters, and never one that hides or misleads."""
+
+import pytest
+
+from attnviz.models.labels import label, visible, without_surrogates
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("</script><img src=x onerror=alert(1)>", "</script><img␣src=x␣onerror=alert(1)>"),
+        ("%{x}", "%{x}"),
+        ("a\u202eb", "a⟨U+202E⟩b"),  # right-to-left override
+        ("\u200f", "⟨U+200F⟩"),
+        ("\x00", "⟨U+0000⟩"),
+        ("\n", "↵"),
+        ("👩\u200d👩\u200d👧", "👩\u200d👩\u200d👧"),
+        ("שלום", "שלום"),
+        ("東京", "東京"),
+    ],
+)
+def test_visible(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_lone_surrogates_become_the_replacement_character() -> None:
+    assert without_surrogates("a\ud800b") == "a\ufffdb"
+    assert without_surrogates("🙂") == "🙂"
+
+
+def test_label_prefers_the_surface_and_marks_what_the_model_did_not_know() -> None:
+    assert label("the", "The", unknown=False) == "The"
+    assert label("##ing", "ING", unknown=False) == "##ING"
+    assert label("[UNK]", "🙂", unknown=True) == "[UNK: 🙂]"
+    assert label("[SEP]", "", unknown=False) == "[SEP]"

@@ -1,0 +1,94 @@
+"""Head roles on planted heads: weights made so that the right answer is known."""
+
+import numpy as np
+import pytest
+
+from attnviz import metrics
+from attnviz.types import Tokens
+
+N = 11
+
+
+def tokens(n: int = N, ids: list[int] | None = None, n_padding: int = 0) -> Tokens:
+    special = np.zeros(n, dtype=np.bool_)
+    special[0] = True
+    special[n - n_padding - 1 :] = True
+    padding = np.zeros(n, dtype=np.bool_)
+    padding[n - n_padding :] = n_padding > 0
+    return Tokens(
+        text="",
+        ids=np.array(ids or range(n), dtype=np.int64),
+        pieces=("x",) * n,
+        labels=("x",) * n,
+        offsets=((0, 0),) * n,
+        special=special,
+        padding=padding,
+    )
+
+
+def planted(pattern: metrics.Pattern, of: Tokens, share: float) -> np.ndarray:
+    """One head that gives `share` of each row to the pattern and the rest evenly to real keys."""
+    keys = metrics.pattern_keys(pattern, of).astype(np.float32)
+    count = keys.sum(axis=1, keepdims=True)
+    real = np.tile((~of.padding).astype(np.float32), (len(of), 1))
+    even = real / real.sum(axis=1, keepdims=True)
+    on_pattern = np.divide(keys, count, out=even.copy(), where=count > 0)
+    return (share * on_pattern + (1 - share) * even)[None, None].astype(np.float32)
+
+
+@pytest.mark.parametrize("pattern", metrics.PATTERNS)
+def test_a_planted_head_is_named_after_its_pattern(pattern: metrics.Pattern) -> None:
+    ids = [0, 1, 2, 3, 1, 2, 3, 1, 2, 3, 9]  # every word has twins, for "same"
+    of = tokens(ids=ids)
+    [[role]] = metrics.describe(planted(pattern, of, 0.9), of)
+    assert role.role == pattern
+    assert role.fraction >= 0.9
+    assert role.fraction > metrics.MIN_RATIO * role.baseline
+
+
+def test_uniform_attention_is_spread_and_scores_its_own_baseline() -> None:
+    of = tokens()
+    even = np.full((1, 1, N, N), 1 / N, dtype=np.float32)
+    [[role]] = metrics.describe(even, of)
+    assert role.role == "spread"
+    table = metrics.scores(even, of)
+    np.testing.assert_allclose(table.fractions[0, 0], table.baselines, rtol=1e-5)
+
+
+def test_fraction_by_hand() -> None:
+    # [CLS] a b [SEP]: the words ask; a gives 0.5 to its previous token, b gives 0.7
+    weights = np.array(
+        [[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0.1, 0.7, 0.1, 0.1], [1, 0, 0, 0]], dtype=np.float32
+    )[None, None]
+    table = metrics.scores(weights, tokens(4))
+    fraction = dict(zip(table.patterns, table.fractions[0, 0], strict=True))
+    assert fraction["previous"] == pytest.approx((0.5 + 0.7) / 2)
+    assert fraction["first"] == pytest.approx((0.5 + 0.1) / 2)
+    assert fraction["separator"] == pytest.approx((0.0 + 0.1) / 2)
+    assert np.isnan(fraction["same"])  # no word occurs twice
+
+
+def test_heads_that_rest_on_the_first_token_are_told_apart_by_the_rest() -> None:
+    of = tokens()
+    resting = 0.8 * planted("first", of, 1.0) + 0.2 * planted("previous", of, 1.0)
+    [[role]] = metrics.describe(resting.astype(np.float32), of)
+    assert role.role == "first"
+    assert role.rest is not None
+    assert role.rest.role == "previous"
+    assert role.rest.fraction > 0.85
+
+
+def test_padding_neither_asks_nor_answers() -> None:
+    of = tokens(n_padding=4)
+    assert not metrics.pattern_keys("next", of)[:, of.padding].any()
+    assert not metrics.asking(of)[of.padding].any()
+    [[role]] = metrics.describe(planted("next", of, 0.9), of)
+    assert role.role == "next"
+
+
+def test_the_weights_are_left_as_they_were() -> None:
+    of = tokens()
+    weights = planted("first", of, 0.8)
+    before = weights.copy()
+    metrics.describe(weights, of)
+    np.testing.assert_array_equal(weights, before)
