@@ -1,0 +1,123 @@
+"""The four languages say the same things, nothing is said that no code asks for, and vice versa."""
+
+import re
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+from attnviz import i18n
+from attnviz.models.registry import models
+from tests.contracts import project, text_rules
+
+OTHERS = [lang for lang in i18n.LANGUAGES if lang != i18n.DEFAULT]
+NOT_TRANSLATED = ("language.name", "example.")  # sentences to run, and the languages' own names
+
+
+def wanted(lang: i18n.Language) -> dict[str, str]:
+    return {
+        key: text
+        for key, text in i18n.catalogue(lang).items()
+        if not key.startswith(NOT_TRANSLATED)
+    }
+
+
+@pytest.mark.parametrize("lang", OTHERS)
+def test_each_language_says_what_english_says(lang: i18n.Language) -> None:
+    assert not text_rules.differences(wanted(i18n.DEFAULT), wanted(lang), lang)
+    assert i18n.catalogue(lang).keys() == i18n.catalogue(i18n.DEFAULT).keys()
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ({}, "a is in one file only"),
+        ({"a": "{n} 個のトークン", "b": "x"}, "b is in one file only"),
+        ({"a": "{m} 個のトークン"}, "a: placeholders ['m'], not ['n']"),
+        ({"a": "トークン"}, "a: placeholders [], not ['n']"),
+        ({"a": "{n} tokens stand in here"}, "a: no ja in '{n} tokens stand in here'"),
+        ({"a": " "}, "a: empty"),
+    ],
+)
+def test_a_difference_is_found(other: dict[str, str], what: str) -> None:
+    assert what in text_rules.differences({"a": "{n} tokens stand in here"}, other, "ja")
+
+
+def used_in_project() -> text_rules.Used:
+    used = text_rules.Used()
+    for _, source in project.each_file(project.shipped_files()):
+        used.add(source)
+    return used
+
+
+def test_every_text_is_used() -> None:
+    assert not text_rules.unused(i18n.catalogue(i18n.DEFAULT), used_in_project())
+
+
+def test_every_text_that_is_asked_for_exists() -> None:
+    sources = list(project.each_file(project.interface_files()))
+    assert not text_rules.unknown(i18n.catalogue(i18n.DEFAULT), sources)
+
+
+def test_an_unused_and_an_unknown_text_are_found() -> None:
+    used = text_rules.Used()
+    used.add('text(lang, f"page.{name}.title")\ntext(lang, "a.b")\nname = "head"\n')
+    keys = ["a.b", "page.head.title", "page.gone.title", "a.c"]
+    assert text_rules.unused(keys, used) == ["a.c", "page.gone.title"]
+    assert text_rules.unknown(keys, [("x.py", 'text(lang, "a.d")')]) == ["x.py:1: a.d"]
+
+
+def test_every_model_and_page_has_its_texts() -> None:
+    for card in models():
+        assert i18n.has(f"model.{card.name}.label"), card.name
+        assert i18n.has(f"model.{card.name}.description"), card.name
+    for page in project.python_files(project.PAGES):
+        for part in ("title", "intro", "explain"):
+            assert i18n.has(f"page.{page.stem}.{part}"), page.stem
+
+
+# --- the strings that components show ----------------------------------------------------------
+
+STRING = re.compile(r"\bstrings(?:\.(\w+)|\[\"(\w+)\"\])")
+COMPONENTS = ("grid", "head", "steps", "masks")
+
+
+def asked_for(source: str) -> set[str]:
+    """Names that JavaScript reads from its strings literally."""
+    return {dotted or quoted for dotted, quoted in STRING.findall(source)}
+
+
+def component(name: str) -> tuple[ModuleType, str, str]:
+    """The wrapper of a component, its own JavaScript, and that together with the shared one."""
+    own, shared = (
+        "\n".join(project.read(path) for path in sorted((project.COMPONENTS / folder).glob("*.js")))
+        for folder in (name, "shared")
+    )
+    return import_module(f"attnviz.ui.components.{name}"), own, f"{own}\n{shared}"
+
+
+def string_problems(keys: tuple[str, ...], own: str, everything: str) -> list[str]:
+    """Strings that are asked for and not sent, or sent and not asked for."""
+    sent = {key.rpartition(".")[2] for key in keys}
+    found = [f"{name} is not sent" for name in sorted(asked_for(own) - sent)]
+    patterns = "|".join(re.findall(r"strings\[`(\w*)\$\{\w+\}(?:\w*)`\]", everything)) or "$^"
+    for name in sorted(sent - asked_for(everything)):
+        if not re.search(rf"[\"'`]{name}[\"'`]", everything) and not re.match(patterns, name):
+            found.append(f"{name} is not used")
+    return found
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_component_gets_the_strings_it_shows(name: str) -> None:
+    module, own, everything = component(name)
+    assert not string_problems(module.STRING_KEYS, own, everything)
+    for key in module.STRING_KEYS:
+        assert i18n.has(f"component.{key}"), key
+
+
+def test_a_missing_and_a_spare_string_are_found() -> None:
+    source = 'a(strings.canvas, strings["hint"], strings[`next_${name}`])'
+    assert string_problems(("x.canvas", "x.hint", "x.next_head"), source, source) == []
+    assert string_problems(("x.canvas",), source, source) == ["hint is not sent"]
+    keys = ("x.canvas", "x.hint", "x.spare")
+    assert string_problems(keys, source, source) == ["spare is not used"]

@@ -1,0 +1,91 @@
+"""The rules on texts: which keys the code uses, and what the languages must have in common."""
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+
+KEY = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
+SCRIPTS = {
+    "ja": re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]"),
+    "ko": re.compile(r"[\uac00-\ud7af]"),
+    "zh": re.compile(r"[\u4e00-\u9fff]"),
+}
+
+
+@dataclass
+class Used:
+    """The literals of some source, and its f-strings as patterns with a group for each hole."""
+
+    literals: set[str] = field(default_factory=set)
+    patterns: set[re.Pattern[str]] = field(default_factory=set)
+
+    def add(self, source: str) -> None:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.JoinedStr):
+                self._add_pattern(node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self.literals.add(node.value)
+
+    def _add_pattern(self, node: ast.JoinedStr) -> None:
+        parts = [
+            re.escape(part.value) if isinstance(part, ast.Constant) else r"(\w+(?:\.\w+)*)"
+            for part in node.values
+        ]
+        fixed = "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+        if re.fullmatch(r"[A-Za-z0-9_.]*[A-Za-z]{2}[A-Za-z0-9_.]*", fixed):
+            self.patterns.add(re.compile("".join(parts)))
+
+    def has(self, key: str, depth: int = 2) -> bool:
+        """Whether the key is a literal, or an f-string whose holes can be filled with literals."""
+        if key in self.literals:
+            return True
+        matches = filter(None, (pattern.fullmatch(key) for pattern in self.patterns))
+        return depth > 0 and any(
+            all(self.has(part, depth - 1) for part in match.groups()) for match in matches
+        )
+
+
+def unused(keys: Iterable[str], used: Used) -> list[str]:
+    return sorted(key for key in keys if not used.has(key))
+
+
+def unknown(keys: Iterable[str], sources: Iterable[tuple[str, str]]) -> list[str]:
+    """Literal keys handed to `text(lang, "…")` that no file has."""
+    known = set(keys)
+    return [
+        f"{name}:{call.lineno}: {call.args[1].value}"
+        for name, source in sources
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name | ast.Attribute)
+        and (call.func.id if isinstance(call.func, ast.Name) else call.func.attr) == "text"
+        and len(call.args) > 1
+        and isinstance(call.args[1], ast.Constant)
+        and call.args[1].value not in known
+    ]
+
+
+def holes(template: str) -> list[str]:
+    """The placeholders of a text, in alphabetical order, repetitions included."""
+    return sorted({name for _, name, _, _ in Formatter().parse(template) if name is not None})
+
+
+def differences(reference: Mapping[str, str], other: Mapping[str, str], lang: str) -> list[str]:
+    """Keys on one side only, other placeholders, empty texts, and texts left in English."""
+    found = [f"{key} is in one file only" for key in sorted(reference.keys() ^ other.keys())]
+    for key in sorted(reference.keys() & other.keys()):
+        if holes(reference[key]) != holes(other[key]):
+            found.append(f"{key}: placeholders {holes(other[key])}, not {holes(reference[key])}")
+        if not other[key].strip():
+            found.append(f"{key}: empty")
+        if _is_sentence(reference[key]) and not SCRIPTS[lang].search(other[key]):
+            found.append(f"{key}: no {lang} in {other[key]!r}")
+    return found
+
+
+def _is_sentence(text: str) -> bool:
+    """Three plain words or more: not a name, a formula or a symbol."""
+    words = re.sub(r"\{[^}]*\}|\*\*|[^\w\s]", " ", text).split()
+    return len([word for word in words if word.isalpha() and word.islower()]) >= 3
