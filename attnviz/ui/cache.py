@@ -1,0 +1,113 @@
+"""Everything the app keeps between runs and shares between sessions, bounded, under full keys.
+
+In: names and texts. Out: loaded models, captures with what is derived from all their heads, and the
+byte buffers that components show. A key names all that determines the value: model id, revision,
+dtype, device, texts, whether they were cut, and for a buffer the page, language, layer and head.
+Resources are shared, not copied: whoever gets one reads it only.
+
+torch and transformers are imported here, by the first session that needs a model, one thread at a
+time (two threads importing transformers at once break it), after the page has painted its frame.
+"""
+
+import gc
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from attnviz.call import Capture
+    from attnviz.metrics import HeadRole
+    from attnviz.models.loaded import LoadedModel
+
+MAX_MODELS = 2
+MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
+MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
+
+# one forward pass at a time per core serves many sessions better than one pass on all cores:
+# with two threads, 50 users saw a 95th percentile of 981 ms instead of 214 ms
+TORCH_THREADS = 1
+
+_loading = threading.Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class Captured:
+    """A capture and what every page says about it. `key` names all that determined it."""
+
+    key: str
+    model: "LoadedModel"
+    capture: "Capture"
+    error: float
+    tolerance: float
+    roles: "tuple[tuple[HeadRole, ...], ...]"
+
+    @property
+    def verified(self) -> bool:
+        """Whether our numbers agree with the model's; NaN never does."""
+        return self.error <= self.tolerance
+
+
+def model(name: str) -> "LoadedModel":
+    """The loaded model of that name; the first call takes seconds."""
+    with _loading:
+        return _model(name)
+
+
+@st.cache_resource(max_entries=MAX_MODELS, show_spinner=False)
+def _model(name: str) -> "LoadedModel":
+    from attnviz.models.loader import load
+
+    loaded = load(name)
+    _settle()
+    return loaded
+
+
+def _settle() -> None:
+    """Fix the number of threads, and keep the garbage collector off what stays for good.
+
+    A full collection walks every object of torch and transformers, 0.2 s of a stalled server;
+    frozen objects are not walked.
+    """
+    import torch
+
+    torch.set_num_threads(TORCH_THREADS)
+    gc.collect()
+    gc.freeze()
+
+
+def captured(name: str, texts: tuple[str, ...], cut: bool) -> Captured:
+    """The texts as one batch, run through the model, verified and described."""
+    loaded = model(name)
+    return _captured(str(loaded.key), texts, cut, loaded)
+
+
+@st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
+def _captured(model_key: str, texts: tuple[str, ...], cut: bool, _model: "LoadedModel") -> Captured:
+    from attnviz.capture.text import capture as run
+    from attnviz.metrics import describe
+
+    capture = run(_model, texts, cut=cut)
+    errors = capture.verify()
+    tolerance = errors.pop("tolerance")
+    return Captured(
+        key=repr((model_key, texts, cut)),
+        model=_model,
+        capture=capture,
+        # max() would lose a NaN that is not the first
+        error=max(errors.values(), key=lambda error: (error != error, error)),
+        tolerance=tolerance,
+        roles=describe(capture.all_weights(), capture.tokens),
+    )
+
+
+def buffer(key: str, build: Callable[[], bytes]) -> bytes:
+    """The bytes that `build` makes; `key` names everything that determines them."""
+    return _buffer(key, build)
+
+
+@st.cache_resource(max_entries=MAX_BUFFERS, show_spinner=False)
+def _buffer(key: str, _build: Callable[[], bytes]) -> bytes:
+    return _build()

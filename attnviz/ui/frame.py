@@ -1,0 +1,147 @@
+"""What surrounds every picture: title, plain words, waiting, what went wrong, what was checked.
+
+In: a language and a page's name. Out: what is on the page before and after its component. Errors
+of the library are said in the visitor's language with what to do next; anything unexpected is
+logged with its traceback and shown as one plain sentence. A traceback is never shown. Values that
+came from a visitor are shown as text: no Markdown of theirs is read.
+"""
+
+import logging
+import re
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from attnviz.errors import AttnVizError
+from attnviz.i18n import Language, has, text
+from attnviz.models.labels import visible
+from attnviz.models.registry import find
+from attnviz.ui import cache, state
+
+logger = logging.getLogger(__name__)
+
+EXAMPLES = ("tired", "wide", "bank", "names", "short", "japanese", "korean", "chinese")
+MAX_SHOWN_CHARS = 120
+MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def open_page(name: str) -> Language:
+    """Show a page's title and its explanation; the language to go on in."""
+    lang = state.language()
+    st.title(text(lang, f"page.{name}.title"))
+    st.markdown(text(lang, f"page.{name}.intro"))
+    with st.expander(text(lang, "explain.label")):
+        st.markdown(text(lang, f"page.{name}.explain"))
+    return lang
+
+
+def captured(lang: Language, with_second: bool = False) -> cache.Captured | None:
+    """The capture of the current view; None after saying on the page why there is none."""
+    view = state.current()
+    if not view.text.strip():
+        _empty(lang)
+        return None
+    find(view.model)  # an unknown model is refused before anything heavy is imported
+    texts = (view.text, view.text2) if with_second and view.text2.strip() else (view.text,)
+    with st.spinner(text(lang, "wait.model", model=text(lang, f"model.{view.model}.label"))):
+        cache.model(view.model)
+    with st.spinner(text(lang, "wait.capture", characters=sum(map(len, texts)))):
+        found = cache.captured(view.model, texts, view.cut)
+    _notices(lang, found)
+    return found
+
+
+def _empty(lang: Language) -> None:
+    st.subheader(text(lang, "empty.title"))
+    st.markdown(text(lang, "empty.body", text=text(lang, "sidebar.text")))
+    for name in EXAMPLES:
+        sentence = text(lang, f"example.{name}")
+        st.button(
+            plain(sentence),
+            key=state.widget_key(f"start.{name}"),
+            on_click=state.update,
+            kwargs={"text": sentence, "cut": False},
+        )
+
+
+def _notices(lang: Language, found: cache.Captured) -> None:
+    model = found.model
+    if model.notice is not None:
+        st.warning(text(lang, "notice.hub", source=plain(model.card.hub_id)))
+    tokens = [found.capture.tokens_of(batch) for batch in range(found.capture.n_batch)]
+    if any(_was_cut(of.text, of.offsets, model.max_tokens) for of in tokens):
+        st.info(text(lang, "cut.notice", limit=model.max_tokens))
+
+
+def _was_cut(source: str, offsets: tuple[tuple[int, int], ...], limit: int) -> bool:
+    reached = max(end for _, end in offsets)
+    return len(offsets) >= limit and reached < len(source.rstrip())
+
+
+def verification(lang: Language, found: cache.Captured) -> None:
+    """Say how far our numbers are from the model's own, and how that is known."""
+    measured = {"error": f"{found.error:.1e}", "tolerance": f"{found.tolerance:.0e}"}
+    says, asks = st.columns([4, 1], vertical_alignment="center")
+    if found.verified:
+        says.caption(text(lang, "verify.ok", **measured))
+    else:
+        says.error(text(lang, "verify.bad", **measured))
+    with asks.popover(text(lang, "verify.how"), width="stretch"):
+        st.markdown(text(lang, "verify.explain"))
+
+
+@contextmanager
+def guard(lang: Language) -> Iterator[None]:
+    """Say what went wrong inside the block, in the visitor's language, and go on after it."""
+    try:
+        yield
+    except AttnVizError as error:
+        _say(lang, error)
+    except Exception:
+        reference = uuid.uuid4().hex[:8]
+        logger.exception("page failed, reference %s", reference)
+        st.error(text(lang, "error.unexpected", reference=reference))
+        st.button(text(lang, "action.reload"), key=state.widget_key("reload"))
+
+
+def _say(lang: Language, error: AttnVizError) -> None:
+    key = f"error.{error.code}"
+    details = {name: plain(str(value)) for name, value in error.details.items()}
+    if has(key):
+        st.error(text(lang, key, **details))
+    else:
+        st.error(text(lang, "error.other", message=plain(str(error))))
+    way_out = {
+        "too_many_tokens": ("cut.button", details, {"cut": True}),
+        "unknown_model": (
+            "action.default_model",
+            {"model": text(lang, f"model.{state.DEFAULT_MODEL}.label")},
+            {"model": state.DEFAULT_MODEL},
+        ),
+        "bad_layer": ("action.first_head", {}, {"layer": 0, "head": 0}),
+        "bad_head": ("action.first_head", {}, {"layer": 0, "head": 0}),
+    }.get(error.code)
+    if way_out is not None:
+        label, values, changes = way_out
+        st.button(
+            text(lang, label, **values),
+            key=state.widget_key(f"way_out.{error.code}"),
+            on_click=state.update,
+            kwargs=changes,
+        )
+
+
+def adjusted(lang: Language) -> None:
+    """Say which parts of the address made no sense and were replaced."""
+    names = state.rejected()
+    if names:
+        st.warning(text(lang, "notice.adjusted", names=", ".join(names)))
+
+
+def plain(value: str) -> str:
+    """A visitor's text for a place that reads Markdown: shown as it is, shortened, visible."""
+    short = value if len(value) <= MAX_SHOWN_CHARS else value[: MAX_SHOWN_CHARS - 1] + "…"
+    words = (visible(word) for word in short.split(" "))
+    return MARKDOWN.sub(r"\\\1", " ".join(words))

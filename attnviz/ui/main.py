@@ -1,0 +1,39 @@
+"""The entry of the app: address, language, sidebar, and the page that was asked for.
+
+Runs once per visit and again after every change. The order matters: the address is read before
+anything is shown, written back before the page's body, so that a component finds its selection in
+it, and the sidebar is drawn before the model is loaded, so that the first paint comes early.
+Page files stand beside the package in a checkout (pages/) and inside it in an installed wheel.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from attnviz.i18n import text
+from attnviz.ui import controls, frame, routes, state
+
+
+def main() -> None:
+    """Draw one run of the app."""
+    state.adopt_address()
+    lang = state.language()
+    pages = {
+        name: st.Page(
+            path,
+            title=text(lang, f"page.{name}.title"),
+            url_path=name,
+            default=name == routes.DEFAULT,
+        )
+        for name, path in routes.files(Path(__file__)).items()
+    }
+    page = st.navigation(list(pages.values()), position="hidden")
+    st.set_page_config(page_title=f"{page.title} · {text(lang, 'app.name')}", layout="wide")
+    state.write_address()
+    controls.sidebar(lang, list(pages.values()))
+    frame.adjusted(lang)
+    with frame.guard(lang):
+        page.run()
+
+
+main()

@@ -1,0 +1,192 @@
+"""What a session looks at: one frozen `View`, kept in the session and mirrored in the address.
+
+In: the query parameters of a deep link, widgets' values, and what a component committed; all of it
+is checked like user input. Out: the current `View`, and the parameters that restore it elsewhere
+(`model text text2 cut lang layer head query key scale special`; a default is left out).
+
+The address is read on the first run of a session and when the visitor goes back or forward, never
+else: on an ordinary rerun the browser reports the parameters that it remembers, and these may be
+older than a selection that a component has committed since.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attnviz import i18n
+from attnviz.models.labels import without_surrogates
+from attnviz.ui.components.selection import SCALES, SPECIALS, Scale, Special
+
+PREFIX = "attnviz."
+DEFAULT_MODEL = "minilm"
+# both texts percent-encoded (9 bytes for a CJK character) must fit the 64 KiB of a request line,
+# or the address could not be opened again
+MAX_CHARS = {"text": 6000, "text2": 1000}
+MAX_INDEX = 99_999
+MAX_NAME_CHARS = 200
+INDICES = ("layer", "head", "query", "key")
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything that defines what is on screen. The order of fields is that of the address.
+
+    `lang` is None while the browser's locale decides. `cut` asks to keep only the tokens that the
+    model can read. `query` and `key` are positions, None when no cell is chosen.
+    """
+
+    model: str
+    text: str
+    text2: str
+    cut: bool = False
+    lang: i18n.Language | None = None
+    layer: int | None = None
+    head: int | None = None
+    query: int | None = None
+    key: int | None = None
+    scale: Scale = "sqrt"
+    special: Special = "show"
+
+
+def default_view() -> View:
+    """What an address without parameters shows: an example that the default model reads well."""
+    first, second = (i18n.text("en", f"example.{name}") for name in ("tired", "second"))
+    return View(model=DEFAULT_MODEL, text=first, text2=second)
+
+
+def parse(params: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """(fields of a `View`, names of the parameters that could not be used as they were)."""
+    found: dict[str, Any] = {}
+    rejected = []
+    for name in (field.name for field in fields(View)):
+        if name not in params:
+            continue
+        value, exact = _checked(name, params[name])
+        if not exact:
+            rejected.append(name)
+        if value is not None:
+            found[name] = value
+    return found, tuple(rejected)
+
+
+def _checked(name: str, raw: object) -> tuple[Any, bool]:
+    """(the value to use, or None; whether it is exactly what was given)."""
+    if name in INDICES:
+        return _checked_index(raw)
+    if not isinstance(raw, str):
+        return None, False
+    if name in MAX_CHARS:
+        clean = without_surrogates(raw)[: MAX_CHARS[name]]
+        return clean, clean == raw
+    if name == "model":
+        clean = without_surrogates(raw)[:MAX_NAME_CHARS]
+        return clean, clean == raw
+    if name == "cut":
+        return (raw == "1"), raw in {"0", "1"}
+    allowed: dict[str, tuple[str, ...]] = {
+        "lang": i18n.LANGUAGES,
+        "scale": SCALES,
+        "special": SPECIALS,
+    }
+    return (raw, True) if raw in allowed[name] else (None, False)
+
+
+def clean(name: str, value: object) -> str:
+    """What a visitor typed into a text box, as the view may hold it."""
+    found, _ = _checked(name, value)
+    return found if isinstance(found, str) else ""
+
+
+def _checked_index(raw: object) -> tuple[int | None, bool]:
+    if raw is None:
+        return None, True
+    if isinstance(raw, str) and raw.isascii() and raw.isdigit() and len(raw) <= 6:
+        raw = int(raw)
+    if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= MAX_INDEX:
+        return raw, True
+    return None, False
+
+
+def params(view: View) -> dict[str, str]:
+    """The query parameters that restore a view; what equals the default is left out."""
+    default = default_view()
+    changed = {
+        field.name: getattr(view, field.name)
+        for field in fields(View)
+        if getattr(view, field.name) != getattr(default, field.name)
+    }
+    return {name: "1" if value is True else str(value) for name, value in changed.items()}
+
+
+def current() -> View:
+    """The view of this session; the default before anything set it."""
+    view = st.session_state.get(f"{PREFIX}view")
+    return view if isinstance(view, View) else default_view()
+
+
+def update(**changes: Any) -> None:
+    """Change fields of the view; the next run writes them into the address."""
+    st.session_state[f"{PREFIX}view"] = replace(current(), **changes)
+
+
+def select(committed: object) -> None:
+    """Take over what a component committed: layer, head, query, key, scale, special.
+
+    Anything that is not a mapping, or does not check, is ignored field by field; a missing or null
+    query or key means that no cell is chosen any more.
+    """
+    if not isinstance(committed, Mapping):
+        return
+    names = {*INDICES, "scale", "special"}
+    found, _ = parse({name: committed[name] for name in names & committed.keys()})
+    update(**({"query": None, "key": None} | found))
+
+
+def adopt_address() -> None:
+    """Read the address where it is the newest word: first run of a session, back and forward."""
+    context = get_script_run_ctx()
+    first_run = f"{PREFIX}view" not in st.session_state
+    if not first_run and not (context is not None and context.is_history_navigation):
+        return
+    found, rejected = parse(st.query_params.to_dict())
+    st.session_state[f"{PREFIX}view"] = replace(default_view(), **found)
+    st.session_state[f"{PREFIX}rejected"] = rejected
+
+
+def write_address() -> None:
+    """Make the address say what the view is; the browser is told only of a change."""
+    wanted = params(current())
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def rejected() -> tuple[str, ...]:
+    """The parameters of the last address that were replaced because they made no sense."""
+    found: tuple[str, ...] = st.session_state.get(f"{PREFIX}rejected", ())
+    return found
+
+
+def language() -> i18n.Language:
+    """The language to speak: the chosen one, else the browser's, else English."""
+    return current().lang or i18n.negotiate(st.context.locale)
+
+
+def widget_key(name: str) -> str:
+    """The session key of a widget."""
+    return f"{PREFIX}widget.{name}"
+
+
+def show_in_widget(name: str, value: object) -> str:
+    """The key of a widget, after making the widget show `value` on its next appearance."""
+    key = widget_key(name)
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    return key
+
+
+def widget_value(name: str) -> Any:
+    """What the visitor has put into a widget."""
+    return st.session_state.get(widget_key(name))

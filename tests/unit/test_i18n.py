@@ -1,0 +1,130 @@
+"""Texts: complete in every language, loud when something is missing."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from attnviz import i18n
+from attnviz.metrics import Role
+
+OTHERS = [lang for lang in i18n.LANGUAGES if lang != i18n.DEFAULT]
+
+
+@pytest.mark.parametrize("lang", OTHERS)
+def test_every_language_has_the_same_keys(lang: i18n.Language) -> None:
+    assert i18n.catalogue(lang).keys() == i18n.catalogue(i18n.DEFAULT).keys()
+
+
+@pytest.mark.parametrize("lang", OTHERS)
+def test_every_language_has_the_same_placeholders(lang: i18n.Language) -> None:
+    english = i18n.catalogue(i18n.DEFAULT)
+    different = {
+        key: template
+        for key, template in i18n.catalogue(lang).items()
+        if i18n.placeholders(template) != i18n.placeholders(english[key])
+    }
+    assert not different
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_no_text_is_empty_or_padded(lang: i18n.Language) -> None:
+    for key, template in i18n.catalogue(lang).items():
+        assert template.strip(), key
+        assert template == template.strip() or "\n" in template, key
+
+
+SCRIPTS = {"ja": r"[\u3040-\u30ff]", "ko": r"[\uac00-\ud7a3]", "zh": r"[\u4e00-\u9fff]"}
+
+
+@pytest.mark.parametrize("lang", OTHERS)
+def test_sentences_are_translated(lang: i18n.Language) -> None:
+    """Every text of at least three words in English is in the language's own script."""
+    for key, english in i18n.catalogue(i18n.DEFAULT).items():
+        words = re.findall(r"[a-z]{3,}", re.sub(r"\{\w+\}", "", english))
+        if len(words) >= 3 and not key.startswith("example."):
+            assert re.search(SCRIPTS[lang], i18n.catalogue(lang)[key]), key
+
+
+def test_text_fills_placeholders() -> None:
+    said = i18n.text("en", "error.bad_layer", asked=9, last=5)
+    assert "9" in said
+    assert "0 to 5" in said
+
+
+def test_values_are_not_read_as_templates() -> None:
+    assert "{0} {x!r}" in i18n.text("en", "error.other", message="{0} {x!r}")
+
+
+def test_a_missing_key_raises() -> None:
+    with pytest.raises(i18n.MissingText, match=r"page\.nowhere"):
+        i18n.text("en", "page.nowhere")
+
+
+def test_a_missing_value_raises() -> None:
+    with pytest.raises(i18n.MissingText, match="last"):
+        i18n.text("en", "error.bad_layer", asked=9)
+
+
+def test_a_missing_section_raises() -> None:
+    with pytest.raises(i18n.MissingText):
+        i18n.section("en", "nowhere")
+
+
+def test_a_section_holds_templates_by_the_rest_of_their_key() -> None:
+    assert i18n.section("en", "page.head")["title"] == "Head"
+
+
+@pytest.mark.parametrize(
+    ("locale", "lang"),
+    [
+        ("ja", "ja"),
+        ("ja-JP", "ja"),
+        ("JA_jp", "ja"),
+        ("ko-KR", "ko"),
+        ("zh-TW", "zh"),
+        ("zh-Hans-CN", "zh"),
+        ("en-GB", "en"),
+        ("fr-FR", "en"),
+        ("", "en"),
+        ("-", "en"),
+        (None, "en"),
+        ("<script>", "en"),
+    ],
+)
+def test_negotiate(locale: str | None, lang: i18n.Language) -> None:
+    assert i18n.negotiate(locale) == lang
+
+
+@pytest.mark.parametrize("role", get_args(Role))
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_every_role_has_a_sentence(lang: i18n.Language, role: str) -> None:
+    assert "98" in i18n.text(lang, f"role.{role}", percent="98", chance="9")
+
+
+def test_every_error_code_of_the_library_is_translated_or_said_as_it_is(root: Path) -> None:
+    """Each code that a visitor can cause has a text of its own."""
+    caused = {"empty_text", "not_a_string", "too_many_tokens", "unknown_model", "damaged_weights"}
+    caused |= {"unreadable_model", "bad_layer", "bad_head", "bad_batch"}
+    assert {code for code in caused if not i18n.has(f"error.{code}")} == set()
+    raised = {
+        keyword.value.value
+        for path in (root / "attnviz").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)
+    }
+    assert caused - {"bad_layer", "bad_head", "bad_batch"} <= raised
+
+
+def test_i18n_is_a_leaf() -> None:
+    code = (
+        "import sys, attnviz.i18n as i18n; i18n.text('ja', 'app.name');"
+        "sys.exit(bool({'torch', 'streamlit', 'numpy'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

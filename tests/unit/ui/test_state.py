@@ -1,0 +1,127 @@
+"""The address: what a deep link restores, what is refused, what comes back unchanged."""
+
+import random
+from dataclasses import replace
+from urllib.parse import quote_plus
+
+import pytest
+
+from attnviz import i18n
+from attnviz.ui import state
+from attnviz.ui.components.selection import SCALES, SPECIALS
+
+DEFAULT = state.default_view()
+
+
+def restored(parameters: dict[str, str]) -> state.View:
+    found, rejected = state.parse(parameters)
+    assert rejected == ()
+    return replace(DEFAULT, **found)
+
+
+def test_an_empty_address_is_the_default_view() -> None:
+    assert state.parse({}) == ({}, ())
+    assert state.params(DEFAULT) == {}
+
+
+def test_an_address_restores_its_view() -> None:
+    view = state.View(
+        model="minilm",
+        text='</script>&?=+ %{x} "日本語" 👩‍👩‍👧',
+        text2="",
+        cut=True,
+        lang="ja",
+        layer=5,
+        head=0,
+        query=3,
+        key=7,
+        scale="log",
+        special="hide",
+    )
+    assert restored(state.params(view)) == view
+
+
+def test_random_views_survive_the_address() -> None:
+    rng = random.Random(7)
+    alphabet = "ab &=?#%+/\\<>'\"\n\t漢字🙂\u202e\x00é"
+    index = [None, 0, 3, 99_999]
+    for _ in range(300):
+        view = state.View(
+            model=rng.choice(["minilm", "other"]),
+            text="".join(rng.choices(alphabet, k=rng.randrange(20))),
+            text2="".join(rng.choices(alphabet, k=rng.randrange(20))),
+            cut=rng.random() < 0.5,
+            lang=rng.choice([None, *i18n.LANGUAGES]),
+            layer=rng.choice(index),
+            head=rng.choice(index),
+            query=rng.choice(index),
+            key=rng.choice(index),
+            scale=rng.choice(SCALES),
+            special=rng.choice(SPECIALS),
+        )
+        assert restored(state.params(view)) == view
+
+
+def test_the_order_of_parameters_is_that_of_the_browser() -> None:
+    view = replace(DEFAULT, text="a", cut=True, lang="ko", layer=1, head=2, query=3, key=4)
+    assert list(state.params(view)) == ["text", "cut", "lang", "layer", "head", "query", "key"]
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("layer", "-1"),
+        ("layer", "1.0"),
+        ("layer", "0x1"),
+        ("layer", "٣"),
+        ("layer", "1e3"),
+        ("layer", ""),
+        ("head", "9999999999999999999999"),
+        ("query", "100000"),
+        ("key", "None"),
+        ("scale", "cubic"),
+        ("special", "maybe"),
+        ("lang", "xx"),
+        ("lang", "EN"),
+        ("cut", "yes"),
+    ],
+)
+def test_what_makes_no_sense_is_named_and_left_out(name: str, raw: str) -> None:
+    found, rejected = state.parse({name: raw})
+    assert rejected == (name,)
+    assert found.get(name, False) is False
+
+
+@pytest.mark.parametrize("raw", [True, 1.5, [], {}, b"1", -1])
+def test_an_index_from_a_component_must_be_a_whole_number(raw: object) -> None:
+    assert state.parse({"layer": raw}) == ({}, ("layer",))
+
+
+@pytest.mark.parametrize("name", ["text", "text2"])
+def test_a_long_text_is_shortened_and_named(name: str) -> None:
+    limit = state.MAX_CHARS[name]
+    found, rejected = state.parse({name: "x" * (limit + 1)})
+    assert found == {name: "x" * limit}
+    assert rejected == (name,)
+    assert state.parse({name: "x" * limit}) == ({name: "x" * limit}, ())
+
+
+def test_a_lone_surrogate_is_replaced() -> None:
+    found, rejected = state.parse({"text": "a\ud800b"})
+    assert found == {"text": "a\ufffdb"}
+    assert rejected == ("text",)
+    quote_plus(found["text"])
+
+
+def test_an_unknown_parameter_is_ignored() -> None:
+    assert state.parse({"utm_source": "x", "view": "y"}) == ({}, ())
+
+
+def test_the_longest_address_fits_a_request_line() -> None:
+    texts = "".join(quote_plus("漢" * limit) for limit in state.MAX_CHARS.values())
+    assert len(texts) + 1000 < 65_536
+
+
+def test_what_is_typed_is_cleaned() -> None:
+    assert state.clean("text", "a\udfffb") == "a\ufffdb"
+    assert state.clean("text", None) == ""
