@@ -1,0 +1,204 @@
+// @ts-check
+// What Steps and Masks draw alike: a matrix with token rows (and token or numbered columns), marks for the chosen
+// query and key on a second canvas above it, and the printed numbers inside cells that are wide enough.
+// The query is marked by a solid frame, the key by a dashed one, so that colour is never the only sign.
+
+import { inkOn } from "./colors.js";
+import { el, pixelRatio } from "./dom.js";
+import { fmtFixed } from "./fmt.js";
+import { ellipsize, isolate } from "./axes.js";
+import { cellRect } from "./matrix.js";
+import { withAlpha } from "./theme.js";
+
+/** @typedef {import("./matrix.js").Geom} Geom */
+/** @typedef {import("./axes.js").AxesLayout} AxesLayout */
+/** @typedef {import("./theme.js").Theme} Theme */
+
+const LABEL_GAP = 6;
+
+/** The colours that mean "query" and "key" everywhere in Steps and Masks. */
+export function roleColours(/** @type {Theme} */ theme) {
+  return theme.dark ? { query: "#ff7fb6", key: "#9be564" } : { query: "#b8105c", key: "#1d7a34" };
+}
+
+/**
+ * Layout of a matrix whose columns have numbers, not tokens: cells end on device pixels, or share them when there
+ * are more columns than pixels.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{rowLabels: readonly string[], cols: number, width: number, rowHeight: number, theme: Theme, font: number,
+ *   maxCell: number, maxLabel: number, top: number}} opts
+ * @returns {AxesLayout}
+ */
+export function layoutStrip(ctx, opts) {
+  const { rowLabels, cols, width, rowHeight, theme, font, maxCell, maxLabel, top } = opts;
+  ctx.font = `${font}px ${theme.font}`;
+  const widest = rowLabels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8);
+  const rowRoom = Math.ceil(Math.min(maxLabel, widest)), left = rowRoom + LABEL_GAP, ratio = pixelRatio();
+  const room = width - left - 4, whole = Math.floor((Math.min(maxCell, room / cols)) * ratio);
+  const w = whole >= 1 ? (whole / ratio) * cols : room;
+  const geom = { x: left, y: top, w, h: rowHeight * rowLabels.length, rows: rowLabels.length, cols };
+  return { geom, angle: 0, font, left, top, rowRoom, colRoom: 0, width, height: top + geom.h + 4 };
+}
+
+/**
+ * Layout of a small matrix with tokens on both axes whose cells are to hold numbers: as wide as the room allows,
+ * never taller than wide. Column labels lie flat where they fit, slanted in wide cells, else upright.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{rowLabels: readonly string[], colLabels: readonly string[], width: number, theme: Theme, font: number,
+ *   maxCell: number, maxHeight: number, maxLabel: number}} opts
+ * @returns {AxesLayout}
+ */
+export function layoutCells(ctx, opts) {
+  const { rowLabels, colLabels, width, theme, font, maxCell, maxHeight, maxLabel } = opts, ratio = pixelRatio();
+  ctx.font = `${font}px ${theme.font}`;
+  const widest = (/** @type {readonly string[]} */ labels) =>
+    Math.ceil(Math.min(maxLabel, labels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8)));
+  const rowRoom = widest(rowLabels), colWide = widest(colLabels), left = rowRoom + LABEL_GAP, rows = rowLabels.length, cols = colLabels.length;
+  const cellFor = (/** @type {number} */ right) => Math.max(1, Math.floor(Math.min(maxCell, (width - left - right) / cols) * ratio)) / ratio;
+  const slope = Math.ceil(colWide * 0.71), angle = colWide + 4 <= cellFor(4) ? 0 : cellFor(slope) >= 32 ? 45 : 90;
+  const right = angle === 45 ? slope : 4, cw = cellFor(right), ch = Math.min(cw, maxHeight);
+  const colRoom = angle === 0 ? font + 2 : angle === 45 ? slope + font : colWide, top = colRoom + LABEL_GAP;
+  const geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
+  return { geom, angle, font, left, top, rowRoom, colRoom, width: left + geom.w + right, height: top + geom.h + 4 };
+}
+
+/**
+ * The most decimals (3 to 0) with which every number of a matrix fits its cell, or null where none fits.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {ArrayLike<number>} values
+ * @param {Geom} geom
+ * @param {string} font
+ */
+export function fittingDecimals(ctx, values, geom, font) {
+  const room = geom.w / geom.cols - 2;
+  if (geom.h / geom.rows < 12 || room < 10) return null;
+  ctx.font = font;
+  for (let decimals = 3; decimals >= 0; decimals--) {
+    if (Array.from(values).every((v) => ctx.measureText(fmtFixed(v, decimals)).width <= room)) return decimals;
+  }
+  return null;
+}
+
+/**
+ * Prints every number inside its cell, black or white after the cell's own colour.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Geom} geom
+ * @param {ArrayLike<number>} values
+ * @param {{lut: Uint32Array, toLevel: (value: number) => number, decimals: number, font: string, plain: string}} opts
+ */
+export function printNumbers(ctx, geom, values, opts) {
+  ctx.font = opts.font;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  for (let i = 0; i < geom.rows * geom.cols; i++) {
+    const box = cellRect(geom, Math.floor(i / geom.cols), i % geom.cols), level = opts.toLevel(values[i]);
+    ctx.fillStyle = level < 0 ? opts.plain : inkOn(opts.lut, level);
+    ctx.fillText(fmtFixed(values[i], opts.decimals), box.x + box.w / 2, box.y + box.h / 2 + 0.5);
+  }
+}
+
+/**
+ * Frames a rectangle of cells, legible on any colour: a halo in the background colour below the line.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{x: number, y: number, w: number, h: number}} box
+ * @param {{colour: string, theme: Theme, dashed?: boolean, width?: number}} opts
+ */
+export function frameBox(ctx, box, opts) {
+  const { colour, theme, dashed = false, width = 2 } = opts, out = width / 2;
+  const rect = [box.x - out, box.y - out, box.w + width, box.h + width];
+  ctx.save();
+  ctx.lineWidth = width + 2;
+  ctx.strokeStyle = withAlpha(theme.bg, 0.85);
+  ctx.strokeRect(rect[0], rect[1], rect[2], rect[3]);
+  ctx.lineWidth = width;
+  ctx.strokeStyle = colour;
+  if (dashed) ctx.setLineDash([4, 2]);
+  ctx.strokeRect(rect[0], rect[1], rect[2], rect[3]);
+  ctx.restore();
+}
+
+/** The rectangle of a whole row. */
+export function rowRect(/** @type {Geom} */ geom, /** @type {number} */ row) {
+  const h = geom.h / geom.rows;
+  return { x: geom.x, y: geom.y + row * h, w: geom.w, h };
+}
+
+/**
+ * Names a row on its axis in a role's colour, over whatever label stands there.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {AxesLayout} layout
+ * @param {string} label
+ * @param {number} row
+ * @param {{colour: string, theme: Theme}} opts
+ */
+export function tagRow(ctx, layout, label, row, opts) {
+  const { geom, font } = layout, box = rowRect(geom, row), middle = box.y + box.h / 2;
+  ctx.save();
+  ctx.font = `600 ${font}px ${opts.theme.font}`;
+  const text = isolate(ellipsize(ctx, label, layout.rowRoom)), wide = ctx.measureText(text).width;
+  const y = Math.max(font / 2 + 1, middle);
+  ctx.fillStyle = opts.theme.bg;
+  ctx.fillRect(0, y - font / 2 - 2, geom.x - 3, font + 4);
+  ctx.fillStyle = opts.colour;
+  ctx.fillRect(geom.x - 3, y - font / 2 - 1, 2, font + 2);
+  ctx.direction = "ltr";
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "right";
+  ctx.fillText(text, Math.max(wide, geom.x - LABEL_GAP), y + 0.5);
+  ctx.restore();
+}
+
+/**
+ * Names a column on its axis in a role's colour, at the angle of the axis.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {AxesLayout} layout
+ * @param {string} label
+ * @param {number} col
+ * @param {{colour: string, theme: Theme}} opts
+ */
+export function tagCol(ctx, layout, label, col, opts) {
+  const { geom, angle, font } = layout, x = geom.x + ((col + 0.5) * geom.w) / geom.cols, y = geom.y - LABEL_GAP;
+  const room = angle === 0 ? Math.max(geom.w / geom.cols, 40) : angle === 45 ? (layout.colRoom - font) / 0.71 : layout.colRoom;
+  ctx.save();
+  ctx.font = `600 ${font}px ${opts.theme.font}`;
+  const text = isolate(ellipsize(ctx, label, room)), wide = ctx.measureText(text).width;
+  ctx.direction = "ltr";
+  ctx.textBaseline = "middle";
+  ctx.translate(x, angle === 0 ? y - font / 2 : y);
+  ctx.rotate((-angle * Math.PI) / 180);
+  ctx.textAlign = angle === 0 ? "center" : "left";
+  ctx.fillStyle = opts.theme.bg;
+  ctx.fillRect((angle === 0 ? -wide / 2 : 0) - 1, -font / 2 - 2, wide + 3, font + 4);
+  ctx.fillStyle = opts.colour;
+  ctx.fillText(text, 0, 0);
+  ctx.restore();
+}
+
+/** A formula with its indices set low: "W_Q" becomes W and a subscript Q. */
+export function subscripted(/** @type {string} */ formula) {
+  return formula.split(/_(\w+)/).map((part, i) => (i % 2 ? el("sub", {}, part) : part));
+}
+
+/** A CSS gradient of a colour table, left to right. */
+export function gradientOf(/** @type {Uint32Array} */ lut) {
+  const stops = Array.from({ length: 17 }, (_, i) => {
+    const v = lut[Math.round((255 * i) / 16)];
+    return `rgb(${v & 255}, ${(v >> 8) & 255}, ${(v >> 16) & 255})`;
+  });
+  return `linear-gradient(to right, ${stops.join(", ")})`;
+}
+
+/**
+ * Where an arrow key leads from a position, or null for a key that does not move. Nothing chosen yet: the first cell.
+ * @param {KeyboardEvent} event
+ * @param {{row: number | null, col: number | null}} from
+ * @param {{rows: number, cols: number}} size
+ */
+export function moveBy(event, from, size) {
+  const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+    PageUp: [-10, 0], PageDown: [10, 0], Home: [0, -size.cols], End: [0, size.cols] }[event.key];
+  if (!step || event.ctrlKey || event.metaKey || event.altKey) return null;
+  const inside = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));
+  const start = (/** @type {number | null} */ v, /** @type {number} */ by, /** @type {number} */ n) => (v === null ? 0 : inside(v + by, n));
+  return { row: start(from.row, step[0], size.rows), col: start(from.col, step[1], size.cols) };
+}

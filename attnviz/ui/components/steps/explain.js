@@ -1,0 +1,161 @@
+// @ts-check
+// The arithmetic box: the chosen cell's way from q · k to its part of the mixed row, with real numbers.
+// In: the view (header, arrays, query, key). Out: DOM. The numbers come from arithmetic.js; here they are
+// rounded for print, and where a sum is printed its last term carries the rounding.
+
+import { el } from "../shared/dom.js";
+import { fill, fmtFixed, fmtReal } from "../shared/fmt.js";
+import { isolate } from "../shared/axes.js";
+import { subscripted } from "../shared/panel.js";
+import { addUp, dotProduct, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
+
+const DECIMALS = 4;
+const TABLE_DECIMALS = 6;
+const SHOWN_TERMS = 6;
+const SHOWN_COMPONENTS = 8;
+
+/** Rebuilds the box for the chosen cell; without one it says how to choose. */
+export function drawArithmetic(/** @type {any} */ view) {
+  const { box } = view.nodes, { strings, tokens } = view.header, { query, key } = view;
+  if (query === null || key === null) {
+    box.replaceChildren(el("p", { class: "hint" }, strings.hint));
+    return;
+  }
+  const steps = [scoreStep(view), scaledStep(view), maskStep(view), softmaxStep(view), mixedStep(view), projectedStep(view)];
+  box.replaceChildren(
+    el("header", {}, el("h3", {}, strings.arithmetic), el("p", { class: "asks" }, ...namedTokens(strings.asks, {
+      query: tokenMark("query", tokens[query]), key: tokenMark("key", tokens[key]) })),
+    el("p", { class: "precision" }, strings.precision)),
+    el("ol", { class: "sums" }, ...steps));
+}
+
+/** A token's name in the colour of its role. */
+export function tokenMark(/** @type {"query" | "key"} */ role, /** @type {string} */ label) {
+  return el("bdi", { class: `token ${role}` }, label);
+}
+
+/** A template with elements in the place of its {placeholders}. */
+export function namedTokens(/** @type {string} */ template, /** @type {Record<string, any>} */ nodes) {
+  return template.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? (nodes[part] ?? `{${part}}`) : part));
+}
+
+function stepCard(/** @type {string} */ stage, /** @type {string} */ title, /** @type {any[]} */ children) {
+  return el("li", { dataset: { sum: stage } }, el("h4", {}, ...subscripted(title)), ...children);
+}
+
+function missingCard(/** @type {any} */ view, /** @type {string} */ stage, /** @type {string} */ title) {
+  return stepCard(stage, title, [el("p", { class: "hint" }, view.header.strings.step_unavailable)]);
+}
+
+function mathLine(/** @type {any[]} */ ...parts) {
+  return el("p", { class: "math" }, ...parts);
+}
+
+function resultOf(/** @type {string} */ text) {
+  return el("b", { class: "result" }, text);
+}
+
+function fractionOf(/** @type {any[]} */ above, /** @type {any[]} */ below) {
+  return el("span", { class: "fraction" }, el("span", {}, ...above), el("span", { class: "av-visually-hidden" }, " ÷ "), el("span", {}, ...below));
+}
+
+/** q · k: the largest products, and the rest in one number. */
+function scoreStep(/** @type {any} */ view) {
+  const { strings } = view.header, dot = dotProduct(view.arrays, view.query, view.key);
+  if (!dot) return missingCard(view, "scores", strings.step_score);
+  const { terms, score } = dot, first = terms.slice(0, SHOWN_TERMS), left = terms.length - first.length;
+  const sum = addUp(first.map((term) => term.product), score, DECIMALS);
+  const parts = first.map((term, i) => productTerm(term, sum.shown[i], i));
+  const rest = left ? el("span", { class: "rest", dataset: { rest: String(sum.rest) } }, " + … ",
+    fill(strings.more_terms, { n: left, value: fmtFixed(sum.rest, DECIMALS) })) : null;
+  return stepCard("scores", strings.step_score, [
+    el("p", { class: "hint" }, fill(strings.step_score_text, { n: terms.length })),
+    mathLine(...parts, rest, " = ", resultOf(fmtFixed(sum.total, DECIMALS))),
+    el("button", { type: "button", class: "av-button terms", "aria-expanded": String(view.allTerms), on: { click: () => view.toggleTerms() } },
+      fill(view.allTerms ? strings.hide_terms : strings.show_terms, { n: terms.length })),
+    view.allTerms ? termsTable(terms, score, strings) : null,
+  ]);
+}
+
+/** One product with its sign, its two factors below it. */
+function productTerm(/** @type {any} */ term, /** @type {number} */ value, /** @type {number} */ i) {
+  const sign = value < 0 ? " − " : i ? " + " : "";
+  return el("span", { class: "term", dataset: { component: String(term.component), value: String(value) } },
+    `${sign}${fmtFixed(Math.abs(value), DECIMALS)}`,
+    el("small", {}, el("span", { class: "query" }, fmtFixed(term.q, DECIMALS)), " × ", el("span", { class: "key" }, fmtFixed(term.k, DECIMALS))));
+}
+
+function termsTable(/** @type {any[]} */ terms, /** @type {number} */ score, /** @type {Record<string, string>} */ strings) {
+  const sum = addUp(terms.slice(0, -1).map((term) => term.product), score, TABLE_DECIMALS), six = (v) => fmtFixed(v, TABLE_DECIMALS);
+  const rows = terms.map((term, i) => el("tr", {}, el("th", { scope: "row" }, String(term.component)), el("td", {}, six(term.q)),
+    el("td", {}, six(term.k)), el("td", {}, six(i < terms.length - 1 ? sum.shown[i] : sum.rest))));
+  const head = [strings.component, "q", "k", strings.product].map((text) => el("th", { scope: "col" }, text));
+  return el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": fill(strings.terms_caption, { n: terms.length }) },
+    el("table", { class: "terms" }, el("caption", {}, fill(strings.terms_caption, { n: terms.length })),
+      el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows),
+      el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 3 }, strings.sum), el("td", {}, six(sum.total))))));
+}
+
+function scaledStep(/** @type {any} */ view) {
+  const { strings, scaling, d_head: width } = view.header, { query, key } = view;
+  const score = valueAt(view.arrays.scores, query, key), scaled = valueAt(view.arrays.scaled, query, key);
+  if (score === null || scaled === null) return missingCard(view, "scaled", strings.step_scaled);
+  const usual = Math.abs(scaling * Math.sqrt(width) - 1) < 1e-5;
+  const by = usual ? [" ÷ ", rootOf(width), ` = ${fmtFixed(score, DECIMALS)} ÷ ${fmtFixed(1 / scaling, DECIMALS)}`]
+    : [` × ${fmtReal(scaling, 6)}`];
+  return stepCard("scaled", strings.step_scaled, [mathLine(fmtFixed(score, DECIMALS), ...by, " = ", resultOf(fmtFixed(scaled, DECIMALS)))]);
+}
+
+function rootOf(/** @type {number} */ width) {
+  return el("span", { class: "root" }, "√", el("span", {}, String(width)));
+}
+
+/** 0 or −∞, and why; a bias that is neither is printed as the number it is. */
+function maskStep(/** @type {any} */ view) {
+  const { strings, mask_reasons: reasons } = view.header, { query, key } = view;
+  const scaled = valueAt(view.arrays.scaled, query, key), masked = valueAt(view.arrays.masked, query, key);
+  if (scaled === null || masked === null) return missingCard(view, "masked", strings.step_masked);
+  const closed = masked === -Infinity, term = closed ? "(−∞)" : masked === scaled ? "0" : fmtFixed(masked - scaled, DECIMALS);
+  const why = closed ? reasonsOf(valueAt(view.arrays.blocked, query, key) ?? 0, reasons) : [];
+  return stepCard("masked", strings.step_masked, [
+    el("p", { class: "hint" }, [closed ? strings.mask_blocked : strings.mask_open, ...why].join(" ")),
+    mathLine(`${fmtFixed(scaled, DECIMALS)} + ${term} = `, resultOf(fmtFixed(masked, DECIMALS))),
+  ]);
+}
+
+function softmaxStep(/** @type {any} */ view) {
+  const { strings, tokens } = view.header, soft = softmaxOf(view.arrays, view.query, view.key);
+  if (!soft) return missingCard(view, "weights", strings.step_weight);
+  if (!soft.live) return stepCard("weights", strings.step_weight, [el("p", { class: "hint" }, strings.softmax_dead), mathLine(resultOf("0"))]);
+  const max = fmtFixed(soft.max, DECIMALS), exact = (v) => fmtReal(v, 5), minus = soft.max < 0 ? `(${max})` : max;
+  return stepCard("weights", strings.step_weight, [
+    el("p", { class: "hint" }, fill(strings.softmax_text, { max, n: tokens.length })),
+    mathLine(fractionOf([`exp(${fmtFixed(soft.score, DECIMALS)} − ${minus})`], ["Σ exp(s − ", minus, ")"]), " = ",
+      fractionOf([exact(soft.exp)], [exact(soft.sum)]), " = ", resultOf(exact(soft.weight))),
+  ]);
+}
+
+/** weight × v, component by component, beside the mixed row it goes into. */
+function mixedStep(/** @type {any} */ view) {
+  const { strings, tokens } = view.header, part = mixedOf(view.arrays, view.query, view.key);
+  if (!part) return missingCard(view, "mixed", strings.step_mixed);
+  const count = Math.min(SHOWN_COMPONENTS, part.v.length), first = Array.from({ length: count }, (_, d) => d);
+  const rows = [[namedTokens(strings.value_row, { key: tokenMark("key", tokens[view.key]) }), part.v], [[strings.weighted_row], part.weighted],
+    [namedTokens(strings.mixed_row, { query: tokenMark("query", tokens[view.query]) }), part.mixed]];
+  const line = ([name, values]) => el("tr", {}, el("th", { scope: "row" }, ...name), ...first.map((d) => el("td", {}, fmtFixed(values[d], DECIMALS))));
+  const table = el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, strings.component), ...first.map((d) => el("th", { scope: "col" }, String(d))))),
+    el("tbody", {}, ...rows.map(line)));
+  const share = part.share === null ? null : fill(strings.mixed_share, { share: `${Math.abs(part.share) < 1e-3 ? fmtReal(100 * part.share, 2) : fmtFixed(100 * part.share, 1)}\u2009%` });
+  return stepCard("mixed", strings.step_mixed, [
+    el("p", { class: "hint" }, fill(strings.mixed_text, { n: count, d_head: part.v.length })),
+    el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": strings.step_mixed }, table),
+    share ? el("p", { class: "share", dataset: { share: String(part.share) } }, share) : null,
+  ]);
+}
+
+function projectedStep(/** @type {any} */ view) {
+  const { strings, tokens, n_heads: heads, head_slice: slice } = view.header;
+  return stepCard("projected", strings.step_projected, [
+    el("p", { class: "hint" }, fill(strings.projected_text, { query: isolate(tokens[view.query]), first: slice[0], last: slice[1] - 1, n_heads: heads })),
+  ]);
+}

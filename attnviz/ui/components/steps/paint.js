@@ -1,0 +1,189 @@
+// @ts-check
+// Paints one panel of the strip: the matrix with its axes on the lower canvas, the marks of the chosen cell on the
+// upper one. In: the panel, and what is shown (header, arrays, theme, selection). The colour of every cell is the
+// table's colour for that number; the printed ends of the scale say what the first and last colour stand for.
+
+import { diverging, levelFor, sequential, signedLevel } from "../shared/colors.js";
+import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { drawAxes, layoutAxes } from "../shared/axes.js";
+import { cellRect, drawMatrix } from "../shared/matrix.js";
+import { fittingDecimals, frameBox, layoutCells, layoutStrip, printNumbers, roleColours, rowRect, tagCol, tagRow } from "../shared/panel.js";
+import { fmtFixed, fmtReal } from "../shared/fmt.js";
+import { SQUARE_STAGES, marksOf } from "./highlight.js";
+
+const FONT_PX = 11;
+const MAX_LABEL_PX = 58;
+const STRIP_TOP_PX = 18;
+const NUMBERS_UP_TO = 12;
+
+/** The largest finite |value| of a matrix, remembered with it. */
+function limitOf(/** @type {any} */ matrix) {
+  if (matrix.limit === undefined) {
+    matrix.limit = matrix.data.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, Math.abs(v)) : most), 0);
+  }
+  return matrix.limit;
+}
+
+/**
+ * How numbers of a stage become colours, and the ends of that scale in words.
+ * @param {any} info the panel's header entry
+ * @param {any} show
+ */
+export function scaleOf(info, show) {
+  const matrix = show.arrays[info.stage];
+  if (info.signed) {
+    // masked scores keep the scale of the scaled ones, so that the two panels can be compared by eye
+    const limit = limitOf(info.stage === "masked" && show.arrays.scaled ? show.arrays.scaled : matrix);
+    return { lut: diverging(show.theme.dark), toLevel: (v) => signedLevel(v, limit), low: fmtReal(-limit), high: fmtReal(limit), name: "" };
+  }
+  const [low, high] = info.range ?? [0, limitOf(matrix)];
+  if (low === 0 && high === 1) {
+    const toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, show.scale));
+    return { lut: sequential(show.theme.dark), toLevel, low: "0", high: "1", name: { sqrt: "√", log: "log", linear: "" }[show.scale] };
+  }
+  const span = high - low || 1;
+  const toLevel = (v) => (Number.isFinite(v) ? Math.round(255 * Math.min(1, Math.max(0, (v - low) / span))) : -1);
+  return { lut: sequential(show.theme.dark), toLevel, low: fmtReal(low), high: fmtReal(high), name: "" };
+}
+
+/** Where everything of a panel lies. `show.widths` holds the room of square and other panels. */
+function layoutOf(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ info, /** @type {any} */ show) {
+  const { tokens } = show.header, common = { theme: show.theme, font: FONT_PX, maxLabel: MAX_LABEL_PX, rowLabels: tokens };
+  if (SQUARE_STAGES.includes(info.stage)) return layoutSquare(ctx, show);
+  const late = ["mixed", "concat", "projected"].includes(info.stage);
+  const cell = show.widths.cell, rowHeight = late ? cell : Math.min(cell, 18);
+  return layoutStrip(ctx, { ...common, cols: show.arrays[info.stage].shape[1], rowHeight, maxCell: 34,
+    width: late ? show.widths.late : show.widths.early, top: STRIP_TOP_PX });
+}
+
+/** Layout of the panels with tokens on both axes: with room for numbers up to 12 tokens, square cells above. */
+function layoutSquare(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ show) {
+  const { tokens } = show.header, common = { theme: show.theme, font: FONT_PX, rowLabels: tokens, colLabels: tokens, width: show.widths.square };
+  if (tokens.length > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, maxLabel: MAX_LABEL_PX, maxCell: 44 });
+  return layoutCells(ctx, { ...common, maxCell: 52, maxHeight: 26, maxLabel: tokens.length > 6 ? 46 : MAX_LABEL_PX });
+}
+
+/** The height of a row in the square panels, which the others share. */
+export function squareCell(/** @type {any} */ show) {
+  const ctx = fitCanvas(document.createElement("canvas"), 1, 1), { geom } = layoutSquare(ctx, show);
+  return geom.h / geom.rows;
+}
+
+/** The lower canvas: cells, axes, numbers. */
+export function paintBase(/** @type {any} */ panel, /** @type {any} */ show) {
+  const { info, base } = panel, matrix = show.arrays[info.stage], { theme, header } = show;
+  panel.layout = layoutOf(/** @type {any} */ (base.getContext("2d")), info, show);
+  const { layout } = panel, { geom } = layout, scale = scaleOf(info, show);
+  const ctx = fitCanvas(base, layout.width, layout.height);
+  const blocked = info.stage === "masked" ? Uint8Array.from(matrix.data, (v) => (v === -Infinity ? 1 : 0)) : undefined;
+  drawMatrix(ctx, { ...geom, values: matrix.data, lut: scale.lut, toLevel: scale.toLevel, signed: info.signed, blocked, theme,
+    grid: geom.rows <= NUMBERS_UP_TO && geom.cols <= NUMBERS_UP_TO });
+  drawPanelAxes(ctx, panel, show);
+  const digits = geom.rows <= NUMBERS_UP_TO ? printCells(ctx, geom, matrix.data, scale, theme) : null;
+  ctx.strokeStyle = theme.border;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
+  setData(base, { plot: [geom.x, geom.y, geom.w, geom.h].join(","), rows_count: geom.rows, cols_count: geom.cols,
+    layer: header.layer, head: header.head, digits });
+  markDrawn(base);
+  panel.digits = digits;
+  panel.scale = scale;
+}
+
+/** Numbers into the cells where they fit. Returns their decimals, null where none are printed. */
+function printCells(ctx, geom, values, scale, theme) {
+  for (const size of [10.5, 9.5, 8.5]) {
+    const font = `${size}px ${theme.font}`, decimals = fittingDecimals(ctx, values, geom, font);
+    if (decimals === null || (decimals < 2 && size > 8.5)) continue;
+    printNumbers(ctx, geom, values, { lut: scale.lut, toLevel: scale.toLevel, decimals, font, plain: theme.text });
+    return decimals;
+  }
+  return null;
+}
+
+function drawPanelAxes(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ panel, /** @type {any} */ show) {
+  const { info, layout } = panel, { tokens, special } = show.header, { geom } = layout;
+  if (SQUARE_STAGES.includes(info.stage)) {
+    drawAxes(ctx, layout, tokens, tokens, { theme: show.theme, rowSpecial: special, colSpecial: special });
+    return;
+  }
+  drawAxes(ctx, { ...layout, geom: { ...geom, cols: 0 } }, tokens, [], { theme: show.theme, rowSpecial: special });
+  drawNumberedColumns(ctx, geom, info, show);
+}
+
+/** First and last column number, and the axis word between them. */
+function drawNumberedColumns(ctx, geom, info, show) {
+  const { theme } = show, y = geom.y - 5, last = String(geom.cols - 1);
+  ctx.font = `10px ${theme.font}`;
+  ctx.fillStyle = theme.muted;
+  ctx.textBaseline = "alphabetic";
+  ctx.textAlign = "left";
+  ctx.fillText("0", geom.x, y);
+  ctx.textAlign = "right";
+  ctx.fillText(last, geom.x + geom.w, y);
+  const word = info.stage === "concat" ? "" : info.cols, room = geom.w - 2 * ctx.measureText(last).width - 12;
+  ctx.textAlign = "center";
+  if (word && ctx.measureText(word).width <= room) ctx.fillText(word, geom.x + geom.w / 2, y);
+}
+
+/** The upper canvas: what feeds the chosen cell and what it feeds, and the cell under the pointer. */
+export function paintMarks(/** @type {any} */ panel, /** @type {any} */ show) {
+  const { info, over, base, layout } = panel, { theme, header, query, key } = show, { geom } = layout;
+  const ctx = fitCanvas(over, layout.width, layout.height), colours = roleColours(theme);
+  const marks = marksOf(info.stage, query, key, header.head_slice);
+  if (marks.cols) markColumns(ctx, geom, marks.cols, show);
+  for (const { row, role } of marks.rows) {
+    frameBox(ctx, rowRect(geom, row), { colour: colours[role], theme, dashed: role === "key" });
+    tagRow(ctx, layout, header.tokens[row], row, { colour: colours[role], theme });
+  }
+  if (marks.cols && query !== null) {
+    frameBox(ctx, sliceRect(geom, query, marks.cols), { colour: colours.query, theme, width: 3 });
+  }
+  if (marks.cell) {
+    if (!marks.rows.length) tagRow(ctx, layout, header.tokens[query], query, { colour: colours.query, theme });
+    tagCol(ctx, layout, header.tokens[key], key, { colour: colours.key, theme });
+    markCell(ctx, cellRect(geom, query, key), colours, theme);
+  }
+  if (panel.hover) frameBox(ctx, cellRect(geom, panel.hover.row, panel.hover.col), { colour: theme.text, theme, width: 1 });
+  setData(base, { rows: marks.rows.map((mark) => mark.row).join(",") || null, cell: marks.cell ? marks.cell.join(",") : null,
+    cols: marks.cols ? marks.cols.join(",") : null, query, key });
+}
+
+/** The chosen cell: the query's solid frame, the key's dashes on it. Tiny cells get a frame that can be seen. */
+function markCell(ctx, rect, colours, theme) {
+  const grow = Math.max(0, (6 - Math.min(rect.w, rect.h)) / 2);
+  const box = { x: rect.x - grow, y: rect.y - grow, w: rect.w + 2 * grow, h: rect.h + 2 * grow };
+  frameBox(ctx, box, { colour: colours.query, theme, width: 3 });
+  ctx.save();
+  ctx.strokeStyle = colours.key;
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([4, 3]);
+  ctx.strokeRect(box.x - 1.5, box.y - 1.5, box.w + 3, box.h + 3);
+  ctx.restore();
+}
+
+/** A bracket over the columns of concat that belong to this head. */
+function markColumns(ctx, geom, [start, stop], show) {
+  const x0 = geom.x + (start / geom.cols) * geom.w, x1 = geom.x + (stop / geom.cols) * geom.w, y = geom.y - 4;
+  ctx.strokeStyle = show.theme.text;
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  ctx.moveTo(x0 + 0.5, y + 4);
+  ctx.lineTo(x0 + 0.5, y);
+  ctx.lineTo(x1 - 0.5, y);
+  ctx.lineTo(x1 - 0.5, y + 4);
+  ctx.stroke();
+  ctx.globalAlpha = 0.55;
+  ctx.strokeRect(x0, geom.y, x1 - x0, geom.h);
+  ctx.globalAlpha = 1;
+}
+
+function sliceRect(geom, row, [start, stop]) {
+  const box = rowRect(geom, row), unit = geom.w / geom.cols;
+  return { x: geom.x + start * unit, y: box.y, w: (stop - start) * unit, h: box.h };
+}
+
+/** A number of a panel as its readout prints it. */
+export function printed(/** @type {number} */ value) {
+  return value !== 0 && Math.abs(value) < 5e-4 ? fmtReal(value) : fmtFixed(value, 4);
+}

@@ -1,0 +1,198 @@
+// @ts-check
+// The strip of panels: builds the DOM of every panel once per shape of data, writes titles, shapes, badges and
+// readouts, and decides how many panels stand side by side. Painting is paint.js, what is marked is highlight.js.
+
+import { el, setData, setText } from "../shared/dom.js";
+import { fill, fmtError } from "../shared/fmt.js";
+import { isolate } from "../shared/axes.js";
+import { gradientOf, subscripted } from "../shared/panel.js";
+import { SQUARE_STAGES } from "./highlight.js";
+import { paintBase, paintMarks, printed, squareCell } from "./paint.js";
+
+/** The three lines of the strip, and the operator that leads into each panel. */
+const LINES = [["x", "q", "k", "v"], ["scores", "scaled", "masked"], ["weights", "mixed", "concat", "projected"]];
+const OPERATORS = { q: "X·W_Q", k: "X·W_K", v: "X·W_V", scores: "Q·Kᵀ", scaled: "÷ √d_k", masked: "+ mask", weights: "softmax",
+  mixed: "· V", concat: "concat", projected: "· W_O" };
+const ARROWLESS = ["x", "k", "v"];
+const GAP_PX = 20;
+const FRAME_PX = 22;
+
+/** @returns {string} changes when the panels have to be built anew */
+function shapeOf(/** @type {any} */ header) {
+  return JSON.stringify(header.panels.map((info) => [info.stage, info.absent === null]));
+}
+
+/**
+ * Builds the panels when the data has another set of them; keeps them (and the focus) otherwise.
+ * @param {any} view
+ * @param {(panel: any) => void} wire adds the listeners of a new panel
+ */
+export function buildPanels(view, wire) {
+  const { header } = view, shape = shapeOf(header);
+  if (view.shape === shape) {
+    for (const panel of view.panels) panel.info = header.panels.find((info) => info.stage === panel.info.stage);
+    return;
+  }
+  view.shape = shape;
+  view.panels = header.panels.map((info) => makePanel(info));
+  const lines = LINES.map((stages) => el("div", { class: "line" }, ...view.panels
+    .filter((panel) => stages.includes(panel.info.stage)).map((panel) => panel.step)));
+  view.nodes.strip.replaceChildren(...lines);
+  for (const panel of view.panels) if (panel.base) wire(panel);
+}
+
+function makePanel(/** @type {any} */ info) {
+  const title = el("h3", {}), formula = el("span", { class: "formula" }), shape = el("span", { class: "shape" });
+  const badge = el("p", { class: "badge" }), note = el("p", { class: "note" });
+  const panel = /** @type {any} */ ({ info, title, formula, shape, badge, note, hover: null, col: 0 });
+  const operator = OPERATORS[info.stage] ? el("span", { class: "operator" }, ...subscripted(OPERATORS[info.stage])) : null;
+  const body = info.absent === null ? makeCanvas(panel) : el("p", { class: "absent" });
+  panel.absent = info.absent === null ? null : body;
+  const section = el("section", { class: "panel", dataset: { stage: info.stage } }, operator,
+    el("header", {}, title, formula, shape, note), body, panel.scaleLine ?? null, panel.readout ?? null, badge);
+  panel.step = el("div", { class: "step" },
+    el("span", { class: "arrow", "aria-hidden": "true" }, ARROWLESS.includes(info.stage) ? "" : "→"), section);
+  panel.section = section;
+  return panel;
+}
+
+function makeCanvas(/** @type {any} */ panel) {
+  panel.base = el("canvas", { role: "img", tabIndex: 0 });
+  panel.over = el("canvas", { class: "over", "aria-hidden": "true" });
+  panel.low = el("span", {});
+  panel.high = el("span", {});
+  panel.bar = el("span", { class: "ramp" });
+  panel.scaleLine = el("p", { class: "scale" }, panel.low, panel.bar, panel.high);
+  panel.readout = el("p", { class: "readout" });
+  return el("div", { class: "plot" }, panel.base, panel.over);
+}
+
+/** Room for a canvas in the square panels, in the first line's and in the last line's others. */
+export function measure(/** @type {any} */ view) {
+  const width = Math.max(260, view.nodes.strip.clientWidth), n = view.header.tokens.length;
+  const need = n <= 12 ? Math.max(190, n * 22 + 50) : 230;
+  const perLine = Math.max(1, Math.min(3, Math.floor(width / (need + FRAME_PX + GAP_PX))));
+  const square = Math.floor(Math.min(n <= 12 ? Math.max(need, 340) : 326, width / perLine - FRAME_PX - GAP_PX));
+  const four = width >= 860, share = (room, count) => Math.floor(Math.max(130, Math.min(300, room / count - FRAME_PX - GAP_PX)));
+  const early = four ? share(width, 4) : share(width, width >= 480 ? 2 : 1);
+  const late = four ? share(width - square - FRAME_PX - GAP_PX, 3) : early;
+  view.widths = { square, early, late, cell: 0 };
+  view.widths.cell = squareCell(view);
+}
+
+/** The room of one panel's canvas. */
+export function roomOf(/** @type {string} */ stage, /** @type {any} */ widths) {
+  if (SQUARE_STAGES.includes(stage)) return widths.square;
+  return LINES[2].includes(stage) ? widths.late : widths.early;
+}
+
+/** Texts and pictures of all panels. */
+export function drawStrip(/** @type {any} */ view) {
+  measure(view);
+  for (const panel of view.panels) {
+    writePanel(panel, view);
+    panel.section.style.width = `${roomOf(panel.info.stage, view.widths) + FRAME_PX}px`;
+    if (!panel.base) continue;
+    paintBase(panel, view);
+    writeScale(panel, view);
+  }
+  levelLines(view);
+  markStrip(view);
+}
+
+/** Gives headers and badges of one line equal heights, so that the rows of neighbouring matrices line up. */
+function levelLines(/** @type {any} */ view) {
+  for (const line of view.nodes.strip.children) {
+    for (const part of ["header", ".badge"]) {
+      const nodes = [...line.querySelectorAll(`.panel > ${part}`)];
+      for (const node of nodes) node.style.minHeight = "";
+      const most = Math.max(...nodes.map((node) => node.offsetHeight));
+      for (const node of nodes) node.style.minHeight = `${most}px`;
+    }
+  }
+}
+
+/** Marks and readouts of all panels, after another cell was chosen. */
+export function markStrip(/** @type {any} */ view) {
+  for (const panel of view.panels) if (panel.base) markPanel(panel, view);
+}
+
+/** Marks and readout of one panel. */
+export function markPanel(/** @type {any} */ panel, /** @type {any} */ view) {
+  paintMarks(panel, view);
+  writeReadout(panel, view);
+}
+
+function writePanel(/** @type {any} */ panel, /** @type {any} */ view) {
+  const { info } = panel, { strings, head_slice: slice } = view.header, [rows, cols] = info.shape ?? [];
+  const shape = info.shape ? fill(strings.shape, { rows: info.rows, n_rows: rows, cols: info.cols, n_cols: cols }) : "";
+  setText(panel.title, info.title);
+  panel.formula.replaceChildren(...subscripted(info.formula));
+  setText(panel.shape, shape);
+  if (panel.absent) {
+    panel.absent.replaceChildren(el("b", {}, strings.absent), el("span", {}, info.absent));
+    panel.badge.hidden = true;
+    return;
+  }
+  const notes = [];
+  if (info.rows_sum_to !== null) notes.push(fill(strings.rows_sum_to, { sum: info.rows_sum_to }));
+  if (info.stage === "concat") notes.push(fill(strings.head_columns, { first: slice[0], last: slice[1] - 1 }));
+  setText(panel.note, notes.join(" · "));
+  panel.base.setAttribute("aria-label", fill(strings.canvas_label, { title: info.title, shape }));
+  writeBadge(panel, strings);
+}
+
+/** How far our numbers are from the model's own, and whether that is within the tolerance. */
+function writeBadge(/** @type {any} */ panel, /** @type {Record<string, string>} */ strings) {
+  const { error, tolerance } = panel.info, none = error === null, ok = none || error <= tolerance;
+  const text = none ? strings.no_reference : fill(strings.badge, { error: fmtError(error) }).replace(/ = /, " =\u00a0");
+  const verdict = fill(ok ? strings.badge_ok : strings.badge_bad, { tolerance: fmtError(tolerance) });
+  setData(panel.badge, { ok: none ? "none" : String(ok) });
+  panel.badge.title = none ? "" : verdict;
+  panel.section.classList.toggle("bad", !ok);
+  panel.badge.replaceChildren(text, none ? "" : el("span", { class: "sign", "aria-hidden": "true" }, ok ? "\u00a0✓" : "\u00a0✗"),
+    none ? "" : el("span", { class: ok ? "hidden" : "verdict" }, ` ${verdict}`));
+}
+
+/** The ends of the colour scale, in numbers, with the ramp between. */
+function writeScale(/** @type {any} */ panel, /** @type {any} */ view) {
+  const { scale, digits } = panel, { strings } = view.header;
+  setText(panel.low, scale.low);
+  setText(panel.high, scale.name ? `${scale.high} (${scale.name})` : scale.high);
+  panel.bar.style.background = gradientOf(scale.lut);
+  panel.scaleLine.title = digits === null ? "" : fill(strings.cell_digits, { digits });
+}
+
+/** What the panel holds under the pointer, else at the chosen cell. */
+function writeReadout(/** @type {any} */ panel, /** @type {any} */ view) {
+  const at = panel.hover ?? chosenIn(panel, view), { tokens } = view.header;
+  const matrix = view.arrays[panel.info.stage];
+  if (!at) return void panel.readout.replaceChildren(" ");
+  const value = matrix.data[at.row * matrix.shape[1] + at.col], square = SQUARE_STAGES.includes(panel.info.stage);
+  const role = ["k", "v"].includes(panel.info.stage) ? "key" : "query";
+  const where = square
+    ? [el("span", { class: "query" }, isolate(tokens[at.row])), " → ", el("span", { class: "key" }, isolate(tokens[at.col]))]
+    : [el("span", { class: role }, isolate(tokens[at.row])), ` · ${panel.info.cols} ${at.col}`];
+  panel.readout.replaceChildren(el("span", { class: "where" }, ...where), el("b", {}, printed(value)));
+  setData(panel.readout, { value: String(value) });
+}
+
+/** The cell a panel speaks of when nothing is pointed at. */
+export function chosenIn(/** @type {any} */ panel, /** @type {any} */ view) {
+  const { query, key } = view, { stage } = panel.info;
+  if (SQUARE_STAGES.includes(stage)) return query !== null && key !== null ? { row: query, col: key } : null;
+  const row = ["k", "v"].includes(stage) ? key : query;
+  const col = Math.min(panel.col, view.arrays[stage].shape[1] - 1);
+  return row === null ? null : { row, col };
+}
+
+/** One panel's value at its chosen cell in a sentence, for the live region. */
+export function spoken(/** @type {any} */ panel, /** @type {any} */ view) {
+  const at = chosenIn(panel, view), { tokens, strings } = view.header, { info } = panel;
+  if (!at) return "";
+  const value = printed(view.arrays[info.stage].data[at.row * view.arrays[info.stage].shape[1] + at.col]);
+  if (SQUARE_STAGES.includes(info.stage)) {
+    return fill(strings.readout_pair, { title: info.title, query: isolate(tokens[at.row]), key: isolate(tokens[at.col]), value });
+  }
+  return fill(strings.readout_row, { title: info.title, axis: info.rows, token: isolate(tokens[at.row]), col_axis: info.cols, col: at.col, value });
+}
