@@ -15,6 +15,7 @@ TEXT_METHODS = frozenset(
         "status subheader success tabs text text_area text_input title toast toggle warning write "
     ).split()
 )
+NOT_SHOWN = {"i18n", "logger", "logging", "warnings"}
 TEXT_KEYWORDS = frozenset(
     "label help placeholder body text title page_title caption text_alt".split()
 )
@@ -27,7 +28,7 @@ def spoken_literals(name: str, source: str, keys: frozenset[str] = frozenset()) 
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         receiver = dotted(node.func.value).split(".")[0]
-        if receiver == "i18n":
+        if receiver in NOT_SHOWN:
             continue
         for argument in _spoken_arguments(node, node.func.attr, receiver == "st"):
             said = _literal_text(argument)
