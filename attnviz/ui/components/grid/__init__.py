@@ -6,7 +6,7 @@ component with another head chosen, an `OpenRequest` when a head was clicked, ei
 Pointing at heads and moving the cursor cost no message to the server.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -49,9 +49,19 @@ def pack_grid(view: HeadsView, strings: Mapping[str, str]) -> bytes:
     return pack_heads(view, strings, bits=8)
 
 
-def show_grid(data: bytes, extent: Extent, key: str = "grid") -> ComponentResult:
+def show_grid(
+    data: bytes,
+    extent: Extent,
+    key: str = "grid",
+    on_selection: Callable[[], None] | None = None,
+) -> ComponentResult:
     """Mounts the grid; what came back from the browser, None for nothing and for nonsense."""
-    result = _renderer()(data=data, key=key, on_selection_change=_nothing, on_open_change=_nothing)
+    result = _renderer()(
+        data=data,
+        key=key,
+        on_selection_change=on_selection or _nothing,
+        on_open_change=_nothing,
+    )
     return ComponentResult(
         selection=parse_selection(result.get("selection"), extent),
         open=parse_open(result.get("open"), extent),
@@ -64,4 +74,4 @@ def _renderer() -> "ComponentRenderer":
 
 
 def _nothing() -> None:
-    """Streamlit knows a state by its callback; the value is read from the result."""
+    """Streamlit keeps only what has a callback; the value is read from the result."""

@@ -6,7 +6,7 @@ component with another choice, an `OpenRequest` for the steps of a head, either 
 Switching layer, head, scale or focus costs no message to the server.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -64,9 +64,19 @@ def pack_head(view: HeadsView, strings: Mapping[str, str]) -> bytes:
     return pack_heads(view, strings, bits=wide_bits(view))
 
 
-def show_head(data: bytes, extent: Extent, key: str = "head") -> ComponentResult:
+def show_head(
+    data: bytes,
+    extent: Extent,
+    key: str = "head",
+    on_selection: Callable[[], None] | None = None,
+) -> ComponentResult:
     """Mounts the head view; what came back from the browser, None for nothing and for nonsense."""
-    result = _renderer()(data=data, key=key, on_selection_change=_nothing, on_open_change=_nothing)
+    result = _renderer()(
+        data=data,
+        key=key,
+        on_selection_change=on_selection or _nothing,
+        on_open_change=_nothing,
+    )
     return ComponentResult(
         selection=parse_selection(result.get("selection"), extent),
         open=parse_open(result.get("open"), extent),
@@ -79,4 +89,4 @@ def _renderer() -> "ComponentRenderer":
 
 
 def _nothing() -> None:
-    """Streamlit knows a state by its callback; the value is read from the result."""
+    """Streamlit keeps only what has a callback; the value is read from the result."""
