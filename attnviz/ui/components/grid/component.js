@@ -16,7 +16,7 @@ import { drawPreview, makePreview } from "./preview.js";
 
 const SCALE = "sqrt";
 const NARROW = 820;
-const SIDE = 372 + 28;
+const SIDE = 344 + 28;
 const STRONGEST = 3;
 /** @type {WeakMap<object, any>} */
 const INSTANCES = new WeakMap();

@@ -19,9 +19,11 @@ import { withAlpha } from "./theme.js";
 const GAP = 6;
 const TITLE = 20;
 
-/** Text with its direction isolated from what surrounds it. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802-\ud803\ud83a-\ud83b]/;
+
+/** Text that runs from right to left, isolated from what surrounds it; other text as it is. */
 export function isolate(/** @type {string} */ text) {
-  return `\u2068${text}\u2069`;
+  return RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { rgba } from "./theme.js";
 import { fmtReal } from "./fmt.js";
-import { fitCanvas } from "./dom.js";
+import { fitCanvas, markDrawn, setData } from "./dom.js";
 
 /** @typedef {"linear" | "sqrt" | "log"} Scale */
 /** Weights at or below this are the first colour of the log scale. */
@@ -128,19 +128,23 @@ export function inkOn(/** @type {Uint32Array} */ lut, /** @type {number} */ leve
 const TICKS = { linear: [0, 0.25, 0.5, 0.75, 1], sqrt: [0, 0.05, 0.25, 0.5, 1], log: [1e-4, 1e-3, 0.01, 0.1, 1] };
 
 /**
- * A horizontal colour bar with printed ticks. For weights give `scale`; for signed values give `limit`.
+ * A horizontal colour bar with printed ticks. For weights give `scale` and perhaps `mark`, a weight to
+ * point out; for signed values give `limit`.
  * @param {HTMLCanvasElement} canvas
- * @param {{lut: Uint32Array, theme: import("./theme.js").Theme, scale?: Scale, limit?: number, width?: number, bar?: number}} opts
+ * @param {{lut: Uint32Array, theme: import("./theme.js").Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number}} opts
  */
 export function drawColourBar(canvas, opts) {
-  const { lut, theme, scale = "linear", limit, width = 220, bar = 10 } = opts, pad = 14, font = 11;
+  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10 } = opts, pad = 14, font = 11;
   const ctx = fitCanvas(canvas, width, bar + font + 9), span = width - 2 * pad;
   for (let x = 0; x < span; x++) {
     ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));
-    ctx.fillRect(pad + x, 0, 1.5, bar);
+    ctx.fillRect(pad + x, 0, x < span - 1 ? 1.5 : 1, bar);
   }
+  ctx.lineWidth = 1;
   ctx.strokeStyle = theme.border;
   ctx.strokeRect(pad - 0.5, 0.5, span + 1, bar - 1);
+  if (mark !== undefined) markPlace(ctx, pad + scaleValue(mark, scale) * span, bar, theme);
+  setData(canvas, { x: pad, w: span, mark });
   ctx.font = `${font}px ${theme.font}`;
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "alphabetic";
@@ -150,6 +154,15 @@ export function drawColourBar(canvas, opts) {
     ctx.fillRect(Math.round(x) - 0.5, bar, 1, 4);
     ctx.fillText(label, x, bar + font + 5);
   }
+  markDrawn(canvas);
+}
+
+/** A needle across the bar. */
+function markPlace(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ x, /** @type {number} */ bar, /** @type {import("./theme.js").Theme} */ theme) {
+  ctx.fillStyle = theme.bg;
+  ctx.fillRect(x - 2.5, 0, 5, bar);
+  ctx.fillStyle = theme.accent;
+  ctx.fillRect(x - 1.5, 0, 3, bar + 4);
 }
 
 /** @returns {[number, string][]} */

@@ -1,0 +1,222 @@
+// @ts-check
+// Head page: heatmap and lines of one head; layer, head, scale, cell and special tokens change here, in the browser.
+// The server hears of it once, when pointer or focus leaves (state "selection"), or when steps are opened (trigger).
+// Data: header as the overview's, weights u16 (u8 where that would be too much) [layer, head, query, key].
+
+import { headValues, parse } from "../shared/buffer.js";
+import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
+import { el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
+import { fill, fmtPercent, fmtWeight, headName } from "../shared/fmt.js";
+import { cancelWrite, clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { theme } from "../shared/theme.js";
+import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
+import { isolate } from "../shared/axes.js";
+import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells } from "./heatmap.js";
+import { neighbour, onHeadKey } from "./keys.js";
+import { drawLines, hitLines, layoutLines, LINES_PER_QUERY } from "./lines.js";
+import { hiddenInRow, hiddenMean, rankAt, weightAt } from "./numbers.js";
+import { buildParts } from "./parts.js";
+import { showRanked } from "./ranked.js";
+
+const NARROW = 760;
+const RANKED_HEIGHT = 240;
+const THUMB = { size: 18, gap: 3 };
+/** @type {WeakMap<object, any>} */
+const HEADS = new WeakMap();
+
+/** Mounts or refreshes the component: called when the data or the theme change. */
+export default function head(/** @type {any} */ component) {
+  const { data, parentElement: root, setStateValue, setTriggerValue } = component;
+  if (!data) return undefined;
+  let state = HEADS.get(root);
+  if (!state) HEADS.set(root, (state = mountHead(root, setStateValue)));
+  state.committer.bind(setStateValue);
+  state.trigger = setTriggerValue;
+  if (state.raw !== data) takeHeadData(state, data);
+  layoutHead(state);
+  return () => unmountHead(root);
+}
+
+function mountHead(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+  const box = el("section", { class: "av av-head" });
+  root.append(box);
+  const state = /** @type {any} */ ({ root, box, cells: document.createElement("canvas"), cache: {}, hover: null, focus: null });
+  state.committer = makeCommitter(box, setStateValue);
+  state.show = oncePerFrame(() => showAll(state));
+  state.point = oncePerFrame(() => showFocus(state));
+  state.unwatch = watchSize(box, () => { if (state.header) layoutHead(state); });
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onHeadKey(event, state, (change) => choosePlace(state, change)));
+  return state;
+}
+
+function unmountHead(/** @type {any} */ root) {
+  const state = HEADS.get(root);
+  if (!state) return;
+  state.unwatch();
+  state.show.cancel();
+  state.point.cancel();
+  state.committer.destroy();
+  cancelWrite();
+  state.box.remove();
+  HEADS.delete(root);
+}
+
+/** New data: what was chosen is kept where it still fits. */
+function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
+  const { header, arrays } = parse(data);
+  header.approximate = arrays.weights.dtype === "u8";
+  Object.assign(state, { raw: data, header, view: null, weights: arrays.weights, hover: null, focus: null });
+  state.selection = clampSelection(readSelection(), header);
+  state.committer.start(state.selection);
+  state.parts = buildParts(header, state.selection, {
+    change: (/** @type {any} */ change) => choosePlace(state, "step" in change ? neighbour(header, state.selection, change.step) : change),
+    open: () => { const { layer, head, query, key } = state.selection; state.trigger("open", { page: "steps", layer, head, query, key }); },
+  });
+  state.box.replaceChildren(...state.parts.nodes);
+  listenPointer(state);
+}
+
+/** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
+function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
+  state.selection = { ...state.selection, ...change };
+  state.hover = state.focus = null;
+  state.committer.update(state.selection);
+  writeSelection(state.selection);
+  if ("special" in change) layoutHead(state);
+  else state.show();
+}
+
+function listenPointer(/** @type {any} */ state) {
+  const { heatmap, lines } = state.parts;
+  const point = (/** @type {any} */ hover, /** @type {any} */ focus) => { state.hover = hover; state.focus = focus; state.point(); };
+  heatmap.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    const hit = state.view ? hitHeatmap(state.layout, state.view.data, localPoint(event, heatmap)) : null;
+    point(hit && hit.key !== null ? hit : null, hit && { query: hit.query, key: null });
+  });
+  lines.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    point(null, state.view ? hitLines(state.linesLayout, state.view.data, localPoint(event, lines)) : null);
+  });
+  for (const canvas of [heatmap, lines]) canvas.addEventListener("pointerleave", () => point(null, null));
+  heatmap.addEventListener("click", (/** @type {MouseEvent} */ event) => {
+    heatmap.focus({ preventScroll: true });
+    pin(state, hitHeatmap(state.layout, state.view.data, localPoint(event, heatmap)));
+  });
+  lines.addEventListener("click", (/** @type {MouseEvent} */ event) => {
+    const hit = hitLines(state.linesLayout, state.view.data, localPoint(event, lines));
+    if (hit && hit.query !== null) pin(state, hit);
+  });
+}
+
+/** Pins a cell or a row; the same one again, or a place without either, unpins. */
+function pin(/** @type {any} */ state, /** @type {{query: number | null, key: number | null} | null} */ hit) {
+  const { query, key } = state.selection, same = hit && hit.query === query && hit.key === key;
+  choosePlace(state, !hit || same ? { query: null, key: null } : hit);
+}
+
+/** Sizes everything for the width there is and draws it. */
+function layoutHead(/** @type {any} */ state) {
+  const width = state.box.clientWidth, { header, parts, weights } = state;
+  if (!width) return;
+  state.narrow = width < NARROW;
+  state.box.classList.toggle("av-head-narrow", state.narrow);
+  state.theme = theme(state.root);
+  state.lut = sequential(state.theme.dark);
+  state.linesWidth = state.narrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)));
+  state.heatWidth = state.narrow ? width : width - 32 - state.linesWidth;
+  parts.right.style.width = state.narrow ? "" : `${state.linesWidth}px`;
+  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads }, step = THUMB.size + THUMB.gap;
+  const atlas = makeAtlas({ array: weights, lut: state.lut, levels: levelTable(weights.dtype, "sqrt") }, THUMB.size);
+  drawAtlas(fitCanvas(parts.thumbs, geom.heads * step - THUMB.gap, geom.layers * step - THUMB.gap), atlas, geom);
+  markDrawn(parts.thumbs);
+  state.shownFor = null;
+  showAll(state);
+}
+
+/** What is on screen, worked out from selection and data. */
+function makeView(/** @type {any} */ state) {
+  const { header, weights, selection } = state, { layer, head, scale, special } = selection;
+  const shown = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i).filter((i) => special === "show" || !header.special[i]);
+  const same = state.view && state.view.header === header && state.view.specialMode === special;
+  const rows = same ? state.view.data.rows : shown(header.n_query), cols = same ? state.view.data.cols : shown(header.n_key);
+  const data = { values: headValues(weights, layer, head), dtype: weights.dtype, nQuery: header.n_query, nKey: header.n_key, rows, cols };
+  const seen = (/** @type {readonly number[]} */ list, /** @type {number | null} */ token) => (token !== null && (special === "show" || list.includes(token)) ? token : null);
+  const query = seen(rows, selection.query), key = query === null ? null : seen(cols, selection.key);
+  return { header, strings: header.strings, labels: header.tokens, special: header.special, specialMode: special, layer, head, scale, data, lut: state.lut,
+    theme: state.theme, levels: levelTable(weights.dtype, scale), approx: weights.dtype === "u8", pinned: { query, key }, hover: state.hover,
+    focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth };
+}
+
+/** Everything for the chosen head: names, controls, cells, then what depends on the pointer. */
+function showAll(/** @type {any} */ state) {
+  const view = (state.view = makeView(state)), { parts, header } = state, { strings } = header, name = headName(view.layer, view.head);
+  setText(parts.title, name);
+  setText(parts.sentence, header.sentences[view.layer][view.head]);
+  parts.picker.set(view.layer, view.head);
+  parts.scale.set(view.scale);
+  parts.special.set(view.specialMode === "hide");
+  const empty = !view.data.rows.length;
+  parts.empty.hidden = !empty;
+  parts.body.hidden = empty;
+  if (empty) return;
+  const values = { head: name, rows: view.data.rows.length, cols: view.data.cols.length };
+  parts.heatmap.setAttribute("aria-label", fill(strings.heatmap, values));
+  parts.lines.setAttribute("aria-label", fill(strings.lines, values));
+  parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${view.scale}`] }));
+  const laidOut = `${view.specialMode} ${view.width} ${view.linesWidth}`;
+  if (state.shownFor !== laidOut) {
+    state.layout = layoutHeatmap(parts.heatmap, view);
+    state.linesLayout = layoutLines(parts.lines, view, linesHeight(state, view.data.rows.length));
+    state.shownFor = laidOut;
+  }
+  paintCells(state.cells, view, state.layout);
+  showFocus(state);
+}
+
+/** Room for the lines: beside the heatmap the ranked keys must fit below them, all labels kept where possible. */
+function linesHeight(/** @type {any} */ state, /** @type {number} */ count) {
+  const beside = state.layout.height - RANKED_HEIGHT;
+  return state.narrow ? 420 : Math.max(260, Math.min(state.layout.height - 40, Math.max(beside, 15 * count)));
+}
+
+/** What depends on the pointer and the pinned cell: frames, lines, readout, ranked keys, hidden mass. */
+function showFocus(/** @type {any} */ state) {
+  const { view, parts, hover, focus } = state;
+  if (!view || !view.data.rows.length) return;
+  const { pinned, data, strings } = view;
+  Object.assign(view, { hover, focus: focus ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
+  drawHeatmap(parts.heatmap, state.cells, view, state.layout);
+  drawLines(parts.lines, state.cache, view, state.linesLayout);
+  const cell = hover ?? (pinned.key === null ? null : pinned);
+  drawColourBar(parts.bar, { lut: view.lut, theme: view.theme, scale: view.scale, width: 236, mark: cell ? weightAt(data, cell.query, cell.key) : undefined });
+  setText(parts.readout, cell ? readout(view, cell) : strings.readout_idle);
+  setText(parts.caption, caption(view));
+  const query = pinned.query ?? view.focus?.query ?? null;
+  if (state.rankedFor !== rankedName(view, query)) {
+    state.rankedFor = rankedName(view, query);
+    showRanked(parts.ranked, view, query);
+  }
+  setText(parts.hidden, view.specialMode === "hide" ? hiddenText(view, query) : "");
+}
+
+function rankedName(/** @type {any} */ view, /** @type {number | null} */ query) {
+  return [view.layer, view.head, query, view.scale, view.specialMode, view.theme.dark, view.header.tokens.length].join();
+}
+
+function readout(/** @type {any} */ view, /** @type {{query: number, key: number}} */ cell) {
+  const { strings, labels, data } = view, named = (/** @type {number} */ i) => fill(strings.token_at, { token: isolate(labels[i]), position: i });
+  return fill(strings.readout, { query: named(cell.query), key: named(cell.key), weight: fmtWeight(weightAt(data, cell.query, cell.key), view.approx),
+    rank: rankAt(data, cell.query, cell.key), count: data.nKey });
+}
+
+function caption(/** @type {any} */ view) {
+  const { strings, labels, focus } = view;
+  if (focus && focus.query !== null) return fill(strings.lines_query, { token: isolate(labels[focus.query]) });
+  if (focus && focus.key !== null) return fill(strings.lines_key, { token: isolate(labels[focus.key]) });
+  return fill(strings.lines_all, { count: LINES_PER_QUERY });
+}
+
+function hiddenText(/** @type {any} */ view, /** @type {number | null} */ query) {
+  const { strings, labels, data } = view, mean = fill(strings.hidden_mean, { percent: fmtPercent(hiddenMean(data)) });
+  if (query === null) return mean;
+  return `${mean} · ${fill(strings.hidden_row, { percent: fmtPercent(hiddenInRow(data, query)), token: isolate(labels[query]) })}`;
+}

@@ -1,0 +1,66 @@
+// @ts-check
+// The large heatmap of the head page: cells kept as a picture, axes, and the frames of what is pinned or pointed at.
+
+import { drawAxes, layoutAxes } from "../shared/axes.js";
+import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { cellAt, drawMatrix, frameCell } from "../shared/matrix.js";
+
+const MAX_SIDE = 620;
+
+/** Layout for the tokens shown; depends on width, tokens and theme only. */
+export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
+  const { labels, data, theme, strings, width } = view, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const pick = (/** @type {readonly number[]} */ shown) => shown.map((i) => labels[i]);
+  return layoutAxes(probe, { rowLabels: pick(data.rows), colLabels: pick(data.cols), width: Math.min(width, MAX_SIDE), theme, maxCell: 40, ...titles(strings) });
+}
+
+function titles(/** @type {Record<string, string>} */ strings) {
+  return { rowTitle: strings.query_axis, colTitle: strings.key_axis };
+}
+
+/** The cells alone, at device resolution: redrawn per head and scale, reused while the pointer moves. */
+export function paintCells(/** @type {HTMLCanvasElement} */ cells, /** @type {any} */ view, /** @type {any} */ layout) {
+  const { data, lut, levels, theme } = view, { geom } = layout, ctx = fitCanvas(cells, geom.w, geom.h), every = data.cols.length === data.nKey;
+  drawMatrix(ctx, { values: data.values, stride: data.nKey, rowIndex: every ? undefined : data.rows, colIndex: every ? undefined : data.cols,
+    lut, levels, theme, grid: true, ...geom, x: 0, y: 0 });
+}
+
+/**
+ * Puts cells, axes and frames on the canvas. `pinned` and `hover` are {query, key} in token positions.
+ * @param {HTMLCanvasElement} canvas
+ * @param {HTMLCanvasElement} cells
+ * @param {any} view
+ * @param {any} layout
+ */
+export function drawHeatmap(canvas, cells, view, layout) {
+  const { labels, special, data, theme, pinned, hover } = view, { geom } = layout;
+  const ctx = fitCanvas(canvas, layout.width, layout.height);
+  ctx.drawImage(cells, 0, 0, cells.width, cells.height, geom.x, geom.y, geom.w, geom.h);
+  const at = (/** @type {readonly number[]} */ shown, /** @type {number | null | undefined} */ token) => placeOf(shown, token);
+  const row = at(data.rows, hover?.query ?? pinned.query), col = at(data.cols, hover ? hover.key : pinned.key);
+  const pick = (/** @type {readonly number[]} */ shown, /** @type {ArrayLike<any>} */ list) => shown.map((i) => list[i]);
+  const pinnedRow = at(data.rows, pinned.query), pinnedCol = at(data.cols, pinned.key);
+  if (pinnedRow !== null) frameCell(ctx, geom, pinnedRow, null, theme, { width: 1.5 });
+  if (pinnedRow !== null && pinnedCol !== null) frameCell(ctx, geom, pinnedRow, pinnedCol, theme, { width: 2.5 });
+  if (hover && row !== null && col !== null) frameCell(ctx, geom, row, col, theme, { width: 1.5, colour: theme.text });
+  drawAxes(ctx, layout, /** @type {string[]} */ (pick(data.rows, labels)), /** @type {string[]} */ (pick(data.cols, labels)), { theme, rowHi: row, colHi: col,
+    rowSpecial: pick(data.rows, special), colSpecial: pick(data.cols, special), ...titles(view.strings) });
+  setData(canvas, { layer: view.layer, head: view.head, query: pinned.query, key: pinned.key, scale: view.scale, special: view.specialMode,
+    x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols });
+  markDrawn(canvas);
+}
+
+/** Position on an axis of a token, or null when it is not shown. */
+export function placeOf(/** @type {readonly number[]} */ shown, /** @type {number | null | undefined} */ token) {
+  if (token === null || token === undefined) return null;
+  const place = shown[token] === token ? token : shown.indexOf(token);
+  return place < 0 ? null : place;
+}
+
+/** What lies under a point: a cell, a row label ({query, key: null}), or nothing. */
+export function hitHeatmap(/** @type {any} */ layout, /** @type {any} */ data, /** @type {{x: number, y: number}} */ point) {
+  const { geom } = layout, cell = cellAt(point.x, point.y, geom);
+  if (cell) return { query: data.rows[cell.row], key: data.cols[cell.col] };
+  const side = cellAt(geom.x, point.y, geom);
+  return side && point.x < geom.x ? { query: data.rows[side.row], key: null } : null;
+}

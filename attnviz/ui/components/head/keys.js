@@ -1,0 +1,47 @@
+// @ts-check
+// The keyboard of the head page: "[" "]" and Shift+arrows change the head anywhere in the component, plain arrows move
+// the pinned cell while the heatmap has the focus, Escape unpins.
+
+import { swallow } from "../shared/controls.js";
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {any} state
+ * @param {(change: any) => void} change
+ */
+export function onHeadKey(event, state, change) {
+  if (event.ctrlKey || event.metaKey || event.altKey || !state.view) return;
+  const next = headStep(event, state.header, state.selection) ?? (event.target === state.parts.heatmap ? cellStep(event, state.view) : null);
+  if (event.key === "Escape" && state.selection.query !== null) change({ query: null, key: null });
+  else if (next) change(next);
+  else return;
+  swallow(event);
+}
+
+/** The head that a key leads to, or null. */
+function headStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ header, /** @type {any} */ selection) {
+  const { layer } = selection, shift = event.shiftKey;
+  if (event.key === "[" || (shift && event.key === "ArrowLeft")) return neighbour(header, selection, -1);
+  if (event.key === "]" || (shift && event.key === "ArrowRight")) return neighbour(header, selection, 1);
+  if (shift && event.key === "ArrowUp") return { layer: Math.max(0, layer - 1) };
+  if (shift && event.key === "ArrowDown") return { layer: Math.min(header.n_layers - 1, layer + 1) };
+  return null;
+}
+
+/** The head before or after, across layers; the first and the last have no further neighbour. */
+export function neighbour(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ { layer, head }, /** @type {number} */ by) {
+  const count = header.n_layers * header.n_heads, at = Math.max(0, Math.min(count - 1, layer * header.n_heads + head + by));
+  return { layer: Math.floor(at / header.n_heads), head: at % header.n_heads };
+}
+
+/** The cell that an arrow leads to from the pinned one; the first arrow pins the first cell. */
+function cellStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ view) {
+  const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] });
+  const move = moves[event.key], { rows, cols } = view.data, { query, key } = view.pinned;
+  if (!move || event.shiftKey || !rows.length) return null;
+  const row = rows.indexOf(query), col = cols.indexOf(key);
+  if (row < 0) return { query: rows[0], key: cols[0] };
+  if (col < 0) return { query, key: cols[0] };
+  const clamp = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));
+  return { query: rows[clamp(row + move[0], rows.length)], key: cols[clamp(col + move[1], cols.length)] };
+}
