@@ -7,12 +7,12 @@ them. Formulas follow Vaswani et al. 2017, section 3.2; they are the same in eve
 `demo.json` is the header of a hand-sized example, held to this file by a test.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from jaxtyping import Bool, Float32, UInt8
+from jaxtyping import Bool, UInt8
 from streamlit.components.v2 import component
 from streamlit.components.v2.types import ComponentRenderer
 
@@ -112,15 +112,18 @@ class StepsData:
     strings: Mapping[str, str]
 
 
-def steps(data: StepsData, *, key: str) -> Selection | None:
-    """The selection that the visitor committed, None when there is none or it does not fit."""
-    n_query, n_key = data.blocked.shape
-    result = _renderer()(data=packed(data), key=key, on_selection_change=_ignore)
-    extent = Extent(data.n_layers, data.n_heads, n_query, n_key)
+def show_steps(
+    data: bytes,
+    extent: Extent,
+    key: str = "steps",
+    on_selection: Callable[[], None] | None = None,
+) -> Selection | None:
+    """Mounts packed steps; the selection that the visitor committed, None for none or nonsense."""
+    result = _renderer()(data=data, key=key, on_selection_change=on_selection or _ignore)
     return parse_selection(result.get("selection"), extent)
 
 
-def packed(data: StepsData) -> bytes:
+def pack_steps(data: StepsData) -> bytes:
     """What travels to the browser: the header and one float32 matrix per stage that is there."""
     arrays: dict[str, buffer.Packable] = {view.stage: view.values for view in data.views}
     return buffer.pack(header(data), {**arrays, "blocked": data.blocked})
@@ -174,4 +177,4 @@ def _renderer() -> ComponentRenderer:
 
 
 def _ignore() -> None:
-    """Streamlit keeps a component's state only when it has a callback; the rerun is enough."""
+    """Streamlit keeps a component's state only when it has a callback."""
