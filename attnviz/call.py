@@ -1,11 +1,11 @@
 """What one forward pass left behind: `AttentionCall` per attention, `Capture` for the whole pass.
 
-A call holds references to the model's own q, k, v (after everything the model does to them, a
-rotary embedding for instance), the mask, and the tensors to compare with: O(n·d) memory. Nothing
-n×n is stored; `weights` and `stages` derive it on demand, in float32, head by head where memory
-matters. Shapes follow transformers: q [batch, head, query, d_head], k and v with `n_kv_heads`.
+A call holds its `AttentionInputs` and, to compare with, what the model itself made of them:
+O(n·d) memory. Nothing n×n is stored; `weights` and `stages` derive it on demand, head by head
+where memory matters.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,8 +16,8 @@ import torch
 from jaxtyping import Bool, Float, Float32
 from torch import Tensor, nn
 
-from attnviz import formula, masks
 from attnviz.errors import BadInput, CaptureMismatch
+from attnviz.inputs import AttentionInputs, of_row
 from attnviz.types import Kind, ModelKey, Stack, Tokens
 
 # max |derived − model's own| that float32 rounding explains, measured over 60 model families
@@ -49,10 +49,10 @@ class Projection:
 class AttentionCall:
     """One call of one attention module: everything its stages are derived from.
 
-    `module` is the dotted name, `index` counts that module's calls within the capture. `causal`
-    says that a causal mask applies without being stored; `mask` is True = may attend,
-    broadcastable to [batch, head, query, key]. `output` is what the model's own kernel returned
-    for weights·V, [batch, query, head, d_value]; `out` the linear layer that consumed it.
+    `module` is the dotted name, `index` counts that module's calls within the capture. `output`
+    is what the model's own kernel returned for weights·V, [batch, query, head, d_value].
+    `projections` has the linear layers beside the call, "q", "k", "v", "out", as far as they were
+    found, and `absent` says why a stage is missing.
     """
 
     module: str
@@ -60,136 +60,101 @@ class AttentionCall:
     layer: int
     stack: Stack | None
     kind: Kind
-    scaling: float
-    causal: bool
-    query: Float[Tensor, "batch head query d_head"]
-    key: Float[Tensor, "batch kv_head key d_head"]
-    value: Float[Tensor, "batch kv_head key d_value"]
-    mask: Bool[Tensor, "#batch #head #query #key"] | None
+    inputs: AttentionInputs
     output: Float[Tensor, "batch query head d_value"]
     projections: dict[str, Projection] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_batch(self) -> int:
-        return self.query.shape[0]
+        return self.inputs.n_batch
 
     @property
     def n_heads(self) -> int:
-        return self.query.shape[1]
+        return self.inputs.query.shape[1]
 
     @property
     def n_kv_heads(self) -> int:
-        return self.key.shape[1]
+        return self.inputs.key.shape[1]
 
     @property
     def n_query(self) -> int:
-        return self.query.shape[2]
+        return self.inputs.query.shape[2]
 
     @property
     def n_key(self) -> int:
-        return self.key.shape[2]
+        return self.inputs.key.shape[2]
 
     @property
     def d_head(self) -> int:
-        return self.query.shape[3]
+        return self.inputs.query.shape[3]
+
+    @property
+    def scaling(self) -> float:
+        """What the scores are multiplied by, 1/√d_head in most models."""
+        return self.inputs.scaling
+
+    @property
+    def causal(self) -> bool:
+        """True when a causal mask applies that is not stored in `mask`."""
+        return self.inputs.causal
+
+    @property
+    def mask(self) -> Tensor | None:
+        """The stored mask, True = may attend, broadcastable to [batch, head, query, key]."""
+        return self.inputs.mask
 
     @property
     def tolerance(self) -> float:
         """The largest max |derived − model's own| that rounding explains."""
-        return TOLERANCES.get(self.query.dtype, TOLERANCES[torch.float32])
+        return TOLERANCES.get(self.inputs.query.dtype, TOLERANCES[torch.float32])
 
     def check(self, head: int | None, batch: int) -> None:
         """Raise `BadInput` unless the head (None = all) and the batch row exist."""
         require_index("head", 0 if head is None else head, self.n_heads)
         require_index("batch", batch, self.n_batch)
 
-    def kv_head(self, head: int) -> int:
-        """The key/value head that a query head shares (grouped-query attention)."""
-        return head // (self.n_heads // self.n_kv_heads)
-
-    def qkv(self, head: int, batch: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-        """q, k, v of one head as float32: [query, d_head], [key, d_head], [key, d_value]."""
-        kv = self.kv_head(head)
-        return (
-            self.query[batch, head].float(),
-            self.key[batch, kv].float(),
-            self.value[batch, kv].float(),
-        )
-
-    def may_attend(self, head: int, batch: int = 0) -> Bool[Tensor, "query key"] | None:
-        """The mask of one head, the causal one included; None where nothing is blocked."""
-        stored = None
-        if self.mask is not None:
-            of_batch = self.mask[min(batch, self.mask.shape[0] - 1)]
-            stored = of_batch[min(head, of_batch.shape[0] - 1)].expand(self.n_query, self.n_key)
-        if not self.causal:
-            return stored
-        triangle = masks.causal(self.n_query, self.n_key).to(self.query.device)
-        return triangle if stored is None else masks.combine(triangle, stored)
-
-    def stages(
-        self, head: int, batch: int = 0, mask: Bool[Tensor, "query key"] | None = None
-    ) -> dict[str, Tensor]:
-        """q, k, v, scores, scaled, masked, weights, mixed of one head, float32, in this order.
-
-        A `mask` given here stands in for the call's own: a "what if", not what the model ran.
-        """
+    def stages(self, head: int, batch: int = 0) -> dict[str, Tensor]:
+        """q, k, v, scores, scaled, [capped], [biased], masked, weights, mixed of one head."""
         self.check(head, batch)
-        q, k, v = self.qkv(head, batch)
-        scores = formula.scores(q, k)
-        scaled = formula.scaled(scores, self.scaling)
-        masked = formula.masked(scaled, self.may_attend(head, batch) if mask is None else mask)
-        weights = formula.weights(masked)
-        return {
-            "q": q,
-            "k": k,
-            "v": v,
-            "scores": scores,
-            "scaled": scaled,
-            "masked": masked,
-            "weights": weights,
-            "mixed": formula.mixed(weights, v),
-        }
+        return self.inputs.stages(head, batch)
 
     def weights(self, head: int | None = None, batch: int = 0) -> Float[Tensor, "... query key"]:
         """Attention weights, float32: [query, key] of one head, [head, query, key] of all."""
         self.check(head, batch)
         if head is not None:
-            return self._weights_of(head, batch)
-        out = torch.empty(self.n_heads, self.n_query, self.n_key, device=self.query.device)
+            return self.inputs.weights(head, batch)
+        out = torch.empty(self.n_heads, self.n_query, self.n_key, device=self.output.device)
         for each in range(self.n_heads):
-            out[each] = self._weights_of(each, batch)
+            out[each] = self.inputs.weights(each, batch)
         return out
 
-    def _weights_of(self, head: int, batch: int) -> Float[Tensor, "query key"]:
-        q, k, _ = self.qkv(head, batch)
-        scaled = formula.scaled(formula.scores(q, k), self.scaling)
-        return formula.weights(formula.masked(scaled, self.may_attend(head, batch)))
-
-    def mixed(self, batch: int = 0) -> Float[Tensor, "query head d_value"]:
-        """weights·V of every head, in the layout of the model's own `output`."""
-        heads = [self.stages(head, batch)["mixed"] for head in range(self.n_heads)]
-        return torch.stack(heads, dim=1)
+    def mixed(
+        self, batch: int = 0, mask: Bool[Tensor, "query key"] | None = None
+    ) -> Float[Tensor, "query head d_value"]:
+        """weights·V of every head, in the layout of `output`; a `mask` is a "what if"."""
+        heads = range(self.n_heads)
+        return torch.stack(
+            [self.inputs.stages(head, batch, mask)["mixed"] for head in heads], dim=1
+        )
 
     def verify(self) -> float:
         """max |derived − model's own| over weights·V, and over ·W_O where it was found."""
-        return max(self._error_of(batch) for batch in range(self.n_batch))
+        return max((self._error_of(batch) for batch in range(self.n_batch)), key=_nan_first)
 
     def _error_of(self, batch: int) -> float:
         mixed = self.mixed(batch)
-        error = max_difference(mixed, self.output[batch])
-        projection = self.projections.get("out")
-        if projection is None:
+        error = max_difference(mixed, of_row(self.output, batch))
+        out = self.projections.get("out")
+        if out is None:
             return error
-        projected = apply_linear(mixed.flatten(1), projection)
-        return max(error, max_difference(projected, projection.output[batch]))
+        projected = apply_linear(mixed.flatten(1), out)
+        return max(error, max_difference(projected, out.output[batch]), key=_nan_first)
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor the call keeps alive, the model's own parameters aside."""
-        yield from (self.query, self.key, self.value, self.output)
-        if self.mask is not None:
-            yield self.mask
+        yield from self.inputs.tensors()
+        yield self.output
         for projection in self.projections.values():
             yield from (projection.input, projection.output)
 
@@ -312,6 +277,11 @@ def apply_linear(x: Float[Tensor, "token d_in"], layer: Projection) -> Float[Ten
 def max_difference(ours: Tensor, theirs: Tensor) -> float:
     """max |ours − theirs|; NaN anywhere gives NaN, never a small number."""
     return float((ours - theirs.float()).abs().max())
+
+
+def _nan_first(error: float) -> float:
+    """Orders errors so that NaN counts as the largest."""
+    return math.inf if math.isnan(error) else error
 
 
 def transposed_weight(module: nn.Module) -> Tensor:

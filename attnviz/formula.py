@@ -28,6 +28,13 @@ def scaled(
     return scores * scaling
 
 
+def capped(
+    scaled: Float[Tensor, "*head query key"], softcap: float
+) -> Float[Tensor, "*head query key"]:
+    """softcap·tanh(scaled / softcap): scores squeezed into ±softcap (Gemma 2, section 2)."""
+    return softcap * torch.tanh(scaled / softcap)
+
+
 def masked(
     scaled: Float[Tensor, "*head query key"], may_attend: Bool[Tensor, "*#head #query #key"] | None
 ) -> Float[Tensor, "*head query key"]:
@@ -35,10 +42,19 @@ def masked(
     return scaled if may_attend is None else scaled.masked_fill(~may_attend, -math.inf)
 
 
-def weights(masked: Float[Tensor, "*head query key"]) -> Float[Tensor, "*head query key"]:
-    """The softmax of each row: what share of its attention a query gives to each key."""
-    no_key = masked.amax(dim=-1, keepdim=True) == -math.inf
-    return torch.softmax(masked, dim=-1).masked_fill(no_key, 0.0)
+def weights(
+    masked: Float[Tensor, "*head query key"], sink: Float[Tensor, "*head #query one"] | None = None
+) -> Float[Tensor, "*head query key"]:
+    """The softmax of each row: what share of its attention a query gives to each key.
+
+    A `sink` is one more score in each row's sum: it takes its share and gives nothing, so that
+    the weights of a row then sum to less than 1 (Xiao et al. 2023; gpt-oss).
+    """
+    if sink is None:
+        no_key = masked.amax(dim=-1, keepdim=True) == -math.inf
+        return torch.softmax(masked, dim=-1).masked_fill(no_key, 0.0)
+    column = sink.expand(*masked.shape[:-1], 1)
+    return torch.softmax(torch.cat([masked, column], dim=-1), dim=-1)[..., :-1]
 
 
 def mixed(

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from attnviz.call import AttentionCall, Projection, apply_linear, max_difference
 from attnviz.errors import BadMask
+from attnviz.inputs import of_row
 from attnviz.types import STAGES, Axis, HeadId, Stage, StepView
 
 # rows and columns of each stage's matrix
@@ -26,6 +27,8 @@ AXES: dict[Stage, tuple[Axis, Axis]] = {
     "v": ("key", "d_head"),
     "scores": ("query", "key"),
     "scaled": ("query", "key"),
+    "capped": ("query", "key"),
+    "biased": ("query", "key"),
     "masked": ("query", "key"),
     "weights": ("query", "key"),
     "mixed": ("query", "d_head"),
@@ -54,6 +57,8 @@ class Steps:
     masked: Float32[Tensor, "query key"]
     weights: Float32[Tensor, "query key"]
     mixed: Float32[Tensor, "query d_value"]
+    capped: Float32[Tensor, "query key"] | None = None
+    biased: Float32[Tensor, "query key"] | None = None
     mask: Bool[Tensor, "query key"] | None = None
     absent: dict[str, str] = field(default_factory=dict)
 
@@ -71,13 +76,7 @@ class Steps:
     @cached_property
     def concat(self) -> Float32[Tensor, "query d_concat"]:
         """The outputs of all heads side by side; this head's are `head_columns`."""
-        if not self.what_if:
-            return self.call.mixed(self.batch).flatten(1)
-        heads = [
-            self.call.stages(head, self.batch, self.mask)["mixed"]
-            for head in range(self.call.n_heads)
-        ]
-        return torch.cat(heads, dim=1)
+        return self.call.mixed(self.batch, self.mask if self.what_if else None).flatten(1)
 
     @cached_property
     def projected(self) -> Float32[Tensor, "query d_model"] | None:
@@ -99,12 +98,12 @@ class Steps:
     @cached_property
     def w_k(self) -> Float32[Tensor, "d_model d_head"] | None:
         """This head's columns of W_K."""
-        return self._slice("k", self.call.kv_head(self.id.head), self.k.shape[1])
+        return self._slice("k", self.call.inputs.kv_head(self.id.head), self.k.shape[1])
 
     @cached_property
     def w_v(self) -> Float32[Tensor, "d_model d_value"] | None:
         """This head's columns of W_V."""
-        return self._slice("v", self.call.kv_head(self.id.head), self.v.shape[1])
+        return self._slice("v", self.call.inputs.kv_head(self.id.head), self.v.shape[1])
 
     @cached_property
     def w_o(self) -> Float32[Tensor, "d_value d_model"] | None:
@@ -120,7 +119,7 @@ class Steps:
     def errors(self) -> dict[Stage, float]:
         """max |ours − model's own tensor| for each stage that the model itself produced."""
         call, batch, head = self.call, self.batch, self.id.head
-        kv_head = call.kv_head(head)
+        kv_head = call.inputs.kv_head(head)
         inputs: tuple[tuple[Stage, int, Tensor], ...] = (
             ("q", head, self.q),
             ("k", kv_head, self.k),
@@ -133,8 +132,9 @@ class Steps:
         }
         if self.what_if:
             return found
-        found["mixed"] = max_difference(self.mixed, call.output[batch, :, head])
-        found["concat"] = max_difference(self.concat, call.output[batch].flatten(1))
+        theirs = of_row(call.output, batch)
+        found["mixed"] = max_difference(self.mixed, theirs[:, head])
+        found["concat"] = max_difference(self.concat, theirs.flatten(1))
         out = call.projections.get("out")
         if out is not None and self.projected is not None:
             found["projected"] = max_difference(self.projected, out.output[batch])
@@ -150,7 +150,7 @@ class Steps:
                 cols=AXES[stage][1],
                 signed=stage != "weights",
                 range=(0.0, 1.0) if stage == "weights" else None,
-                rows_sum_to=1.0 if stage == "weights" else None,
+                rows_sum_to=1.0 if stage == "weights" and self.call.inputs.sinks is None else None,
                 error=self.errors.get(stage),
                 tolerance=self.tolerance,
             )
@@ -172,13 +172,13 @@ def derive(
     """
     call.check(head, batch)
     _require_mask(call, mask)
-    stages = call.stages(head, batch, mask)
+    stages = call.inputs.stages(head, batch, mask)
     return Steps(
         call=call,
         id=HeadId(call.layer, head),
         batch=batch,
         what_if=mask is not None,
-        mask=call.may_attend(head, batch) if mask is None else mask,
+        mask=call.inputs.may_attend(head, batch) if mask is None else mask,
         absent=dict(call.absent),
         **stages,
     )

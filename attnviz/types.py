@@ -4,8 +4,10 @@ A reader meets these words everywhere: a *query* is a position that asks, a *key
 answers, a *head* is one of the parallel attentions of a *layer*. Heads are counted from 0.
 The stages of one head, in the order in which they are computed (Vaswani et al. 2017, section 3.2):
 
-    x → q k v → scores (Q·Kᵀ) → scaled (÷ √d_head) → masked → weights (softmax) → mixed (weights·V)
-      → concat (all heads side by side) → projected (·W_O)
+    x → q k v → scores (Q·Kᵀ) → scaled (÷ √d_head) → [capped] → [biased] → masked
+      → weights (softmax) → mixed (weights·V) → concat (all heads side by side) → projected (·W_O)
+
+Stages in brackets exist only in models that have them: a softcap, a position bias.
 """
 
 from dataclasses import dataclass
@@ -15,9 +17,21 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int64
 
 Kind = Literal["self", "cross"]
-Stack = Literal["encoder", "decoder"]
+Stack = Literal["encoder", "decoder", "text", "vision", "audio"]
 Stage = Literal[
-    "x", "q", "k", "v", "scores", "scaled", "masked", "weights", "mixed", "concat", "projected"
+    "x",
+    "q",
+    "k",
+    "v",
+    "scores",
+    "scaled",
+    "capped",
+    "biased",
+    "masked",
+    "weights",
+    "mixed",
+    "concat",
+    "projected",
 ]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 Axis = Literal["query", "key", "d_model", "d_head", "d_concat"]

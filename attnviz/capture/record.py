@@ -17,6 +17,7 @@ from attnviz.call import AttentionCall
 from attnviz.capture.interface import active, name_for, register
 from attnviz.capture.projections import LinearWatch
 from attnviz.errors import UnsupportedAttention
+from attnviz.inputs import AttentionInputs
 
 
 class Recorder:
@@ -63,12 +64,7 @@ class Recorder:
                 layer=self._layers.setdefault(name, len(self._layers)),
                 stack=None,
                 kind="self",
-                scaling=scaling,
-                causal=causal,
-                query=q,
-                key=k,
-                value=v,
-                mask=may_attend,
+                inputs=AttentionInputs(q, k, v, may_attend, causal, scaling),
                 output=output,
                 projections=projections,
                 absent=absent,

@@ -151,7 +151,7 @@ def test_a_what_if_mask_changes_everything_after_it_and_claims_no_agreement(
     call = capture(minilm, TEXTS[0]).call(0)
     causal = torch.ones(call.n_query, call.n_key, dtype=torch.bool).tril()
     steps = derive(call, 2, mask=causal)
-    q, k, v = call.qkv(2)
+    q, k, v = call.inputs.qkv(2)
     theirs = scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
     torch.testing.assert_close(steps.mixed, theirs, atol=TOLERANCE, rtol=0)
     assert steps.what_if
