@@ -5,7 +5,7 @@
 
 import { inkOn } from "./colors.js";
 import { el, pixelRatio } from "./dom.js";
-import { fmtFixed } from "./fmt.js";
+import { fmtFixed, fmtReal } from "./fmt.js";
 import { ellipsize, isolate } from "./axes.js";
 import { cellRect } from "./matrix.js";
 import { withAlpha } from "./theme.js";
@@ -117,6 +117,32 @@ export function frameBox(ctx, box, opts) {
   ctx.restore();
 }
 
+/**
+ * The chosen cell: solid above and below in the query's colour, dashed left and right in the key's. Cells too small
+ * to see get a larger frame.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{x: number, y: number, w: number, h: number}} rect
+ * @param {{query: string, key: string}} colours
+ * @param {Theme} theme
+ */
+export function markCell(ctx, rect, colours, theme) {
+  const grow = Math.max(0, (7 - Math.min(rect.w, rect.h)) / 2) + 1, [x0, y0] = [rect.x - grow, rect.y - grow];
+  const [x1, y1] = [rect.x + rect.w + grow, rect.y + rect.h + grow];
+  ctx.save();
+  ctx.strokeStyle = theme.bg;
+  ctx.lineWidth = 5;
+  ctx.strokeRect(x0, y0, x1 - x0, y1 - y0);
+  ctx.lineWidth = 2.5;
+  ctx.lineCap = "square";
+  ctx.strokeStyle = colours.query;
+  ctx.stroke(new Path2D(`M${x0} ${y0}H${x1}M${x0} ${y1}H${x1}`));
+  ctx.lineCap = "butt";
+  ctx.setLineDash([4, 2]);
+  ctx.strokeStyle = colours.key;
+  ctx.stroke(new Path2D(`M${x0} ${y0 + 2}V${y1 - 2}M${x1} ${y0 + 2}V${y1 - 2}`));
+  ctx.restore();
+}
+
 /** The rectangle of a whole row. */
 export function rowRect(/** @type {Geom} */ geom, /** @type {number} */ row) {
   const h = geom.h / geom.rows;
@@ -201,4 +227,9 @@ export function moveBy(event, from, size) {
   const inside = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));
   const start = (/** @type {number | null} */ v, /** @type {number} */ by, /** @type {number} */ n) => (v === null ? 0 : inside(v + by, n));
   return { row: start(from.row, step[0], size.rows), col: start(from.col, step[1], size.cols) };
+}
+
+/** A number as readouts print it: 4 decimals, or 3 digits where those would be nearly all zeros. */
+export function printed(/** @type {number} */ value) {
+  return value !== 0 && Math.abs(value) < 5e-4 ? fmtReal(value) : fmtFixed(value, 4);
 }

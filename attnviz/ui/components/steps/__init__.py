@@ -1,7 +1,8 @@
 """The Steps strip: every stage of one head as a panel, and one cell followed through all of them.
 
-In: a frozen `StepsData` with the views that `attnviz.derive` makes and the texts already
-translated. Out: the head that the visitor asked for, as a validated `Selection`, or None. Query
+In: a frozen `StepsData` with the views that `attnviz.derive` makes and the texts of `STRING_KEYS`,
+translated, by the last part of their key. Out: bytes to keep (`pack_steps`), and from mounting them
+(`show_steps`) the head that the visitor asked for, as a validated `Selection`, or None. Query
 and key are chosen in the browser; layer and head come back at once, since the server computes
 them. Formulas follow Vaswani et al. 2017, section 3.2; they are the same in every language.
 `demo.json` is the header of a hand-sized example, held to this file by a test.
@@ -20,63 +21,62 @@ from attnviz.types import STAGES, Stage, StepView
 from attnviz.ui.components import buffer, bundle
 from attnviz.ui.components.selection import Extent, Selection, parse_selection
 
-SHARED_KEYS: tuple[str, ...] = (
-    "layer",
-    "head",
-    "previous_layer",
-    "next_layer",
-    "previous_head",
-    "next_head",
-    "clear_cell",
-    "asks",
-)
+NAME = "attnviz_steps"
 TITLE_KEYS: dict[Stage, str] = {stage: f"title_{stage}" for stage in STAGES}
 STRING_KEYS: tuple[str, ...] = (
-    *TITLE_KEYS.values(),
-    "strip_label",
-    "shape",
-    "badge",
-    "badge_ok",
-    "badge_bad",
-    "no_reference",
-    "absent",
-    "rows_sum_to",
-    "cell_digits",
-    "head_columns",
-    "canvas_label",
-    "readout_pair",
-    "readout_row",
-    "hint",
-    "query_row",
-    "key_row",
-    "chosen_cell",
-    "arithmetic",
-    "precision",
-    "step_score",
-    "step_score_text",
-    "more_terms",
-    "show_terms",
-    "hide_terms",
-    "terms_caption",
-    "component",
-    "product",
-    "sum",
-    "step_scaled",
-    "step_masked",
-    "mask_open",
-    "mask_blocked",
-    "step_weight",
-    "softmax_text",
-    "softmax_dead",
-    "step_mixed",
-    "mixed_text",
-    "mixed_share",
-    "value_row",
-    "weighted_row",
-    "mixed_row",
-    "step_projected",
-    "projected_text",
-    "step_unavailable",
+    "shared.layer",
+    "shared.head",
+    "shared.previous_layer",
+    "shared.next_layer",
+    "shared.previous_head",
+    "shared.next_head",
+    "shared.clear_cell",
+    "shared.asks",
+    *(f"steps.{name}" for name in TITLE_KEYS.values()),
+    "steps.strip_label",
+    "steps.shape",
+    "steps.badge",
+    "steps.badge_ok",
+    "steps.badge_bad",
+    "steps.no_reference",
+    "steps.absent",
+    "steps.rows_sum_to",
+    "steps.cell_digits",
+    "steps.head_columns",
+    "steps.canvas_label",
+    "steps.readout_pair",
+    "steps.readout_row",
+    "steps.hint",
+    "steps.query_row",
+    "steps.key_row",
+    "steps.chosen_cell",
+    "steps.arithmetic",
+    "steps.precision",
+    "steps.step_score",
+    "steps.step_score_text",
+    "steps.more_terms",
+    "steps.show_terms",
+    "steps.hide_terms",
+    "steps.terms_caption",
+    "steps.component",
+    "steps.product",
+    "steps.sum",
+    "steps.step_scaled",
+    "steps.step_masked",
+    "steps.mask_open",
+    "steps.mask_blocked",
+    "steps.step_weight",
+    "steps.softmax_text",
+    "steps.softmax_dead",
+    "steps.step_mixed",
+    "steps.mixed_text",
+    "steps.mixed_share",
+    "steps.value_row",
+    "steps.weighted_row",
+    "steps.mixed_row",
+    "steps.step_projected",
+    "steps.projected_text",
+    "steps.step_unavailable",
 )
 FORMULAS: dict[Stage, str] = {
     "x": "X",
@@ -85,12 +85,16 @@ FORMULAS: dict[Stage, str] = {
     "v": "V = X·W_V + b_V",
     "scores": "S = Q·Kᵀ",
     "scaled": "S ÷ √d_k",
+    "capped": "c·tanh(S ÷ (c·√d_k))",
+    "biased": "S ÷ √d_k + B",
     "masked": "S ÷ √d_k + M",
     "weights": "A = softmax(S ÷ √d_k + M)",
     "mixed": "Z = A·V",
     "concat": "[Z_0 … Z_h]",
     "projected": "[Z_0 … Z_h]·W_O + b_O",
 }
+# stages that most models do not have; without a view they get no panel
+OPTIONAL: tuple[Stage, ...] = ("capped", "biased")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +140,7 @@ def header(data: StepsData) -> dict[str, object]:
     d_value = views["mixed"].values.shape[1]
     model_wide = views.get("x") or views.get("projected")
     return {
-        "strings": {name: data.strings[name] for name in (*SHARED_KEYS, *STRING_KEYS)},
+        "strings": dict(data.strings),
         "tokens": list(data.tokens),
         "special": [int(flag) for flag in data.special],
         "layer": data.layer,
@@ -149,7 +153,11 @@ def header(data: StepsData) -> dict[str, object]:
         "mask_names": list(data.mask_names),
         "mask_reasons": list(data.mask_reasons),
         "head_slice": [data.head * d_value, (data.head + 1) * d_value],
-        "panels": [_panel(stage, views.get(stage), data) for stage in STAGES],
+        "panels": [
+            _panel(stage, views.get(stage), data)
+            for stage in STAGES
+            if stage in views or stage not in OPTIONAL
+        ],
     }
 
 
@@ -173,7 +181,7 @@ def _panel(stage: Stage, view: StepView | None, data: StepsData) -> dict[str, ob
 
 @cache
 def _renderer() -> ComponentRenderer:
-    return component("attnviz_steps", js=bundle.script("steps"), css=bundle.stylesheet("steps"))
+    return component(NAME, js=bundle.script("steps"), css=bundle.stylesheet("steps"))
 
 
 def _ignore() -> None:

@@ -30,6 +30,14 @@ export function valueAt(matrix, row, col) {
 }
 
 /**
+ * The last matrix before the mask: scaled scores, or what a softcap or a position bias made of them.
+ * @param {Record<string, Matrix>} arrays
+ */
+export function beforeMask(arrays) {
+  return arrays.biased ?? arrays.capped ?? arrays.scaled;
+}
+
+/**
  * The products of q · k, largest |product| first, and the score that the buffer holds.
  * @param {Record<string, Matrix>} arrays
  * @param {number} query

@@ -7,7 +7,7 @@ import { el } from "../shared/dom.js";
 import { fill, fmtFixed, fmtReal } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { subscripted } from "../shared/panel.js";
-import { addUp, dotProduct, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
+import { addUp, beforeMask, dotProduct, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
 
 const DECIMALS = 4;
 const TABLE_DECIMALS = 6;
@@ -113,7 +113,7 @@ function rootOf(/** @type {number} */ width) {
 /** 0 or −∞, and why; a bias that is neither is printed as the number it is. */
 function maskStep(/** @type {any} */ view) {
   const { strings, mask_reasons: reasons } = view.header, { query, key } = view;
-  const scaled = valueAt(view.arrays.scaled, query, key), masked = valueAt(view.arrays.masked, query, key);
+  const scaled = valueAt(beforeMask(view.arrays), query, key), masked = valueAt(view.arrays.masked, query, key);
   if (scaled === null || masked === null) return missingCard(view, "masked", strings.step_masked);
   const closed = masked === -Infinity, term = closed ? "(−∞)" : masked === scaled ? "0" : fmtFixed(masked - scaled, DECIMALS);
   const why = closed ? reasonsOf(valueAt(view.arrays.blocked, query, key) ?? 0, reasons) : [];

@@ -10,11 +10,11 @@
 /** Which position chooses the rows of a panel: its own row axis, and for X both. */
 export const ROW_ROLES = {
   x: ["query", "key"], q: ["query"], k: ["key"], v: ["key"],
-  scores: [], scaled: [], masked: [], weights: ["query"],
+  scores: [], scaled: [], capped: [], biased: [], masked: [], weights: ["query"],
   mixed: ["query"], concat: ["query"], projected: ["query"],
 };
 
-export const SQUARE_STAGES = ["scores", "scaled", "masked", "weights"];
+export const SQUARE_STAGES = ["scores", "scaled", "capped", "biased", "masked", "weights"];
 
 /**
  * @param {string} stage

@@ -7,8 +7,9 @@ import { diverging, levelFor, sequential, signedLevel } from "../shared/colors.j
 import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { cellRect, drawMatrix } from "../shared/matrix.js";
-import { fittingDecimals, frameBox, layoutCells, layoutStrip, printNumbers, roleColours, rowRect, tagCol, tagRow } from "../shared/panel.js";
-import { fmtFixed, fmtReal } from "../shared/fmt.js";
+import { fittingDecimals, frameBox, layoutCells, layoutStrip, markCell, printNumbers, roleColours, rowRect, tagCol, tagRow } from "../shared/panel.js";
+import { fmtReal } from "../shared/fmt.js";
+import { beforeMask } from "./arithmetic.js";
 import { SQUARE_STAGES, marksOf } from "./highlight.js";
 
 const FONT_PX = 11;
@@ -32,8 +33,8 @@ function limitOf(/** @type {any} */ matrix) {
 export function scaleOf(info, show) {
   const matrix = show.arrays[info.stage];
   if (info.signed) {
-    // masked scores keep the scale of the scaled ones, so that the two panels can be compared by eye
-    const limit = limitOf(info.stage === "masked" && show.arrays.scaled ? show.arrays.scaled : matrix);
+    // masked scores keep the scale of those before the mask, so that the two panels can be compared by eye
+    const limit = limitOf(info.stage === "masked" ? (beforeMask(show.arrays) ?? matrix) : matrix);
     return { lut: diverging(show.theme.dark), toLevel: (v) => signedLevel(v, limit), low: fmtReal(-limit), high: fmtReal(limit), name: "" };
   }
   const [low, high] = info.range ?? [0, limitOf(matrix)];
@@ -149,19 +150,6 @@ export function paintMarks(/** @type {any} */ panel, /** @type {any} */ show) {
     cols: marks.cols ? marks.cols.join(",") : null, query, key });
 }
 
-/** The chosen cell: the query's solid frame, the key's dashes on it. Tiny cells get a frame that can be seen. */
-function markCell(ctx, rect, colours, theme) {
-  const grow = Math.max(0, (6 - Math.min(rect.w, rect.h)) / 2);
-  const box = { x: rect.x - grow, y: rect.y - grow, w: rect.w + 2 * grow, h: rect.h + 2 * grow };
-  frameBox(ctx, box, { colour: colours.query, theme, width: 3 });
-  ctx.save();
-  ctx.strokeStyle = colours.key;
-  ctx.lineWidth = 1.5;
-  ctx.setLineDash([4, 3]);
-  ctx.strokeRect(box.x - 1.5, box.y - 1.5, box.w + 3, box.h + 3);
-  ctx.restore();
-}
-
 /** A bracket over the columns of concat that belong to this head. */
 function markColumns(ctx, geom, [start, stop], show) {
   const x0 = geom.x + (start / geom.cols) * geom.w, x1 = geom.x + (stop / geom.cols) * geom.w, y = geom.y - 4;
@@ -181,9 +169,4 @@ function markColumns(ctx, geom, [start, stop], show) {
 function sliceRect(geom, row, [start, stop]) {
   const box = rowRect(geom, row), unit = geom.w / geom.cols;
   return { x: geom.x + start * unit, y: box.y, w: (stop - start) * unit, h: box.h };
-}
-
-/** A number of a panel as its readout prints it. */
-export function printed(/** @type {number} */ value) {
-  return value !== 0 && Math.abs(value) < 5e-4 ? fmtReal(value) : fmtFixed(value, 4);
 }

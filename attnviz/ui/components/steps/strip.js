@@ -5,13 +5,13 @@
 import { el, setData, setText } from "../shared/dom.js";
 import { fill, fmtError } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
-import { gradientOf, subscripted } from "../shared/panel.js";
+import { gradientOf, printed, subscripted } from "../shared/panel.js";
 import { SQUARE_STAGES } from "./highlight.js";
-import { paintBase, paintMarks, printed, squareCell } from "./paint.js";
+import { paintBase, paintMarks, squareCell } from "./paint.js";
 
 /** The three lines of the strip, and the operator that leads into each panel. */
-const LINES = [["x", "q", "k", "v"], ["scores", "scaled", "masked"], ["weights", "mixed", "concat", "projected"]];
-const OPERATORS = { q: "X·W_Q", k: "X·W_K", v: "X·W_V", scores: "Q·Kᵀ", scaled: "÷ √d_k", masked: "+ mask", weights: "softmax",
+const LINES = [["x", "q", "k", "v"], ["scores", "scaled", "capped", "biased", "masked"], ["weights", "mixed", "concat", "projected"]];
+const OPERATORS = { q: "X·W_Q", k: "X·W_K", v: "X·W_V", scores: "Q·Kᵀ", scaled: "÷ √d_k", capped: "softcap", biased: "+ B", masked: "+ mask", weights: "softmax",
   mixed: "· V", concat: "concat", projected: "· W_O" };
 const ARROWLESS = ["x", "k", "v"];
 const GAP_PX = 20;

@@ -1,0 +1,226 @@
+// @ts-check
+// The Masks page: one heatmap per sentence of the padded batch, masks to switch on and off, the chosen row as a table.
+// Switching masks and choosing cells stays in the browser: the library has computed every variant beforehand.
+// header: {strings, tokens, special, padding, mask_names, mask_reasons, layer, head, n_layers, n_heads, as_model};
+// arrays: blocked u8 [batch, query, key], scaled f32 likewise, weights and masked f32 [batch, variant, query, key],
+// where a variant is the bit mask of the masks applied and as_model the variant that the model really ran.
+
+import { parse } from "../shared/buffer.js";
+import { el, fitCanvas, localPoint, oncePerFrame, setData, setText, watchSize } from "../shared/dom.js";
+import { fill } from "../shared/fmt.js";
+import { isolate } from "../shared/axes.js";
+import { sequential } from "../shared/colors.js";
+import { cellAt } from "../shared/matrix.js";
+import { gradientOf, moveBy, roleColours } from "../shared/panel.js";
+import { makePicker } from "../shared/picker.js";
+import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { theme } from "../shared/theme.js";
+import { hatchPath, maskColours } from "./hatching.js";
+import { cellSentence, deadRows, paintMap, paintMapMarks } from "./map.js";
+import { drawRowTable } from "./rowtable.js";
+
+/** @type {WeakMap<object, any>} */
+const VIEWS = new WeakMap();
+
+/** Streamlit calls this with new data or a new theme; the returned function runs when the component goes. */
+export default function masks(/** @type {any} */ component) {
+  const { data, parentElement, setStateValue } = component;
+  if (!data) return undefined;
+  let view = VIEWS.get(parentElement);
+  if (!view) VIEWS.set(parentElement, (view = mountMasks(parentElement, setStateValue)));
+  view.committer.bind(setStateValue);
+  updateMasks(view, data);
+  return () => {
+    view.destroy();
+    VIEWS.delete(parentElement);
+  };
+}
+
+function mountMasks(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+  const view = /** @type {any} */ ({ root, nodes: {}, maps: [], selection: null, variant: null, sentence: 0, query: null, key: null });
+  const { nodes } = view;
+  view.picker = makePicker((layer, head) => askHead(view, layer, head));
+  nodes.layers = el("fieldset", { class: "layers" });
+  nodes.clear = el("button", { type: "button", class: "av-button clear", on: { click: () => choose(view, view.sentence, null, null) } });
+  nodes.banner = el("p", { class: "banner", role: "status" });
+  nodes.legend = el("div", { class: "legend" });
+  nodes.maps = el("div", { class: "maps" });
+  nodes.readout = el("p", { class: "readout" });
+  nodes.status = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
+  nodes.box = el("section", { class: "row-table" });
+  nodes.top = el("div", { class: "av masks" }, el("div", { class: "bar" }, view.picker.node, nodes.layers, nodes.clear), nodes.banner,
+    nodes.maps, nodes.legend, nodes.readout, nodes.status, nodes.box);
+  root.append(nodes.top);
+  view.committer = makeCommitter(nodes.top, setStateValue);
+  const redraw = oncePerFrame(() => view.header && drawMaps(view));
+  const stop = watchSize(nodes.maps, redraw);
+  view.destroy = () => { stop(); redraw.cancel(); view.committer.destroy(); nodes.top.remove(); };
+  return view;
+}
+
+function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
+  const { header, arrays } = parse(data), { nodes } = view, n = header.tokens[0].length;
+  const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
+  view.selection = clampSelection(from, { ...header, n_query: n, n_key: n });
+  Object.assign(view, { header, arrays, theme: theme(view.root), scale: view.selection.scale,
+    query: view.selection.query, key: view.selection.key, sentence: Math.min(view.sentence, header.tokens.length - 1),
+    variant: view.variant !== null && view.variant < arrays.weights.shape[1] ? view.variant : header.as_model });
+  const colours = roleColours(view.theme);
+  nodes.top.style.setProperty("--query", colours.query);
+  nodes.top.style.setProperty("--key", colours.key);
+  nodes.top.removeAttribute("aria-busy");
+  view.committer.start(view.selection);
+  writeSelection(view.selection);
+  view.picker.update(header.strings, header, header.layer, header.head);
+  setText(nodes.clear, header.strings.clear_cell);
+  setData(nodes.top, { layer: header.layer, head: header.head });
+  buildLayers(view);
+  buildMaps(view);
+  showVariant(view);
+}
+
+/** One checkbox per mask, marked by its hatch. */
+function buildLayers(/** @type {any} */ view) {
+  const { strings, mask_names: names } = view.header;
+  view.boxes = names.map((name, bit) => {
+    const input = el("input", { type: "checkbox", "data-mask": name, on: { change: () => switchMask(view, bit, input.checked) } });
+    const tag = el("span", { class: "tag" });
+    return { input, tag, node: el("label", { class: "av-check" }, input, hatchSwatch(view, 1 << bit), el("span", {}, strings[name] ?? name), tag) };
+  });
+  view.nodes.layers.replaceChildren(el("legend", {}, strings.layers_legend), ...view.boxes.map((box) => box.node));
+}
+
+function buildMaps(/** @type {any} */ view) {
+  const { tokens } = view.header;
+  if (view.maps.length === tokens.length) return;
+  view.maps = tokens.map((_, sentence) => makeMap(view, sentence));
+  view.nodes.maps.replaceChildren(...view.maps.map((map) => map.node));
+}
+
+function makeMap(/** @type {any} */ view, /** @type {number} */ sentence) {
+  const base = el("canvas", { role: "img", tabIndex: 0 }), over = el("canvas", { class: "over", "aria-hidden": "true" });
+  const title = el("h3", {}), count = el("span", { class: "count" }), dead = el("p", { class: "dead" });
+  const node = el("section", { class: "map", dataset: { sentence: String(sentence) } }, el("header", {}, title, count),
+    el("div", { class: "plot" }, base, over), dead);
+  const map = /** @type {any} */ ({ sentence, base, over, title, count, dead, node, hover: null });
+  wireMap(map, view);
+  return map;
+}
+
+/** The masks that are on have changed: pictures, banner, legend, table. */
+function showVariant(/** @type {any} */ view) {
+  const { header, nodes, variant } = view, { strings } = header, whatIf = variant !== header.as_model;
+  view.boxes.forEach((box, bit) => {
+    const on = Boolean(variant & (1 << bit)), same = on === Boolean(header.as_model & (1 << bit));
+    box.input.checked = on;
+    setText(box.tag, same ? strings.as_ran : strings.what_if);
+    box.tag.classList.toggle("what-if", !same);
+  });
+  setData(nodes.top, { variant });
+  setData(nodes.banner, { whatif: String(whatIf) });
+  setText(nodes.banner, whatIf ? strings.banner_what_if : strings.banner_as_ran);
+  writeLegend(view);
+  drawMaps(view);
+  drawRowTable(view);
+}
+
+function writeLegend(/** @type {any} */ view) {
+  const { header, nodes, variant } = view, { strings, mask_names: names } = header, entries = [];
+  const ramp = el("span", { class: "ramp" });
+  ramp.style.background = gradientOf(sequential(view.theme.dark));
+  const scale = { sqrt: " (√)", log: " (log)", linear: "" }[view.scale];
+  entries.push(el("span", { class: "entry" }, strings.legend_weight, " 0", ramp, `1${scale}`));
+  names.forEach((name, bit) => {
+    if (variant & (1 << bit)) entries.push(el("span", { class: "entry" }, hatchSwatch(view, 1 << bit), fill(strings.legend_blocked, { mask: strings[name] ?? name })));
+  });
+  if (variant === 3) entries.push(el("span", { class: "entry" }, hatchSwatch(view, 3), strings.legend_both));
+  nodes.legend.replaceChildren(...entries);
+}
+
+/** A small sample of the hatch of one or more masks. */
+function hatchSwatch(/** @type {any} */ view, /** @type {number} */ bits) {
+  const canvas = el("canvas", { class: "swatch", "aria-hidden": "true" }), box = { x: 0, y: 0, w: 22, h: 14 }, path = new Path2D();
+  const ctx = fitCanvas(canvas, box.w, box.h);
+  path.rect(0, 0, box.w, box.h);
+  ctx.fillStyle = view.theme.bg2;
+  ctx.fill(path);
+  maskColours(view.theme).forEach((colour, bit) => bits & (1 << bit) && hatchPath(ctx, path, box, colour, bit));
+  return canvas;
+}
+
+function drawMaps(/** @type {any} */ view) {
+  const { nodes, header, maps } = view, { strings, tokens, padding } = header, room = Math.max(240, nodes.maps.clientWidth);
+  const side = maps.length > 1 && room >= 760;
+  view.width = Math.floor(Math.min(620, side ? (room - 32) / 2 : room));
+  for (const map of maps) {
+    const { sentence } = map, n = tokens[sentence].length, pads = padding[sentence].reduce((sum, flag) => sum + flag, 0);
+    setText(map.title, fill(strings.sentence, { sentence: sentence + 1 }));
+    setText(map.count, fill(strings.sentence_counts, { tokens: n, padding: pads }));
+    map.base.setAttribute("aria-label", fill(strings.map_label, { sentence: sentence + 1, n_query: n, n_key: n }));
+    paintMap(map, view);
+    paintMapMarks(map, view);
+    const rows = deadRows(view, sentence);
+    map.dead.classList.toggle("bad", rows.length > 0);
+    setData(map.dead, { rows: rows.join(",") });
+    setText(map.dead, rows.length ? fill(strings.dead_rows, { rows: listRows(rows, tokens[sentence]) }) : strings.no_dead_rows);
+  }
+  showReadout(view, null, null);
+}
+
+/** "3 (tired), 4 (to) …", at most eight of them. */
+function listRows(/** @type {number[]} */ rows, /** @type {string[]} */ names) {
+  const shown = rows.slice(0, 8).map((row) => `${row} (${isolate(names[row])})`).join(", ");
+  return rows.length > 8 ? `${shown}, … ${rows.length}` : shown;
+}
+
+/** What is under the pointer, else the chosen cell, in words. */
+function showReadout(/** @type {any} */ view, /** @type {any} */ map, /** @type {any} */ cell) {
+  const { query, key, sentence, nodes } = view, chosen = query !== null && key !== null;
+  if (cell) setText(nodes.readout, cellSentence(view, map.sentence, cell.row, cell.col));
+  else setText(nodes.readout, chosen ? cellSentence(view, sentence, query, key) : view.header.strings.hint);
+  nodes.clear.hidden = query === null && key === null;
+}
+
+function switchMask(/** @type {any} */ view, /** @type {number} */ bit, /** @type {boolean} */ on) {
+  view.variant = on ? view.variant | (1 << bit) : view.variant & ~(1 << bit);
+  showVariant(view);
+}
+
+/** Another head is asked of the server at once. */
+function askHead(/** @type {any} */ view, /** @type {number} */ layer, /** @type {number} */ head) {
+  view.selection = { ...view.selection, layer, head };
+  view.nodes.top.setAttribute("aria-busy", "true");
+  view.committer.update(view.selection);
+  view.committer.commit();
+}
+
+/** Another cell of a sentence is chosen, or none. */
+function choose(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {number | null} */ query, /** @type {number | null} */ key) {
+  Object.assign(view, { sentence, query, key, selection: { ...view.selection, query, key } });
+  view.committer.update(view.selection);
+  writeSelection(view.selection);
+  for (const map of view.maps) paintMapMarks(map, view);
+  showReadout(view, null, null);
+  setText(view.nodes.status, query === null || key === null ? "" : cellSentence(view, sentence, query, key));
+  drawRowTable(view);
+}
+
+/** Pointer and keys of one sentence's map. */
+function wireMap(/** @type {any} */ map, /** @type {any} */ view) {
+  const { base, sentence } = map, remark = oncePerFrame(() => { paintMapMarks(map, view); showReadout(view, map, map.hover); });
+  const hit = (event) => { const { x, y } = localPoint(event, base); return cellAt(x, y, map.layout.geom); };
+  base.addEventListener("pointermove", (event) => { map.hover = hit(event); remark(); });
+  base.addEventListener("pointerleave", () => { map.hover = null; remark(); });
+  base.addEventListener("click", (event) => {
+    const cell = hit(event);
+    if (cell) choose(view, sentence, cell.row, cell.col);
+  });
+  base.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") return choose(view, sentence, null, null);
+    const here = view.sentence === sentence, from = { row: here ? view.query : null, col: here ? view.key : null };
+    const cell = moveBy(event, from, map.layout.geom);
+    if (!cell) return undefined;
+    event.preventDefault();
+    return choose(view, sentence, cell.row, cell.col);
+  });
+}

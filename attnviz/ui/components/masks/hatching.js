@@ -1,0 +1,65 @@
+// @ts-check
+// Blocked cells drawn as blocked: one hatch direction and colour per mask, crossed where two masks block.
+// In: the bit mask of every cell (bit i: the i-th mask blocks it) and which masks are switched on.
+
+/** @typedef {import("../shared/matrix.js").Geom} Geom */
+
+const SPACING_PX = 6;
+
+/** Colours of the masks in order; the direction of their hatch alternates. */
+export function maskColours(/** @type {import("../shared/theme.js").Theme} */ theme) {
+  return theme.dark ? ["#ffb454", "#b9a5ff", "#7fd6c2"] : ["#9c4a00", "#5a3fb0", "#00695c"];
+}
+
+/**
+ * Hatches every cell that a switched-on mask blocks.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Geom} geom
+ * @param {ArrayLike<number>} bits
+ * @param {number} variant bits of the masks that are on
+ * @param {import("../shared/theme.js").Theme} theme
+ */
+export function hatchMasks(ctx, geom, bits, variant, theme) {
+  const all = pathOf(geom, bits, variant);
+  if (!all) return;
+  ctx.fillStyle = theme.bg2;
+  ctx.fill(all);
+  maskColours(theme).forEach((colour, bit) => {
+    const path = variant & (1 << bit) ? pathOf(geom, bits, 1 << bit) : null;
+    if (path) hatchPath(ctx, path, geom, colour, bit);
+  });
+}
+
+/** The cells whose bits meet `wanted`, runs of a row as one rectangle; null without any. */
+function pathOf(/** @type {Geom} */ geom, /** @type {ArrayLike<number>} */ bits, /** @type {number} */ wanted) {
+  const path = new Path2D(), cw = geom.w / geom.cols, ch = geom.h / geom.rows;
+  let any = false;
+  for (let row = 0; row < geom.rows; row++) {
+    for (let col = 0, start = -1; col <= geom.cols; col++) {
+      const hit = col < geom.cols && (bits[row * geom.cols + col] & wanted) !== 0;
+      if (hit && start < 0) start = col;
+      if (hit || start < 0) continue;
+      path.rect(geom.x + start * cw, geom.y + row * ch, (col - start) * cw, ch);
+      any = true;
+      start = -1;
+    }
+  }
+  return any ? path : null;
+}
+
+/** Parallel lines inside a path: rising for even masks, falling for odd ones. */
+export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Path2D} */ path, /** @type {{x: number, y: number, w: number, h: number}} */ box, /** @type {string} */ colour, /** @type {number} */ bit) {
+  const { x, y, w, h } = box;
+  ctx.save();
+  ctx.clip(path);
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1.2;
+  ctx.globalAlpha = 0.8;
+  ctx.beginPath();
+  for (let d = -h; d < w; d += SPACING_PX) {
+    ctx.moveTo(x + d, bit % 2 ? y : y + h);
+    ctx.lineTo(x + d + h, bit % 2 ? y + h : y);
+  }
+  ctx.stroke();
+  ctx.restore();
+}

@@ -1,0 +1,97 @@
+// @ts-check
+// One sentence's heatmap on the Masks page: weights of the switched-on masks, blocked cells hatched, tokens on both
+// axes. In: the view (header, arrays, variant, choice). What a cell means in words is here too.
+
+import { levelFor, sequential } from "../shared/colors.js";
+import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { drawAxes, isolate, layoutAxes } from "../shared/axes.js";
+import { cellRect, drawMatrix } from "../shared/matrix.js";
+import { fill } from "../shared/fmt.js";
+import { fittingDecimals, frameBox, layoutCells, markCell, printNumbers, printed, roleColours, rowRect, tagCol, tagRow } from "../shared/panel.js";
+import { hatchMasks } from "./hatching.js";
+
+const NUMBERS_UP_TO = 12;
+const FONT_PX = 12;
+
+/** One matrix of a sentence; `variant` null for arrays that have no variants. */
+export function sliceOf(/** @type {any} */ view, /** @type {string} */ name, /** @type {number} */ sentence, /** @type {number | null} */ variant) {
+  const { data, shape } = view.arrays[name], size = shape[shape.length - 2] * shape[shape.length - 1];
+  const at = variant === null ? sentence : sentence * shape[1] + variant;
+  return data.subarray(at * size, (at + 1) * size);
+}
+
+/** Rows in which the switched-on masks block every key. */
+export function deadRows(/** @type {any} */ view, /** @type {number} */ sentence) {
+  const bits = sliceOf(view, "blocked", sentence, null), n = view.header.tokens[sentence].length;
+  return Array.from({ length: n }, (_, row) => row).filter((row) => bits.subarray(row * n, (row + 1) * n).every((b) => b & view.variant));
+}
+
+/** The reasons why a cell is blocked, empty where it may attend. @returns {string[]} */
+export function reasonsAt(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {number} */ row, /** @type {number} */ col) {
+  const n = view.header.tokens[sentence].length, bits = sliceOf(view, "blocked", sentence, null)[row * n + col] & view.variant;
+  return view.header.mask_reasons.filter((_, bit) => (bits >> bit) & 1);
+}
+
+/** A cell in a sentence: its tokens, its numbers, and why it is blocked. */
+export function cellSentence(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {number} */ row, /** @type {number} */ col) {
+  const { strings, tokens } = view.header, names = tokens[sentence], i = row * names.length + col, why = reasonsAt(view, sentence, row, col);
+  const number = (name, variant) => printed(sliceOf(view, name, sentence, variant)[i]);
+  return fill(strings.readout_pair, {
+    query: isolate(names[row]), key: isolate(names[col]), weight: number("weights", view.variant), scaled: number("scaled", null),
+    masked: number("masked", view.variant), reason: why.length ? `${strings.blocked}: ${why.join(" ")}` : strings.may_attend,
+  });
+}
+
+/** Cells, hatches, axes and numbers of one sentence. */
+export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
+  const { base, sentence } = map, { theme, header, variant, scale } = view, names = header.tokens[sentence];
+  map.layout = layoutMap(/** @type {any} */ (base.getContext("2d")), names, view);
+  const { layout } = map, { geom } = layout, ctx = fitCanvas(base, layout.width, layout.height), lut = sequential(theme.dark);
+  const values = sliceOf(view, "weights", sentence, variant), toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, scale));
+  const bits = sliceOf(view, "blocked", sentence, null);
+  drawMatrix(ctx, { ...geom, values, lut, toLevel, theme, grid: names.length <= NUMBERS_UP_TO });
+  if (names.length <= NUMBERS_UP_TO) printWeights(ctx, geom, values, { lut, toLevel, theme });
+  hatchMasks(ctx, geom, bits, variant, theme);
+  const special = header.special[sentence];
+  drawAxes(ctx, layout, names, names, { theme, rowSpecial: special, colSpecial: special, rowTitle: "query", colTitle: "key" });
+  ctx.strokeStyle = theme.border;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
+  for (const row of deadRows(view, sentence)) frameBox(ctx, rowRect(geom, row), { colour: theme.danger, theme, width: 1.5 });
+  setData(base, { plot: [geom.x, geom.y, geom.w, geom.h].join(","), rows_count: geom.rows, cols_count: geom.cols,
+    layer: header.layer, head: header.head, variant, sentence });
+  markDrawn(base);
+}
+
+function layoutMap(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string[]} */ names, /** @type {any} */ view) {
+  const common = { rowLabels: names, colLabels: names, width: view.width, theme: view.theme, font: FONT_PX };
+  if (names.length > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, maxLabel: 84, maxCell: 30, rowTitle: "query", colTitle: "key" });
+  const layout = layoutCells(ctx, { ...common, width: view.width - 20, maxCell: 52, maxHeight: 32, maxLabel: 76 });
+  const geom = { ...layout.geom, x: layout.geom.x + 20, y: layout.geom.y + 20 };
+  return { ...layout, geom, left: layout.left + 20, top: layout.top + 20, width: layout.width + 20, height: layout.height + 20 };
+}
+
+function printWeights(ctx, geom, values, { lut, toLevel, theme }) {
+  for (const size of [11.5, 10.5, 9.5, 8.5]) {
+    const font = `${size}px ${theme.font}`, decimals = fittingDecimals(ctx, values, geom, font);
+    if (decimals === null || (decimals < 2 && size > 8.5)) continue;
+    printNumbers(ctx, geom, values, { lut, toLevel, decimals: Math.min(decimals, 3), font, plain: theme.text });
+    return;
+  }
+}
+
+/** The chosen row and cell, and the cell under the pointer. */
+export function paintMapMarks(/** @type {any} */ map, /** @type {any} */ view) {
+  const { base, over, layout, sentence } = map, { theme, query, key } = view, { geom } = layout, names = view.header.tokens[sentence];
+  const ctx = fitCanvas(over, layout.width, layout.height), colours = roleColours(theme), here = view.sentence === sentence && query !== null;
+  if (here) {
+    frameBox(ctx, rowRect(geom, query), { colour: colours.query, theme });
+    tagRow(ctx, layout, names[query], query, { colour: colours.query, theme });
+    if (key !== null) {
+      tagCol(ctx, layout, names[key], key, { colour: colours.key, theme });
+      markCell(ctx, cellRect(geom, query, key), colours, theme);
+    }
+  }
+  if (map.hover) frameBox(ctx, cellRect(geom, map.hover.row, map.hover.col), { colour: theme.text, theme, width: 1 });
+  setData(base, { rows: here ? query : null, cell: here && key !== null ? `${query},${key}` : null, query: here ? query : null, key: here ? key : null });
+}

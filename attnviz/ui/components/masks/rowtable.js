@@ -1,0 +1,66 @@
+// @ts-check
+// The chosen row as a real table: scaled score → masked score → weight for every key, and, when the masks are not
+// those that the model ran with, what the model really gave and the difference.
+
+import { el } from "../shared/dom.js";
+import { fill, fmtFixed } from "../shared/fmt.js";
+import { isolate } from "../shared/axes.js";
+import { printed } from "../shared/panel.js";
+import { reasonsAt, sliceOf } from "./map.js";
+
+const DECIMALS = 4;
+
+/** Rebuilds the table of the chosen row; without one it is empty. */
+export function drawRowTable(/** @type {any} */ view) {
+  const { box } = view.nodes, { header, sentence, query } = view, { strings } = header;
+  if (query === null) {
+    box.replaceChildren(el("p", { class: "av-hint" }, strings.hint));
+    return;
+  }
+  const whatIf = view.variant !== header.as_model, caption = fill(strings.row_caption, {
+    query: isolate(header.tokens[sentence][query]), sentence: sentence + 1 });
+  const row = rowNumbers(view), rows = header.tokens[sentence].map((name, key) => keyRow(view, row, name, key, whatIf));
+  const scroll = el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
+    el("table", { dataset: { query: String(query), sentence: String(sentence) } }, el("caption", {}, caption),
+      headRow(strings, whatIf), el("tbody", {}, ...rows), footRow(strings, row, whatIf)));
+  box.replaceChildren(scroll);
+  const chosen = box.querySelector("tr.chosen");
+  if (chosen) scroll.scrollTop = Math.max(0, chosen.offsetTop - scroll.clientHeight / 2);
+}
+
+/** The arrays of the chosen row. */
+function rowNumbers(/** @type {any} */ view) {
+  const { sentence, query, variant, header } = view, n = header.tokens[sentence].length;
+  const cut = (name, which) => sliceOf(view, name, sentence, which).subarray(query * n, (query + 1) * n);
+  return { scaled: cut("scaled", null), masked: cut("masked", variant), weights: cut("weights", variant), model: cut("weights", header.as_model) };
+}
+
+function headRow(/** @type {Record<string, string>} */ strings, /** @type {boolean} */ whatIf) {
+  const names = [strings.col_key, strings.col_scaled, strings.col_masked, strings.col_weight,
+    ...(whatIf ? [strings.col_model, strings.col_difference] : []), strings.col_reason];
+  return el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name))));
+}
+
+function keyRow(/** @type {any} */ view, /** @type {any} */ row, /** @type {string} */ name, /** @type {number} */ key, /** @type {boolean} */ whatIf) {
+  const why = reasonsAt(view, view.sentence, view.query, key), { strings } = view.header;
+  const share = `${(100 * row.weights[key]).toFixed(2)}%`;
+  return el("tr", { class: [key === view.key ? "chosen" : "", why.length ? "blocked" : ""].join(" ").trim() || null, dataset: { key: String(key) } },
+    el("th", { scope: "row" }, el("span", { class: "place" }, String(key)), el("bdi", {}, name)),
+    el("td", {}, printed(row.scaled[key])), el("td", { class: row.masked[key] === -Infinity ? "never" : null }, printed(row.masked[key])),
+    el("td", { class: "weight" }, el("span", { class: "amount", style: { width: share } }), el("span", {}, fmtFixed(row.weights[key], DECIMALS))),
+    whatIf ? el("td", {}, fmtFixed(row.model[key], DECIMALS)) : null,
+    whatIf ? el("td", {}, signed(row.weights[key] - row.model[key])) : null,
+    el("td", { class: "reason" }, why.length ? why.join(" ") : strings.may_attend));
+}
+
+/** A difference always carries its sign. */
+function signed(/** @type {number} */ value) {
+  const text = fmtFixed(value, DECIMALS);
+  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
+function footRow(/** @type {Record<string, string>} */ strings, /** @type {any} */ row, /** @type {boolean} */ whatIf) {
+  const total = (values) => fmtFixed(values.reduce((sum, value) => sum + value, 0), DECIMALS);
+  return el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 3 }, strings.total), el("td", {}, total(row.weights)),
+    whatIf ? el("td", {}, total(row.model)) : null, whatIf ? el("td", {}, "") : null, el("td", {}, "")));
+}
