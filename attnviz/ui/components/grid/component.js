@@ -98,6 +98,7 @@ function choose(/** @type {any} */ state, /** @type {number} */ layer, /** @type
 
 function openHead(/** @type {any} */ state, /** @type {string} */ page) {
   const at = state.hover ?? state.selection, { query, key } = state.selection;
+  state.committer.commit();
   state.trigger("open", { page, layer: at.layer, head: at.head, query, key });
 }
 
@@ -121,6 +122,7 @@ function layoutGrid(/** @type {any} */ state) {
   state.previewWidth = narrow ? Math.min(width, 560) : SIDE - 28;
   const { size, gap, x, y } = state.thumbs;
   state.picker.resize(size, gap, x, y);
+  state.chipBox.tabIndex = state.chipBox.scrollHeight > state.chipBox.clientHeight ? 0 : -1;
   showHead(state);
 }
 
@@ -171,14 +173,22 @@ function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ v
     asking.add(chip);
     for (const { key, code } of row) looked.set(key, levels[code]);
     const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
-    items = [...fillItem(strings.looks, tokens[chip]), ...top.map(({ key, code }) => el("span", {}, el("b", {}, tokens[key]), ` ${number(code)}`))];
+    items = [...fillItem(strings.looks, tokens[chip]), ...top.map(({ key, code }) => el("span", {}, el("b", {}, tokens[key]), number(code)))];
   } else {
     const rows = strongestRows(values, nQuery, nKey, header.special, STRONGEST);
     for (const { query, key, code } of rows) { asking.add(query); looked.set(key, Math.max(levels[code], looked.get(key) ?? 0)); }
-    items = [el("span", {}, strings.strongest), ...rows.map(({ query, key, code }) => el("span", {}, el("b", {}, tokens[query]), " → ", el("b", {}, tokens[key]), ` ${number(code)}`))];
+    items = [el("span", {}, strings.strongest), ...rows.map(({ query, key, code }) => el("span", {}, el("b", {}, tokens[query]), "→", el("b", {}, tokens[key]), number(code)))];
   }
   lightChips(chips, asking, looked, lut);
+  if (chip === null) scrollToChip(state.chipBox, chips[Math.min(...asking)]);
   state.strongest.replaceChildren(...items);
+}
+
+/** Scrolls the chips, never the page, so that a chip is in sight. */
+function scrollToChip(/** @type {HTMLElement} */ box, /** @type {HTMLElement | undefined} */ chip) {
+  if (!chip || box.scrollHeight <= box.clientHeight) return;
+  const top = chip.offsetTop - box.offsetTop, low = top + chip.offsetHeight - box.clientHeight;
+  if (top < box.scrollTop || low > box.scrollTop) box.scrollTop = Math.max(0, top - 30);
 }
 
 function fillItem(/** @type {string} */ template, /** @type {string} */ query) {

@@ -17,6 +17,7 @@ from attnviz.ui.components.heads import HeadsView, pack_heads, wide_bits
 from attnviz.ui.components.selection import (
     ComponentResult,
     Extent,
+    ignore,
     parse_open,
     parse_selection,
 )
@@ -68,14 +69,14 @@ def show_head(
     data: bytes,
     extent: Extent,
     key: str = "head",
-    on_selection: Callable[[], None] | None = None,
+    on_selection: Callable[[], None] = ignore,
 ) -> ComponentResult:
-    """Mounts the head view; what came back from the browser, None for nothing and for nonsense."""
+    """Mounts the component; what came back from the browser, None for nothing and for nonsense.
+
+    A committed selection stays in the result of later runs; `on_selection` is called for new ones.
+    """
     result = _renderer()(
-        data=data,
-        key=key,
-        on_selection_change=on_selection or _nothing,
-        on_open_change=_nothing,
+        data=data, key=key, on_selection_change=on_selection, on_open_change=ignore
     )
     return ComponentResult(
         selection=parse_selection(result.get("selection"), extent),
@@ -86,7 +87,3 @@ def show_head(
 @cache
 def _renderer() -> "ComponentRenderer":
     return st.components.v2.component(NAME, js=script("head"), css=stylesheet("head"))
-
-
-def _nothing() -> None:
-    """Streamlit keeps only what has a callback; the value is read from the result."""

@@ -70,10 +70,17 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   state.committer.start(state.selection);
   state.parts = buildParts(header, state.selection, {
     change: (/** @type {any} */ change) => choosePlace(state, "step" in change ? neighbour(header, state.selection, change.step) : change),
-    open: () => { const { layer, head, query, key } = state.selection; state.trigger("open", { page: "steps", layer, head, query, key }); },
+    open: () => openSteps(state),
   });
   state.box.replaceChildren(...state.parts.nodes);
   listenPointer(state);
+}
+
+/** Asks the server for the steps of the head; scale and special tokens are committed on the way. */
+function openSteps(/** @type {any} */ state) {
+  const { layer, head, query, key } = state.selection;
+  state.committer.commit();
+  state.trigger("open", { page: "steps", layer, head, query, key });
 }
 
 /** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */

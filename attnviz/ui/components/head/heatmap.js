@@ -40,7 +40,7 @@ export function drawHeatmap(canvas, cells, view, layout) {
   const row = at(data.rows, hover?.query ?? pinned.query), col = at(data.cols, hover ? hover.key : pinned.key);
   const pick = (/** @type {readonly number[]} */ shown, /** @type {ArrayLike<any>} */ list) => shown.map((i) => list[i]);
   const pinnedRow = at(data.rows, pinned.query), pinnedCol = at(data.cols, pinned.key);
-  if (pinnedRow !== null) frameCell(ctx, geom, pinnedRow, null, theme, { width: 1.5 });
+  if (pinnedRow !== null) markRow(ctx, geom, pinnedRow, theme);
   if (pinnedRow !== null && pinnedCol !== null) frameCell(ctx, geom, pinnedRow, pinnedCol, theme, { width: 2.5 });
   if (hover && row !== null && col !== null) frameCell(ctx, geom, row, col, theme, { width: 1.5, colour: theme.text });
   drawAxes(ctx, layout, /** @type {string[]} */ (pick(data.rows, labels)), /** @type {string[]} */ (pick(data.cols, labels)), { theme, rowHi: row, colHi: col,
@@ -48,6 +48,23 @@ export function drawHeatmap(canvas, cells, view, layout) {
   setData(canvas, { layer: view.layer, head: view.head, query: pinned.query, key: pinned.key, scale: view.scale, special: view.specialMode,
     x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols });
   markDrawn(canvas);
+}
+
+/** Frames a row; one too thin to be framed without covering its neighbours gets a marker at both ends instead. */
+function markRow(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {number} */ row, /** @type {any} */ theme) {
+  const cell = geom.h / geom.rows, y = geom.y + (row + 0.5) * cell;
+  if (cell >= 5) {
+    frameCell(ctx, geom, row, null, theme, { width: 1.5 });
+    return;
+  }
+  ctx.fillStyle = theme.accent;
+  for (const [x, way] of [[geom.x, -1], [geom.x + geom.w, 1]]) {
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    ctx.lineTo(x + way * 5, y - 3.5);
+    ctx.lineTo(x + way * 5, y + 3.5);
+    ctx.fill();
+  }
 }
 
 /** Position on an axis of a token, or null when it is not shown. */

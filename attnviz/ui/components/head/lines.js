@@ -1,5 +1,5 @@
 // @ts-check
-// Head lines: queries on the left, keys on the right, one line for each weight, opaque by the chosen scale. Unfocused,
+// Head lines: queries on the left, keys on the right, one line for each weight, the more opaque the larger, on any colour scale. Unfocused,
 // each query's strongest keys are drawn and kept as a picture; focused on a token, all of its lines. Lines of similar
 // opacity share one stroke, so a picture costs a few strokes rather than one per line.
 
@@ -12,6 +12,8 @@ import { topKeys, weightAt } from "./numbers.js";
 
 export const LINES_PER_QUERY = 8;
 const BANDS = 16;
+const OPACITY_SCALE = "sqrt";
+const OPACITY_POWER = 1.5;
 const HEAD_ROOM = 24;
 
 /** Sizes of the picture: label columns on both sides, tokens at an even pitch. */
@@ -36,9 +38,9 @@ export function drawLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {an
   markDrawn(canvas);
 }
 
-/** The unfocused picture, drawn once per head, scale and size. */
+/** The unfocused picture, drawn once per head and size. */
 function wholePicture(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const name = [view.layer, view.head, view.scale, view.specialMode, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
+  const name = [view.layer, view.head, view.specialMode, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
   if (cache.name !== name || cache.data !== view.data.values) {
     cache.canvas ??= document.createElement("canvas");
     strokeBands(fitCanvas(cache.canvas, layout.width, layout.height), view, layout, strongestBands(view));
@@ -53,20 +55,20 @@ function emptyBands() {
 }
 
 function strongestBands(/** @type {any} */ view) {
-  const { data, scale } = view, bands = emptyBands();
+  const { data } = view, bands = emptyBands();
   const place = new Map(data.cols.map((/** @type {number} */ key, /** @type {number} */ i) => [key, i]));
   data.rows.forEach((/** @type {number} */ query, /** @type {number} */ row) => {
     for (const key of topKeys(data, query, LINES_PER_QUERY)) {
-      bands[Math.round(BANDS * scaleValue(weightAt(data, query, key), scale))].push(row, /** @type {number} */ (place.get(key)));
+      bands[Math.round(BANDS * scaleValue(weightAt(data, query, key), OPACITY_SCALE))].push(row, /** @type {number} */ (place.get(key)));
     }
   });
   return bands;
 }
 
 function focusedBands(/** @type {any} */ view, /** @type {number | null} */ row, /** @type {number | null} */ col) {
-  const { data, scale } = view, bands = emptyBands();
+  const { data } = view, bands = emptyBands();
   const add = (/** @type {number} */ r, /** @type {number} */ c) =>
-    bands[Math.round(BANDS * scaleValue(weightAt(data, data.rows[r], data.cols[c]), scale))].push(r, c);
+    bands[Math.round(BANDS * scaleValue(weightAt(data, data.rows[r], data.cols[c]), OPACITY_SCALE))].push(r, c);
   if (row !== null) for (let c = 0; c < data.cols.length; c++) add(row, c);
   else for (let r = 0; r < data.rows.length; r++) add(r, /** @type {number} */ (col));
   return bands;
@@ -78,7 +80,7 @@ function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any
   for (let band = 1; band <= BANDS; band++) {
     const pairs = bands[band];
     if (!pairs.length) continue;
-    ctx.globalAlpha = band / BANDS;
+    ctx.globalAlpha = (band / BANDS) ** OPACITY_POWER;
     ctx.lineWidth = thick * (0.6 + (0.7 * band) / BANDS);
     ctx.beginPath();
     for (let i = 0; i < pairs.length; i += 2) {

@@ -19,7 +19,7 @@ import { withAlpha } from "./theme.js";
 const GAP = 6;
 const TITLE = 20;
 
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802-\ud803\ud83a-\ud83b]/;
+const RIGHT_TO_LEFT = /[\u200f\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802-\ud803\ud83a-\ud83b]/;
 
 /** Text that runs from right to left, isolated from what surrounds it; other text as it is. */
 export function isolate(/** @type {string} */ text) {
@@ -97,10 +97,10 @@ export function drawAxes(ctx, layout, rowLabels, colLabels, opts) {
   ctx.save();
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
-  for (const row of shownLabels(geom.rows, geom.h / geom.rows, font + 3, rowHi)) {
+  for (const row of shownLabels(geom.rows, geom.h / geom.rows, font + 2, rowHi)) {
     drawRowLabel(ctx, layout, rowLabels[row], row, row === rowHi, !!opts.rowSpecial?.[row], theme);
   }
-  const need = layout.angle === 0 ? 0 : layout.angle === 45 ? (font + 3) * 1.42 : font + 3;
+  const need = layout.angle === 0 ? 0 : layout.angle === 45 ? (font + 3) * 1.42 : font + 2;
   for (const col of shownLabels(geom.cols, geom.w / geom.cols, need, colHi)) {
     drawColLabel(ctx, layout, colLabels[col], col, col === colHi, !!opts.colSpecial?.[col], theme);
   }

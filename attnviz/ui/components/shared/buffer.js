@@ -5,6 +5,9 @@
 /** @typedef {Uint8Array | Uint16Array | Float32Array} Values */
 /** @typedef {{data: Values, shape: number[], dtype: "u8" | "u16" | "f32"}} PackedArray */
 /** @typedef {{header: any, arrays: Record<string, PackedArray>}} Parsed */
+/** The header of the components that show all heads (grid, head); mirror of HeadsView in heads.py.
+ * @typedef {{strings: Record<string, string>, model: string, tokens: string[], special: (0 | 1)[], n_layers: number,
+ *   n_heads: number, n_query: number, n_key: number, sentences: string[][]}} HeadsHeader */
 
 /**
  * Header and typed arrays of a buffer. The bytes may lie anywhere in a larger message, so they are copied once.
