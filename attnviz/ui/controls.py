@@ -99,7 +99,7 @@ def _model(lang: Language) -> None:
         text(lang, "sidebar.model"),
         list(cards),
         key=state.show_in_widget("model", chosen if chosen in cards else None),
-        index=None,
+        index=0 if chosen in cards else None,
         format_func=lambda name: text(lang, f"model.{name}.label"),
         placeholder=plain(chosen),
         on_change=_take_model,

@@ -11,6 +11,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
@@ -30,10 +31,11 @@ MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 def open_page(name: str) -> Language:
     """Show a page's title and its explanation; the language to go on in."""
     lang = state.language()
-    st.title(text(lang, f"page.{name}.title"))
-    st.markdown(text(lang, f"page.{name}.intro"))
-    with st.expander(text(lang, "explain.label")):
+    says, asks = st.columns([3, 1], vertical_alignment="center")
+    says.title(text(lang, f"page.{name}.title"))
+    with asks.popover(text(lang, "explain.label"), width="stretch"):
         st.markdown(text(lang, f"page.{name}.explain"))
+    st.markdown(text(lang, f"page.{name}.intro"))
     return lang
 
 
@@ -83,7 +85,7 @@ def _was_cut(source: str, offsets: tuple[tuple[int, int], ...], limit: int) -> b
 def verification(lang: Language, found: cache.Captured) -> None:
     """Say how far our numbers are from the model's own, and how that is known."""
     measured = {"error": f"{found.error:.1e}", "tolerance": f"{found.tolerance:.0e}"}
-    says, asks = st.columns([4, 1], vertical_alignment="center")
+    says, asks = st.columns([3, 1], vertical_alignment="center")
     if found.verified:
         says.caption(text(lang, "verify.ok", **measured))
     else:
@@ -113,21 +115,24 @@ def _say(lang: Language, error: AttnVizError) -> None:
         st.error(text(lang, key, **details))
     else:
         st.error(text(lang, "error.other", message=plain(str(error))))
-    way_out = {
-        "too_many_tokens": ("cut.button", details, {"cut": True}),
-        "unknown_model": (
-            "action.default_model",
-            {"model": text(lang, f"model.{state.DEFAULT_MODEL}.label")},
-            {"model": state.DEFAULT_MODEL},
-        ),
-        "bad_layer": ("action.first_head", {}, {"layer": 0, "head": 0}),
-        "bad_head": ("action.first_head", {}, {"layer": 0, "head": 0}),
-    }.get(error.code)
-    if way_out is not None:
-        label, values, changes = way_out
+    _way_out(lang, error.code, details)
+
+
+def _way_out(lang: Language, code: str, details: dict[str, str]) -> None:
+    """A button that changes what caused the error, where one change mends it."""
+    first_head = ("action.first_head", {"layer": 0, "head": 0})
+    known: dict[str, tuple[str, dict[str, Any]]] = {
+        "too_many_tokens": ("cut.button", {"cut": True}),
+        "unknown_model": ("action.default_model", {"model": state.DEFAULT_MODEL}),
+        "bad_layer": first_head,
+        "bad_head": first_head,
+    }
+    if code in known:
+        label, changes = known[code]
+        default = text(lang, f"model.{state.DEFAULT_MODEL}.label")
         st.button(
-            text(lang, label, **values),
-            key=state.widget_key(f"way_out.{error.code}"),
+            text(lang, label, **{"model": default, **details}),
+            key=state.widget_key(f"way_out.{code}"),
             on_click=state.update,
             kwargs=changes,
         )

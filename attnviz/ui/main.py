@@ -6,8 +6,6 @@ it, and the sidebar is drawn before the model is loaded, so that the first paint
 Page files stand beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
-from pathlib import Path
-
 import streamlit as st
 
 from attnviz.i18n import text
@@ -25,7 +23,7 @@ def main() -> None:
             url_path=name,
             default=name == routes.DEFAULT,
         )
-        for name, path in routes.files(Path(__file__)).items()
+        for name, path in routes.files().items()
     }
     page = st.navigation(list(pages.values()), position="hidden")
     st.set_page_config(page_title=f"{page.title} · {text(lang, 'app.name')}", layout="wide")

@@ -1,7 +1,7 @@
 """Where the page files are, by the names that stand in addresses.
 
-In: the path of the entry file. Out: page name → file. In a checkout the folder pages/ stands beside
-the package; an installed wheel carries it inside the package.
+In: a page's name. Out: its file. In a checkout the folder pages/ stands beside the package; an
+installed wheel carries it inside the package.
 """
 
 from pathlib import Path
@@ -9,11 +9,15 @@ from pathlib import Path
 from attnviz.ui.components.selection import PAGES, Page
 
 DEFAULT: Page = "overview"
+PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def files(entry: Path) -> dict[Page, Path]:
+def file(page: Page) -> Path:
+    """The file of a page."""
+    inside, beside = PACKAGE / "pages", PACKAGE.parent / "pages"
+    return (inside if inside.is_dir() else beside) / f"{page}.py"
+
+
+def files() -> dict[Page, Path]:
     """The file of each page, in the order of the navigation."""
-    package = entry.resolve().parent.parent
-    inside, beside = package / "pages", package.parent / "pages"
-    folder = inside if inside.is_dir() else beside
-    return {name: folder / f"{name}.py" for name in PAGES}
+    return {page: file(page) for page in PAGES}

@@ -10,7 +10,7 @@ older than a selection that a component has committed since.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import streamlit as st
@@ -18,7 +18,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz import i18n
 from attnviz.models.labels import without_surrogates
-from attnviz.ui.components.selection import SCALES, SPECIALS, Scale, Special
+from attnviz.ui.components.selection import (
+    SCALES,
+    SPECIALS,
+    OpenRequest,
+    Scale,
+    Selection,
+    Special,
+)
 
 PREFIX = "attnviz."
 DEFAULT_MODEL = "minilm"
@@ -127,22 +134,25 @@ def current() -> View:
     return view if isinstance(view, View) else default_view()
 
 
+def place() -> tuple[int, int]:
+    """The chosen layer and head; the first ones before any were chosen."""
+    view = current()
+    return view.layer or 0, view.head or 0
+
+
 def update(**changes: Any) -> None:
     """Change fields of the view; the next run writes them into the address."""
     st.session_state[f"{PREFIX}view"] = replace(current(), **changes)
 
 
-def select(committed: object) -> None:
-    """Take over what a component committed: layer, head, query, key, scale, special.
+def select(chosen: Selection) -> None:
+    """Take over what a component committed."""
+    update(**asdict(chosen))
 
-    Anything that is not a mapping, or does not check, is ignored field by field; a missing or null
-    query or key means that no cell is chosen any more.
-    """
-    if not isinstance(committed, Mapping):
-        return
-    names = {*INDICES, "scale", "special"}
-    found, _ = parse({name: committed[name] for name in names & committed.keys()})
-    update(**({"query": None, "key": None} | found))
+
+def choose(request: OpenRequest) -> None:
+    """Take over the head, and the cell if any, that a visitor opened."""
+    update(layer=request.layer, head=request.head, query=request.query, key=request.key)
 
 
 def adopt_address() -> None:
@@ -154,6 +164,7 @@ def adopt_address() -> None:
     found, rejected = parse(st.query_params.to_dict())
     st.session_state[f"{PREFIX}view"] = replace(default_view(), **found)
     st.session_state[f"{PREFIX}rejected"] = rejected
+    st.session_state[f"{PREFIX}visit"] = visit() + 1
 
 
 def write_address() -> None:
@@ -161,6 +172,26 @@ def write_address() -> None:
     wanted = params(current())
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
+
+
+def visit() -> int:
+    """How often the address was read in this session."""
+    count: int = st.session_state.get(f"{PREFIX}visit", 0)
+    return count
+
+
+def component_key(name: str) -> str:
+    """The session key of a component; a new one each time the address was read.
+
+    Under a new key the component mounts anew and reads the address itself.
+    """
+    return f"{PREFIX}component.{name}.{visit()}"
+
+
+def component_value(key: str, name: str) -> object:
+    """What a component has sent under this name; anything, None for nothing."""
+    sent = st.session_state.get(key)
+    return sent.get(name) if isinstance(sent, Mapping) else None
 
 
 def rejected() -> tuple[str, ...]:

@@ -1,0 +1,101 @@
+"""From a capture to what a component shows, and from what a visitor did in it back to the state.
+
+In: a language and a `Captured`. Out: a mounted component. Each view is a fragment: what a component
+sends back reruns that fragment alone. A selection committed on Overview or Head is only noted (the
+browser already shows it): nothing runs again but the links that carry it. Buffers are cached under
+keys that name all they are made of, so a rerun with equal input builds nothing.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attnviz.i18n import Language
+from attnviz.ui import cache, frame, inputs, routes, state
+from attnviz.ui.components import grid as grids
+from attnviz.ui.components import head as one_head
+from attnviz.ui.components import masks as overlays
+from attnviz.ui.components import steps as strip
+from attnviz.ui.components.selection import (
+    ComponentResult,
+    Extent,
+    parse_selection,
+)
+from attnviz.ui.controls import NAVIGATION
+
+
+@st.fragment
+def grid(lang: Language, captured: cache.Captured) -> None:
+    """All heads of the first text."""
+    with frame.guard(lang):
+        data = cache.buffer(
+            f"{captured.key} grid {lang}",
+            lambda: grids.pack_grid(
+                inputs.heads(lang, captured), inputs.strings(lang, grids.STRING_KEYS)
+            ),
+        )
+        extent, key = inputs.extent(captured), state.component_key("grid")
+        _open(grids.show_grid(data, extent, key, on_selection=_note(key, extent)))
+
+
+@st.fragment
+def head(lang: Language, captured: cache.Captured) -> None:
+    """One head of the first text, with all others at hand."""
+    with frame.guard(lang):
+        data = cache.buffer(
+            f"{captured.key} head {lang}",
+            lambda: one_head.pack_head(
+                inputs.heads(lang, captured), inputs.strings(lang, one_head.STRING_KEYS)
+            ),
+        )
+        extent, key = inputs.extent(captured), state.component_key("head")
+        _open(one_head.show_head(data, extent, key, on_selection=_note(key, extent)))
+
+
+@st.fragment(key="steps")
+def steps(lang: Language, captured: cache.Captured) -> None:
+    """Every step of the chosen head; another head is derived when it is asked for."""
+    with frame.guard(lang):
+        layer, head = state.place()
+        data = cache.buffer(
+            f"{captured.key} steps {lang} {layer} {head}",
+            lambda: strip.pack_steps(inputs.steps(lang, captured, layer, head)),
+        )
+        extent, key = inputs.extent(captured), state.component_key("steps")
+        strip.show_steps(data, extent, key, on_selection=_note(key, extent, redraw="steps"))
+
+
+@st.fragment(key="masks")
+def masks(lang: Language, captured: cache.Captured) -> None:
+    """The chosen head on every sentence of the batch, under each combination of masks."""
+    with frame.guard(lang):
+        layer, head = state.place()
+        data = cache.buffer(
+            f"{captured.key} masks {lang} {layer} {head}",
+            lambda: overlays.pack_masks(inputs.masks(lang, captured, layer, head)),
+        )
+        extent, key = inputs.extent(captured), state.component_key("masks")
+        overlays.show_masks(data, extent, key, on_selection=_note(key, extent, redraw="masks"))
+
+
+def _note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], None]:
+    """A callback that keeps what was committed and renews the links.
+
+    The fragment `redraw` runs again when another head was asked for; nothing else does.
+    """
+
+    def noted() -> None:
+        chosen = parse_selection(state.component_value(key, "selection"), extent)
+        if chosen is None:
+            return
+        moved = state.place() != (chosen.layer, chosen.head)
+        state.select(chosen)
+        st.rerun([redraw, NAVIGATION] if moved and redraw is not None else [NAVIGATION])
+
+    return noted
+
+
+def _open(result: ComponentResult) -> None:
+    if result.open is not None:
+        state.choose(result.open)
+        st.switch_page(routes.file(result.open.page), query_params=state.params(state.current()))

@@ -1,0 +1,18 @@
+"""Overview: all heads of the model on one text, each a small heatmap; a click opens one.
+
+Reads the view, runs the model through the cache, shows the grid, says what was checked.
+"""
+
+from attnviz.ui import frame, views
+
+
+def main() -> None:
+    """Draw the page."""
+    lang = frame.open_page("overview")
+    captured = frame.captured(lang)
+    if captured is not None:
+        views.grid(lang, captured)
+        frame.verification(lang, captured)
+
+
+main()

@@ -1,0 +1,19 @@
+"""Steps: how one head gets from its input to its output, every matrix with its numbers.
+
+Reads the view, runs the model through the cache, derives the steps of the chosen head, says what
+was checked.
+"""
+
+from attnviz.ui import frame, views
+
+
+def main() -> None:
+    """Draw the page."""
+    lang = frame.open_page("steps")
+    captured = frame.captured(lang)
+    if captured is not None:
+        views.steps(lang, captured)
+        frame.verification(lang, captured)
+
+
+main()
