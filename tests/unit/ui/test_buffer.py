@@ -58,8 +58,8 @@ def test_a_lone_surrogate_becomes_a_question_mark() -> None:
     assert header == {"token": "a?b"}
 
 
-def test_other_types_are_refused_by_name() -> None:
-    with pytest.raises(TypeError, match="'w' is float64, allowed are"):
+def test_other_types_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"f64\[2\]"):
         pack({}, {"w": np.zeros(2)})
 
 
