@@ -99,8 +99,10 @@ def _port_problem(address: str, port: int) -> str | None:
     try:
         socket.create_server((address, port), family=family).close()
     except OSError as error:
+        number = error.errno or 0  # negative when the address is no address
+        reason = os.strerror(number) if number > 0 else str(error)
         return (
-            f"cannot listen on {address} port {port} ({error.strerror}). Another program may be "
+            f"cannot listen on {address} port {port} ({reason}). Another program may be "
             f"using it: stop that one, or choose another port: make run PORT={port + 1}, "
             f"or attnviz app --port {port + 1}"
         )

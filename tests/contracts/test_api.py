@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz import masks
+from attnviz import cli, masks
 from tests.contracts import project
 
 PUBLIC = (
@@ -90,3 +90,8 @@ def test_wrong_shapes_are_refused_during_tests() -> None:
 
 def test_the_versions_agree() -> None:
     assert attnviz.__version__ == project.pyproject()["project"]["version"]
+
+
+def test_the_command_is_the_one_that_is_installed() -> None:
+    [target] = project.pyproject()["project"]["scripts"].values()
+    assert target == f"{cli.__name__}:{cli.main.__name__}"

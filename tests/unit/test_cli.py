@@ -133,6 +133,11 @@ def test_a_port_that_is_none_is_a_message(capsys: pytest.CaptureFixture[str]) ->
     assert "65535" in capsys.readouterr().err
 
 
+def test_an_address_of_another_machine_is_a_message(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["app", "--address", "192.0.2.1"]) == 2
+    assert "cannot listen on 192.0.2.1" in capsys.readouterr().err
+
+
 def test_app_becomes_streamlit(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
