@@ -6,7 +6,7 @@
 // where a variant is the bit mask of the masks applied and as_model the variant that the model really ran.
 
 import { parse } from "../shared/buffer.js";
-import { el, fitCanvas, localPoint, oncePerFrame, setData, setText, watchSize } from "../shared/dom.js";
+import { el, fitCanvas, localPoint, oncePerFrame, pixelRatio, setData, setText, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { sequential } from "../shared/colors.js";
@@ -16,7 +16,7 @@ import { makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { hatchPath, maskColours } from "./hatching.js";
-import { cellSentence, deadRows, paintMap, paintMapMarks } from "./map.js";
+import { cellSentence, deadRows, layoutMaps, paintMap, paintMapMarks } from "./map.js";
 import { drawRowTable } from "./rowtable.js";
 
 /** @type {WeakMap<object, any>} */
@@ -48,11 +48,11 @@ function mountMasks(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   nodes.readout = el("p", { class: "readout" });
   nodes.status = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   nodes.box = el("section", { class: "row-table" });
-  nodes.top = el("div", { class: "av masks" }, el("div", { class: "bar" }, view.picker.node, nodes.layers, nodes.clear), nodes.banner,
-    nodes.maps, nodes.legend, nodes.readout, nodes.status, nodes.box);
+  nodes.top = el("div", { class: "av masks" }, el("div", { class: "bar" }, view.picker.node, nodes.layers), nodes.banner,
+    nodes.maps, nodes.legend, el("div", { class: "said" }, nodes.readout, nodes.clear), nodes.status, nodes.box);
   root.append(nodes.top);
   view.committer = makeCommitter(nodes.top, setStateValue);
-  const redraw = oncePerFrame(() => view.header && drawMaps(view));
+  const redraw = oncePerFrame(() => view.header && view.drawnFor !== roomKey(view) && drawMaps(view));
   const stop = watchSize(nodes.maps, redraw);
   view.destroy = () => { stop(); redraw.cancel(); view.committer.destroy(); nodes.top.remove(); };
   return view;
@@ -148,15 +148,23 @@ function hatchSwatch(/** @type {any} */ view, /** @type {number} */ bits) {
   return canvas;
 }
 
+/** What a drawing of the maps depends on besides the data: their width and the screen's resolution. */
+function roomKey(/** @type {any} */ view) {
+  return `${view.nodes.maps.clientWidth}@${pixelRatio()}`;
+}
+
 function drawMaps(/** @type {any} */ view) {
+  view.drawnFor = roomKey(view);
   const { nodes, header, maps } = view, { strings, tokens, padding } = header, room = Math.max(240, nodes.maps.clientWidth);
   const side = maps.length > 1 && room >= 760;
   view.width = Math.floor(Math.min(620, side ? (room - 32) / 2 : room));
+  layoutMaps(view);
   for (const map of maps) {
     const { sentence } = map, n = tokens[sentence].length, pads = padding[sentence].reduce((sum, flag) => sum + flag, 0);
     setText(map.title, fill(strings.sentence, { sentence: sentence + 1 }));
     setText(map.count, fill(strings.sentence_counts, { tokens: n, padding: pads }));
     map.base.setAttribute("aria-label", fill(strings.map_label, { sentence: sentence + 1, n_query: n, n_key: n }));
+    map.node.style.width = `${view.width}px`;
     paintMap(map, view);
     paintMapMarks(map, view);
     const rows = deadRows(view, sentence);

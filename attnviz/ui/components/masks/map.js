@@ -45,7 +45,6 @@ export function cellSentence(/** @type {any} */ view, /** @type {number} */ sent
 /** Cells, hatches, axes and numbers of one sentence. */
 export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
   const { base, sentence } = map, { theme, header, variant, scale } = view, names = header.tokens[sentence];
-  map.layout = layoutMap(/** @type {any} */ (base.getContext("2d")), names, view);
   const { layout } = map, { geom } = layout, ctx = fitCanvas(base, layout.width, layout.height), lut = sequential(theme.dark);
   const values = sliceOf(view, "weights", sentence, variant), toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, scale));
   const bits = sliceOf(view, "blocked", sentence, null);
@@ -61,6 +60,18 @@ export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
   setData(base, { plot: [geom.x, geom.y, geom.w, geom.h].join(","), rows_count: geom.rows, cols_count: geom.cols,
     layer: header.layer, head: header.head, variant, sentence });
   markDrawn(base);
+}
+
+/** Lays out all sentences so that their matrices start at the same height and the same distance from the left. */
+export function layoutMaps(/** @type {any} */ view) {
+  for (const map of view.maps) map.layout = layoutMap(map.base.getContext("2d"), view.header.tokens[map.sentence], view);
+  const top = Math.max(...view.maps.map((map) => map.layout.top)), left = Math.max(...view.maps.map((map) => map.layout.left));
+  for (const { layout } of view.maps) {
+    const [dx, dy] = [left - layout.left, top - layout.top];
+    layout.geom.x += dx;
+    layout.geom.y += dy;
+    Object.assign(layout, { left, top, width: layout.width + dx, height: layout.height + dy });
+  }
 }
 
 function layoutMap(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string[]} */ names, /** @type {any} */ view) {

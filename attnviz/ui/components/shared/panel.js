@@ -137,16 +137,23 @@ export function markCell(ctx, rect, colours, theme) {
   ctx.strokeStyle = colours.query;
   ctx.stroke(new Path2D(`M${x0} ${y0}H${x1}M${x0} ${y1}H${x1}`));
   ctx.lineCap = "butt";
-  ctx.setLineDash([4, 2]);
+  ctx.setLineDash([5, 2]);
+  ctx.lineWidth = 3;
   ctx.strokeStyle = colours.key;
   ctx.stroke(new Path2D(`M${x0} ${y0 + 2}V${y1 - 2}M${x1} ${y0 + 2}V${y1 - 2}`));
   ctx.restore();
 }
 
-/** The rectangle of a whole row. */
+/** The rectangle of a whole row; a row too thin to be framed gets a taller one around it. */
 export function rowRect(/** @type {Geom} */ geom, /** @type {number} */ row) {
-  const h = geom.h / geom.rows;
-  return { x: geom.x, y: geom.y + row * h, w: geom.w, h };
+  const h = geom.h / geom.rows, grow = Math.max(0, (6 - h) / 2);
+  return { x: geom.x, y: geom.y + row * h - grow, w: geom.w, h: h + 2 * grow };
+}
+
+/** The labels next to a marked one that would run into it: the axis shows every k-th label. */
+function crowding(/** @type {number} */ at, /** @type {number} */ cell, /** @type {number} */ need) {
+  const every = Math.max(1, Math.ceil(need / cell)), below = Math.floor(at / every) * every;
+  return [below, below + every].filter((other) => other !== at && Math.abs(other - at) * cell < need);
 }
 
 /**
@@ -164,7 +171,10 @@ export function tagRow(ctx, layout, label, row, opts) {
   const text = isolate(ellipsize(ctx, label, layout.rowRoom)), wide = ctx.measureText(text).width;
   const y = Math.max(font / 2 + 1, middle);
   ctx.fillStyle = opts.theme.bg;
-  ctx.fillRect(0, y - font / 2 - 2, geom.x - 3, font + 4);
+  const cell = geom.h / geom.rows, hide = (/** @type {number} */ at) =>
+    ctx.fillRect(geom.x - layout.rowRoom - LABEL_GAP, at - font / 2 - 2, layout.rowRoom + LABEL_GAP - 1, font + 4);
+  for (const other of crowding(row, cell, font + 3)) hide(geom.y + (other + 0.5) * cell);
+  hide(y);
   ctx.fillStyle = opts.colour;
   ctx.fillRect(geom.x - 3, y - font / 2 - 1, 2, font + 2);
   ctx.direction = "ltr";
@@ -191,10 +201,19 @@ export function tagCol(ctx, layout, label, col, opts) {
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   ctx.translate(x, angle === 0 ? y - font / 2 : y);
-  ctx.rotate((-angle * Math.PI) / 180);
-  ctx.textAlign = angle === 0 ? "center" : "left";
   ctx.fillStyle = opts.theme.bg;
-  ctx.fillRect((angle === 0 ? -wide / 2 : 0) - 1, -font / 2 - 2, wide + 3, font + 4);
+  const cell = geom.w / geom.cols, turn = (-angle * Math.PI) / 180, hide = (/** @type {number} */ by, /** @type {number} */ long) => {
+    ctx.save();
+    ctx.translate(by, 0);
+    ctx.rotate(turn);
+    ctx.fillRect((angle === 0 ? -long / 2 : 0) - 1, -font / 2 - 2, long + 3, font + 4);
+    ctx.restore();
+  };
+  const need = angle === 0 ? 0 : (font + 3) * (angle === 45 ? 1.42 : 1);
+  for (const other of crowding(col, cell, need)) hide((other - col) * cell, room + 2);
+  hide(0, wide);
+  ctx.rotate(turn);
+  ctx.textAlign = angle === 0 ? "center" : "left";
   ctx.fillStyle = opts.colour;
   ctx.fillText(text, 0, 0);
   ctx.restore();

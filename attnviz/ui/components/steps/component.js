@@ -13,7 +13,7 @@ import { makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { SQUARE_STAGES } from "./highlight.js";
-import { buildPanels, chosenIn, drawStrip, markPanel, markStrip, spoken } from "./strip.js";
+import { buildPanels, chosenIn, drawStrip, markPanel, markStrip, roomKey, spoken } from "./strip.js";
 import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
 
 /** @type {WeakMap<object, any>} */
@@ -48,7 +48,7 @@ function mountSteps(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   root.append(nodes.top);
   view.committer = makeCommitter(nodes.top, setStateValue);
   view.toggleTerms = () => toggleTerms(view);
-  const redraw = oncePerFrame(() => view.header && drawStrip(view));
+  const redraw = oncePerFrame(() => view.header && view.drawnFor !== roomKey(view) && drawStrip(view));
   const stop = watchSize(nodes.strip, redraw);
   view.destroy = () => { stop(); redraw.cancel(); view.committer.destroy(); nodes.top.remove(); };
   return view;

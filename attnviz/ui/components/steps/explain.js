@@ -65,7 +65,7 @@ function scoreStep(/** @type {any} */ view) {
   if (!dot) return missingCard(view, "scores", strings.step_score);
   const { terms, score } = dot, first = terms.slice(0, SHOWN_TERMS), left = terms.length - first.length;
   const sum = addUp(first.map((term) => term.product), score, DECIMALS);
-  const parts = first.map((term, i) => productTerm(term, sum.shown[i], i));
+  const parts = first.map((term, i) => productTerm(term, sum.shown[i], i, strings.component));
   const rest = left ? el("span", { class: "rest", dataset: { rest: String(sum.rest) } }, " + … ",
     fill(strings.more_terms, { n: left, value: fmtFixed(sum.rest, DECIMALS) })) : null;
   return stepCard("scores", strings.step_score, [
@@ -78,9 +78,9 @@ function scoreStep(/** @type {any} */ view) {
 }
 
 /** One product with its sign, its two factors below it. */
-function productTerm(/** @type {any} */ term, /** @type {number} */ value, /** @type {number} */ i) {
+function productTerm(/** @type {any} */ term, /** @type {number} */ value, /** @type {number} */ i, /** @type {string} */ word) {
   const sign = value < 0 ? " − " : i ? " + " : "";
-  return el("span", { class: "term", dataset: { component: String(term.component), value: String(value) } },
+  return el("span", { class: "term", title: `${word} ${term.component}`, dataset: { component: String(term.component), value: String(value) } },
     `${sign}${fmtFixed(Math.abs(value), DECIMALS)}`,
     el("small", {}, el("span", { class: "query" }, fmtFixed(term.q, DECIMALS)), " × ", el("span", { class: "key" }, fmtFixed(term.k, DECIMALS))));
 }
@@ -156,6 +156,7 @@ function mixedStep(/** @type {any} */ view) {
 function projectedStep(/** @type {any} */ view) {
   const { strings, tokens, n_heads: heads, head_slice: slice } = view.header;
   return stepCard("projected", strings.step_projected, [
-    el("p", { class: "hint" }, fill(strings.projected_text, { query: isolate(tokens[view.query]), first: slice[0], last: slice[1] - 1, n_heads: heads })),
+    el("p", { class: "hint" }, ...namedTokens(strings.projected_text, { query: tokenMark("query", tokens[view.query]), first: slice[0],
+      last: slice[1] - 1, n_heads: heads }).flatMap((part) => (typeof part === "string" ? subscripted(part) : [part]))),
   ]);
 }

@@ -2,7 +2,7 @@
 // The strip of panels: builds the DOM of every panel once per shape of data, writes titles, shapes, badges and
 // readouts, and decides how many panels stand side by side. Painting is paint.js, what is marked is highlight.js.
 
-import { el, setData, setText } from "../shared/dom.js";
+import { el, pixelRatio, setData, setText } from "../shared/dom.js";
 import { fill, fmtError } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { gradientOf, printed, subscripted } from "../shared/panel.js";
@@ -80,6 +80,11 @@ export function measure(/** @type {any} */ view) {
   view.widths.cell = squareCell(view);
 }
 
+/** What a drawing of the strip depends on besides the data: its width and the screen's resolution. */
+export function roomKey(/** @type {any} */ view) {
+  return `${view.nodes.strip.clientWidth}@${pixelRatio()}`;
+}
+
 /** The room of one panel's canvas. */
 export function roomOf(/** @type {string} */ stage, /** @type {any} */ widths) {
   if (SQUARE_STAGES.includes(stage)) return widths.square;
@@ -88,6 +93,7 @@ export function roomOf(/** @type {string} */ stage, /** @type {any} */ widths) {
 
 /** Texts and pictures of all panels. */
 export function drawStrip(/** @type {any} */ view) {
+  view.drawnFor = roomKey(view);
   measure(view);
   for (const panel of view.panels) {
     writePanel(panel, view);
