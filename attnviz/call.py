@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from attnviz.errors import BadInput, CaptureMismatch
 from attnviz.inputs import AttentionInputs, of_row
+from attnviz.stored import StoredWeights
 from attnviz.types import Kind, ModelKey, Stack, Tokens
 
 # max |derived − model's own| that float32 rounding explains, measured over 60 model families
@@ -60,7 +61,7 @@ class AttentionCall:
     layer: int
     stack: Stack | None
     kind: Kind
-    inputs: AttentionInputs
+    inputs: AttentionInputs | StoredWeights
     output: Float[Tensor, "batch query head d_value"]
     projections: dict[str, Projection] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
@@ -71,27 +72,28 @@ class AttentionCall:
 
     @property
     def n_heads(self) -> int:
-        return self.inputs.query.shape[1]
+        return self.inputs.n_heads
 
     @property
     def n_kv_heads(self) -> int:
-        return self.inputs.key.shape[1]
+        return self.inputs.n_kv_heads
 
     @property
     def n_query(self) -> int:
-        return self.inputs.query.shape[2]
+        return self.inputs.n_query
 
     @property
     def n_key(self) -> int:
-        return self.inputs.key.shape[2]
+        return self.inputs.n_key
 
     @property
-    def d_head(self) -> int:
-        return self.inputs.query.shape[3]
+    def d_head(self) -> int | None:
+        """The width of a query; None where the model's own code does not show it."""
+        return self.inputs.d_head
 
     @property
-    def scaling(self) -> float:
-        """What the scores are multiplied by, 1/√d_head in most models."""
+    def scaling(self) -> float | None:
+        """What the scores are multiplied by, 1/√d_head in most models; None where not known."""
         return self.inputs.scaling
 
     @property
@@ -107,7 +109,7 @@ class AttentionCall:
     @property
     def tolerance(self) -> float:
         """The largest max |derived − model's own| that rounding explains."""
-        return TOLERANCES.get(self.inputs.query.dtype, TOLERANCES[torch.float32])
+        return TOLERANCES.get(self.inputs.dtype, TOLERANCES[torch.float32])
 
     def check(self, head: int | None, batch: int) -> None:
         """Raise `BadInput` unless the head (None = all) and the batch row exist."""
@@ -133,10 +135,13 @@ class AttentionCall:
         self, batch: int = 0, mask: Bool[Tensor, "query key"] | None = None
     ) -> Float[Tensor, "query head d_value"]:
         """weights·V of every head, in the layout of `output`; a `mask` is a "what if"."""
-        heads = range(self.n_heads)
-        return torch.stack(
-            [self.inputs.stages(head, batch, mask)["mixed"] for head in heads], dim=1
-        )
+        inputs = self.inputs
+        if mask is None or isinstance(inputs, StoredWeights):
+            assert mask is None, "stored weights cannot be computed again under another mask"
+            stages = [inputs.stages(head, batch) for head in range(self.n_heads)]
+        else:
+            stages = [inputs.stages(head, batch, mask) for head in range(self.n_heads)]
+        return torch.stack([stage["mixed"] for stage in stages], dim=1)
 
     def verify(self) -> float:
         """max |derived − model's own| over weights·V, and over ·W_O where it was found."""

@@ -10,7 +10,7 @@
     └── MissingExtra          an optional package is not installed
 
 A message says what was asked, what was found, what is allowed and what to do. `code` is stable and
-`details` holds the values of the message, so that an interface can say the same in another language.
+`details` holds the values of the message, so that an interface can say it in another language.
 """
 
 

@@ -13,6 +13,7 @@ fewer kv_heads than heads, neighbouring heads share one (grouped-query attention
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -47,9 +48,33 @@ class AttentionInputs:
     def n_batch(self) -> int:
         return max(self.query.shape[0], self.key.shape[0])
 
+    @property
+    def n_heads(self) -> int:
+        return self.query.shape[1]
+
+    @property
+    def n_kv_heads(self) -> int:
+        return self.key.shape[1]
+
+    @property
+    def n_query(self) -> int:
+        return self.query.shape[2]
+
+    @property
+    def n_key(self) -> int:
+        return self.key.shape[2]
+
+    @property
+    def d_head(self) -> int:
+        return self.query.shape[3]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.query.dtype
+
     def kv_head(self, head: int) -> int:
         """The key/value head that a query head shares."""
-        return head // (self.query.shape[1] // self.key.shape[1])
+        return head // (self.n_heads // self.n_kv_heads)
 
     def qkv(self, head: int, batch: int = 0) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v of one head as float32: [query, d_head], [key, d_head], [key, d_value].

@@ -15,8 +15,9 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 
 from attnviz.call import AttentionCall, Projection, apply_linear, max_difference
-from attnviz.errors import BadMask
-from attnviz.inputs import of_row
+from attnviz.errors import BadMask, UnsupportedAttention
+from attnviz.inputs import AttentionInputs, of_row
+from attnviz.stored import StoredWeights
 from attnviz.types import STAGES, Axis, HeadId, Stage, StepView
 
 # rows and columns of each stage's matrix
@@ -46,6 +47,7 @@ class Steps:
     """
 
     call: AttentionCall
+    inputs: AttentionInputs
     id: HeadId
     batch: int
     what_if: bool
@@ -98,12 +100,12 @@ class Steps:
     @cached_property
     def w_k(self) -> Float32[Tensor, "d_model d_head"] | None:
         """This head's columns of W_K."""
-        return self._slice("k", self.call.inputs.kv_head(self.id.head), self.k.shape[1])
+        return self._slice("k", self.inputs.kv_head(self.id.head), self.k.shape[1])
 
     @cached_property
     def w_v(self) -> Float32[Tensor, "d_model d_value"] | None:
         """This head's columns of W_V."""
-        return self._slice("v", self.call.inputs.kv_head(self.id.head), self.v.shape[1])
+        return self._slice("v", self.inputs.kv_head(self.id.head), self.v.shape[1])
 
     @cached_property
     def w_o(self) -> Float32[Tensor, "d_value d_model"] | None:
@@ -119,7 +121,7 @@ class Steps:
     def errors(self) -> dict[Stage, float]:
         """max |ours − model's own tensor| for each stage that the model itself produced."""
         call, batch, head = self.call, self.batch, self.id.head
-        kv_head = call.inputs.kv_head(head)
+        kv_head = self.inputs.kv_head(head)
         inputs: tuple[tuple[Stage, int, Tensor], ...] = (
             ("q", head, self.q),
             ("k", kv_head, self.k),
@@ -150,7 +152,7 @@ class Steps:
                 cols=AXES[stage][1],
                 signed=stage != "weights",
                 range=(0.0, 1.0) if stage == "weights" else None,
-                rows_sum_to=1.0 if stage == "weights" and self.call.inputs.sinks is None else None,
+                rows_sum_to=1.0 if stage == "weights" and self.inputs.sinks is None else None,
                 error=self.errors.get(stage),
                 tolerance=self.tolerance,
             )
@@ -168,17 +170,26 @@ def derive(
     """Every stage of one head. A `mask` (True = may attend) replaces the model's: a "what if".
 
     Raises `BadInput` for a head or batch row that does not exist, `BadMask` for a mask that is
-    not a boolean tensor [query, key].
+    not a boolean tensor [query, key], and `UnsupportedAttention` where only weights are known.
     """
     call.check(head, batch)
     _require_mask(call, mask)
-    stages = call.inputs.stages(head, batch, mask)
+    inputs = call.inputs
+    if isinstance(inputs, StoredWeights):
+        raise UnsupportedAttention(
+            f"{call.module} computes attention with code of its own: its weights are known, and"
+            " call.stages() gives what else was seen, but not every step",
+            code="own_code",
+            module=call.module,
+        )
+    stages = inputs.stages(head, batch, mask)
     return Steps(
         call=call,
+        inputs=inputs,
         id=HeadId(call.layer, head),
         batch=batch,
         what_if=mask is not None,
-        mask=call.inputs.may_attend(head, batch) if mask is None else mask,
+        mask=inputs.may_attend(head, batch) if mask is None else mask,
         absent=dict(call.absent),
         **stages,
     )

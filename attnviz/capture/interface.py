@@ -4,49 +4,49 @@ transformers (5.x) looks up the attention function and the mask function of a mo
 Both are registered, always: with the attention function alone a model silently gets no mask at all.
 Two names exist because models whose classes were not written for torch's fused kernel need float
 masks: `attnviz` behaves like "sdpa", `attnviz_eager` hands out the masks of "eager". The forward
-pass itself still runs torch's fused kernel. Neither name may contain "sdpa" or "flash":
-transformers tests for these words.
+pass still runs torch's fused kernel, but for softcap, which no fused kernel knows. Neither name may
+contain "sdpa" or "flash": transformers tests for these words.
 """
 
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Any, Protocol
 
+import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import eager_mask, sdpa_mask
 
+from attnviz import masks
 from attnviz.errors import UnsupportedAttention
+from attnviz.inputs import AttentionInputs
 
 NAME = "attnviz"
 NAME_EAGER = "attnviz_eager"
+ROW_BLOCK = 512
 
 # arguments that cannot change the result: bookkeeping, or already contained in the mask
 HARMLESS = frozenset(
-    "output_attentions output_hidden_states output_router_logits position_ids sliding_window"
-    " use_cache cache_position past_key_values position_embeddings return_dict"
-    " num_items_in_batch logits_to_keep deterministic".split()
+    "cache_position cu_seq_lens_k cu_seq_lens_q cu_seqlens deterministic head_mask"
+    " logits_to_keep max_length_k max_length_q max_seqlen num_items_in_batch output_attentions"
+    " output_hidden_states output_router_logits past_key_values position_embeddings position_ids"
+    " return_dict sliding_window target_dtype use_cache".split()
 )
+# arguments that `_inputs` turns into a part of `AttentionInputs`
+MODELLED = frozenset("dropout indices is_causal position_bias s_aux scaling sinks softcap".split())
 
 
 class Sink(Protocol):
     """Whoever is recording in this thread."""
 
-    def take(
-        self,
-        module: nn.Module,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        mask: Tensor | None,
-        causal: bool,
-        scaling: float,
-        output: Tensor,
-    ) -> None:
-        """Keep one attention call."""
+    def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
+        """Keep one attention call; `output` is [batch, query, head, d_value]."""
 
 
 active: ContextVar[Sink | None] = ContextVar("attnviz_active", default=None)
+# True inside our own attention function: what it does must not be recorded a second time
+inside: ContextVar[bool] = ContextVar("attnviz_inside", default=False)
 
 
 def register() -> None:
@@ -68,16 +68,14 @@ def _like_sdpa(
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor | None = None,
-    dropout: float = 0.0,
-    scaling: float | None = None,
-    is_causal: bool | None = None,
-    **kwargs: object,
+    **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    if is_causal is None:
-        is_causal = bool(getattr(module, "is_causal", True))
-    return _attend(
-        module, query, key, value, attention_mask, dropout, scaling, is_causal, kwargs
-    ), None
+    causal = kwargs.get("is_causal")
+    if causal is None:
+        causal = getattr(module, "is_causal", True)
+    # upper-left aligned, as torch's kernel takes it; a single query sees every key
+    causal = bool(causal) and attention_mask is None and query.shape[2] > 1
+    return _attend(module, query, key, value, attention_mask, causal, kwargs), None
 
 
 def _like_eager(
@@ -86,13 +84,10 @@ def _like_eager(
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor | None = None,
-    dropout: float = 0.0,
-    scaling: float | None = None,
-    is_causal: bool | None = None,
-    **kwargs: object,
+    **kwargs: Any,
 ) -> tuple[Tensor, None]:
     # under "eager" the mask is always a tensor: no mask means that nothing is blocked
-    return _attend(module, query, key, value, attention_mask, dropout, scaling, False, kwargs), None
+    return _attend(module, query, key, value, attention_mask, False, kwargs), None
 
 
 def _attend(
@@ -101,29 +96,160 @@ def _attend(
     key: Tensor,
     value: Tensor,
     mask: Tensor | None,
-    dropout: float,
-    scaling: float | None,
     causal: bool,
-    kwargs: dict[str, object],
+    kwargs: dict[str, Any],
 ) -> Tensor:
     refuse_unmodelled(module, kwargs)
+    mask = _with_chosen_keys(mask, kwargs.get("indices"), query, key)
+    token = inside.set(True)
+    try:
+        sink = active.get()
+        sinks = _sinks_of(module, kwargs)
+        softcap = kwargs.get("softcap")
+        if sink is None and sinks is None and softcap is None:
+            return _fused(module, query, key, value, mask, causal, kwargs)
+        inputs = _inputs(query, key, value, mask, causal, sinks, kwargs)
+        if softcap is not None:
+            output = _explicit(inputs)
+        elif sinks is not None:
+            output = _fused_with_sinks(inputs)
+        else:
+            output = _fused(module, query, key, value, mask, causal, kwargs)
+        if sink is not None:
+            sink.take(module, inputs, output.detach())
+        return output
+    finally:
+        inside.reset(token)
+
+
+def _inputs(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    sinks: Tensor | None,
+    kwargs: dict[str, Any],
+) -> AttentionInputs:
+    may_attend, rest = masks.from_model(mask)
+    bias = kwargs.get("position_bias")
+    if isinstance(bias, Tensor):
+        rest = bias.detach() if rest is None else bias.detach().float() + rest
+    scaling, softcap = kwargs.get("scaling"), kwargs.get("softcap")
+    return AttentionInputs(
+        query=query.detach(),
+        key=key.detach(),
+        value=value.detach(),
+        mask=may_attend,
+        causal=causal,
+        scaling=query.shape[-1] ** -0.5 if scaling is None else _number(scaling),
+        bias=rest,
+        softcap=None if softcap is None else _number(softcap),
+        sinks=None if sinks is None else sinks.detach(),
+        key_version=None if key.is_inference() else key._version,
+    )
+
+
+def _number(value: object) -> float:
+    """A scaling or softcap as a float; some models keep it as a tensor of one element."""
+    assert isinstance(value, int | float | Tensor)
+    return float(value)
+
+
+def _with_chosen_keys(
+    mask: Tensor | None, indices: object, query: Tensor, key: Tensor
+) -> Tensor | None:
+    """The mask of indexed sparse attention (DeepSeek): only the keys that an indexer chose.
+
+    `indices` is [batch, query, chosen]; models whose indexer is off hand over none.
+    """
+    if not isinstance(indices, Tensor):
+        return mask
+    chosen = torch.zeros(*indices.shape[:2], key.shape[2], dtype=torch.bool, device=key.device)
+    chosen = chosen.scatter(-1, indices.long(), True)[:, None]
+    if mask is None:
+        return chosen
+    if mask.dtype == torch.bool:
+        return mask & chosen
+    return mask.masked_fill(~chosen, torch.finfo(mask.dtype).min)
+
+
+def _sinks_of(module: nn.Module, kwargs: dict[str, Any]) -> Tensor | None:
+    for found in (kwargs.get("s_aux"), kwargs.get("sinks"), getattr(module, "sinks", None)):
+        if isinstance(found, Tensor):
+            return found
+    return None
+
+
+def _fused(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    kwargs: dict[str, Any],
+) -> Tensor:
+    if mask is not None and mask.dtype != torch.bool:
+        mask = mask.to(query.dtype)
     output: Tensor = sdpa_attention_forward(
-        module, query, key, value, mask, dropout=dropout, scaling=scaling, is_causal=causal
+        module,
+        query,
+        key,
+        value,
+        mask,
+        dropout=kwargs.get("dropout", 0.0),
+        scaling=kwargs.get("scaling"),
+        is_causal=causal,
+        position_bias=kwargs.get("position_bias"),
     )[0]
-    sink = active.get()
-    if sink is not None:
-        causal_flag = causal and mask is None and query.shape[2] > 1
-        scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-        sink.take(module, query, key, value, mask, causal_flag, scale, output)
     return output
 
 
-def refuse_unmodelled(module: nn.Module, kwargs: dict[str, object]) -> None:
+def _explicit(inputs: AttentionInputs) -> Tensor:
+    """weights·V from the formulas, in blocks of rows: O(n) memory at a time."""
+    n_head, n_query = inputs.query.shape[1:3]
+    output = inputs.value.new_empty(inputs.n_batch, n_query, n_head, inputs.value.shape[-1])
+    for batch in range(inputs.n_batch):
+        for head in range(n_head):
+            for start in range(0, n_query, ROW_BLOCK):
+                rows = slice(start, start + ROW_BLOCK)
+                mixed = inputs.stages(head, batch, rows=rows)["mixed"]
+                output[batch, rows, head] = mixed.to(output.dtype)
+    return output
+
+
+def _fused_with_sinks(inputs: AttentionInputs) -> Tensor:
+    """torch's kernel with the sink as one more key: its score is the sink, its value 0."""
+    query, n_kv = inputs.query, inputs.key.shape[1]
+    n_head, n_query = query.shape[1:3]
+    key, value = (
+        functional.pad(tensor.repeat_interleave(n_head // n_kv, dim=1), (0, 0, 0, 1))
+        for tensor in (inputs.key, inputs.value)
+    )
+    n_key = inputs.key.shape[2]
+    shape = (inputs.n_batch, n_head, n_query, n_key)
+    added = query.new_zeros(1, 1, n_query, n_key) if inputs.bias is None else inputs.bias
+    if inputs.causal:
+        blocked = ~masks.causal(n_query, n_key).to(query.device)
+        added = added.masked_fill(blocked, -torch.inf)
+    if inputs.mask is not None:
+        added = added.masked_fill(~inputs.mask[..., :n_key], -torch.inf)
+    assert inputs.sinks is not None
+    sinks = inputs.sinks.reshape(1, -1, 1, 1) if inputs.sinks.dim() == 1 else inputs.sinks
+    with_sink = torch.cat([added.expand(shape), sinks.expand(*shape[:3], 1)], dim=-1)
+    output = functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=with_sink.to(query.dtype), scale=inputs.scaling
+    )
+    return output.transpose(1, 2).contiguous()
+
+
+def refuse_unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> None:
     """Raise `UnsupportedAttention` when an argument could change the result unseen."""
     unmodelled = sorted(
         name
         for name, value in kwargs.items()
-        if name not in HARMLESS and value is not None and value is not False
+        if name not in HARMLESS | MODELLED and value is not None and value is not False
     )
     if unmodelled:
         raise UnsupportedAttention(

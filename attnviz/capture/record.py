@@ -1,75 +1,132 @@
 """`record`: run a model inside a `with` block and keep every attention call it makes.
 
-In: a transformers model. Out: a list that fills with `AttentionCall` while the block runs and is
-complete when it ends. The model is put back as it was, whatever happens inside. One thread records
-a model at a time (`LoadedModel.lock`); what other threads run meanwhile is not mixed in, because
-the recorder that is active is a context variable.
+In: any transformers model, or any module that holds `nn.MultiheadAttention`. Out: a list that is
+complete when the block ends. Modules that use transformers' attention interface are recorded there;
+those with attention code of their own are watched while they run. The model is put back as it was,
+whatever happens inside. One thread records a model at a time (`LoadedModel.lock`); what other
+threads run meanwhile is not mixed in, because the active recorder is a context variable.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
-from transformers import PreTrainedModel
 
-from attnviz import masks
-from attnviz.call import AttentionCall
-from attnviz.capture.interface import active, name_for, register
+from attnviz.call import AttentionCall, Projection
+from attnviz.capture.fallback import Seen, Watch
+from attnviz.capture.interface import active
+from attnviz.capture.own_code import interface_configs, own_code_modules
 from attnviz.capture.projections import LinearWatch
+from attnviz.capture.structure import kind_of, stacks
+from attnviz.capture.switch import switched
 from attnviz.errors import UnsupportedAttention
 from attnviz.inputs import AttentionInputs
+from attnviz.stored import StoredWeights
+
+OWN_CODE = "the model computes attention with code of its own"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Which run of a module a call belongs to: the n-th within one forward of the whole model."""
+
+    module: str
+    repeat: int
 
 
 class Recorder:
-    """Builds an `AttentionCall` from each call that the attention function reports."""
+    """Builds an `AttentionCall` from each call that is reported to it."""
 
     def __init__(self, model: nn.Module) -> None:
         self.calls: list[AttentionCall] = []
+        self._runs: list[Run] = []
+        self._repeats: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
         self._names = {id(module): name for name, module in model.named_modules()}
-        self._layers: dict[str, int] = {}
         self._linears = LinearWatch(model, is_active=lambda: active.get() is self)
+        self._handles = [model.register_forward_pre_hook(self._start_pass)]
 
     def close(self) -> None:
         """Take the hooks off the model."""
         self._linears.close()
+        for handle in self._handles:
+            handle.remove()
 
-    def take(
+    def _start_pass(self, _module: nn.Module, _args: object) -> None:
+        self._repeats = dict.fromkeys(self._repeats, -1)
+
+    def _count_runs_of(self, module: nn.Module, name: str) -> None:
+        def again(_module: nn.Module, _args: object) -> None:
+            self._repeats[name] += 1
+
+        self._repeats[name] = 0
+        self._handles.append(module.register_forward_pre_hook(again))
+
+    def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
+        """Keep one call of the attention interface."""
+        projections, absent = self._linears.makers(inputs.query, inputs.key, inputs.value)
+        self._linears.await_output(output, projections, absent)
+        self._add(module, inputs, output, projections, absent)
+
+    def take_seen(self, seen: Seen) -> None:
+        """Keep what was seen of a module with attention code of its own."""
+        found = seen.found
+        if isinstance(found, StoredWeights) and seen.output is None:
+            name = self._name(seen.module)
+            raise UnsupportedAttention(
+                f"{name} ({type(seen.module).__name__}) computes a softmax that multiplies no"
+                " values: not attention over keys as the steps know it",
+                code="unknown_attention",
+                module=name,
+            )
+        projections: dict[str, Projection] = {}
+        absent = {"projected": OWN_CODE}
+        if isinstance(found, AttentionInputs):
+            projections, absent = self._linears.makers(found.query, found.key, found.value)
+        assert seen.output is not None
+        self._add(seen.module, found, seen.output, projections, absent)
+
+    def _add(
         self,
         module: nn.Module,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        mask: Tensor | None,
-        causal: bool,
-        scaling: float,
+        inputs: AttentionInputs | StoredWeights,
         output: Tensor,
+        projections: dict[str, Projection],
+        absent: dict[str, str],
     ) -> None:
-        """Keep one attention call; `UnsupportedAttention` for a mask that adds to the scores."""
-        name = self._names[id(module)]
-        may_attend, bias = masks.from_model(mask)
-        if bias is not None:
-            raise UnsupportedAttention(
-                f"{name} adds a bias to its scores through the mask, which the steps do not model",
-                code="unmodelled_argument",
-                module=name,
-                arguments="attention_mask",
-            )
-        q, k, v, output = q.detach(), k.detach(), v.detach(), output.detach()
-        projections, absent = self._linears.makers(q, k, v)
-        self._linears.await_output(output, projections, absent)
+        name = self._name(module)
+        if name not in self._repeats:
+            self._count_runs_of(module, name)
+        index = self._counts.get(name, 0)
+        self._counts[name] = index + 1
+        self._runs.append(Run(name, max(self._repeats[name], 0)))
         self.calls.append(
             AttentionCall(
                 module=name,
-                index=sum(call.module == name for call in self.calls),
-                layer=self._layers.setdefault(name, len(self._layers)),
+                index=index,
+                layer=0,
                 stack=None,
-                kind="self",
-                inputs=AttentionInputs(q, k, v, may_attend, causal, scaling),
+                kind=kind_of(module, name, projections),
+                inputs=inputs,
                 output=output,
                 projections=projections,
                 absent=absent,
             )
         )
+
+    def _name(self, module: nn.Module) -> str:
+        return self._names.get(id(module)) or type(module).__name__
+
+    def finish(self) -> None:
+        """Number the layers of each stack and kind, in the order in which they first ran."""
+        of_module = stacks(dict.fromkeys(call.module for call in self.calls))
+        layers: dict[tuple[object, str], dict[Run, int]] = {}
+        for position, (call, run) in enumerate(zip(self.calls, self._runs, strict=True)):
+            stack = of_module[call.module]
+            numbers = layers.setdefault((stack, call.kind), {})
+            layer = numbers.setdefault(run, len(numbers))
+            self.calls[position] = replace(call, stack=stack, layer=layer)
 
 
 @contextmanager
@@ -81,32 +138,32 @@ def record(model: nn.Module) -> Iterator[list[AttentionCall]]:
     >>> calls[0].weights().shape                # doctest: +SKIP
     torch.Size([12, 9, 9])
 
-    Raises `UnsupportedAttention` for a module that is not a transformers model, for an argument
-    that the steps do not model, and when the block ran without a single attention call.
+    Raises `UnsupportedAttention` for an argument or a softmax that the steps do not model, for a
+    watched module that ran unseen, and when no attention at all was recorded.
     """
-    if not isinstance(model, PreTrainedModel):
-        raise UnsupportedAttention(
-            f"{type(model).__name__} is not a transformers model; give one",
-            code="not_a_transformer",
-            found=type(model).__name__,
-        )
-    register()
-    before = model.config._attn_implementation
-    model.set_attn_implementation(name_for(model))
-    recorder = Recorder(model)
-    token = active.set(recorder)
-    try:
-        yield recorder.calls
-    except BaseException:
-        recorder.calls.clear()
-        raise
-    finally:
-        active.reset(token)
-        recorder.close()
-        model.set_attn_implementation(before)
+    own, interface = own_code_modules(model), interface_configs(model)
+    if not own and not interface:
+        raise _no_attention(model, "has no attention that attnviz knows how to record")
+    with ExitStack() as stack:
+        recorder = Recorder(model)
+        stack.callback(recorder.close)
+        token = active.set(recorder)
+        stack.callback(active.reset, token)
+        stack.enter_context(switched(model, interface))
+        if own:
+            watch = Watch(own, recorder.take_seen)
+            stack.callback(watch.close)
+            stack.enter_context(watch)
+        try:
+            yield recorder.calls
+        except BaseException:
+            recorder.calls.clear()
+            raise
     if not recorder.calls:
-        raise UnsupportedAttention(
-            f"{type(model).__name__} ran without one attention call that could be recorded",
-            code="no_attention",
-            module=type(model).__name__,
-        )
+        raise _no_attention(model, "ran without one attention call that could be recorded")
+    recorder.finish()
+
+
+def _no_attention(model: nn.Module, what: str) -> UnsupportedAttention:
+    name = type(model).__name__
+    return UnsupportedAttention(f"{name} {what}", code="no_attention", module=name)

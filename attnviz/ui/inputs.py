@@ -83,7 +83,7 @@ def steps(lang: Language, captured: Captured, layer: int, head: int) -> steps_co
         head=head,
         n_layers=capture.n_layers,
         n_heads=capture.n_heads,
-        scaling=call.scaling,
+        scaling=derived.inputs.scaling,
         views=derived.views(),
         absent={"x": text(lang, "absent.x"), "projected": text(lang, "absent.projected")},
         blocked=_blocked(derived.mask, capture.tokens.padding),

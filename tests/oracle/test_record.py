@@ -7,8 +7,6 @@ import torch
 from transformers import (
     BertConfig,
     BertModel,
-    Gemma2Config,
-    Gemma2Model,
     GPT2Config,
     GPT2Model,
     LlamaConfig,
@@ -17,6 +15,7 @@ from transformers import (
 )
 
 from attnviz.call import AttentionCall
+from attnviz.capture.interface import refuse_unmodelled
 from attnviz.capture.record import record
 from attnviz.capture.text import capture
 from attnviz.errors import CaptureMismatch, UnsupportedAttention
@@ -152,23 +151,14 @@ def test_threads_on_one_model_do_not_mix(minilm: LoadedModel) -> None:
 
 
 def test_an_argument_that_no_step_models_is_refused_by_name() -> None:
-    config = Gemma2Config(
-        vocab_size=VOCAB,
-        hidden_size=24,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=12,
-        num_hidden_layers=1,
-        intermediate_size=14,
-    )
-    model = Gemma2Model(config).eval()
-    with pytest.raises(UnsupportedAttention, match=r"Gemma2Attention.*softcap"):
-        with torch.no_grad(), record(model):
-            model(torch.tensor([[1, 2, 3]]))
+    attention = tiny("llama").layers[0].self_attn
+    refuse_unmodelled(attention, {"softcap": 5.0, "position_ids": torch.arange(3), "new": None})
+    with pytest.raises(UnsupportedAttention, match=r"LlamaAttention .*block_indices, temperature"):
+        refuse_unmodelled(attention, {"temperature": 2.0, "block_indices": torch.ones(1)})
 
 
 def test_what_cannot_be_recorded_raises() -> None:
-    with pytest.raises(UnsupportedAttention, match="Linear is not a transformers model"):
+    with pytest.raises(UnsupportedAttention, match="Linear has no attention"):
         with record(torch.nn.Linear(2, 2)):
             pass
     with pytest.raises(UnsupportedAttention, match="without one attention call"):

@@ -1,0 +1,166 @@
+"""Watch the softmax of modules that compute attention with their own code.
+
+A `TorchDispatchMode` sees every operation below Python, so it does not matter how a module spells
+its attention: torch's fused kernels are seen with q, k, v and mask, and become `AttentionInputs`;
+a softmax is seen with its result, and becomes `StoredWeights`, with q, k from the matrix product
+before it and v from the one after. Only operations inside the watched modules count, and none
+inside attnviz's own attention function. torch's opaque fast path is off while it watches.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from attnviz import masks
+from attnviz.capture.interface import inside
+from attnviz.inputs import AttentionInputs
+from attnviz.stored import StoredWeights
+
+aten = torch.ops.aten
+SOFTMAX = {aten._softmax.default, aten._safe_softmax.default}
+PRODUCTS = {aten.bmm.default, aten.baddbmm.default}
+FUSED = {
+    aten._scaled_dot_product_flash_attention_for_cpu.default: "causal at 4",
+    aten._scaled_dot_product_flash_attention.default: "causal at 4",
+    aten._scaled_dot_product_efficient_attention.default: "causal at 6",
+    aten._scaled_dot_product_attention_math.default: "causal at 5",
+}
+HEAD_COUNTS = "num_heads num_attention_heads n_heads n_head heads num_attn_heads n_local_heads"
+RECENT_PRODUCTS = 8
+
+
+@dataclass
+class Seen:
+    """One attention that a watched module computed; `output` is weights·V where it was seen."""
+
+    module: nn.Module
+    found: AttentionInputs | StoredWeights
+    output: Tensor | None
+
+
+class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Reports each attention of the watched modules to `report`, in the order of execution."""
+
+    def __init__(self, modules: dict[str, nn.Module], report: Callable[[Seen], None]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._running: list[nn.Module] = []
+        self._products: list[tuple[Tensor, Tensor, Tensor]] = []
+        self._open: Seen | None = None
+        self._report = report
+        self._handles = []
+        for module in modules.values():
+            self._handles.append(module.register_forward_pre_hook(self._enter_module))
+            self._handles.append(module.register_forward_hook(self._leave_module, always_call=True))
+
+    def close(self) -> None:
+        """Remove the hooks."""
+        for handle in self._handles:
+            handle.remove()
+
+    def _enter_module(self, module: nn.Module, _args: object) -> None:
+        self._flush()
+        self._running.append(module)
+
+    def _leave_module(self, _module: nn.Module, _args: object, _output: object) -> None:
+        self._flush()
+        self._running.pop()
+
+    def _flush(self) -> None:
+        if self._open is not None:
+            self._report(self._open)
+        self._open = None
+        self._products.clear()
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if self._running and not inside.get():
+            if func in FUSED:
+                self._see_fused(func, args, kwargs or {}, out)
+            elif func in SOFTMAX:
+                self._see_softmax(args, out)
+            elif func in PRODUCTS:
+                self._see_product(args[-2].detach(), args[-1].detach(), out.detach())
+        return out
+
+    def _see_fused(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
+    ) -> None:
+        self._flush()
+        names = [argument.name for argument in func._schema.arguments]
+        given = dict(zip(names, args, strict=False)) | kwargs
+        query, key, value = (given[name].detach() for name in ("query", "key", "value"))
+        mask = given.get("attn_mask", given.get("attn_bias"))
+        may_attend, bias = masks.from_model(None if mask is None else mask.detach())
+        scale = given.get("scale")
+        inputs = AttentionInputs(
+            query=query,
+            key=key,
+            value=value,
+            mask=may_attend,
+            causal=bool(given.get("is_causal", False)),
+            scaling=query.shape[-1] ** -0.5 if scale is None else float(scale),
+            bias=bias,
+        )
+        output = out[0] if isinstance(out, tuple) else out
+        self._report(Seen(self._running[-1], inputs, output.detach().transpose(1, 2)))
+
+    def _see_softmax(self, args: tuple[Any, ...], out: Tensor) -> None:
+        module = self._running[-1]
+        dim = args[1] % out.dim()
+        if out.dim() < 3 or dim < out.dim() - 2:
+            return
+        products = list(self._products)
+        self._flush()
+        weights = out.detach() if dim == out.dim() - 1 else out.detach().transpose(-1, -2)
+        by_head = as_heads(weights, head_count(module))
+        query, key = None, None
+        made = next((p for p in reversed(products) if p[2].numel() == weights.numel()), None)
+        if made is not None and made[2].shape[-2:] == weights.shape[-2:]:
+            lead = by_head.shape[:2]
+            query = made[0].reshape(*lead, *made[0].shape[-2:])
+            key = made[1].transpose(-1, -2).reshape(*lead, made[1].shape[-1], made[1].shape[-2])
+        self._open = Seen(module, StoredWeights(by_head, query, key), output=None)
+
+    def _see_product(self, left: Tensor, right: Tensor, out: Tensor) -> None:
+        seen = self._open
+        if seen is not None and isinstance(seen.found, StoredWeights) and seen.output is None:
+            kept = seen.found.kept
+            if left.numel() == kept.numel() and torch.equal(left.reshape(kept.shape), kept):
+                lead = kept.shape[:2]
+                value = right.reshape(*lead, *right.shape[-2:])
+                seen.found = replace(seen.found, value=value)
+                seen.output = out.reshape(*lead, *out.shape[-2:]).transpose(1, 2)
+                return
+        self._products = [*self._products[1 - RECENT_PRODUCTS :], (left, right, out)]
+
+
+def head_count(module: nn.Module) -> int | None:
+    """How many heads a module says it has."""
+    for name in HEAD_COUNTS.split():
+        count = getattr(module, name, None)
+        if isinstance(count, int) and count > 0:
+            return count
+    return None
+
+
+def as_heads(weights: Tensor, n_heads: int | None) -> Tensor:
+    """[batch, head, query, key] of weights whose leading axes are batch·head, or more of them."""
+    n_query, n_key = weights.shape[-2:]
+    if weights.dim() == 4:
+        return weights
+    if weights.dim() == 3:
+        heads = n_heads if n_heads and weights.shape[0] % n_heads == 0 else 1
+        return weights.reshape(-1, heads, n_query, n_key)
+    # windows or patches beside the heads: they join the batch
+    axis = next((i for i in (1, 2) if weights.shape[i] == n_heads), 1)
+    return weights.movedim(axis, -3).reshape(-1, weights.shape[axis], n_query, n_key)

@@ -1,0 +1,59 @@
+"""Where an attention call stands in its model: stack, kind, layer, told by structure.
+
+Names are compared as whole parts of the dotted path ("decoder", "encoder_attn"), never searched
+for inside longer words, and what the model itself declares or what its data flow shows goes before
+any name: in cross-attention the keys are made from another tensor than the queries.
+"""
+
+from collections.abc import Iterable
+
+from torch import nn
+
+from attnviz.call import Projection
+from attnviz.types import Kind, Stack
+
+CROSS_PARTS = frozenset(
+    "encoder_attn cross_attn cross_attention crossattention EncDecAttention enc_dec_attention"
+    " encdec_attn encoder_attention encoder_decoder_attention cross_attn_layer".split()
+)
+STACK_PARTS: dict[str, Stack] = {
+    "encoder": "encoder",
+    "decoder": "decoder",
+    "text_model": "text",
+    "language_model": "text",
+    "text_decoder": "text",
+    "text_encoder": "text",
+    "vision_model": "vision",
+    "vision_tower": "vision",
+    "visual": "vision",
+    "image_encoder": "vision",
+    "audio_model": "audio",
+    "audio_tower": "audio",
+    "audio_encoder": "audio",
+}
+
+
+def kind_of(module: nn.Module, name: str, projections: dict[str, Projection]) -> Kind:
+    """ "cross" when the keys come from elsewhere than the queries, else "self"."""
+    declared = getattr(module, "is_cross_attention", None)
+    if isinstance(declared, bool):
+        return "cross" if declared else "self"
+    if CROSS_PARTS & set(name.split(".")):
+        return "cross"
+    q, k = projections.get("q"), projections.get("k")
+    if q is None or k is None:
+        return "self"
+    same = q.input.untyped_storage().data_ptr() == k.input.untyped_storage().data_ptr()
+    lengths_differ = q.input.shape[-2] != k.input.shape[-2]
+    return "cross" if not same and lengths_differ else "self"
+
+
+def stack_of(name: str) -> Stack | None:
+    """The stack whose name is a whole part of the module's path; the outermost one counts."""
+    return next((STACK_PARTS[part] for part in name.split(".") if part in STACK_PARTS), None)
+
+
+def stacks(names: Iterable[str]) -> dict[str, Stack | None]:
+    """The stack of each module, or None for all of them where there is only one."""
+    found = {name: stack_of(name) for name in names}
+    return found if len(set(found.values())) > 1 else dict.fromkeys(found)

@@ -1,0 +1,62 @@
+"""Switch a model to attnviz's attention functions, and put everything back as it was.
+
+`set_attn_implementation` does most of it; sub-modules that keep a copy of a config are switched one
+by one. What is put back is each config's own former value, whatever happened in between. torch's
+opaque fast path for its own attention modules is off meanwhile: nothing can be seen inside it.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from attnviz.capture.interface import name_for, register
+
+EAGER = "eager"
+
+
+@contextmanager
+def switched(model: nn.Module, interface: list[PreTrainedConfig]) -> Iterator[None]:
+    """While the block runs, modules whose configs are in `interface` call attnviz's functions.
+
+    A transformers model without any is run eagerly: its own code is then the plain one.
+    """
+    before = _implementations(model)
+    fast_path = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        if isinstance(model, PreTrainedModel):
+            register()
+            _switch(model, name_for(model) if interface else EAGER)
+            for config in interface:
+                config._attn_implementation_internal = name_for(model)
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast_path)
+        for config, implementation in before:
+            config._attn_implementation_internal = implementation
+
+
+def _switch(model: PreTrainedModel, name: str) -> None:
+    log = logging.getLogger("transformers.modeling_utils")
+    level = log.level
+    log.setLevel(logging.ERROR)  # it warns of classes that it cannot switch; we watch these
+    try:
+        model.set_attn_implementation(name)
+    finally:
+        log.setLevel(level)
+
+
+def _implementations(model: nn.Module) -> list[tuple[PreTrainedConfig, str | None]]:
+    """Every config of the model, sub-configs included, with its current implementation."""
+    found: dict[int, PreTrainedConfig] = {}
+    waiting = [getattr(module, "config", None) for module in model.modules()]
+    while waiting:
+        config = waiting.pop()
+        if isinstance(config, PreTrainedConfig) and id(config) not in found:
+            found[id(config)] = config
+            waiting += [getattr(config, name, None) for name in config.sub_configs]
+    return [(config, config._attn_implementation_internal) for config in found.values()]
