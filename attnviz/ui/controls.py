@@ -22,6 +22,8 @@ TEXT_HEIGHT_PX = 110
 def sidebar(lang: Language, pages: Sequence[StreamlitPage]) -> None:
     """Draw the sidebar."""
     with st.sidebar:
+        st.markdown(f"**{text(lang, 'app.name')}**")
+        st.caption(text(lang, "app.tagline"))
         navigation(tuple(pages))
         _text(lang)
         _model(lang)

@@ -16,11 +16,7 @@ from attnviz.ui.components import grid as grids
 from attnviz.ui.components import head as one_head
 from attnviz.ui.components import masks as overlays
 from attnviz.ui.components import steps as strip
-from attnviz.ui.components.selection import (
-    ComponentResult,
-    Extent,
-    parse_selection,
-)
+from attnviz.ui.components.selection import Extent, parse_open, parse_selection
 from attnviz.ui.controls import NAVIGATION
 
 
@@ -35,7 +31,7 @@ def grid(lang: Language, captured: cache.Captured) -> None:
             ),
         )
         extent, key = inputs.extent(captured), state.component_key("grid")
-        _open(grids.show_grid(data, extent, key, on_selection=_note(key, extent)))
+        grids.show_grid(data, extent, key, _note(key, extent), _open(key, extent))
 
 
 @st.fragment
@@ -49,7 +45,7 @@ def head(lang: Language, captured: cache.Captured) -> None:
             ),
         )
         extent, key = inputs.extent(captured), state.component_key("head")
-        _open(one_head.show_head(data, extent, key, on_selection=_note(key, extent)))
+        one_head.show_head(data, extent, key, _note(key, extent), _open(key, extent))
 
 
 @st.fragment(key="steps")
@@ -95,7 +91,13 @@ def _note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], N
     return noted
 
 
-def _open(result: ComponentResult) -> None:
-    if result.open is not None:
-        state.choose(result.open)
-        st.switch_page(routes.file(result.open.page), query_params=state.params(state.current()))
+def _open(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that goes to the page, and the head on it, that a click asked for."""
+
+    def opened() -> None:
+        asked = parse_open(state.component_value(key, "open"), extent)
+        if asked is not None:
+            state.choose(asked)
+            st.switch_page(routes.file(asked.page), query_params=state.params(state.current()))
+
+    return opened

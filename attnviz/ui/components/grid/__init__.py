@@ -55,13 +55,15 @@ def show_grid(
     extent: Extent,
     key: str = "grid",
     on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
 ) -> ComponentResult:
     """Mounts the component; what came back from the browser, None for nothing and for nonsense.
 
-    A committed selection stays in the result of later runs; `on_selection` is called for new ones.
+    A committed selection stays in the result of later runs; `on_selection` is called for new
+    ones, `on_open` for a click that opens another page.
     """
     result = _renderer()(
-        data=data, key=key, on_selection_change=on_selection, on_open_change=ignore
+        data=data, key=key, on_selection_change=on_selection, on_open_change=on_open
     )
     return ComponentResult(
         selection=parse_selection(result.get("selection"), extent),
