@@ -11,16 +11,19 @@ the masks applied (bit i: the i-th of `mask_names`); `as_model` is the one the m
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+import streamlit as st
 from jaxtyping import Bool, Float32, UInt8
-from streamlit.components.v2 import component
-from streamlit.components.v2.types import ComponentRenderer
 
 from attnviz.ui.components import buffer, bundle
-from attnviz.ui.components.selection import Extent, Selection, parse_selection
+from attnviz.ui.components.selection import Extent, Selection, ignore, parse_selection
 
-NAME = "attnviz_masks"
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
+NAME = "attnviz.masks"
 STRING_KEYS: tuple[str, ...] = (
     "shared.layer",
     "shared.head",
@@ -88,7 +91,7 @@ def show_masks(
     on_selection: Callable[[], None] | None = None,
 ) -> Selection | None:
     """Mounts packed masks; the selection that the visitor committed, None for none or nonsense."""
-    result = _renderer()(data=data, key=key, on_selection_change=on_selection or _ignore)
+    result = _renderer()(data=data, key=key, on_selection_change=on_selection or ignore)
     return parse_selection(result.get("selection"), extent)
 
 
@@ -121,9 +124,7 @@ def header(data: MasksData) -> dict[str, object]:
 
 
 @cache
-def _renderer() -> ComponentRenderer:
-    return component(NAME, js=bundle.script("masks"), css=bundle.stylesheet("masks"))
-
-
-def _ignore() -> None:
-    """Streamlit keeps a component's state only when it has a callback."""
+def _renderer() -> "ComponentRenderer":
+    return st.components.v2.component(
+        NAME, js=bundle.script("masks"), css=bundle.stylesheet("masks")
+    )

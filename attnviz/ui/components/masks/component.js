@@ -1,9 +1,6 @@
 // @ts-check
 // The Masks page: one heatmap per sentence of the padded batch, masks to switch on and off, the chosen row as a table.
 // Switching masks and choosing cells stays in the browser: the library has computed every variant beforehand.
-// header: {strings, tokens, special, padding, mask_names, mask_reasons, layer, head, n_layers, n_heads, as_model};
-// arrays: blocked u8 [batch, query, key], scaled f32 likewise, weights and masked f32 [batch, variant, query, key],
-// where a variant is the bit mask of the masks applied and as_model the variant that the model really ran.
 
 import { parse } from "../shared/buffer.js";
 import { el, fitCanvas, localPoint, oncePerFrame, pixelRatio, setData, setText, watchSize } from "../shared/dom.js";
@@ -18,6 +15,14 @@ import { theme } from "../shared/theme.js";
 import { hatchPath, maskColours } from "./hatching.js";
 import { cellSentence, deadRows, layoutMaps, paintMap, paintMapMarks } from "./map.js";
 import { drawRowTable } from "./rowtable.js";
+
+/**
+ * The header of the buffer; beside it travel blocked u8 [batch, query, key], scaled f32 likewise, and weights and
+ * masked f32 [batch, variant, query, key]. A variant is the bit mask of the masks applied, as_model what really ran.
+ * @typedef {{strings: Record<string, string>, tokens: string[][], special: number[][], padding: number[][],
+ *   layer: number, head: number, n_layers: number, n_heads: number, as_model: number, mask_names: string[],
+ *   mask_reasons: string[]}} MasksHeader
+ */
 
 /** @type {WeakMap<object, any>} */
 const VIEWS = new WeakMap();

@@ -11,17 +11,20 @@ them. Formulas follow Vaswani et al. 2017, section 3.2; they are the same in eve
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+import streamlit as st
 from jaxtyping import Bool, UInt8
-from streamlit.components.v2 import component
-from streamlit.components.v2.types import ComponentRenderer
 
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.ui.components import buffer, bundle
-from attnviz.ui.components.selection import Extent, Selection, parse_selection
+from attnviz.ui.components.selection import Extent, Selection, ignore, parse_selection
 
-NAME = "attnviz_steps"
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
+NAME = "attnviz.steps"
 TITLE_KEYS: dict[Stage, str] = {stage: f"title_{stage}" for stage in STAGES}
 STRING_KEYS: tuple[str, ...] = (
     "shared.layer",
@@ -123,7 +126,7 @@ def show_steps(
     on_selection: Callable[[], None] | None = None,
 ) -> Selection | None:
     """Mounts packed steps; the selection that the visitor committed, None for none or nonsense."""
-    result = _renderer()(data=data, key=key, on_selection_change=on_selection or _ignore)
+    result = _renderer()(data=data, key=key, on_selection_change=on_selection or ignore)
     return parse_selection(result.get("selection"), extent)
 
 
@@ -180,9 +183,7 @@ def _panel(stage: Stage, view: StepView | None, data: StepsData) -> dict[str, ob
 
 
 @cache
-def _renderer() -> ComponentRenderer:
-    return component(NAME, js=bundle.script("steps"), css=bundle.stylesheet("steps"))
-
-
-def _ignore() -> None:
-    """Streamlit keeps a component's state only when it has a callback."""
+def _renderer() -> "ComponentRenderer":
+    return st.components.v2.component(
+        NAME, js=bundle.script("steps"), css=bundle.stylesheet("steps")
+    )

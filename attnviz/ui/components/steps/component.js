@@ -1,8 +1,6 @@
 // @ts-check
 // The Steps strip: mounts once per element, redraws on new data, theme, width or choice.
 // The chosen query and key live here and in the URL; layer and head are asked of the server, which computes them.
-// header: {strings, tokens, special, layer, head, n_layers, n_heads, d_head, d_model, scaling, mask_names, mask_reasons,
-// panels, head_slice}; arrays: one f32 matrix per stage that is there, and blocked u8 [query, key].
 
 import { parse } from "../shared/buffer.js";
 import { el, localPoint, oncePerFrame, setData, setText, watchSize } from "../shared/dom.js";
@@ -15,6 +13,20 @@ import { theme } from "../shared/theme.js";
 import { SQUARE_STAGES } from "./highlight.js";
 import { buildPanels, chosenIn, drawStrip, markPanel, markStrip, roomKey, spoken } from "./strip.js";
 import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
+
+/**
+ * The header of the buffer; beside it travel one f32 matrix per panel that is not absent, by its stage's name, and
+ * blocked u8 [query, key], the bits of the masks that block a cell.
+ * @typedef {{strings: Record<string, string>, tokens: string[], special: number[], layer: number, head: number,
+ *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, mask_names: string[],
+ *   mask_reasons: string[], head_slice: [number, number], panels: PanelInfo[]}} StepsHeader
+ */
+/**
+ * One panel: its stage with shape, axes, colour range and error, or the reason why it is absent.
+ * @typedef {{stage: string, title: string, formula: string, absent: string | null, shape: [number, number] | null,
+ *   rows?: string, cols?: string, signed?: boolean, range?: [number, number] | null, rows_sum_to?: number | null,
+ *   error?: number | null, tolerance?: number}} PanelInfo
+ */
 
 /** @type {WeakMap<object, any>} */
 const VIEWS = new WeakMap();

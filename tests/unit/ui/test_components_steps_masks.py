@@ -1,0 +1,264 @@
+"""The wrappers of steps and masks: what travels, which texts they need, what they believe."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.types import STAGES, Axis, Stage, StepView
+from attnviz.ui.components import bundle, masks, steps
+from attnviz.ui.components.buffer import Packable, unpack
+from attnviz.ui.components.heads import strings_of
+from attnviz.ui.components.masks import MasksData
+from attnviz.ui.components.steps import StepsData
+
+LABELS = ("[CLS]", "</script><img src=x>", "%{x}")
+SPECIAL = np.array([True, False, False])
+REASONS = ("the key is padding", "the key comes later")
+D_HEAD, HEADS = 2, 3
+HEAD = 1
+SHAPES: dict[Stage, tuple[Axis, Axis]] = {
+    "x": ("query", "d_model"),
+    "q": ("query", "d_head"),
+    "k": ("key", "d_head"),
+    "v": ("key", "d_head"),
+    "scores": ("query", "key"),
+    "scaled": ("query", "key"),
+    "masked": ("query", "key"),
+    "weights": ("query", "key"),
+    "mixed": ("query", "d_head"),
+    "concat": ("query", "d_concat"),
+    "projected": ("query", "d_model"),
+}
+SIZES = {"query": 3, "key": 3, "d_head": D_HEAD, "d_model": 5, "d_concat": D_HEAD * HEADS}
+SHARED_BY_PICKER = {
+    "layer",
+    "head",
+    "previous_layer",
+    "next_layer",
+    "previous_head",
+    "next_head",
+}
+
+
+def texts(keys: tuple[str, ...]) -> dict[str, str]:
+    """Every text is its own key."""
+    return strings_of(keys, lambda key: key)
+
+
+def view_of(stage: Stage) -> StepView:
+    rows, cols = SHAPES[stage]
+    values = np.random.default_rng(len(stage)).normal(size=(SIZES[rows], SIZES[cols]))
+    weights = stage == "weights"
+    return StepView(
+        stage=stage,
+        values=values.astype(np.float32),
+        rows=rows,
+        cols=cols,
+        signed=not weights,
+        range=(0.0, 1.0) if weights else None,
+        rows_sum_to=1.0 if weights else None,
+        error=0.00000025 if stage == "mixed" else None,
+        tolerance=0.00001,
+    )
+
+
+def some_steps() -> StepsData:
+    return StepsData(
+        tokens=LABELS,
+        special=SPECIAL,
+        layer=1,
+        head=HEAD,
+        n_layers=2,
+        n_heads=HEADS,
+        scaling=0.5,
+        views=tuple(view_of(stage) for stage in SHAPES if stage != "x"),
+        absent={"x": "the layer reads something else"},
+        blocked=np.array([[0, 2, 3], [0, 0, 3], [0, 0, 1]], np.uint8),
+        mask_names=("padding", "causal"),
+        mask_reasons=REASONS,
+        strings=texts(steps.STRING_KEYS),
+    )
+
+
+def some_masks() -> MasksData:
+    rng = np.random.default_rng(89)
+    masked = rng.normal(size=(2, 4, 3, 3)).astype(np.float32)
+    masked[1, 1, :, 2] = -np.inf
+    return MasksData(
+        tokens=(LABELS, ("[CLS]", "b", "[PAD]")),
+        special=np.stack([SPECIAL, np.array([True, False, True])]),
+        padding=np.array([[False] * 3, [False, False, True]]),
+        layer=0,
+        head=2,
+        n_layers=2,
+        n_heads=HEADS,
+        as_model=1,
+        mask_names=("padding", "causal"),
+        mask_reasons=REASONS,
+        blocked=rng.integers(0, 4, (2, 3, 3)).astype(np.uint8),
+        weights=rng.random((2, 4, 3, 3)).astype(np.float32),
+        masked=masked,
+        scaled=rng.normal(size=(2, 3, 3)).astype(np.float32),
+        strings=texts(masks.STRING_KEYS),
+    )
+
+
+PARTS: list[tuple[ModuleType, Callable[[], bytes]]] = [
+    (steps, lambda: steps.pack_steps(some_steps())),
+    (masks, lambda: masks.pack_masks(some_masks())),
+]
+each_part = pytest.mark.parametrize(("part", "packed"), PARTS, ids=["steps", "masks"])
+
+
+def name_of(part: ModuleType) -> str:
+    return part.__name__.rpartition(".")[2]
+
+
+def source_of(part: ModuleType) -> str:
+    folder = bundle.FOLDER / name_of(part)
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.js")))
+
+
+def test_every_matrix_of_the_steps_travels_as_it_is() -> None:
+    data = some_steps()
+    _, arrays = unpack(steps.pack_steps(data))
+    assert arrays.keys() == {"blocked", *(view.stage for view in data.views)}
+    for view in data.views:
+        np.testing.assert_array_equal(arrays[view.stage], view.values)
+    np.testing.assert_array_equal(arrays["blocked"], data.blocked)
+
+
+def test_a_panel_says_what_its_numbers_mean() -> None:
+    header, _ = unpack(steps.pack_steps(some_steps()))
+    panels = {panel["stage"]: panel for panel in header["panels"]}
+    assert list(panels) == [stage for stage in STAGES if stage in SHAPES]
+    assert panels["x"]["absent"] == "the layer reads something else"
+    assert panels["weights"]["range"] == [0, 1]
+    assert panels["weights"]["rows_sum_to"] == 1
+    assert panels["mixed"]["error"] == pytest.approx(2.5e-7)
+    assert panels["scores"]["error"] is None
+    assert (panels["concat"]["rows"], panels["concat"]["cols"]) == ("query", "d_concat")
+    assert panels["concat"]["shape"] == [3, 6]
+    assert header["head_slice"] == [2, 4]  # head 1 of heads that are 2 wide
+    assert header["d_head"] == D_HEAD
+    assert header["d_model"] == 5  # from the projected rows, X being absent
+
+
+def test_stages_that_a_model_may_have_get_a_panel_when_they_exist() -> None:
+    data = some_steps()
+    bias = replace(view_of("scaled"), stage="biased")
+    header, _ = unpack(steps.pack_steps(replace(data, views=(*data.views, bias))))
+    stages = [panel["stage"] for panel in header["panels"]]
+    assert stages.index("biased") == stages.index("masked") - 1
+    assert "capped" not in stages
+
+
+def test_every_stage_has_a_formula_a_title_and_a_place_in_the_strip() -> None:
+    assert steps.FORMULAS.keys() == steps.TITLE_KEYS.keys() == set(STAGES)
+    folder = bundle.FOLDER / "steps"
+    lines = re.search(r"^const LINES = (.*);$", (folder / "strip.js").read_text("utf-8"), re.M)
+    assert lines is not None
+    assert [stage for line in json.loads(lines[1]) for stage in line] == list(STAGES)
+    roles = (folder / "highlight.js").read_text(encoding="utf-8").partition("ROW_ROLES = {")[2]
+    assert re.findall(r"(\w+): \[", roles.partition("};")[0]) == list(STAGES)
+
+
+def test_masks_travel_with_every_variant() -> None:
+    data = some_masks()
+    header, arrays = unpack(masks.pack_masks(data))
+    expected: dict[str, Packable] = {
+        "blocked": data.blocked,
+        "weights": data.weights,
+        "masked": data.masked,
+        "scaled": data.scaled,
+    }
+    assert arrays.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(arrays[name], array)
+    assert arrays["masked"][1, 1, 0, 2] == -np.inf
+    assert header["padding"] == [[0, 0, 0], [0, 0, 1]]
+    assert header["tokens"][1] == ["[CLS]", "b", "[PAD]"]
+    assert header["as_model"] == 1
+
+
+@each_part
+def test_demo_json_is_the_header_that_travels(
+    part: ModuleType, packed: Callable[[], bytes]
+) -> None:
+    data = packed()
+    start = 4 + int.from_bytes(data[:4], "little")
+    demo = json.loads((bundle.FOLDER / name_of(part) / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4:start]) == demo
+
+
+@each_part
+def test_the_typedef_names_what_the_header_has(
+    part: ModuleType, packed: Callable[[], bytes]
+) -> None:
+    typedef = re.search(r"@typedef \{\{([^@]*?)\}\} (?:Steps|Masks)Header", source_of(part))
+    assert typedef is not None
+    header, _ = unpack(packed())
+    assert set(re.findall(r"(\w+)\??:", typedef[1])) == header.keys()
+
+
+def test_the_typedef_names_what_a_panel_has() -> None:
+    typedef = re.search(r"@typedef \{\{([^@]*?)\}\} PanelInfo", source_of(steps))
+    assert typedef is not None
+    header, _ = unpack(steps.pack_steps(some_steps()))
+    present = set().union(*header["panels"])
+    assert set(re.findall(r"(\w+)\??:", typedef[1])) == present
+
+
+@each_part
+def test_the_texts_a_component_asks_for_are_those_it_uses(
+    part: ModuleType, packed: Callable[[], bytes]
+) -> None:
+    short = [key.rpartition(".")[2] for key in part.STRING_KEYS]
+    assert len(set(short)) == len(short)
+    assert all(i18n.has(f"component.{key}") for key in part.STRING_KEYS)
+    by_name = set(steps.TITLE_KEYS.values()) if part is steps else {"padding", "causal"}
+    used = set(re.findall(r"strings\.(\w+)", source_of(part)))
+    assert used | SHARED_BY_PICKER | by_name == set(short)
+
+
+@each_part
+def test_tokens_reach_the_page_as_text_only(part: ModuleType, packed: Callable[[], bytes]) -> None:
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", source_of(part))
+    assert "https://" not in bundle.script(name_of(part))
+    assert "http" not in bundle.stylesheet(name_of(part))
+
+
+def app_of_steps() -> None:
+    import streamlit as st  # the function runs as a script of its own
+
+    from attnviz.ui.components import steps
+    from attnviz.ui.components.selection import Extent
+
+    st.text(repr(steps.show_steps(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+
+
+def app_of_masks() -> None:
+    import streamlit as st  # the function runs as a script of its own
+
+    from attnviz.ui.components import masks
+    from attnviz.ui.components.selection import Extent
+
+    st.text(repr(masks.show_masks(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+
+
+@pytest.mark.parametrize(("app", "name"), [(app_of_steps, steps.NAME), (app_of_masks, masks.NAME)])
+def test_a_component_mounts_with_its_bytes(app: Callable[[], None], name: str) -> None:
+    ran = AppTest.from_function(app).run()
+    assert not ran.exception
+    (mounted,) = ran.get("bidi_component")
+    assert mounted.proto.component_name == name
+    assert mounted.proto.bytes == b"\0\0\0\0"
+    assert "export default function" in mounted.proto.js_content
+    assert ran.text[0].value == "None"
