@@ -14,7 +14,7 @@ import { drawMatrix, frameCell } from "../shared/matrix.js";
  * @param {() => void} openSteps
  */
 export function makePreview(strings, openHead, openSteps) {
-  const title = el("h3", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
+  const title = el("h2", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
   const canvas = el("canvas", { role: "img" }), bar = el("canvas", { role: "img", "aria-label": fill(strings.colour_bar, { scale: strings.scale_sqrt }) });
   const buttons = el("div", { class: "av-row" }, button({ label: strings.open_head, kind: "primary", onClick: openHead }), button({ label: strings.open_steps, onClick: openSteps }));
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
@@ -37,7 +37,7 @@ function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ vi
   const { header, at, theme, lut, levels, values, width, chip } = view, { strings, tokens } = header;
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
   const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const layout = layoutAxes(probe, { rowLabels: tokens, colLabels: tokens, width, theme, font: 11, maxLabel: 78, maxCell: 34, ...titles });
+  const layout = layoutAxes(probe, { rowLabels: tokens, colLabels: tokens, width, theme, font: 11, maxLabel: 78, maxCell: 44, ...titles });
   const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height), { geom } = layout;
   drawMatrix(ctx, { values, lut, levels, theme, grid: true, ...geom });
   if (chip !== null) frameCell(ctx, geom, chip, null, theme);

@@ -164,11 +164,10 @@ function showAll(/** @type {any} */ state) {
   const empty = !view.data.rows.length;
   parts.empty.hidden = !empty;
   parts.body.hidden = empty;
-  if (empty) return;
+  if (empty) return drawBar(state, null);
   const values = { head: name, rows: view.data.rows.length, cols: view.data.cols.length };
   parts.heatmap.setAttribute("aria-label", fill(strings.heatmap, values));
   parts.lines.setAttribute("aria-label", fill(strings.lines, values));
-  parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${view.scale}`] }));
   const laidOut = `${view.specialMode} ${view.width} ${view.linesWidth}`;
   if (state.shownFor !== laidOut) {
     state.layout = layoutHeatmap(parts.heatmap, view);
@@ -189,12 +188,12 @@ function linesHeight(/** @type {any} */ state, /** @type {number} */ count) {
 function showFocus(/** @type {any} */ state) {
   const { view, parts, hover, focus } = state;
   if (!view || !view.data.rows.length) return;
-  const { pinned, data, strings } = view;
+  const { pinned, strings } = view;
   Object.assign(view, { hover, focus: focus ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
   drawHeatmap(parts.heatmap, state.cells, view, state.layout);
   drawLines(parts.lines, state.cache, view, state.linesLayout);
   const cell = hover ?? (pinned.key === null ? null : pinned);
-  drawColourBar(parts.bar, { lut: view.lut, theme: view.theme, scale: view.scale, width: 236, mark: cell ? weightAt(data, cell.query, cell.key) : undefined });
+  drawBar(state, cell);
   setText(parts.readout, cell ? readout(view, cell) : strings.readout_idle);
   setText(parts.caption, caption(view));
   const query = pinned.query ?? view.focus?.query ?? null;
@@ -203,6 +202,13 @@ function showFocus(/** @type {any} */ state) {
     showRanked(parts.ranked, view, query);
   }
   setText(parts.hidden, view.specialMode === "hide" ? hiddenText(view, query) : "");
+}
+
+/** The printed colour bar, with a needle at the weight of a cell. */
+function drawBar(/** @type {any} */ state, /** @type {{query: number, key: number} | null} */ cell) {
+  const { view, parts } = state, { strings } = view, mark = cell ? weightAt(view.data, cell.query, cell.key) : undefined;
+  drawColourBar(parts.bar, { lut: view.lut, theme: view.theme, scale: view.scale, width: 236, mark });
+  parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${view.scale}`] }));
 }
 
 function rankedName(/** @type {any} */ view, /** @type {number | null} */ query) {
@@ -219,7 +225,7 @@ function caption(/** @type {any} */ view) {
   const { strings, labels, focus } = view;
   if (focus && focus.query !== null) return fill(strings.lines_query, { token: isolate(labels[focus.query]) });
   if (focus && focus.key !== null) return fill(strings.lines_key, { token: isolate(labels[focus.key]) });
-  return fill(strings.lines_all, { count: LINES_PER_QUERY });
+  return fill(strings.lines_all, { count: Math.min(LINES_PER_QUERY, view.data.cols.length) });
 }
 
 function hiddenText(/** @type {any} */ view, /** @type {number | null} */ query) {

@@ -11,7 +11,7 @@ const MAX_SIDE = 620;
 export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
   const { labels, data, theme, strings, width } = view, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const pick = (/** @type {readonly number[]} */ shown) => shown.map((i) => labels[i]);
-  return layoutAxes(probe, { rowLabels: pick(data.rows), colLabels: pick(data.cols), width: Math.min(width, MAX_SIDE), theme, maxCell: 40, ...titles(strings) });
+  return layoutAxes(probe, { rowLabels: pick(data.rows), colLabels: pick(data.cols), width: Math.min(width, MAX_SIDE), theme, maxCell: 56, ...titles(strings) });
 }
 
 function titles(/** @type {Record<string, string>} */ strings) {

@@ -19,7 +19,7 @@ const HEAD_ROOM = 24;
 /** Sizes of the picture: label columns on both sides, tokens at an even pitch. */
 export function layoutLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view, /** @type {number} */ most) {
   const { data, labels, theme, linesWidth: width } = view, ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  ctx.font = `12px ${theme.font}`;
+  ctx.font = `600 12px ${theme.font}`;
   let room = 24;
   for (const i of data.rows) room = Math.max(room, Math.min(width * 0.28, ctx.measureText(labels[i]).width));
   const count = Math.max(1, data.rows.length), pitch = Math.min(24, most / count);

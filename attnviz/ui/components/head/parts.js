@@ -16,8 +16,8 @@ export function buildParts(header, selection, act) {
   const scale = segmented({ label: strings.scale, value: selection.scale, options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
     onChange: (value) => act.change({ scale: value }) });
   const special = checkbox({ label: strings.hide_special, checked: selection.special === "hide", onChange: (on) => act.change({ special: on ? "hide" : "show" }) });
-  const text = /** @type {Record<string, any>} */ ({ title: el("h3", { class: "av-title" }), sentence: el("p", { class: "av-sentence" }),
-    readout: el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }), caption: el("h4", { class: "av-heading" }),
+  const text = /** @type {Record<string, any>} */ ({ title: el("h2", { class: "av-title" }), sentence: el("p", { class: "av-sentence" }),
+    readout: el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }), caption: el("h3", { class: "av-heading" }),
     hidden: el("p", { class: "av-note av-hidden-mass", "aria-live": "polite" }), empty: el("p", { class: "av-panel", hidden: true }, strings.all_special) });
   const hint = makeHint(strings), heatmap = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id });
   const lines = el("canvas", { role: "img" }), bar = el("canvas", { role: "img" }), ranked = el("div", { class: "av-ranked" });

@@ -23,7 +23,7 @@ export function showRanked(/** @type {HTMLElement} */ node, /** @type {any} */ v
     const sum = Math.max(0, 1 - hiddenInRow(data, query) - weights.reduce((a, b) => a + b, 0));
     others.textContent = `${fill(strings.ranked_others, { count: rest })}: ${fmtWeight(sum, true)}`;
   }
-  node.replaceChildren(el("h4", { class: "av-heading" }, fill(strings.ranked, { token: isolate(labels[query]) })), el("ol", { class: "av-ranked-list" }, ...rows), others);
+  node.replaceChildren(el("h3", { class: "av-heading" }, fill(strings.ranked, { token: isolate(labels[query]) })), el("ol", { class: "av-ranked-list" }, ...rows), others);
 }
 
 function rankedRow(/** @type {any} */ view, /** @type {number} */ key, /** @type {number} */ weight, /** @type {number} */ most) {

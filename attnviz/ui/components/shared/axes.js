@@ -58,7 +58,7 @@ function graphemes(/** @type {string} */ text) {
  */
 export function layoutAxes(ctx, opts) {
   const { rowLabels, colLabels, width, font = 12, maxCell = 44, maxLabel = 104, square = true, theme } = opts;
-  ctx.font = `${font}px ${theme.font}`;
+  ctx.font = `600 ${font}px ${theme.font}`;
   const rowRoom = widest(ctx, rowLabels, maxLabel), colWide = widest(ctx, colLabels, maxLabel);
   const left = rowRoom + GAP + (opts.rowTitle ? TITLE : 0), rows = rowLabels.length, cols = colLabels.length;
   const fit = (/** @type {number} */ right) => Math.min(maxCell, (width - left - right - 2) / cols);
@@ -69,7 +69,8 @@ export function layoutAxes(ctx, opts) {
   const tall = opts.height ? snap(Math.min(maxCell, (opts.height - top - 2) / rows)) : cw;
   if (square && opts.height) cw = Math.min(cw, tall);
   const ch = square ? cw : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
-  return { geom, angle, font, left, top, rowRoom, colRoom, width: left + geom.w + right, height: top + geom.h + 2 };
+  const titled = (/** @type {string | undefined} */ title, /** @type {number} */ size) => Math.max(size, title ? Math.ceil(ctx.measureText(title).width) : 0);
+  return { geom, angle, font, left, top, rowRoom, colRoom, width: left + titled(opts.colTitle, geom.w + right), height: top + titled(opts.rowTitle, geom.h + 2) };
 }
 
 function widest(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {readonly string[]} */ labels, /** @type {number} */ most) {
@@ -152,10 +153,11 @@ function drawTitles(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Axes
   ctx.font = `${font - 1}px ${opts.theme.font}`;
   ctx.fillStyle = opts.theme.muted;
   ctx.textAlign = "center";
-  if (opts.colTitle) ctx.fillText(opts.colTitle, geom.x + geom.w / 2, 7);
+  const middle = (/** @type {string} */ title, /** @type {number} */ size) => Math.max(size, ctx.measureText(title).width) / 2;
+  if (opts.colTitle) ctx.fillText(opts.colTitle, geom.x + middle(opts.colTitle, geom.w), 7);
   if (!opts.rowTitle) return;
   ctx.save();
-  ctx.translate(7, geom.y + geom.h / 2);
+  ctx.translate(7, geom.y + middle(opts.rowTitle, geom.h));
   ctx.rotate(-Math.PI / 2);
   ctx.fillText(opts.rowTitle, 0, 0);
   ctx.restore();
