@@ -47,14 +47,14 @@ lint: $(DEV_STAMP)
 	$(BIN)/lint-imports
 
 bench: $(DEV_STAMP)
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python benchmarks/spine.py
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m benchmarks.spine
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff format $(wildcard $(CODE))
 	$(BIN)/ruff check --fix $(wildcard $(CODE))
 
 screenshots: $(DEV_STAMP)
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python scripts/screenshots.py
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m scripts.screenshots
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,9 +1,18 @@
-"""Which Chromium the browser tests drive: the one `make test` found, else one on this machine."""
+"""Chromium for tests, pictures and benchmarks: which one, how it starts, when a page is ready."""
 
+import importlib.resources
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+READY_LIMIT_MS = 60_000
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+SERIOUS = ("serious", "critical")
 
 
 def chromium_path() -> str:
@@ -12,3 +21,48 @@ def chromium_path() -> str:
     path = named or next(filter(None, map(shutil.which, NAMES)), None)
     assert path, "no Chromium found: run `make test`, or set ATTNVIZ_CHROMIUM to its path"
     return path
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A running browser; closed after."""
+    # its sandbox refuses to work for root, which is what a container's CI often is
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium_path(), args=arguments)
+        yield browser
+        browser.close()
+
+
+def settle(page: Page, canvases: bool = True) -> None:
+    """Waits until the script has run, nothing is stale, and every canvas has painted."""
+    page.wait_for_selector(IDLE, timeout=READY_LIMIT_MS)
+    page.wait_for_selector("[data-stale=true]", state="detached", timeout=READY_LIMIT_MS)
+    if canvases:
+        page.locator("canvas[data-drawn]").first.wait_for(timeout=READY_LIMIT_MS)
+
+
+def outside_requests(page: Page, url: str) -> list[str]:
+    """A list that fills with every request of the page that leaves this server."""
+    seen: list[str] = []
+    inside = (url, url.replace("http", "ws", 1), "blob:", "data:")
+
+    def note(request: Any) -> None:
+        if not request.url.startswith(inside):
+            seen.append(request.url)
+
+    page.on("request", note)
+    return seen
+
+
+def accessibility_problems(page: Page) -> list[str]:
+    """What axe finds on the page, of serious impact or worse, one line per place."""
+    package = importlib.resources.files("axe_playwright_python")
+    page.evaluate(package.joinpath("axe.min.js").read_text(encoding="utf-8"))
+    report = page.evaluate("axe.run(document)")
+    return [
+        f"{finding['id']}: {place['target']} {place['failureSummary']}"
+        for finding in report["violations"]
+        if finding["impact"] in SERIOUS
+        for place in finding["nodes"]
+    ]
