@@ -96,13 +96,21 @@ def component(name: str) -> tuple[ModuleType, str, str]:
     return import_module(f"attnviz.ui.components.{name}"), own, f"{own}\n{shared}"
 
 
-def string_problems(keys: tuple[str, ...], own: str, everything: str) -> list[str]:
-    """Strings that are asked for and not sent, or sent and not asked for."""
+def string_problems(
+    keys: tuple[str, ...], own: str, everything: str, python: text_rules.Used
+) -> list[str]:
+    """Strings that are asked for and not sent, or sent and not asked for.
+
+    Asking may be indirect: `strings[`next_${name}`]`, `strings[name]` with a name that Python
+    sends, or the wrapper itself putting the string into its data.
+    """
     sent = {key.rpartition(".")[2] for key in keys}
     found = [f"{name} is not sent" for name in sorted(asked_for(own) - sent)]
-    patterns = "|".join(re.findall(r"strings\[`(\w*)\$\{\w+\}(?:\w*)`\]", everything)) or "$^"
+    templates = "|".join(re.findall(r"strings\[`(\w*)\$\{[\w.]+\}(?:\w*)`\]", everything)) or "$^"
+    by_name = re.search(r"strings\[\w+\]", everything) is not None
     for name in sorted(sent - asked_for(everything)):
-        if not re.search(rf"[\"'`]{name}[\"'`]", everything) and not re.match(patterns, name):
+        quoted = re.search(rf"[\"'`]{name}[\"'`]", everything)
+        if not (quoted or re.match(templates, name) or (by_name and python.has(name))):
             found.append(f"{name} is not used")
     return found
 
@@ -110,14 +118,21 @@ def string_problems(keys: tuple[str, ...], own: str, everything: str) -> list[st
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_a_component_gets_the_strings_it_shows(name: str) -> None:
     module, own, everything = component(name)
-    assert not string_problems(module.STRING_KEYS, own, everything)
+    python = used_in_project()
+    assert not string_problems(module.STRING_KEYS, own, everything, python)
     for key in module.STRING_KEYS:
         assert i18n.has(f"component.{key}"), key
 
 
 def test_a_missing_and_a_spare_string_are_found() -> None:
     source = 'a(strings.canvas, strings["hint"], strings[`next_${name}`])'
-    assert string_problems(("x.canvas", "x.hint", "x.next_head"), source, source) == []
-    assert string_problems(("x.canvas",), source, source) == ["hint is not sent"]
-    keys = ("x.canvas", "x.hint", "x.spare")
-    assert string_problems(keys, source, source) == ["spare is not used"]
+    python = text_rules.Used()
+    python.add('sent = "causal"')
+    keys = ("x.canvas", "x.hint", "x.next_head")
+    assert string_problems(keys, source, source, python) == []
+    assert string_problems(("x.canvas",), source, source, python) == ["hint is not sent"]
+    spare = (*keys, "x.spare", "x.causal")
+    problems = ["causal is not used", "spare is not used"]
+    assert string_problems(spare, source, source, python) == problems
+    by_name = source + "; b(strings[name])"
+    assert string_problems(spare, source, by_name, python) == problems[1:]

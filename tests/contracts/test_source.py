@@ -80,6 +80,11 @@ CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
         project.interface_files,
         ("attnviz/ui/x.py", "st.session_state['x'] = 1\n"),
     ),
+    "JavaScript asks for type checks": (
+        rules.web_checked,
+        project.web_files,
+        ("attnviz/ui/components/x.js", "export const x = 1;\n"),
+    ),
     "components are closed": (
         rules.web_never,
         project.web_files,

@@ -37,7 +37,7 @@ class Used:
         if re.fullmatch(r"[A-Za-z0-9_.]*[A-Za-z]{2}[A-Za-z0-9_.]*", fixed):
             self.patterns.add(re.compile("".join(parts)))
 
-    def has(self, key: str, depth: int = 2) -> bool:
+    def has(self, key: str, depth: int = 3) -> bool:
         """Whether the key is a literal, or an f-string whose holes can be filled with literals."""
         if key in self.literals:
             return True
