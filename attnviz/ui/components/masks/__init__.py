@@ -32,8 +32,6 @@ STRING_KEYS: tuple[str, ...] = (
     "shared.previous_head",
     "shared.next_head",
     "shared.clear_cell",
-    "masks.padding",
-    "masks.causal",
     "masks.layers_legend",
     "masks.as_ran",
     "masks.what_if",

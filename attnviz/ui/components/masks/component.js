@@ -88,9 +88,9 @@ function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 function buildLayers(/** @type {any} */ view) {
   const { strings, mask_names: names } = view.header;
   view.boxes = names.map((name, bit) => {
-    const input = el("input", { type: "checkbox", "data-mask": name, on: { change: () => switchMask(view, bit, input.checked) } });
+    const input = el("input", { type: "checkbox", "data-mask": bit, on: { change: () => switchMask(view, bit, input.checked) } });
     const tag = el("span", { class: "tag" });
-    return { input, tag, node: el("label", { class: "av-check" }, input, hatchSwatch(view, 1 << bit), el("span", {}, strings[name] ?? name), tag) };
+    return { input, tag, node: el("label", { class: "av-check" }, input, hatchSwatch(view, 1 << bit), el("span", {}, name), tag) };
   });
   view.nodes.layers.replaceChildren(el("legend", {}, strings.layers_legend), ...view.boxes.map((box) => box.node));
 }
@@ -104,7 +104,7 @@ function buildMaps(/** @type {any} */ view) {
 
 function makeMap(/** @type {any} */ view, /** @type {number} */ sentence) {
   const base = el("canvas", { role: "img", tabIndex: 0 }), over = el("canvas", { class: "over", "aria-hidden": "true" });
-  const title = el("h3", {}), count = el("span", { class: "count" }), dead = el("p", { class: "dead" });
+  const title = el("h2", {}), count = el("span", { class: "count" }), dead = el("p", { class: "dead" });
   const node = el("section", { class: "map", dataset: { sentence: String(sentence) } }, el("header", {}, title, count),
     el("div", { class: "plot" }, base, over), dead);
   const map = /** @type {any} */ ({ sentence, base, over, title, count, dead, node, hover: null });
@@ -136,7 +136,7 @@ function writeLegend(/** @type {any} */ view) {
   const scale = { sqrt: " (√)", log: " (log)", linear: "" }[view.scale];
   entries.push(el("span", { class: "entry" }, strings.legend_weight, " 0", ramp, `1${scale}`));
   names.forEach((name, bit) => {
-    if (variant & (1 << bit)) entries.push(el("span", { class: "entry" }, hatchSwatch(view, 1 << bit), fill(strings.legend_blocked, { mask: strings[name] ?? name })));
+    if (variant & (1 << bit)) entries.push(el("span", { class: "entry" }, hatchSwatch(view, 1 << bit), fill(strings.legend_blocked, { mask: name })));
   });
   if (variant === 3) entries.push(el("span", { class: "entry" }, hatchSwatch(view, 3), strings.legend_both));
   nodes.legend.replaceChildren(...entries);

@@ -38,7 +38,7 @@ export function cellSentence(/** @type {any} */ view, /** @type {number} */ sent
   const number = (name, variant) => printed(sliceOf(view, name, sentence, variant)[i]);
   return fill(strings.readout_pair, {
     query: isolate(names[row]), key: isolate(names[col]), weight: number("weights", view.variant), scaled: number("scaled", null),
-    masked: number("masked", view.variant), reason: why.length ? `${strings.blocked}: ${why.join(" ")}` : strings.may_attend,
+    masked: number("masked", view.variant), reason: why.length ? `${strings.blocked}: ${why.join("; ")}` : strings.may_attend,
   });
 }
 
@@ -62,21 +62,22 @@ export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
   markDrawn(base);
 }
 
-/** Lays out all sentences so that their matrices start at the same height and the same distance from the left. */
+/** Lays out all sentences alike: cells of one size, matrices at the same height and the same distance from the left. */
 export function layoutMaps(/** @type {any} */ view) {
   for (const map of view.maps) map.layout = layoutMap(map.base.getContext("2d"), view.header.tokens[map.sentence], view);
   const top = Math.max(...view.maps.map((map) => map.layout.top)), left = Math.max(...view.maps.map((map) => map.layout.left));
+  const wide = Math.min(...view.maps.map(({ layout }) => layout.geom.w / layout.geom.cols));
+  const tall = Math.min(...view.maps.map(({ layout }) => layout.geom.h / layout.geom.rows));
   for (const { layout } of view.maps) {
-    const [dx, dy] = [left - layout.left, top - layout.top];
-    layout.geom.x += dx;
-    layout.geom.y += dy;
-    Object.assign(layout, { left, top, width: layout.width + dx, height: layout.height + dy });
+    const { geom } = layout, [w, h] = [wide * geom.cols, tall * geom.rows], [dx, dy] = [left - layout.left, top - layout.top];
+    Object.assign(layout, { left, top, width: layout.width + dx + w - geom.w, height: layout.height + dy + h - geom.h });
+    Object.assign(geom, { x: geom.x + dx, y: geom.y + dy, w, h });
   }
 }
 
 function layoutMap(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string[]} */ names, /** @type {any} */ view) {
   const common = { rowLabels: names, colLabels: names, width: view.width, theme: view.theme, font: FONT_PX };
-  if (names.length > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, maxLabel: 84, maxCell: 30, rowTitle: "query", colTitle: "key" });
+  if (names.length > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, font: FONT_PX - 1, maxLabel: 84, maxCell: 30, rowTitle: "query", colTitle: "key" });
   const layout = layoutCells(ctx, { ...common, width: view.width - 20, maxCell: 52, maxHeight: 32, maxLabel: 76 });
   const geom = { ...layout.geom, x: layout.geom.x + 20, y: layout.geom.y + 20 };
   return { ...layout, geom, left: layout.left + 20, top: layout.top + 20, width: layout.width + 20, height: layout.height + 20 };

@@ -50,7 +50,7 @@ function keyRow(/** @type {any} */ view, /** @type {any} */ row, /** @type {stri
     el("td", { class: "weight" }, el("span", { class: "amount", style: { width: share } }), el("span", {}, fmtFixed(row.weights[key], DECIMALS))),
     whatIf ? el("td", {}, fmtFixed(row.model[key], DECIMALS)) : null,
     whatIf ? el("td", {}, signed(row.weights[key] - row.model[key])) : null,
-    el("td", { class: "reason" }, why.length ? why.join(" ") : strings.may_attend));
+    el("td", { class: "reason" }, why.length ? why.join("; ") : strings.may_attend));
 }
 
 /** A difference always carries its sign. */

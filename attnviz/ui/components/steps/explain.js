@@ -23,7 +23,7 @@ export function drawArithmetic(/** @type {any} */ view) {
   }
   const steps = [scoreStep(view), scaledStep(view), maskStep(view), softmaxStep(view), mixedStep(view), projectedStep(view)];
   box.replaceChildren(
-    el("header", {}, el("h3", {}, strings.arithmetic), el("p", { class: "asks" }, ...namedTokens(strings.asks, {
+    el("header", {}, el("h2", {}, strings.arithmetic), el("p", { class: "asks" }, ...namedTokens(strings.asks, {
       query: tokenMark("query", tokens[query]), key: tokenMark("key", tokens[key]) })),
     el("p", { class: "precision" }, strings.precision)),
     el("ol", { class: "sums" }, ...steps));
@@ -40,7 +40,7 @@ export function namedTokens(/** @type {string} */ template, /** @type {Record<st
 }
 
 function stepCard(/** @type {string} */ stage, /** @type {string} */ title, /** @type {any[]} */ children) {
-  return el("li", { dataset: { sum: stage } }, el("h4", {}, ...subscripted(title)), ...children);
+  return el("li", { dataset: { sum: stage } }, el("h3", {}, ...subscripted(title)), ...children);
 }
 
 function missingCard(/** @type {any} */ view, /** @type {string} */ stage, /** @type {string} */ title) {
@@ -118,7 +118,8 @@ function maskStep(/** @type {any} */ view) {
   const closed = masked === -Infinity, term = closed ? "(−∞)" : masked === scaled ? "0" : fmtFixed(masked - scaled, DECIMALS);
   const why = closed ? reasonsOf(valueAt(view.arrays.blocked, query, key) ?? 0, reasons) : [];
   return stepCard("masked", strings.step_masked, [
-    el("p", { class: "hint" }, [closed ? strings.mask_blocked : strings.mask_open, ...why].join(" ")),
+    el("p", { class: "hint" }, closed ? strings.mask_blocked : strings.mask_open),
+    why.length ? el("p", { class: "reasons" }, why.join("; ")) : null,
     mathLine(`${fmtFixed(scaled, DECIMALS)} + ${term} = `, resultOf(fmtFixed(masked, DECIMALS))),
   ]);
 }

@@ -119,9 +119,10 @@ function drawNumberedColumns(ctx, geom, info, show) {
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "left";
-  ctx.fillText("0", geom.x, y);
+  const unit = geom.w / geom.cols, [start, stop] = info.stage === "concat" ? show.header.head_slice : [geom.cols, 0];
+  if (start * unit > 12) ctx.fillText("0", geom.x, y);
   ctx.textAlign = "right";
-  ctx.fillText(last, geom.x + geom.w, y);
+  if ((geom.cols - stop) * unit > ctx.measureText(last).width + 4) ctx.fillText(last, geom.x + geom.w, y);
   const word = info.stage === "concat" ? "" : info.cols, room = geom.w - 2 * ctx.measureText(last).width - 12;
   ctx.textAlign = "center";
   if (word && ctx.measureText(word).width <= room) ctx.fillText(word, geom.x + geom.w / 2, y);

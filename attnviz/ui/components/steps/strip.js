@@ -42,7 +42,7 @@ export function buildPanels(view, wire) {
 }
 
 function makePanel(/** @type {any} */ info) {
-  const title = el("h3", {}), formula = el("span", { class: "formula" }), shape = el("span", { class: "shape" });
+  const title = el("h2", {}), formula = el("span", { class: "formula" }), shape = el("span", { class: "shape" });
   const badge = el("p", { class: "badge" }), note = el("p", { class: "note" });
   const panel = /** @type {any} */ ({ info, title, formula, shape, badge, note, hover: null, col: 0 });
   const operator = OPERATORS[info.stage] ? el("span", { class: "operator" }, ...subscripted(OPERATORS[info.stage])) : null;
