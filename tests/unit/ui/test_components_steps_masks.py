@@ -151,6 +151,17 @@ def test_a_panel_says_what_its_numbers_mean() -> None:
     assert header["d_model"] == 5  # from the projected rows, X being absent
 
 
+@pytest.mark.parametrize("error", [np.inf, np.nan, 0.1])
+def test_an_error_above_tolerance_is_said_whatever_its_size(error: float) -> None:
+    data = some_steps()
+    views = tuple(replace(v, error=error) if v.stage == "mixed" else v for v in data.views)
+    header, _ = unpack(steps.pack_steps(replace(data, views=views)))
+    panels = {panel["stage"]: panel for panel in header["panels"]}
+    assert panels["mixed"]["ok"] is False
+    assert panels["mixed"]["error"] == (0.1 if error == 0.1 else None)
+    assert panels["scores"]["ok"] is True
+
+
 def test_stages_that_a_model_may_have_get_a_panel_when_they_exist() -> None:
     data = some_steps()
     bias = replace(view_of("scaled"), stage="biased")

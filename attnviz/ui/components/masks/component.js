@@ -24,6 +24,9 @@ import { drawRowTable } from "./rowtable.js";
  *   mask_reasons: string[]}} MasksHeader
  */
 
+/** How long the picture stays faded when the server does not answer. */
+const BUSY_AT_MOST_MS = 8000;
+
 /** @type {WeakMap<object, any>} */
 const VIEWS = new WeakMap();
 
@@ -64,7 +67,7 @@ function mountMasks(/** @type {any} */ root, /** @type {any} */ setStateValue) {
 }
 
 function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data), { nodes } = view, n = header.tokens[0].length;
+  const { header, arrays } = parse(data), { nodes } = view, n = header.tokens[0].length, first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
   view.selection = clampSelection(from, { ...header, n_query: n, n_key: n });
   Object.assign(view, { header, arrays, theme: theme(view.root), scale: view.selection.scale,
@@ -74,7 +77,8 @@ function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   nodes.top.style.setProperty("--query", colours.query);
   nodes.top.style.setProperty("--key", colours.key);
   nodes.top.removeAttribute("aria-busy");
-  view.committer.start(view.selection);
+  if (first) view.committer.start(view.selection);
+  else view.committer.update(view.selection);
   writeSelection(view.selection);
   view.picker.update(header.strings, header, header.layer, header.head);
   setText(nodes.clear, header.strings.clear_cell);
@@ -203,6 +207,7 @@ function switchMask(/** @type {any} */ view, /** @type {number} */ bit, /** @typ
 function askHead(/** @type {any} */ view, /** @type {number} */ layer, /** @type {number} */ head) {
   view.selection = { ...view.selection, layer, head };
   view.nodes.top.setAttribute("aria-busy", "true");
+  setTimeout(() => view.nodes.top.removeAttribute("aria-busy"), BUSY_AT_MOST_MS);
   view.committer.update(view.selection);
   view.committer.commit();
 }

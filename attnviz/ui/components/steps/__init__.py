@@ -8,6 +8,7 @@ them. Formulas follow Vaswani et al. 2017, section 3.2; they are the same in eve
 `demo.json` is the header of a hand-sized example, held to this file by a test.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -177,7 +178,8 @@ def _panel(stage: Stage, view: StepView | None, data: StepsData) -> dict[str, ob
         "signed": view.signed,
         "range": list(view.range) if view.range else None,
         "rows_sum_to": view.rows_sum_to,
-        "error": view.error,
+        "error": view.error if view.error is None or math.isfinite(view.error) else None,
+        "ok": view.ok,
         "tolerance": view.tolerance,
     }
 

@@ -72,7 +72,7 @@ export function addUp(shown, total, decimals) {
 }
 
 /**
- * exp(s − max) / Σ exp over the row of the query.
+ * exp(s − max) / Σ exp over the row of the query; null also where that is not how the weight came about.
  * @param {Record<string, Matrix>} arrays
  * @param {number} query
  * @param {number} key
@@ -86,6 +86,7 @@ export function softmaxOf(arrays, query, key) {
   const live = row.reduce((count, value) => count + (value > -Infinity ? 1 : 0), 0);
   const exp = live ? Math.exp(row[key] - max) : 0;
   const sum = live ? row.reduce((total, value) => total + Math.exp(value - max), 0) : 0;
+  if (live && Math.abs(exp / sum - weight) > 1e-5) return null;
   return { max, score: row[key], exp, sum, weight, live };
 }
 

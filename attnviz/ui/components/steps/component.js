@@ -25,8 +25,11 @@ import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
  * One panel: its stage with shape, axes, colour range and error, or the reason why it is absent.
  * @typedef {{stage: string, title: string, formula: string, absent: string | null, shape: [number, number] | null,
  *   rows?: string, cols?: string, signed?: boolean, range?: [number, number] | null, rows_sum_to?: number | null,
- *   error?: number | null, tolerance?: number}} PanelInfo
+ *   error?: number | null, ok?: boolean, tolerance?: number}} PanelInfo
  */
+
+/** How long the picture stays faded when the server does not answer. */
+const BUSY_AT_MOST_MS = 8000;
 
 /** @type {WeakMap<object, any>} */
 const VIEWS = new WeakMap();
@@ -67,7 +70,7 @@ function mountSteps(/** @type {any} */ root, /** @type {any} */ setStateValue) {
 }
 
 function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data), n = header.tokens.length, { nodes } = view;
+  const { header, arrays } = parse(data), n = header.tokens.length, { nodes } = view, first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
   view.selection = clampSelection(from, { ...header, n_query: n, n_key: n });
   Object.assign(view, { header, arrays, theme: theme(view.root), scale: view.selection.scale,
@@ -77,7 +80,8 @@ function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   nodes.top.style.setProperty("--key", colours.key);
   nodes.top.classList.toggle("dark", view.theme.dark);
   nodes.top.removeAttribute("aria-busy");
-  view.committer.start(view.selection);
+  if (first) view.committer.start(view.selection);
+  else view.committer.update(view.selection);
   writeSelection(view.selection);
   writeFrame(view);
   buildPanels(view, (panel) => wirePanel(panel, view));
@@ -123,6 +127,7 @@ function choose(/** @type {any} */ view, /** @type {number | null} */ query, /**
 function askHead(/** @type {any} */ view, /** @type {number} */ layer, /** @type {number} */ head) {
   view.selection = { ...view.selection, layer, head };
   view.nodes.top.setAttribute("aria-busy", "true");
+  setTimeout(() => view.nodes.top.removeAttribute("aria-busy"), BUSY_AT_MOST_MS);
   view.committer.update(view.selection);
   view.committer.commit();
 }

@@ -93,7 +93,7 @@ export function paintBase(/** @type {any} */ panel, /** @type {any} */ show) {
 
 /** Numbers into the cells where they fit. Returns their decimals, null where none are printed. */
 function printCells(ctx, geom, values, scale, theme) {
-  for (const size of [10.5, 9.5, 8.5]) {
+  for (const size of [10.5, 9.5, 8.5, 7.5]) {
     const font = `${size}px ${theme.font}`, decimals = fittingDecimals(ctx, values, geom, font);
     if (decimals === null || (decimals < 2 && size > 8.5)) continue;
     printNumbers(ctx, geom, values, { lut: scale.lut, toLevel: scale.toLevel, decimals, font, plain: theme.text });

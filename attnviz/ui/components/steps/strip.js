@@ -150,8 +150,8 @@ function writePanel(/** @type {any} */ panel, /** @type {any} */ view) {
 
 /** How far our numbers are from the model's own, and whether that is within the tolerance. */
 function writeBadge(/** @type {any} */ panel, /** @type {Record<string, string>} */ strings) {
-  const { error, tolerance } = panel.info, none = error === null, ok = none || error <= tolerance;
-  const text = none ? strings.no_reference : fill(strings.badge, { error: fmtError(error) }).replace(/ = /, " =\u00a0");
+  const { error, ok, tolerance } = panel.info, none = ok && error === null;
+  const text = none ? strings.no_reference : fill(strings.badge, { error: fmtError(error ?? NaN) }).replace(/ = /, " =\u00a0");
   const verdict = fill(ok ? strings.badge_ok : strings.badge_bad, { tolerance: fmtError(tolerance) });
   setData(panel.badge, { ok: none ? "none" : String(ok) });
   panel.badge.title = none ? "" : verdict;
