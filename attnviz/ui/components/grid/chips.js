@@ -13,7 +13,7 @@ import { colourAt, inkOn } from "../shared/colors.js";
  * @returns {HTMLElement[]}
  */
 export function makeChips(node, tokens, special) {
-  const chips = tokens.map((token, i) => el("span", { class: `av-chip${special[i] ? " av-special" : ""}`, dataset: { token: i } }, token));
+  const chips = tokens.map((token, i) => el("span", { class: `av-chip${special[i] ? " av-special" : ""}`, dir: "auto", dataset: { token: i } }, token));
   node.replaceChildren(...chips);
   return chips;
 }

@@ -8,7 +8,7 @@ import { headPicker } from "../shared/controls.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { el, fillNodes, fitCanvas, keycaps, markDrawn, oncePerFrame, setData, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed, headName } from "../shared/fmt.js";
-import { cancelWrite, clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
 import { theme } from "../shared/theme.js";
 import { lightChips, makeChips, strongestRows } from "./chips.js";
@@ -65,6 +65,7 @@ function unmountGrid(/** @type {any} */ root) {
 function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
   Object.assign(state, { raw: data, header, weights: arrays.weights, atlas: null, hover: null, chip: null });
+  flushWrite();
   state.selection = clampSelection(readSelection(), header);
   state.committer.start(state.selection);
   state.chips = makeChips(state.chipBox, header.tokens, header.special);
@@ -165,7 +166,7 @@ function drawGrid(/** @type {any} */ state, /** @type {{layer: number, head: num
 function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ values) {
   const { header, weights, chips, lut, chip } = state, { strings, tokens, n_query: nQuery, n_key: nKey } = header;
   const levels = levelTable(weights.dtype, SCALE), asking = new Set(), looked = new Map();
-  const number = (/** @type {number} */ code) => fmtFixed(weightOf(code, weights.dtype), 2);
+  const number = (/** @type {number} */ code) => `≈\u2009${fmtFixed(weightOf(code, weights.dtype), 2)}`;
   /** @type {Node[]} */
   let items;
   if (chip !== null && chip < nQuery) {
@@ -173,11 +174,11 @@ function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ v
     asking.add(chip);
     for (const { key, code } of row) looked.set(key, levels[code]);
     const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
-    items = [...fillItem(strings.looks, tokens[chip]), ...top.map(({ key, code }) => el("span", {}, el("b", {}, tokens[key]), number(code)))];
+    items = [...fillItem(strings.looks, tokens[chip]), ...top.map(({ key, code }) => el("span", {}, el("bdi", {}, tokens[key]), number(code)))];
   } else {
     const rows = strongestRows(values, nQuery, nKey, header.special, STRONGEST);
     for (const { query, key, code } of rows) { asking.add(query); looked.set(key, Math.max(levels[code], looked.get(key) ?? 0)); }
-    items = [el("span", {}, strings.strongest), ...rows.map(({ query, key, code }) => el("span", {}, el("b", {}, tokens[query]), "→", el("b", {}, tokens[key]), number(code)))];
+    items = [el("span", {}, strings.strongest), ...rows.map(({ query, key, code }) => el("span", {}, el("bdi", {}, tokens[query]), "→", el("bdi", {}, tokens[key]), number(code)))];
   }
   lightChips(chips, asking, looked, lut);
   if (chip === null) scrollToChip(state.chipBox, chips[Math.min(...asking)]);
@@ -192,5 +193,5 @@ function scrollToChip(/** @type {HTMLElement} */ box, /** @type {HTMLElement | u
 }
 
 function fillItem(/** @type {string} */ template, /** @type {string} */ query) {
-  return [el("span", {}, ...fillNodes(template, { query: el("b", {}, query) }))];
+  return [el("span", {}, ...fillNodes(template, { query: el("bdi", {}, query) }))];
 }

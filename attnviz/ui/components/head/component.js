@@ -7,7 +7,7 @@ import { headValues, parse } from "../shared/buffer.js";
 import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
 import { el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtPercent, fmtWeight, headName } from "../shared/fmt.js";
-import { cancelWrite, clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
 import { isolate } from "../shared/axes.js";
@@ -66,6 +66,7 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   const { header, arrays } = parse(data);
   header.approximate = arrays.weights.dtype === "u8";
   Object.assign(state, { raw: data, header, view: null, weights: arrays.weights, hover: null, focus: null });
+  flushWrite();
   state.selection = clampSelection(readSelection(), header);
   state.committer.start(state.selection);
   state.parts = buildParts(header, state.selection, {

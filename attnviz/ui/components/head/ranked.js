@@ -30,6 +30,6 @@ function rankedRow(/** @type {any} */ view, /** @type {number} */ key, /** @type
   const bar = el("span", { class: "av-ranked-bar" });
   bar.style.width = `${most > 0 ? (100 * weight) / most : 0}%`;
   bar.style.backgroundColor = colourFor(view.lut, weight, view.scale);
-  const name = el("span", { class: `av-ranked-token${view.special[key] ? " av-muted" : ""}`, title: `${view.labels[key]} (${key})` }, view.labels[key]);
+  const name = el("span", { class: `av-ranked-token${view.special[key] ? " av-muted" : ""}`, title: `${view.labels[key]} (${key})` }, el("bdi", {}, view.labels[key]));
   return el("li", { dataset: { key } }, name, el("span", { class: "av-ranked-track" }, bar), el("span", { class: "av-number" }, fmtWeight(weight, view.approx)));
 }

@@ -134,7 +134,7 @@ const TICKS = { linear: [0, 0.25, 0.5, 0.75, 1], sqrt: [0, 0.05, 0.25, 0.5, 1], 
  * @param {{lut: Uint32Array, theme: import("./theme.js").Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number}} opts
  */
 export function drawColourBar(canvas, opts) {
-  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10 } = opts, pad = 14, font = 11;
+  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10 } = opts, pad = 22, font = 11;
   const ctx = fitCanvas(canvas, width, bar + font + 9), span = width - 2 * pad;
   for (let x = 0; x < span; x++) {
     ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));

@@ -35,16 +35,27 @@ export function clampSelection(selection, size) {
 }
 
 let urlTimer = 0;
+/** @type {Selection | null} */
+let unwritten = null;
 
 /** Mirrors a selection into the address, once things have been quiet for a moment; other parameters stay. */
 export function writeSelection(/** @type {Selection} */ selection) {
   clearTimeout(urlTimer);
-  urlTimer = setTimeout(() => replaceUrl(selection), URL_DELAY_MS);
+  unwritten = selection;
+  urlTimer = setTimeout(flushWrite, URL_DELAY_MS);
+}
+
+/** Writes a pending address change now: before new data is matched with what the address says. */
+export function flushWrite() {
+  clearTimeout(urlTimer);
+  if (unwritten) replaceUrl(unwritten);
+  unwritten = null;
 }
 
 /** Forgets an address change that has not been written yet. */
 export function cancelWrite() {
   clearTimeout(urlTimer);
+  unwritten = null;
 }
 
 function replaceUrl(/** @type {Selection} */ selection) {
