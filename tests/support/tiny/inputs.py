@@ -1,0 +1,251 @@
+"""Inputs for any model: what its forward asks for, in shapes that its config tells.
+
+A batch of two; where a model takes an attention mask, the second row is padded on the right.
+`candidates` gives several sets, the smallest first: a caller takes the first that the model runs
+with. Types whose inputs follow from no rule have a builder of their own in `special.INPUTS`.
+"""
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from tests.support.tiny.special import INPUTS
+
+BATCH, TEXT, TEXT_REAL, TARGET, TARGET_REAL = 2, 11, 8, 7, 5
+SAMPLES, SAMPLES_REAL, FRAMES, FRAMES_REAL = 4000, 2600, 80, 56
+Inputs = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What inputs are made from: the model, its config, one random generator."""
+
+    model: PreTrainedModel
+    generator: torch.Generator
+
+    @property
+    def config(self) -> PreTrainedConfig:
+        return self.model.config
+
+    @cached_property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        return dict(inspect.signature(type(self.model).forward).parameters)
+
+    @cached_property
+    def configs(self) -> list[PreTrainedConfig]:
+        """The config and every config below it."""
+        return list(_tree(self.config))
+
+    def find(self, *names: str, default: Any = None, below: str = "") -> Any:
+        """The first of these fields found in the config or (breadth first) below it."""
+        order = sorted(self.configs, key=lambda one: below not in type(one).__name__.lower())
+        for config in order:
+            for name in names:
+                value = _plain(config, name)
+                if value is not None:
+                    return value
+        return default
+
+    def normal(self, *shape: int) -> Tensor:
+        return torch.randn(*shape, generator=self.generator)
+
+    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+        return torch.randint(low, high, shape, generator=self.generator)
+
+
+def _plain(config: PreTrainedConfig, name: str) -> Any:
+    try:
+        return getattr(config, name, None)
+    except RuntimeError:  # a field that differs by layer
+        return config._getattr_without_heterogeneous_validation(name, None)
+
+
+def _tree(config: PreTrainedConfig) -> Iterator[PreTrainedConfig]:
+    level = [config]
+    while level:
+        yield from level
+        level = [
+            below
+            for one in level
+            for below in vars(one).values()
+            if isinstance(below, PreTrainedConfig)
+        ]
+
+
+def padding(length: int, real: int) -> Tensor:
+    """An attention mask of two rows, the second padded on the right."""
+    mask = torch.ones(BATCH, length, dtype=torch.long)
+    mask[1, real:] = 0
+    return mask
+
+
+def text_ids(source: Source, length: int = TEXT, real: int = TEXT_REAL) -> Tensor:
+    """Token ids that are no special token; the padding token on the right of the second row."""
+    sizes = [_plain(config, "vocab_size") for config in source.configs]
+    vocabulary = min((size for size in sizes if isinstance(size, int) and size > 8), default=64)
+    special = {
+        value
+        for config in source.configs
+        for name, value in vars(config).items()
+        if "token" in name and isinstance(value, int)
+    }
+    allowed = [token for token in range(4, vocabulary) if token not in special]
+    ids = torch.tensor(allowed)[source.integers(0, len(allowed), BATCH, length)]
+    pad = source.find("pad_token_id")
+    ids[1, real:] = pad if isinstance(pad, int) and 0 <= pad < vocabulary else 0
+    return ids
+
+
+def _pixels(source: Source) -> Tensor:
+    size = source.find("image_size", "img_size", "input_size", default=64, below="vision")
+    height, width = size if isinstance(size, (list, tuple)) else (size, size)
+    if height > 640:
+        height = width = 64
+    channels = source.find("num_channels", "in_channels", "in_chans", default=3, below="vision")
+    channels = channels if isinstance(channels, int) else 3
+    return source.normal(BATCH, channels, height, width)
+
+
+def _video(source: Source) -> Tensor:
+    frames = source.find("num_frames", "frames_per_clip", default=4, below="vision")
+    pixels = _pixels(source)
+    return source.normal(BATCH, frames, *pixels.shape[1:])
+
+
+def _patch_dim(source: Source) -> int:
+    patch = source.find("patch_size", default=16, below="vision")
+    height, width = (patch[-2:] * 2)[:2] if isinstance(patch, (list, tuple)) else (patch, patch)
+    frames = source.find("temporal_patch_size", default=1, below="vision")
+    frames = frames[0] if isinstance(frames, (list, tuple)) else frames
+    channels = source.find("in_channels", "in_chans", "num_channels", default=3, below="vision")
+    return channels * frames * height * width
+
+
+def _mels(source: Source) -> int:
+    names = ("num_mel_bins", "feature_projection_input_dim", "input_feat_per_channel")
+    names += ("input_feat_size", "n_mels", "mel_bins", "input_dim", "feature_size", "input_size")
+    return source.find(*names, default=80, below="audio")
+
+
+def _frames(source: Source) -> int:
+    positions = source.find("max_source_positions", below="audio")
+    return 2 * positions if isinstance(positions, int) and positions <= 64 else FRAMES
+
+
+def _boxes(source: Source) -> Tensor:
+    low = source.integers(0, 400, BATCH, TEXT, 2)
+    width = source.find("dim_bbox", default=4)
+    boxes = torch.cat([low, low + 50], -1)
+    return boxes.float().repeat(1, 1, 2) / 1000 if width == 8 else boxes
+
+
+GRID = torch.tensor([[1, 4, 4], [1, 4, 8]])
+
+# One or more ways to make each argument; several are tried in turn.
+MAKERS: dict[str, tuple[Callable[[Source], Any], ...]] = {
+    "input_ids": (text_ids,),
+    "attention_mask": (lambda source: padding(TEXT, TEXT_REAL),),
+    "decoder_input_ids": (lambda source: text_ids(source, TARGET, TARGET_REAL),),
+    "decoder_attention_mask": (lambda source: padding(TARGET, TARGET_REAL),),
+    "pixel_values": (
+        _pixels,
+        _video,
+        lambda source: source.normal(BATCH, 16, _patch_dim(source)),
+        lambda source: _pixels(source).unsqueeze(1),
+    ),
+    "pixel_values_videos": (_video,),
+    "hidden_states": (lambda source: source.normal(int(GRID.prod(1).sum()), _patch_dim(source)),),
+    "grid_thw": (lambda source: GRID,),
+    "image_grid_thw": (lambda source: GRID,),
+    "input_values": (
+        lambda source: source.normal(BATCH, SAMPLES),
+        lambda source: source.normal(BATCH, 1, SAMPLES),
+        lambda source: source.normal(BATCH, 64, _mels(source)),
+    ),
+    "input_features": (
+        lambda source: source.normal(BATCH, _mels(source), _frames(source)),
+        lambda source: source.normal(BATCH, _frames(source), _mels(source)),
+    ),
+    "input_features_mask": (lambda source: padding(_frames(source), FRAMES_REAL),),
+    "inputs_embeds": (lambda source: source.normal(BATCH, TEXT, source.find("hidden_size")),),
+    "encoder_hidden_states": (
+        lambda source: source.normal(
+            BATCH, 13, source.find("encoder_hidden_size", "cross_hidden_size", "hidden_size")
+        ),
+    ),
+    "bbox": (_boxes,),
+    "pixel_attention_mask": (lambda source: torch.ones(BATCH, 16, dtype=torch.long),),
+    "spatial_shapes": (lambda source: torch.tensor([[4, 4]] * BATCH),),
+    "query_embeds": (lambda source: source.normal(BATCH, 5, source.find("hidden_size")),),
+    "latents": (lambda source: source.normal(BATCH, source.find("hidden_size"), 16),),
+}
+PICTURES = ("pixel_values", "pixel_values_videos")
+SOUNDS = ("input_values", "input_features", "input_features_mask")
+
+
+def candidates(model_type: str, model: PreTrainedModel) -> Iterator[Inputs]:
+    """Sets of inputs for this model, the least first."""
+    source = Source(model, torch.Generator().manual_seed(5))
+    if model_type in INPUTS:
+        yield INPUTS[model_type](source)
+        return
+    seen: set[tuple[str, ...]] = set()
+    for names in _name_sets(source):
+        known = tuple(name for name in names if name in MAKERS)
+        if known in seen:
+            continue
+        seen.add(known)
+        for makers in itertools.product(*(MAKERS[name] for name in known)):
+            try:
+                inputs = {name: make(source) for name, make in zip(known, makers, strict=True)}
+            except (TypeError, RuntimeError):  # this config says nothing about such an input
+                continue
+            yield from _with_masks(source, inputs)
+
+
+def _name_sets(source: Source) -> Iterator[list[str]]:
+    parameters = source.parameters
+    main = getattr(source.model, "main_input_name", "input_ids")
+    optional = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    required = [
+        name
+        for name, one in parameters.items()
+        if one.default is one.empty and one.kind not in optional and name != "self"
+    ]
+    base = list(dict.fromkeys([main, *required])) if isinstance(main, str) else required
+    base = [name for name in base if name in parameters]
+    if "decoder_input_ids" in parameters:
+        base += ["decoder_input_ids", "decoder_attention_mask"]
+    extra = [name for name in (*PICTURES, *SOUNDS) if name in parameters and name not in base]
+    yield [name for name in base if name in parameters]
+    for name in extra:
+        yield [*base, name]
+    if "input_ids" in parameters and "input_ids" not in base:
+        yield [*base, "input_ids"]
+        yield ["input_ids", *(name for name in base if name not in PICTURES)]
+    yield [name for name in MAKERS if name in parameters and name != "inputs_embeds"]
+
+
+def _with_masks(source: Source, inputs: Inputs) -> Iterator[Inputs]:
+    """The inputs with an attention mask where the model takes one, and without."""
+    if "attention_mask" in source.parameters and "attention_mask" not in inputs:
+        length = next(
+            (
+                (value.shape[1], real)
+                for name, real in (("input_ids", TEXT_REAL), ("input_values", SAMPLES_REAL))
+                if isinstance(value := inputs.get(name), Tensor) and value.dim() == 2
+            ),
+            None,
+        )
+        if length is None and "input_features" in inputs:
+            length = (max(inputs["input_features"].shape[1:]), FRAMES_REAL)
+        if length is not None:
+            yield inputs | {"attention_mask": padding(*length)}
+    yield inputs
