@@ -142,7 +142,7 @@ def masks(lang: Language, captured: Captured, layer: int, head: int) -> masks_co
         n_layers=capture.n_layers,
         n_heads=capture.n_heads,
         as_model=_as_model([of.mask for of in model], named),
-        mask_names=tuple(text(lang, f"mask.{name}") for name in NAMED_MASKS),
+        mask_names=NAMED_MASKS,
         mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in NAMED_MASKS),
         blocked=np.stack([blockers(of).numpy() for of in named]),
         weights=_stacked([[each.weights for each in of] for of in variants]),

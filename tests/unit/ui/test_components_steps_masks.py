@@ -81,7 +81,7 @@ def some_steps() -> StepsData:
         views=tuple(view_of(stage) for stage in SHAPES if stage != "x"),
         absent={"x": "the layer reads something else"},
         blocked=np.array([[0, 2, 3], [0, 0, 3], [0, 0, 1]], np.uint8),
-        mask_names=("Padding mask", "Causal mask"),
+        mask_names=("padding", "causal"),
         mask_reasons=REASONS,
         strings=texts(steps.STRING_KEYS),
     )
@@ -100,7 +100,7 @@ def some_masks() -> MasksData:
         n_layers=2,
         n_heads=HEADS,
         as_model=1,
-        mask_names=("Padding mask", "Causal mask"),
+        mask_names=("padding", "causal"),
         mask_reasons=REASONS,
         blocked=rng.integers(0, 4, (2, 3, 3)).astype(np.uint8),
         weights=rng.random((2, 4, 3, 3)).astype(np.float32),
@@ -234,7 +234,7 @@ def test_the_texts_a_component_asks_for_are_those_it_uses(
     short = [key.rpartition(".")[2] for key in part.STRING_KEYS]
     assert len(set(short)) == len(short)
     assert all(i18n.has(f"component.{key}") for key in part.STRING_KEYS)
-    by_name = set(steps.TITLE_KEYS.values()) if part is steps else set()
+    by_name = set(steps.TITLE_KEYS.values()) if part is steps else {"padding", "causal"}
     used = set(re.findall(r"strings\.(\w+)", source_of(part)))
     assert used | SHARED_BY_PICKER | by_name == set(short)
 

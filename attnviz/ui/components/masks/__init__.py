@@ -32,6 +32,8 @@ STRING_KEYS: tuple[str, ...] = (
     "shared.previous_head",
     "shared.next_head",
     "shared.clear_cell",
+    "masks.padding",
+    "masks.causal",
     "masks.layers_legend",
     "masks.as_ran",
     "masks.what_if",
@@ -73,7 +75,7 @@ class MasksData:
     n_layers: int
     n_heads: int
     as_model: int
-    mask_names: tuple[str, ...]
+    mask_names: tuple[str, ...]  # "padding", "causal": their titles are texts of those names
     mask_reasons: tuple[str, ...]
     blocked: UInt8[np.ndarray, "batch query key"]
     weights: Float32[np.ndarray, "batch variant query key"]

@@ -92,9 +92,9 @@ function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 function buildLayers(/** @type {any} */ view) {
   const { strings, mask_names: names } = view.header;
   view.boxes = names.map((name, bit) => {
-    const input = el("input", { type: "checkbox", "data-mask": bit, on: { change: () => switchMask(view, bit, input.checked) } });
+    const input = el("input", { type: "checkbox", "data-mask": name, on: { change: () => switchMask(view, bit, input.checked) } });
     const tag = el("span", { class: "tag" });
-    return { input, tag, node: el("label", { class: "av-check" }, input, hatchSwatch(view, 1 << bit), el("span", {}, name), tag) };
+    return { input, tag, node: el("label", { class: "av-check" }, input, hatchSwatch(view, 1 << bit), el("span", {}, strings[name] ?? name), tag) };
   });
   view.nodes.layers.replaceChildren(el("legend", {}, strings.layers_legend), ...view.boxes.map((box) => box.node));
 }
@@ -140,7 +140,7 @@ function writeLegend(/** @type {any} */ view) {
   const scale = { sqrt: " (√)", log: " (log)", linear: "" }[view.scale];
   entries.push(el("span", { class: "entry" }, strings.legend_weight, " 0", ramp, `1${scale}`));
   names.forEach((name, bit) => {
-    if (variant & (1 << bit)) entries.push(el("span", { class: "entry" }, hatchSwatch(view, 1 << bit), fill(strings.legend_blocked, { mask: name })));
+    if (variant & (1 << bit)) entries.push(el("span", { class: "entry" }, hatchSwatch(view, 1 << bit), fill(strings.legend_blocked, { mask: strings[name] ?? name })));
   });
   if (variant === 3) entries.push(el("span", { class: "entry" }, hatchSwatch(view, 3), strings.legend_both));
   nodes.legend.replaceChildren(...entries);
