@@ -18,6 +18,9 @@ from jaxtyping import Bool, Float32, Int64
 
 Kind = Literal["self", "cross"]
 Stack = Literal["encoder", "decoder", "text", "vision", "audio"]
+ModelKind = Literal[
+    "encoder", "decoder", "encoder-decoder", "vision", "speech", "text-image", "module"
+]
 Stage = Literal[
     "x",
     "q",
@@ -66,7 +69,7 @@ class ModelCard:
     """What the registry knows of a model before it is loaded."""
 
     name: str
-    kind: Literal["encoder", "decoder", "encoder-decoder", "vision"]
+    kind: ModelKind
     layers: int
     heads: int
     parameters: int

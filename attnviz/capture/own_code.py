@@ -25,12 +25,12 @@ def own_code_modules(model: nn.Module) -> dict[str, nn.Module]:
     return {
         name: module
         for name, module in model.named_modules()
-        if isinstance(module, TORCH_MODULES) or has_own_code(type(module))
+        if isinstance(module, TORCH_MODULES) or has_own_code(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
     }
 
 
 @cache
-def has_own_code(cls: type) -> bool:
+def has_own_code(cls: type[nn.Module]) -> bool:
     """True for a class named after attention that multiplies or normalises by itself."""
     if not IS_ATTENTION.search(cls.__name__) or cls.__module__.startswith("torch."):
         return False

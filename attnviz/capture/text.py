@@ -39,7 +39,9 @@ def capture(
         )
     encoded = _encode(lm, texts, pairs, cut)
     tokens = _tokens(lm, encoded, texts, pairs)
-    inputs = {name: encoded[name].to(lm.key.device) for name in lm.tokenizer.model_input_names}
+    inputs = {
+        name: encoded[name].to(lm.key.device) for name in lm.text_tokenizer().model_input_names
+    }
     with lm.lock, torch.no_grad(), record(lm.model) as calls:
         output = lm.model(**inputs)
     return Capture(
@@ -78,7 +80,7 @@ def _strings(value: object) -> list[str] | None:
 
 
 def _encode(lm: LoadedModel, texts: list[str], pairs: list[str] | None, cut: bool) -> BatchEncoding:
-    encoded: BatchEncoding = lm.tokenizer(
+    encoded: BatchEncoding = lm.text_tokenizer()(
         texts,
         pairs,
         padding=True,

@@ -8,20 +8,26 @@ import threading
 from dataclasses import dataclass, field
 
 import numpy as np
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from torch import nn
+from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
+from attnviz.errors import BadInput
 from attnviz.models.labels import label
-from attnviz.types import ModelCard, ModelKey, Tokens
+from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
+
+# a text that is longer than this is refused even by models without a limit of their own
+MOST_TOKENS = 16_384
 
 
 @dataclass(eq=False)
 class LoadedModel:
-    """A model with its tokenizer. `notice` tells, in words, when it is not quite what was asked."""
+    """A model with what prepares its inputs; `notice` says when it is not quite what was asked."""
 
     card: ModelCard
     key: ModelKey
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
+    model: nn.Module
+    tokenizer: PreTrainedTokenizerBase | None = None
+    processor: object | None = None
     notice: str | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -30,23 +36,42 @@ class LoadedModel:
         return self.card.name
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> ModelKind:
         return self.card.kind
 
     @property
     def n_layers(self) -> int:
-        return int(self.model.config.num_hidden_layers)
+        """How many layers the card promises; 0 where that is known only after a capture."""
+        return self.card.layers
 
     @property
     def n_heads(self) -> int:
-        return int(self.model.config.num_attention_heads)
+        """How many heads a layer has; 0 where that is known only after a capture."""
+        return self.card.heads
 
     @property
     def max_tokens(self) -> int:
         """How many tokens a text may have, the special ones included."""
-        positions = getattr(self.model.config, "max_position_embeddings", None)
-        limits = (int(self.tokenizer.model_max_length), int(positions) if positions else None)
-        return min(limit for limit in limits if limit is not None)
+        limits = [MOST_TOKENS]
+        if self.tokenizer is not None:
+            limits.append(int(self.tokenizer.model_max_length))
+        config = getattr(self.model, "config", None)
+        if isinstance(config, PreTrainedConfig):
+            positions = getattr(config.get_text_config(), "max_position_embeddings", None)
+            limits += [positions] if isinstance(positions, int) and positions > 0 else []
+        return min(limits)
+
+    def text_tokenizer(self) -> PreTrainedTokenizerBase:
+        """The tokenizer; `BadInput` for a model that takes no text."""
+        if self.tokenizer is None:
+            raise BadInput(
+                f"{self.name} is a {self.kind} model without a tokenizer: it takes no text; pass"
+                " image= or inputs=",
+                code="no_tokenizer",
+                name=self.name,
+                kind=self.kind,
+            )
+        return self.tokenizer
 
     def tokens(
         self,
@@ -57,8 +82,8 @@ class LoadedModel:
         attended: list[int],
     ) -> Tokens:
         """The `Tokens` of one row of a tokenised batch, labels made; lists as tokenizers gives."""
-        pieces = tuple(self.tokenizer.convert_ids_to_tokens(ids))
-        unknown = self.tokenizer.unk_token_id
+        pieces = tuple(self.text_tokenizer().convert_ids_to_tokens(ids))
+        unknown = self.text_tokenizer().unk_token_id
         labels = tuple(
             label(piece, "" if added else text[start:end], unknown=token == unknown)
             for piece, (start, end), added, token in zip(pieces, offsets, special, ids, strict=True)

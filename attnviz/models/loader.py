@@ -1,50 +1,66 @@
-"""From a model's name to a `LoadedModel`: find the files, check them, read them.
+"""From a name, a hub id, a folder or a module to a `LoadedModel`: find, check, read.
 
-The files come from an installed package, with the hub offline, and the weights' sha256 is checked
-before anything reads them. Without the package the hub id is tried instead, and the model says so
-in its `notice`. Weights are safetensors only; code from a hub is never run.
+Registered models come from an installed package with the hub offline, and the sha256 of their
+weights is checked before anything reads them; without the package the hub id is tried instead and
+the model says so in its `notice`. Weights are safetensors only; code from a hub is never run.
 """
 
-import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 import torch
-from transformers import AutoModel, AutoTokenizer
-from transformers.utils.logging import (
-    disable_progress_bar,
-    enable_progress_bar,
-    is_progress_bar_enabled,
-)
+from huggingface_hub import HfApi
+from torch import nn
 
-from attnviz.errors import ModelNotFound
+from attnviz.errors import BadInput, ModelNotFound
+from attnviz.models import files
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.registry import PackagedModel, find
+from attnviz.models.reading import first_line, read, wrap
+from attnviz.models.registry import REGISTRY, PackagedModel, find
 from attnviz.types import ModelKey
 
-WEIGHTS = "model.safetensors"
-CHUNK_BYTES = 1 << 20
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+DTYPES = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+}
 
 
-def load(name: str) -> LoadedModel:
-    """Load a registered model, float32 on the CPU.
+def load(
+    source: str | Path | nn.Module,
+    *,
+    device: str | None = None,
+    dtype: str | torch.dtype | None = None,
+    revision: str | None = None,
+    local_files_only: bool = False,
+) -> LoadedModel:
+    """Load a model by its registered name, hub id or folder, or take a module as it is.
 
-    Raises `ModelNotFound` for a name that is not registered, for weights whose sha256 is not the
-    expected one, and when neither the package nor the hub has the files.
+    float32 on the CPU unless asked otherwise. `revision` is a hub's branch, tag or commit;
+    `local_files_only` keeps off the network. Raises `ModelNotFound` for a name that is not
+    registered, files that are missing, damaged, pickled or of an unknown architecture, an id that
+    the hub does not have or that cannot be reached, and NaN weights; `TooLarge` for weights over
+    the operator's limit; `BadInput` for a device or dtype that does not exist here.
     """
-    entry = find(name)
-    folder = packaged_folder(entry)
-    if folder is not None:
-        check_weights(folder / WEIGHTS, entry)
-        return _read(entry, str(folder), entry.card.revision, notice=None)
-    notice = (
-        f"the package {entry.distribution}=={entry.version} is not installed;"
-        f" {name} was loaded from the hub as {entry.card.hub_id}"
-    )
-    return _read(entry, entry.card.hub_id, "main", notice)
+    if isinstance(source, nn.Module):
+        return wrap(source)
+    wanted, type_ = _device(device), _dtype(dtype)
+    name = str(source)
+    if name in REGISTRY:
+        return _load_registered(find(name), wanted, type_)
+    if Path(name).is_dir():
+        folder = Path(name).resolve()
+        files.check_folder(folder)
+        files.check_size(files.size_mib(folder), name)
+        return read(str(folder), folder.name, None, wanted, type_, local=True)
+    if isinstance(source, Path) or not HUB_ID.fullmatch(name):
+        return _load_registered(find(name), wanted, type_)  # raises, and lists the names there are
+    if not local_files_only:
+        files.check_size(_hub_size_mib(name, revision), name)
+    return read(name, name, revision, wanted, type_, local=local_files_only)
 
 
 def packaged_folder(entry: PackagedModel) -> Path | None:
@@ -57,18 +73,15 @@ def packaged_folder(entry: PackagedModel) -> Path | None:
     if installed != entry.version or spec is None or not spec.submodule_search_locations:
         return None
     folder = Path(next(iter(spec.submodule_search_locations))) / entry.folder
-    return folder if (folder / WEIGHTS).is_file() else None
+    return folder if (folder / files.WEIGHTS).is_file() else None
 
 
 def check_weights(path: Path, entry: PackagedModel) -> None:
     """Raise `ModelNotFound` unless the file's sha256 is the one of the registry."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
-    if digest.hexdigest() != entry.sha256:
+    found = files.sha256(path)
+    if found != entry.sha256:
         raise ModelNotFound(
-            f"the weights of {entry.card.name} at {path} have sha256 {digest.hexdigest()}, expected"
+            f"the weights of {entry.card.name} at {path} have sha256 {found}, expected"
             f" {entry.sha256}; reinstall {entry.distribution}=={entry.version}",
             code="damaged_weights",
             name=entry.card.name,
@@ -76,33 +89,72 @@ def check_weights(path: Path, entry: PackagedModel) -> None:
         )
 
 
-def _read(entry: PackagedModel, source: str, revision: str, notice: str | None) -> LoadedModel:
-    offline = notice is None
+def _load_registered(entry: PackagedModel, device: str, dtype: torch.dtype) -> LoadedModel:
+    folder = packaged_folder(entry)
+    if folder is not None:
+        check_weights(folder / files.WEIGHTS, entry)
+        loaded = read(str(folder), entry.card.name, None, device, dtype, local=True)
+        revision, notice = entry.card.revision, None
+    else:
+        package = f"{entry.distribution}=={entry.version}"
+        try:
+            files.check_size(_hub_size_mib(entry.card.hub_id, None), entry.card.name)
+            loaded = read(entry.card.hub_id, entry.card.name, None, device, dtype, local=False)
+        except ModelNotFound as error:
+            raise ModelNotFound(
+                f"{entry.card.name} is not installed, and {error} Install it with"
+                f" pip install {package}",
+                code="unreadable_model",
+                name=entry.card.name,
+                package=package,
+            ) from error
+        revision, notice = (
+            "main",
+            f"the package {package} is not installed; {entry.card.name} was loaded from the hub as"
+            f" {entry.card.hub_id}",
+        )
+    loaded.card = entry.card
+    loaded.key = ModelKey(entry.card.name, revision, loaded.key.dtype, loaded.key.device)
+    loaded.notice = notice
+    return loaded
+
+
+def _hub_size_mib(name: str, revision: str | None) -> int:
+    """About what a hub model's weights take; `ModelNotFound` when the hub cannot be asked."""
     try:
-        with _quiet():
-            tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline)
-            model = AutoModel.from_pretrained(
-                source, local_files_only=offline, use_safetensors=True, dtype=torch.float32
-            )
-    except (OSError, ValueError) as error:
+        info = HfApi().model_info(name, revision=revision, files_metadata=True)
+    except Exception as error:  # the hub's client lets errors of its transport through as they are
         raise ModelNotFound(
-            f"{entry.card.name} could not be read from {source}: {error}. Install it with"
-            f" pip install {entry.distribution}=={entry.version}",
-            code="unreadable_model",
-            name=entry.card.name,
-            package=f"{entry.distribution}=={entry.version}",
+            f"the hub could not be asked about {name!r}: {first_line(error)}. Check the id and"
+            " the connection, or pass local_files_only=True for a model downloaded before",
+            code="hub_unreachable",
+            asked=name,
+            reason=first_line(error),
         ) from error
-    key = ModelKey(entry.card.name, revision, "float32", "cpu")
-    return LoadedModel(entry.card, key, model.eval(), tokenizer, notice)
+    weights = [file for file in info.siblings or () if file.rfilename.endswith(".safetensors")]
+    return sum(file.size or 0 for file in weights) // files.MIB
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bar on a server's terminal; put back as it was for the library's other users."""
-    shown = is_progress_bar_enabled()
-    disable_progress_bar()  # type: ignore[no-untyped-call]
+def _device(device: str | None) -> str:
+    wanted = device or "cpu"
     try:
-        yield
-    finally:
-        if shown:
-            enable_progress_bar()  # type: ignore[no-untyped-call]
+        torch.empty(0, device=wanted)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(
+            f"the device {wanted!r} cannot be used here: {first_line(error)}; use 'cpu'",
+            code="bad_device",
+            asked=wanted,
+        ) from error
+    return wanted
+
+
+def _dtype(dtype: str | torch.dtype | None) -> torch.dtype:
+    name = "float32" if dtype is None else str(dtype).removeprefix("torch.")
+    if name not in DTYPES:
+        raise BadInput(
+            f"dtype {name!r} is not one of {', '.join(DTYPES)}",
+            code="bad_dtype",
+            asked=name,
+            allowed=", ".join(DTYPES),
+        )
+    return DTYPES[name]

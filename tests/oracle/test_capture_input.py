@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.capture.text import capture
 from attnviz.errors import BadInput, ModelNotFound, TooLarge
-from attnviz.models import loader, registry
+from attnviz.models import files, loader, registry
 from attnviz.models.loaded import LoadedModel
 
 
@@ -84,12 +84,12 @@ def test_the_card_tells_what_the_model_is(minilm: LoadedModel) -> None:
     assert card.parameters == sum(p.numel() for p in minilm.model.parameters())
     folder = loader.packaged_folder(registry.MINILM)
     assert folder is not None
-    size = (folder / loader.WEIGHTS).stat().st_size
+    size = (folder / files.WEIGHTS).stat().st_size
     assert card.size_mib == pytest.approx(size / 2**20, abs=0.1)
 
 
 def test_damaged_weights_are_refused(tmp_path: Path) -> None:
-    weights = tmp_path / loader.WEIGHTS
+    weights = tmp_path / files.WEIGHTS
     weights.write_bytes(b"not the model")
     with pytest.raises(ModelNotFound, match="sha256"):
         loader.check_weights(weights, registry.MINILM)
@@ -113,6 +113,7 @@ def test_without_the_package_the_model_says_where_it_came_from(
     card = replace(registry.MINILM.card, hub_id=str(folder))  # a folder stands in for the hub
     gone = replace(registry.MINILM, distribution="a-package-that-is-not-there", card=card)
     monkeypatch.setitem(registry.REGISTRY, "minilm", gone)
+    monkeypatch.setattr(loader, "_hub_size_mib", lambda *_: 87)
     loaded = loader.load("minilm")
     assert loaded.notice is not None and "from the hub" in loaded.notice
     assert loaded.key != minilm.key

@@ -1,0 +1,98 @@
+"""Look at a model's folder before anything reads it: is it complete, safe, and small enough?
+
+In: a folder. Out: nothing, or an error that names the file and says what to do. Weights are
+safetensors only: a pickle can run code when it is opened.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+
+from attnviz.errors import ModelNotFound, TooLarge
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "*.pt", "*.pth", "*.ckpt", "*.bin")
+CHUNK_BYTES = 1 << 20
+MIB = 1 << 20
+LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_MIB"
+DEFAULT_LIMIT_MIB = 8192
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `ModelNotFound` unless the folder has a config and whole safetensors weights."""
+    if not (folder / CONFIG).is_file():
+        raise _unusable(folder, "no_config", f"it has no {CONFIG}")
+    weights = weight_files(folder)
+    if not weights:
+        pickled = [file.name for pattern in PICKLES for file in folder.glob(pattern)]
+        if pickled:
+            raise _unusable(
+                folder,
+                "pickle_only",
+                f"its weights are pickled ({', '.join(sorted(set(pickled)))}), which can run code;"
+                " save the model again as safetensors",
+            )
+        raise _unusable(folder, "no_weights", f"it has no {WEIGHTS}")
+    for file in weights:
+        _check_whole(folder, file)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a folder: one, or the shards that its index names."""
+    index = folder / INDEX
+    if index.is_file():
+        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        return [folder / name for name in sorted(names)]
+    return [folder / WEIGHTS] if (folder / WEIGHTS).is_file() else []
+
+
+def _check_whole(folder: Path, file: Path) -> None:
+    try:
+        with safe_open(file, framework="numpy") as tensors:
+            tensors.keys()
+    except (OSError, SafetensorError) as error:
+        raise _unusable(
+            folder, "damaged_file", f"{file.name} is damaged or cut short ({error})"
+        ) from error
+
+
+def check_size(found_mib: int, name: str) -> None:
+    """Raise `TooLarge` when the weights are over the limit that the operator set."""
+    limit = int(os.environ.get(LIMIT_VARIABLE, DEFAULT_LIMIT_MIB))
+    if found_mib > limit:
+        raise TooLarge(
+            f"the weights of {name} are about {found_mib} MiB and the limit is {limit} MiB;"
+            f" choose a smaller model, or set {LIMIT_VARIABLE}",
+            code="model_too_large",
+            found=found_mib,
+            limit=limit,
+            unit="MiB",
+        )
+
+
+def size_mib(folder: Path) -> int:
+    """What a folder's weights take on disk, about what they take in memory."""
+    return sum(file.stat().st_size for file in weight_files(folder)) // MIB
+
+
+def sha256(path: Path) -> str:
+    """The sha256 of a file, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _unusable(folder: Path, code: str, reason: str) -> ModelNotFound:
+    return ModelNotFound(
+        f"the folder {folder} is no model that attnviz can load: {reason}",
+        code=code,
+        folder=str(folder),
+        reason=reason,
+    )

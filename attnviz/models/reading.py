@@ -1,0 +1,165 @@
+"""Read a model's files, or take a module as it is, and make a `LoadedModel` of it.
+
+In: a folder or hub id that was checked before. Out: model, tokenizer, processor, card and key.
+Whatever a damaged or unknown model makes transformers raise becomes one `ModelNotFound`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from huggingface_hub.errors import HfHubHTTPError
+from safetensors import SafetensorError
+from torch import nn
+from transformers import (
+    AutoConfig,
+    AutoFeatureExtractor,
+    AutoImageProcessor,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.utils.logging import (
+    disable_progress_bar,
+    enable_progress_bar,
+    is_progress_bar_enabled,
+)
+
+from attnviz.errors import ModelNotFound
+from attnviz.models import architecture, files
+from attnviz.models.loaded import LoadedModel
+from attnviz.types import ModelCard, ModelKey, ModelKind
+
+Hub = dict[str, str | bool | None]
+
+
+def read(
+    source: str, name: str, revision: str | None, device: str, dtype: torch.dtype, *, local: bool
+) -> LoadedModel:
+    """The model in a folder or on the hub; `local` keeps off the network."""
+    hub: Hub = {"revision": revision, "local_files_only": local}
+    try:
+        with _quiet():
+            config = AutoConfig.from_pretrained(source, trust_remote_code=False, **hub)
+            model = architecture.class_for(config).from_pretrained(
+                source, config=config, use_safetensors=True, dtype=dtype, **hub
+            )
+    except (OSError, ValueError, KeyError, SafetensorError, HfHubHTTPError) as error:
+        raise ModelNotFound(
+            f"{name} cannot be loaded: {first_line(error)}",
+            code="cannot_load",
+            asked=name,
+            reason=first_line(error),
+        ) from error
+    _require_finite(model, name)
+    kind = architecture.kind_of(config)
+    return LoadedModel(
+        card=_card(name, kind, config, model, revision),
+        key=ModelKey(name if name != source else source, revision or "main", _name(dtype), device),
+        model=model.to(device).eval(),
+        tokenizer=_tokenizer(source, hub),
+        processor=_processor(source, kind, hub),
+    )
+
+
+def wrap(module: nn.Module) -> LoadedModel:
+    """A module that is in memory already, as it is."""
+    parameter = next(module.parameters(), None)
+    dtype = torch.float32 if parameter is None else parameter.dtype
+    device = "cpu" if parameter is None else str(parameter.device)
+    config = getattr(module, "config", None)
+    if not isinstance(config, PreTrainedConfig):
+        config = None
+    kind: ModelKind = "module" if config is None else architecture.kind_of(config)
+    name = type(module).__name__
+    key = ModelKey(f"{name}@{id(module):x}", "live", _name(dtype), device)
+    return LoadedModel(_card(name, kind, config, module, None), key, module)
+
+
+def _card(
+    name: str,
+    kind: ModelKind,
+    config: PreTrainedConfig | None,
+    model: nn.Module,
+    revision: str | None,
+) -> ModelCard:
+    layers, heads = (0, 0) if config is None else architecture.size_of(config)
+    n_bytes = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
+    return ModelCard(
+        name=name,
+        kind=kind,
+        layers=layers,
+        heads=heads,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        size_mib=round(n_bytes / files.MIB, 1),
+        licence="",
+        description=type(model).__name__,
+        revision=revision or "main",
+        hub_id=name,
+    )
+
+
+def _tokenizer(source: str, hub: Hub) -> PreTrainedTokenizerBase | None:
+    """The model's tokenizer; None for a model that has none, a vision transformer for instance."""
+    try:
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
+            source, trust_remote_code=False, **hub
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return tokenizer
+
+
+def _processor(source: str, kind: ModelKind, hub: Hub) -> object | None:
+    """What makes pixels or samples into inputs, for models that take them."""
+    auto: Any = {
+        "vision": AutoImageProcessor,
+        "text-image": AutoImageProcessor,
+        "speech": AutoFeatureExtractor,
+    }.get(kind)
+    if auto is None:
+        return None
+    try:
+        processor: object = auto.from_pretrained(source, trust_remote_code=False, **hub)
+    except (OSError, ValueError, KeyError):
+        return None
+    return processor
+
+
+def _require_finite(model: PreTrainedModel, name: str) -> None:
+    bad = [
+        key
+        for key, tensor in model.named_parameters()
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all())
+    ]
+    if bad:
+        raise ModelNotFound(
+            f"the weights of {name} are not all numbers: {bad[0]} and {len(bad) - 1} more have NaN"
+            " or infinity; the file is damaged",
+            code="nan_weights",
+            asked=name,
+            tensor=bad[0],
+        )
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without the advice that may follow."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bar on a server's terminal; put back as it was for the library's other users."""
+    shown = is_progress_bar_enabled()
+    disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if shown:
+            enable_progress_bar()  # type: ignore[no-untyped-call]
