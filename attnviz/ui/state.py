@@ -157,14 +157,18 @@ def choose(request: OpenRequest) -> None:
 
 def adopt_address() -> None:
     """Read the address where it is the newest word: first run of a session, back and forward."""
-    context = get_script_run_ctx()
     first_run = f"{PREFIX}view" not in st.session_state
-    if not first_run and not (context is not None and context.is_history_navigation):
+    if not first_run and not _went_back_or_forward():
         return
     found, rejected = parse(st.query_params.to_dict())
     st.session_state[f"{PREFIX}view"] = replace(default_view(), **found)
     st.session_state[f"{PREFIX}rejected"] = rejected
     st.session_state[f"{PREFIX}visit"] = visit() + 1
+
+
+def _went_back_or_forward() -> bool:
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def write_address() -> None:

@@ -1,0 +1,52 @@
+"""Runs the real entry of the app without a browser, and reads what a component was sent."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.components.buffer import unpack
+
+TIMEOUT_S = 60.0
+
+Visit = Callable[..., AppTest]
+
+
+@pytest.fixture
+def visit(root: Path) -> Visit:
+    """A function that opens a page as a deep link on a fresh session."""
+
+    def opened(page: str, **parameters: str) -> AppTest:
+        app = AppTest.from_file(str(root / "attnviz/ui/main.py"), default_timeout=TIMEOUT_S)
+        for name, value in parameters.items():
+            app.query_params[name] = value
+        if page != "overview":
+            app.switch_page(f"../../pages/{page}.py")
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of the one component on the page."""
+    (component,) = app.get("bidi_component")
+    return unpack(component.proto.bytes)
+
+
+def component_name(app: AppTest) -> str:
+    """The name of the one component on the page."""
+    (component,) = app.get("bidi_component")
+    return str(component.proto.component_name)
+
+
+def parameters(app: AppTest) -> dict[str, str]:
+    """The address as the browser would show it."""
+    return {
+        name: values if isinstance(values, str) else values[-1]
+        for name, values in app.query_params.items()
+    }

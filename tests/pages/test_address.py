@@ -1,0 +1,117 @@
+"""The address: a deep link restores the view, a change is written back, a strange one is said."""
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.ui import state
+from tests.pages.conftest import Visit, parameters, sent
+
+TEXT = "The cat sat."
+KEY = state.widget_key
+
+
+def texts(app: AppTest) -> list[str]:
+    return [each.value for kind in (app.error, app.warning, app.info) for each in kind]
+
+
+def test_a_deep_link_restores_the_view(visit: Visit) -> None:
+    wanted = {
+        "text": TEXT,
+        "lang": "ko",
+        "layer": "4",
+        "head": "9",
+        "query": "2",
+        "key": "1",
+        "scale": "log",
+        "special": "hide",
+    }
+    app = visit("steps", **wanted)
+    header, _ = sent(app)
+    assert (header["layer"], header["head"]) == (4, 9)
+    assert app.sidebar.text_area[0].value == TEXT
+    assert app.selectbox(KEY("lang")).value == "ko"
+    assert parameters(app) == wanted
+
+
+def test_an_address_without_parameters_stays_so(visit: Visit) -> None:
+    assert parameters(visit("overview")) == {}
+
+
+def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
+    app = visit("overview", layer="3", head="1")
+    app.sidebar.text_area[0].set_value(TEXT).run()
+    assert parameters(app) == {"text": TEXT, "layer": "3", "head": "1"}
+    assert sent(app)[0]["tokens"][:3] == ["[CLS]", "The", "cat"]
+
+
+def test_an_address_is_not_read_again_on_a_rerun(visit: Visit) -> None:
+    """The browser reports what it remembers; a newer selection must not be undone by it."""
+    app = visit("steps", text=TEXT, layer="1", head="1")
+    name = f"{state.PREFIX}view"
+    app.session_state[name] = replace(app.session_state[name], layer=5, head=2)
+    app.query_params["layer"] = "1"
+    app.run()
+    assert sent(app)[0]["layer"] == 5
+    assert parameters(app)["layer"] == "5"
+
+
+def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = visit("steps", text=TEXT, layer="1", head="1", lang="ja")
+    (before,) = app.get("bidi_component")
+    monkeypatch.setattr(state, "_went_back_or_forward", lambda: True)
+    app.query_params.clear()
+    app.query_params["head"] = "3"
+    app.run()
+    header, _ = sent(app)
+    assert (header["layer"], header["head"]) == (0, 3)
+    assert app.sidebar.text_area[0].value == state.default_view().text
+    assert parameters(app) == {"head": "3"}
+    (after,) = app.get("bidi_component")
+    assert before.proto.id != after.proto.id  # mounts anew and reads the address itself
+
+
+def test_another_page_keeps_the_view(visit: Visit) -> None:
+    app = visit("overview", text=TEXT, lang="zh", layer="2", head="6")
+    app.query_params.clear()
+    app.switch_page("../../pages/steps.py").run()
+    header, _ = sent(app)
+    assert (header["layer"], header["head"]) == (2, 6)
+    assert app.title[0].value == i18n.text("zh", "page.steps.title")
+    assert parameters(app) == {"text": TEXT, "lang": "zh", "layer": "2", "head": "6"}
+
+
+def test_the_language_can_be_switched(visit: Visit) -> None:
+    app = visit("head", text=TEXT)
+    app.selectbox(KEY("lang")).set_value("ja").run()
+    assert app.title[0].value == i18n.text("ja", "page.head.title")
+    assert parameters(app) == {"text": TEXT, "lang": "ja"}
+
+
+def test_an_example_can_be_chosen(visit: Visit) -> None:
+    app = visit("overview", cut="1")
+    app.selectbox(KEY("example")).set_value("short").run()
+    assert app.sidebar.text_area[0].value == i18n.text("en", "example.short")
+    assert parameters(app) == {"text": i18n.text("en", "example.short")}
+
+
+def test_a_second_sentence_can_be_typed(visit: Visit) -> None:
+    app = visit("masks", text=TEXT)
+    app.text_input(KEY("text2")).set_value("").run()
+    assert len(sent(app)[0]["tokens"]) == 1
+    assert parameters(app) == {"text": TEXT, "text2": ""}
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_strange_address_is_said(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("overview", text=TEXT, lang=lang, layer="-3", scale="cubic")
+    assert texts(app) == [i18n.text(lang, "notice.adjusted", names="layer, scale")]
+    assert parameters(app) == {"text": TEXT, "lang": lang} or lang == "en"
+
+
+def test_links_carry_the_view(visit: Visit) -> None:
+    app = visit("overview", text=TEXT, layer="3")
+    for link in app.sidebar.get("page_link"):
+        assert link.proto.query_string == "text=The+cat+sat.&layer=3"

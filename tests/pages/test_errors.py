@@ -1,0 +1,122 @@
+"""What goes wrong is said in the visitor's language with what to do; a traceback never shows."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.ui import cache, frame, state
+from tests.pages.conftest import Visit, parameters, sent
+
+PAGES = ("overview", "head", "steps", "masks")
+LONG = "cat " * 600
+KEY = state.widget_key
+HOSTILE = "</script><img src=x onerror=alert(1)> %{x} \u202egnp.exe 👩‍👩‍👧 \ud800 $x$ :red[y] [z](http://example.org)"
+
+
+def first_tokens(app: AppTest) -> list[str]:
+    """The tokens of the first sentence that the component shows."""
+    tokens: list[str] | list[list[str]] = sent(app)[0]["tokens"]
+    return tokens if isinstance(tokens[0], str) else tokens[0]
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_an_empty_text_says_what_to_do(visit: Visit, page: str, lang: i18n.Language) -> None:
+    app = visit(page, lang=lang, text=" \n ")
+    assert app.subheader[0].value == i18n.text(lang, "empty.title")
+    assert not app.get("bidi_component")
+    assert not app.error
+    app.button(KEY("start.short")).click().run()
+    assert app.sidebar.text_area[0].value == i18n.text(lang, "example.short")
+    assert "cat" in first_tokens(app)
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_long_text_can_be_cut(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("overview", lang=lang, text=LONG)
+    assert [each.value for each in app.error] == [
+        i18n.text(lang, "error.too_many_tokens", found=602, limit=512)
+    ]
+    button = app.button(KEY("way_out.too_many_tokens"))
+    assert button.label == i18n.text(lang, "cut.button", limit=512)
+    app = button.click().run()
+    assert parameters(app)["cut"] == "1"
+    assert not app.error
+    assert [each.value for each in app.info] == [i18n.text(lang, "cut.notice", limit=512)]
+    assert len(sent(app)[0]["tokens"]) == 512
+
+
+def test_a_text_that_fits_is_not_said_to_be_cut(visit: Visit) -> None:
+    assert not visit("overview", text="The cat sat.", cut="1").info
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_an_unknown_model_lists_those_that_exist(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("head", lang=lang, model="gpt-9")
+    said = i18n.text(lang, "error.unknown_model", asked=frame.plain("gpt-9"), known="minilm")
+    assert [each.value for each in app.error] == [said]
+    app.button(KEY("way_out.unknown_model")).click().run()
+    assert not app.error
+    assert "model" not in parameters(app)
+
+
+@pytest.mark.parametrize("page", ["steps", "masks"])
+@pytest.mark.parametrize("wrong", [{"layer": "6"}, {"head": "12"}])
+def test_a_head_that_does_not_exist(visit: Visit, page: str, wrong: dict[str, str]) -> None:
+    app = visit(page, text="The cat sat.", **wrong)
+    ((name, asked),) = wrong.items()
+    last = {"layer": 5, "head": 11}[name]
+    said = i18n.text("en", f"error.bad_{name}", asked=asked, last=last)
+    assert [each.value for each in app.error] == [said]
+    app.button(KEY(f"way_out.bad_{name}")).click().run()
+    assert not app.error
+    assert sent(app)[0][name] == 0
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_hostile_text_is_only_text(visit: Visit, page: str) -> None:
+    text = state.clean("text", HOSTILE)
+    app = visit(page, text=text)
+    assert not app.error
+    tokens = first_tokens(app)
+    assert any("script" in token for token in tokens)
+    assert not any(ord(char) in range(0x202A, 0x202F) for token in tokens for char in token)
+
+
+def test_a_hostile_model_name_is_only_text(visit: Visit) -> None:
+    app = visit("overview", model="![x](http://example.org/x.png)`<b>`:red[z]\u202e")
+    (error,) = app.error
+    assert "](" not in error.value.replace("\\]", "").replace("\\(", "")
+    assert "\\<b\\>" in error.value
+    assert "\u202e" not in error.value
+
+
+def test_the_unexpected_is_one_sentence_and_a_log_entry(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(cache, "captured", broken)
+    app = visit("overview", text="The cat sat.")
+    (error,) = app.error
+    (record,) = [each for each in caplog.records if each.name == frame.logger.name]
+    assert error.value == i18n.text("en", "error.unexpected", reference=record.args[0])
+    assert "secret" not in error.value
+    assert record.exc_info is not None
+    assert app.title[0].value == "Overview"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a*b_c", "a\\*b\\_c"),
+        ("[x](y)", "\\[x\\]\\(y\\)"),
+        ("a b", "a b"),
+        ("\n# x", "↵\\# x"),
+        ("日本", "日本"),
+        ("x" * 200, "x" * (frame.MAX_SHOWN_CHARS - 1) + "…"),
+    ],
+)
+def test_plain(value: str, shown: str) -> None:
+    assert frame.plain(value) == shown

@@ -1,0 +1,145 @@
+"""Every page in every language: translated, complete, and with the library's own numbers."""
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n
+from attnviz.ui import state
+from tests.pages.conftest import Visit, component_name, sent
+
+PAGES = ("overview", "head", "steps", "masks")
+TEXT = "The cat sat."
+SECOND = "Dogs ran home fast."
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_speaks_the_language(visit: Visit, page: str, lang: i18n.Language) -> None:
+    app = visit(page, lang=lang, text=TEXT)
+    assert [title.value for title in app.title] == [i18n.text(lang, f"page.{page}.title")]
+    assert i18n.text(lang, f"page.{page}.intro") in [each.value for each in app.main.markdown]
+    header, _ = sent(app)
+    templates = set(i18n.section(lang, "component").values())
+    assert header["strings"]
+    assert set(header["strings"].values()) <= templates
+    assert app.sidebar.text_area[0].label == i18n.text(lang, "sidebar.text")
+    assert not app.error
+    assert not app.warning
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_navigation_is_translated(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("overview", lang=lang, text=TEXT)
+    links = [link.proto.label for link in app.sidebar.get("page_link")]
+    assert links == [i18n.text(lang, f"page.{page}.title") for page in PAGES]
+
+
+def test_overview_shows_the_librarys_weights(visit: Visit, minilm: attnviz.LoadedModel) -> None:
+    header, arrays = sent(visit("overview", text=TEXT))
+    cap = attnviz.capture(minilm, TEXT)
+    assert header["tokens"] == list(cap.tokens.labels)
+    assert header["special"] == [int(flag) for flag in cap.tokens.special]
+    assert (header["n_layers"], header["n_heads"]) == (6, 12)
+    weights = cap.all_weights()
+    assert arrays["weights"].dtype == np.uint8
+    shown = (arrays["weights"].astype(np.float64) / 255) ** 2
+    # half a step of the square root, 1/510, on either side
+    assert np.abs(np.sqrt(shown) - np.sqrt(weights)).max() <= 0.5 / 255 + 1e-6
+
+
+def test_head_shows_the_librarys_weights(visit: Visit, minilm: attnviz.LoadedModel) -> None:
+    _, arrays = sent(visit("head", text=TEXT))
+    weights = attnviz.capture(minilm, TEXT).all_weights()
+    assert arrays["weights"].dtype == np.uint16
+    shown = np.sqrt((arrays["weights"].astype(np.float64) / 65535) ** 2)
+    assert np.abs(shown - np.sqrt(weights)).max() <= 0.5 / 65535 + 1e-6
+
+
+def test_every_head_has_a_sentence(visit: Visit, minilm: attnviz.LoadedModel) -> None:
+    header, _ = sent(visit("overview", text=TEXT))
+    cap = attnviz.capture(minilm, TEXT)
+    roles = attnviz.metrics.describe(cap.all_weights(), cap.tokens)
+    assert [len(row) for row in header["sentences"]] == [12] * 6
+    role = roles[0][2]
+    assert role.role == "previous"
+    assert header["sentences"][0][2] == i18n.text(
+        "en",
+        "role.previous",
+        percent=f"{100 * role.fraction:.0f}",
+        chance=f"{100 * role.baseline:.0f}",
+    )
+
+
+def test_steps_shows_the_librarys_stages(visit: Visit, minilm: attnviz.LoadedModel) -> None:
+    header, arrays = sent(visit("steps", text=TEXT, layer="2", head="7"))
+    assert (header["layer"], header["head"]) == (2, 7)
+    derived = attnviz.derive(attnviz.capture(minilm, TEXT).call(2), head=7)
+    views = derived.views()
+    assert {view.stage for view in views} <= arrays.keys()
+    for view in views:
+        np.testing.assert_allclose(arrays[view.stage], view.values, rtol=0, atol=1e-6)
+    badges = {panel["stage"]: panel["error"] for panel in header["panels"]}
+    assert badges["mixed"] is not None
+    assert badges["mixed"] <= derived.tolerance
+    assert badges["scores"] is None
+    assert not arrays["blocked"].any()
+
+
+def test_masks_shows_what_each_mask_does(visit: Visit, minilm: attnviz.LoadedModel) -> None:
+    header, arrays = sent(visit("masks", text=TEXT, text2=SECOND, layer="1", head="4"))
+    cap = attnviz.capture(minilm, [TEXT, SECOND])
+    call = cap.call(1)
+    assert header["as_model"] == 1
+    assert header["padding"] == [[int(flag) for flag in cap.tokens_of(b).padding] for b in (0, 1)]
+    assert header["padding"][0][-1] == 1
+    for batch in (0, 1):
+        own = attnviz.derive(call, 4, batch)
+        np.testing.assert_allclose(arrays["weights"][batch, 1], own.weights, atol=1e-6)
+        np.testing.assert_allclose(arrays["scaled"][batch], own.scaled, atol=1e-5)
+        n = call.n_query
+        causal = attnviz.derive(call, 4, batch, mask=attnviz.masks.causal(n))
+        np.testing.assert_allclose(arrays["weights"][batch, 2], causal.weights, atol=1e-6)
+        future = np.triu(np.ones((n, n), dtype=bool), 1)
+        assert (arrays["weights"][batch, 2][future] == 0).all()
+        assert np.isneginf(arrays["masked"][batch, 2][future]).all()
+        padded = cap.tokens_of(batch).padding
+        assert ((arrays["blocked"][batch] & 1 == 1) == padded[None, :]).all()
+        assert ((arrays["blocked"][batch] & 2 == 2) == future).all()
+        for variant in range(4):
+            np.testing.assert_allclose(arrays["weights"][batch, variant].sum(-1), 1, atol=1e-5)
+
+
+def test_one_sentence_is_enough_for_masks(visit: Visit) -> None:
+    header, arrays = sent(visit("masks", text=TEXT, text2=""))
+    assert len(header["tokens"]) == 1
+    assert arrays["weights"].shape[:2] == (1, 4)
+    assert header["as_model"] == 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_how_far_its_numbers_are_from_the_models(visit: Visit, page: str) -> None:
+    app = visit(page, text=TEXT)
+    (said,) = [each.value for each in app.main.caption]
+    assert said.startswith("Checked: max |ours − model| = ")
+    assert said.endswith("(tolerance 1e-04)")
+
+
+def test_each_page_has_its_component(visit: Visit) -> None:
+    names = {component_name(visit(page, text=TEXT)) for page in PAGES}
+    assert len(names) == len(PAGES)
+
+
+def test_a_rerun_sends_the_same_bytes(visit: Visit) -> None:
+    app = visit("overview", text=TEXT)
+    (before,) = app.get("bidi_component")
+    app.run()
+    (after,) = app.get("bidi_component")
+    assert before.proto.bytes == after.proto.bytes
+    assert before.proto.id == after.proto.id
+
+
+def test_the_default_is_an_example(visit: Visit) -> None:
+    app = visit("overview")
+    assert app.sidebar.text_area[0].value == state.default_view().text
+    assert i18n.text("en", "example_hint.tired") in [each.value for each in app.sidebar.caption]

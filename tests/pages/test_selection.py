@@ -1,0 +1,107 @@
+"""What a component sends back: noted, checked, and followed to another page."""
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui import state, views
+from tests.pages.conftest import Visit, sent
+
+TEXT = "The cat sat."
+CHOSEN = {"layer": 3, "head": 5, "query": 1, "key": 2, "scale": "log", "special": "hide"}
+
+
+def commit(app: AppTest, name: str, value: Any) -> AppTest:
+    """Send a component's state, or a trigger, as its JavaScript does."""
+    (component,) = app.get("bidi_component")
+    widget = WidgetState()
+    if name == "open":
+        widget.id = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component.proto.id}__events"
+        widget.json_trigger_value = json.dumps([{"event": "open", "value": value}])
+    else:
+        widget.id = component.proto.id
+        widget.json_value = json.dumps({name: value})
+    states = app._tree.get_widget_states()
+    states.widgets.append(widget)
+    app._run(states)
+    assert not app.exception
+    return app
+
+
+def view(app: AppTest) -> state.View:
+    found = app.session_state[f"{state.PREFIX}view"]
+    assert isinstance(found, state.View)
+    return found
+
+
+@pytest.mark.parametrize("page", ["overview", "head", "steps", "masks"])
+def test_a_commit_is_kept(visit: Visit, page: str) -> None:
+    app = commit(visit(page, text=TEXT), "selection", CHOSEN)
+    now = view(app)
+    assert {name: getattr(now, name) for name in CHOSEN} == CHOSEN
+
+
+@pytest.mark.parametrize("page", ["steps", "masks"])
+def test_another_head_is_derived(visit: Visit, page: str) -> None:
+    app = commit(visit(page, text=TEXT), "selection", CHOSEN)
+    header, _ = sent(app)
+    assert (header["layer"], header["head"]) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"layer": 6, "head": 0},
+        {"layer": 0, "head": 12},
+        {"layer": "0", "head": 0},
+        {"layer": 0, "head": 0, "query": 99},
+        {"layer": 0, "head": 0, "scale": "cubic"},
+        {"layer": True, "head": 0},
+        [],
+        "x",
+        7,
+    ],
+)
+def test_nonsense_is_not_kept(visit: Visit, nonsense: object) -> None:
+    app = visit("overview", text=TEXT)
+    before = view(app)
+    assert view(commit(app, "selection", nonsense)) == before
+
+
+def test_links_follow_a_commit(visit: Visit) -> None:
+    app = commit(visit("overview", text=TEXT), "selection", CHOSEN)
+    links = {link.proto.query_string for link in app.sidebar.get("page_link")}
+    assert links == {"text=The+cat+sat.&layer=3&head=5&query=1&key=2&scale=log&special=hide"}
+
+
+@pytest.fixture
+def followed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, str]]]:
+    """Pages that a click asked for: without a browser, callbacks cannot change the page."""
+    asked: list[tuple[str, dict[str, str]]] = []
+    monkeypatch.setattr(
+        views.st, "switch_page", lambda path, query_params: asked.append((path.stem, query_params))
+    )
+    return asked
+
+
+@pytest.mark.parametrize("page", ["head", "steps", "masks"])
+def test_a_click_opens_a_page(
+    visit: Visit, followed: list[tuple[str, dict[str, str]]], page: str
+) -> None:
+    asked = {"page": page, "layer": 2, "head": 4, "query": None, "key": None}
+    commit(visit("overview", text=TEXT), "open", asked)
+    assert followed == [(page, {"text": TEXT, "layer": "2", "head": "4"})]
+
+
+@pytest.mark.parametrize("page", ["", "../../etc", "nowhere", None, 3])
+def test_a_click_opens_no_other_page(
+    visit: Visit, followed: list[tuple[str, dict[str, str]]], page: object
+) -> None:
+    asked = {"page": page, "layer": 2, "head": 4, "query": None, "key": None}
+    app = commit(visit("overview", text=TEXT), "open", asked)
+    assert not followed
+    assert view(app).layer is None
