@@ -50,7 +50,14 @@ function keyRow(/** @type {any} */ view, /** @type {any} */ row, /** @type {stri
     el("td", { class: "weight" }, el("span", { class: "amount", style: { width: share } }), el("span", {}, fmtFixed(row.weights[key], DECIMALS))),
     whatIf ? el("td", {}, fmtFixed(row.model[key], DECIMALS)) : null,
     whatIf ? el("td", {}, signed(row.weights[key] - row.model[key])) : null,
-    el("td", { class: "reason" }, why.length ? why.join("; ") : strings.may_attend));
+    el("td", { class: "reason", title: why.length ? why.join("; ") : null }, why.length ? blockersAt(view, key).join(", ") : strings.may_attend));
+}
+
+/** The titles of the masks that block a key of the chosen row; the full reasons are in the readout. */
+function blockersAt(/** @type {any} */ view, /** @type {number} */ key) {
+  const { header, sentence, query, variant } = view, n = header.tokens[sentence].length;
+  const bits = sliceOf(view, "blocked", sentence, null)[query * n + key] & variant;
+  return header.mask_names.filter((_, bit) => (bits >> bit) & 1).map((name) => header.strings[name] ?? name);
 }
 
 /** A difference always carries its sign. */
