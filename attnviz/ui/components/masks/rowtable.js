@@ -1,5 +1,5 @@
 // @ts-check
-// The chosen row as a real table: scaled score → masked score → weight for every key, and, when the masks are not
+// The chosen row as a real table: scaled score → masked score, and why → weight for every key, and, when the masks are not
 // those that the model ran with, what the model really gave and the difference.
 
 import { el } from "../shared/dom.js";
@@ -36,8 +36,8 @@ function rowNumbers(/** @type {any} */ view) {
 }
 
 function headRow(/** @type {Record<string, string>} */ strings, /** @type {boolean} */ whatIf) {
-  const names = [strings.col_key, strings.col_scaled, strings.col_masked, strings.col_weight,
-    ...(whatIf ? [strings.col_model, strings.col_difference] : []), strings.col_reason];
+  const names = [strings.col_key, strings.col_scaled, strings.col_masked, strings.col_reason, strings.col_weight,
+    ...(whatIf ? [strings.col_model, strings.col_difference] : [])];
   return el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name))));
 }
 
@@ -47,10 +47,10 @@ function keyRow(/** @type {any} */ view, /** @type {any} */ row, /** @type {stri
   return el("tr", { class: [key === view.key ? "chosen" : "", why.length ? "blocked" : ""].join(" ").trim() || null, dataset: { key: String(key) } },
     el("th", { scope: "row" }, el("span", { class: "place" }, String(key)), el("bdi", {}, name)),
     el("td", {}, printed(row.scaled[key])), el("td", { class: row.masked[key] === -Infinity ? "never" : null }, printed(row.masked[key])),
+    el("td", { class: "reason", title: why.length ? why.join("; ") : null }, why.length ? blockersAt(view, key).join(", ") : strings.may_attend),
     el("td", { class: "weight" }, el("span", { class: "amount", style: { width: share } }), el("span", {}, fmtFixed(row.weights[key], DECIMALS))),
     whatIf ? el("td", {}, fmtFixed(row.model[key], DECIMALS)) : null,
-    whatIf ? el("td", {}, signed(row.weights[key] - row.model[key])) : null,
-    el("td", { class: "reason", title: why.length ? why.join("; ") : null }, why.length ? blockersAt(view, key).join(", ") : strings.may_attend));
+    whatIf ? el("td", {}, signed(row.weights[key] - row.model[key])) : null);
 }
 
 /** The titles of the masks that block a key of the chosen row; the full reasons are in the readout. */
@@ -68,6 +68,6 @@ function signed(/** @type {number} */ value) {
 
 function footRow(/** @type {Record<string, string>} */ strings, /** @type {any} */ row, /** @type {boolean} */ whatIf) {
   const total = (values) => fmtFixed(values.reduce((sum, value) => sum + value, 0), DECIMALS);
-  return el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 3 }, strings.total), el("td", {}, total(row.weights)),
-    whatIf ? el("td", {}, total(row.model)) : null, whatIf ? el("td", {}, "") : null, el("td", {}, "")));
+  return el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 4 }, strings.total), el("td", {}, total(row.weights)),
+    whatIf ? el("td", {}, total(row.model)) : null, whatIf ? el("td", {}, "") : null));
 }
