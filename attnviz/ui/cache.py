@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+import attnviz
+
 if TYPE_CHECKING:
     from attnviz.call import Capture
     from attnviz.metrics import HeadRole
@@ -58,9 +60,7 @@ def model(name: str) -> "LoadedModel":
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False)
 def _model(name: str) -> "LoadedModel":
-    from attnviz.models.loader import load
-
-    loaded = load(name)
+    loaded = attnviz.load(name)
     _settle()
     return loaded
 
@@ -86,10 +86,7 @@ def captured(name: str, texts: tuple[str, ...], cut: bool) -> Captured:
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
 def _captured(model_key: str, texts: tuple[str, ...], cut: bool, _model: "LoadedModel") -> Captured:
-    from attnviz.capture.text import capture as run
-    from attnviz.metrics import describe
-
-    capture = run(_model, texts, cut=cut)
+    capture = attnviz.capture(_model, texts, cut=cut)
     errors = capture.verify()
     tolerance = errors.pop("tolerance")
     return Captured(
@@ -99,7 +96,7 @@ def _captured(model_key: str, texts: tuple[str, ...], cut: bool, _model: "Loaded
         # max() would lose a NaN that is not the first
         error=max(errors.values(), key=lambda error: (error != error, error)),
         tolerance=tolerance,
-        roles=describe(capture.all_weights(), capture.tokens),
+        roles=attnviz.metrics.describe(capture.all_weights(), capture.tokens),
     )
 
 

@@ -114,7 +114,7 @@ def _model(lang: Language) -> None:
                 "sidebar.model_card",
                 layers=card.layers,
                 heads=card.heads,
-                parameters=f"{card.parameters / 1e6:.1f}",
+                parameters=f"{card.parameters:,}",
                 licence=card.licence,
             ),
             help=text(lang, f"model.{chosen}.description"),

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, has, text
@@ -31,10 +32,10 @@ MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 def open_page(name: str) -> Language:
     """Show a page's title and its explanation; the language to go on in."""
     lang = state.language()
-    says, asks = st.columns([3, 1], vertical_alignment="center")
-    says.title(text(lang, f"page.{name}.title"))
-    with asks.popover(text(lang, "explain.label"), width="stretch"):
-        st.markdown(text(lang, f"page.{name}.explain"))
+    with _row():
+        st.title(text(lang, f"page.{name}.title"), width="stretch")
+        with st.popover(text(lang, "explain.label")):
+            st.markdown(text(lang, f"page.{name}.explain"))
     st.markdown(text(lang, f"page.{name}.intro"))
     return lang
 
@@ -85,13 +86,20 @@ def _was_cut(source: str, offsets: tuple[tuple[int, int], ...], limit: int) -> b
 def verification(lang: Language, found: cache.Captured) -> None:
     """Say how far our numbers are from the model's own, and how that is known."""
     measured = {"error": f"{found.error:.1e}", "tolerance": f"{found.tolerance:.0e}"}
-    says, asks = st.columns([3, 1], vertical_alignment="center")
-    if found.verified:
-        says.caption(text(lang, "verify.ok", **measured))
-    else:
-        says.error(text(lang, "verify.bad", **measured))
-    with asks.popover(text(lang, "verify.how"), width="stretch"):
-        st.markdown(text(lang, "verify.explain"))
+    with _row():
+        if found.verified:
+            st.caption(text(lang, "verify.ok", **measured), width="stretch")
+        else:
+            st.error(text(lang, "verify.bad", **measured))
+        with st.popover(text(lang, "verify.how")):
+            st.markdown(text(lang, "verify.explain"))
+
+
+def _row() -> DeltaGenerator:
+    """A row with its parts at both ends."""
+    return st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    )
 
 
 @contextmanager

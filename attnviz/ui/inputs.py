@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
+import attnviz
 from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import Language, catalogue, text
 from attnviz.ui.cache import Captured
@@ -71,11 +72,9 @@ def sentence(lang: Language, role: "HeadRole") -> str:
 
 def steps(lang: Language, captured: Captured, layer: int, head: int) -> steps_component.StepsData:
     """Every stage of one head of the first text."""
-    from attnviz.steps import derive
-
     capture = captured.capture
     call = capture.call(layer)
-    derived = derive(call, head)
+    derived = attnviz.derive(call, head)
     return steps_component.StepsData(
         tokens=capture.tokens.labels,
         special=capture.tokens.special,
@@ -97,9 +96,7 @@ def _blocked(
     may_attend: "Tensor | None", padding: Bool[np.ndarray, "token"]
 ) -> UInt8[np.ndarray, "query key"]:
     """Bit i set where the model blocks a cell and the i-th of `BLOCKERS` is a reason for it."""
-    from attnviz.masks import blockers
-
-    bits = blockers(_named(padding)).numpy()
+    bits = attnviz.masks.blockers(_named(padding)).numpy()
     if may_attend is None:
         return np.zeros_like(bits)
     open_cells = may_attend.cpu().numpy()
@@ -110,27 +107,22 @@ def _named(padding: Bool[np.ndarray, "token"]) -> "dict[str, Tensor]":
     """The masks that have a name, in the order of `NAMED_MASKS`; True = may attend."""
     import torch
 
-    from attnviz import masks as library
-
     n = len(padding)
     return {
-        "padding": library.padding(torch.from_numpy(~padding), n),
-        "causal": library.causal(n),
+        "padding": attnviz.masks.padding(torch.from_numpy(~padding), n),
+        "causal": attnviz.masks.causal(n),
     }
 
 
 def masks(lang: Language, captured: Captured, layer: int, head: int) -> masks_component.MasksData:
     """One head of every sentence of the batch, under each combination of the named masks."""
-    from attnviz.masks import blockers
-    from attnviz.steps import derive
-
     capture = captured.capture
     call = capture.call(layer)
     sentences = [capture.tokens_of(batch) for batch in range(capture.n_batch)]
     named = [_named(of.padding) for of in sentences]
-    model = [derive(call, head, batch) for batch in range(capture.n_batch)]
+    model = [attnviz.derive(call, head, batch) for batch in range(capture.n_batch)]
     variants = [
-        [derive(call, head, batch, mask) for mask in _combinations(of)]
+        [attnviz.derive(call, head, batch, mask) for mask in _combinations(of)]
         for batch, of in enumerate(named)
     ]
     return masks_component.MasksData(
@@ -144,7 +136,7 @@ def masks(lang: Language, captured: Captured, layer: int, head: int) -> masks_co
         as_model=_as_model([of.mask for of in model], named),
         mask_names=NAMED_MASKS,
         mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in NAMED_MASKS),
-        blocked=np.stack([blockers(of).numpy() for of in named]),
+        blocked=np.stack([attnviz.masks.blockers(of).numpy() for of in named]),
         weights=_stacked([[each.weights for each in of] for of in variants]),
         masked=_stacked([[each.masked for each in of] for of in variants]),
         scaled=np.stack([of.scaled.cpu().numpy() for of in model]),
@@ -156,12 +148,12 @@ def _combinations(named: "Mapping[str, Tensor]") -> "list[Tensor]":
     """Every combination of masks; bit i of the position: the i-th mask applies."""
     import torch
 
-    from attnviz.masks import combine
-
     layers = list(named.values())
     nothing = torch.ones_like(layers[0])
     return [
-        combine(nothing, *(layer for bit, layer in enumerate(layers) if variant >> bit & 1))
+        attnviz.masks.combine(
+            nothing, *(layer for bit, layer in enumerate(layers) if variant >> bit & 1)
+        )
         for variant in range(1 << len(layers))
     ]
 
