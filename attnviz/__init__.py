@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from attnviz import figures, masks, metrics
     from attnviz.call import AttentionCall, Capture
     from attnviz.capture.record import record
-    from attnviz.capture.text import capture
+    from attnviz.capture.run import capture
     from attnviz.errors import (
         AttnVizError,
         BadInput,
@@ -55,7 +55,7 @@ _HOME = {
     "Tokens": "attnviz.types",
     "TooLarge": "attnviz.errors",
     "UnsupportedAttention": "attnviz.errors",
-    "capture": "attnviz.capture.text",
+    "capture": "attnviz.capture.run",
     "derive": "attnviz.steps",
     "figures": "attnviz.figures",
     "load": "attnviz.models.loader",

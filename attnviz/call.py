@@ -7,7 +7,7 @@ where memory matters.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import index as as_index
 
@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Float32
 from torch import Tensor, nn
 
 from attnviz.errors import BadInput, CaptureMismatch
-from attnviz.inputs import AttentionInputs, of_row
+from attnviz.inputs import ALL_ROWS, AttentionInputs, of_row
 from attnviz.stored import StoredWeights
 from attnviz.types import Kind, ModelKey, Stack, Tokens
 
@@ -53,7 +53,8 @@ class AttentionCall:
     `module` is the dotted name, `index` counts that module's calls within the capture. `output`
     is what the model's own kernel returned for weights·V, [batch, query, head, d_value].
     `projections` has the linear layers beside the call, "q", "k", "v", "out", as far as they were
-    found, and `absent` says why a stage is missing.
+    found, and `absent` says why a stage is missing. `output` and the projections have only every
+    `row_step`-th token of a long text.
     """
 
     module: str
@@ -65,6 +66,7 @@ class AttentionCall:
     output: Float[Tensor, "batch query head d_value"]
     projections: dict[str, Projection] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    row_step: int = 1
 
     @property
     def n_batch(self) -> int:
@@ -132,23 +134,41 @@ class AttentionCall:
         return out
 
     def mixed(
-        self, batch: int = 0, mask: Bool[Tensor, "query key"] | None = None
+        self,
+        batch: int = 0,
+        mask: Bool[Tensor, "query key"] | None = None,
+        rows: slice = ALL_ROWS,
     ) -> Float[Tensor, "query head d_value"]:
         """weights·V of every head, in the layout of `output`; a `mask` is a "what if"."""
-        inputs = self.inputs
-        if mask is None or isinstance(inputs, StoredWeights):
-            assert mask is None, "stored weights cannot be computed again under another mask"
-            stages = [inputs.stages(head, batch) for head in range(self.n_heads)]
-        else:
-            stages = [inputs.stages(head, batch, mask) for head in range(self.n_heads)]
-        return torch.stack([stage["mixed"] for stage in stages], dim=1)
+        heads = range(self.n_heads)
+        return torch.stack(
+            [self.inputs.stages(head, batch, mask, rows)["mixed"] for head in heads], dim=1
+        )
+
+    @property
+    def rows(self) -> slice:
+        """The tokens whose part of what the model made is kept."""
+        return slice(None, None, self.row_step)
+
+    def thinned(self, row_step: int) -> "AttentionCall":
+        """The call with every n-th row of what the model made, copied so that the rest is freed."""
+        assert self.row_step == 1, "a call is thinned once"
+        rows = slice(None, None, row_step)
+        projections = {
+            name: replace(
+                layer, input=layer.input[:, rows].clone(), output=layer.output[:, rows].clone()
+            )
+            for name, layer in self.projections.items()
+        }
+        output = self.output[:, rows].clone()
+        return replace(self, output=output, projections=projections, row_step=row_step)
 
     def verify(self) -> float:
         """max |derived − model's own| over weights·V, and over ·W_O where it was found."""
         return max((self._error_of(batch) for batch in range(self.n_batch)), key=_nan_first)
 
     def _error_of(self, batch: int) -> float:
-        mixed = self.mixed(batch)
+        mixed = self.mixed(batch, rows=self.rows)
         error = max_difference(mixed, of_row(self.output, batch))
         out = self.projections.get("out")
         if out is None:
@@ -170,11 +190,15 @@ class Capture:
 
     `tokens_by_stack` has, for each stack, the tokens of each batch row. `hidden` is the model's
     last hidden state [batch, token, d_model]; `logits` its scores, where it has a head for them.
+    `n_generated` tokens at the end were written by the model, as far as they were fed back to it;
+    `grid` is (rows, columns) of a picture's patches.
     """
 
     model: ModelKey
     calls: tuple[AttentionCall, ...]
     tokens_by_stack: dict[Stack | None, tuple[Tokens, ...]]
+    n_generated: int = 0
+    grid: tuple[int, int] | None = None
     hidden: Tensor | None = None
     logits: Tensor | None = None
 
@@ -190,6 +214,14 @@ class Capture:
             rows = next(iter(self.tokens_by_stack.values()))
         require_index("batch", batch, len(rows))
         return rows[batch]
+
+    def query_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
+        """The tokens along a call's queries."""
+        return self.tokens_of(batch, call.stack)
+
+    def key_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
+        """The tokens along a call's keys: the encoder's where the attention is cross-attention."""
+        return self.tokens_of(batch, "encoder" if call.kind == "cross" else call.stack)
 
     @property
     def n_batch(self) -> int:

@@ -11,7 +11,7 @@ fewer kv_heads than heads, neighbouring heads share one (grouped-query attention
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float
@@ -140,6 +140,17 @@ class AttentionInputs:
     def weights(self, head: int, batch: int = 0) -> Float[Tensor, "query key"]:
         """The attention weights of one head, with no other n×n matrix left behind."""
         return self.stages(head, batch)["weights"]
+
+    def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionInputs":
+        """The same with q, k, v in another type or place; stages are float32 in any case."""
+        q, k, v = (of.to(device=device, dtype=dtype) for of in (self.query, self.key, self.value))
+        mask, bias, sinks = (
+            None if of is None else of.to(device=device)
+            for of in (self.mask, self.bias, self.sinks)
+        )
+        return replace(
+            self, query=q, key=k, value=v, mask=mask, bias=bias, sinks=sinks, key_version=None
+        )
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""

@@ -73,7 +73,9 @@ class Steps:
     def x(self) -> Float32[Tensor, "query d_model"] | None:
         """The hidden states that W_Q was applied to."""
         into = self.call.projections.get("q")
-        return None if into is None else into.input[self.batch].float()
+        if into is None or self.call.row_step > 1:
+            return None
+        return into.input[self.batch].float()
 
     @cached_property
     def concat(self) -> Float32[Tensor, "query d_concat"]:
@@ -127,19 +129,22 @@ class Steps:
             ("k", kv_head, self.k),
             ("v", kv_head, self.v),
         )
+        rows = call.rows
         found = {
-            stage: max_difference(_project(call.projections[stage], batch, of, theirs), theirs)
+            stage: max_difference(
+                _project(call.projections[stage], batch, of, theirs[rows]), theirs[rows]
+            )
             for stage, of, theirs in inputs
             if stage in call.projections
         }
         if self.what_if:
             return found
         theirs = of_row(call.output, batch)
-        found["mixed"] = max_difference(self.mixed, theirs[:, head])
-        found["concat"] = max_difference(self.concat, theirs.flatten(1))
+        found["mixed"] = max_difference(self.mixed[rows], theirs[:, head])
+        found["concat"] = max_difference(self.concat[rows], theirs.flatten(1))
         out = call.projections.get("out")
         if out is not None and self.projected is not None:
-            found["projected"] = max_difference(self.projected, out.output[batch])
+            found["projected"] = max_difference(self.projected[rows], out.output[batch])
         return found
 
     def views(self) -> tuple[StepView, ...]:
@@ -190,9 +195,15 @@ def derive(
         batch=batch,
         what_if=mask is not None,
         mask=inputs.may_attend(head, batch) if mask is None else mask,
-        absent=dict(call.absent),
+        absent=_absent(call),
         **stages,
     )
+
+
+def _absent(call: AttentionCall) -> dict[str, str]:
+    """Why a stage is missing, in words."""
+    long = {} if call.row_step == 1 else {"x": "the input of a long text is not kept whole"}
+    return call.absent | long
 
 
 def _require_mask(call: AttentionCall, mask: Tensor | None) -> None:

@@ -6,13 +6,13 @@ around the softmax show them. `StoredWeights` answers the same questions as `Att
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.inputs import of_row
+from attnviz.inputs import ALL_ROWS, of_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,20 +64,34 @@ class StoredWeights:
         """The attention weights of one head, float32."""
         return of_row(self.kept, batch)[head].float()
 
-    def stages(self, head: int, batch: int = 0) -> dict[str, Tensor]:
+    def stages(
+        self, head: int, batch: int = 0, mask: Tensor | None = None, rows: slice = ALL_ROWS
+    ) -> dict[str, Tensor]:
         """The stages of one head that are known: always `weights`, the others where found."""
+        assert mask is None, "stored weights cannot be computed again under another mask"
         named = {"q": self.query, "k": self.key, "v": self.value}
         out = {
             name: of_row(tensor, batch)[head].float()
             for name, tensor in named.items()
             if tensor is not None
         }
+        if "q" in out:
+            out["q"] = out["q"][rows]
         if "q" in out and "k" in out:
             out["scores"] = out["q"] @ out["k"].T
-        out["weights"] = self.weights(head, batch)
+        out["weights"] = self.weights(head, batch)[rows]
         if "v" in out:
             out["mixed"] = out["weights"] @ out["v"]
         return out
+
+    def moved(self, dtype: torch.dtype | None, device: str | None) -> "StoredWeights":
+        """The same with everything that is kept in another type or place."""
+        kept = self.kept.to(device=device, dtype=dtype)
+        query, key, value = (
+            None if of is None else of.to(device=device, dtype=dtype)
+            for of in (self.query, self.key, self.value)
+        )
+        return replace(self, kept=kept, query=query, key=key, value=value)
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""

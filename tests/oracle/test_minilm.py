@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention, softmax
 
-from attnviz.capture.text import capture
+from attnviz.capture.run import capture
 from attnviz.models.loaded import LoadedModel
 from attnviz.steps import derive
 

@@ -17,7 +17,7 @@ from transformers import (
 from attnviz.call import AttentionCall
 from attnviz.capture.interface import refuse_unmodelled
 from attnviz.capture.record import record
-from attnviz.capture.text import capture
+from attnviz.capture.run import capture
 from attnviz.errors import CaptureMismatch, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.steps import derive

@@ -1,0 +1,188 @@
+"""Let a model write, and join what every step recorded into one matrix per call.
+
+With a key cache, the first step asks for the whole prompt and each later step for one token, with
+keys that grow. Row by row, that is the attention of one run over the whole sequence: q, k and v of
+the steps are put one after the other, and the mask says which keys each step could see. Under beam
+search the rows of a step are beams, and the ones that led to the final text are picked.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from attnviz.call import AttentionCall, Projection
+from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.inputs import AttentionInputs
+from attnviz.models.loaded import LoadedModel
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How to write: greedily; sampled from `seed` when a temperature is given; or with beams."""
+
+    n_tokens: int
+    beams: int = 1
+    temperature: float | None = None
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """What was written: all ids [batch, token], and which row of each step led to each text."""
+
+    ids: Tensor
+    beam_rows: Tensor | None
+
+
+def write(lm: LoadedModel, inputs: dict[str, Tensor], how: Generation) -> Written:
+    """Run the model's own `generate` with a dynamic key cache."""
+    if how.n_tokens < 1 or how.beams < 1 or (how.beams > 1 and how.temperature is not None):
+        raise BadInput(
+            f"cannot generate with {how}: at least one token and one beam, and beams or a"
+            " temperature, not both",
+            code="bad_generation",
+            asked=str(how),
+        )
+    generate = getattr(lm.model, "generate", None)
+    if generate is None or not getattr(lm.model, "can_generate", lambda: False)():
+        raise BadInput(
+            f"{lm.name} cannot write text: it has no language-model head",
+            code="cannot_generate",
+            name=lm.name,
+        )
+    options: dict[str, object] = {"do_sample": how.temperature is not None}
+    if how.temperature is not None:
+        options |= {"temperature": how.temperature, "top_k": how.top_k, "top_p": how.top_p}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(how.seed)
+        out = generate(
+            **inputs,
+            max_new_tokens=how.n_tokens,
+            num_beams=how.beams,
+            use_cache=True,
+            return_dict_in_generate=True,
+            output_scores=how.beams > 1,
+            **options,
+        )
+    return Written(out.sequences, out.get("beam_indices") if how.beams > 1 else None)
+
+
+def joined(calls: Iterable[AttentionCall], written: Written) -> tuple[AttentionCall, ...]:
+    """One call per attention of the model, in place of one per step."""
+    by_place: dict[tuple[str, int], list[AttentionCall]] = {}
+    for call in calls:
+        by_place.setdefault((call.module, call.layer), []).append(call)
+    return tuple(_join(steps, written.beam_rows) for steps in by_place.values())
+
+
+def _join(steps: list[AttentionCall], beam_rows: Tensor | None) -> AttentionCall:
+    first = steps[0]
+    if first.stack == "encoder" or len(steps) == 1:
+        return first
+    parts = [_picked(step, _rows(beam_rows, number)) for number, step in enumerate(steps)]
+    inputs = [part for part, _ in parts]
+    if first.kind == "cross":
+        keys, values = inputs[0].key, inputs[0].value
+        mask = _stacked_masks(inputs, [inputs[0].key.shape[2]] * len(inputs))
+    else:
+        new = [part.n_query for part in inputs]
+        keys = torch.cat([part.key[:, :, -n:] for part, n in zip(inputs, new, strict=True)], dim=2)
+        values = torch.cat(
+            [part.value[:, :, -n:] for part, n in zip(inputs, new, strict=True)], dim=2
+        )
+        mask = _stacked_masks(inputs, torch.tensor(new).cumsum(0).tolist())
+    whole = replace(
+        inputs[0],
+        query=torch.cat([part.query for part in inputs], dim=2),
+        key=keys,
+        value=values,
+        mask=mask,
+        causal=False,
+        key_version=None,
+    )
+    output = torch.cat([part for _, part in parts], dim=1)
+    return replace(first, inputs=whole, output=output, projections=_projections(steps, beam_rows))
+
+
+def _rows(beam_rows: Tensor | None, step: int) -> Tensor | None:
+    """Which batch rows of a step led to the final texts; the prompt's rows are all alike."""
+    if beam_rows is None:
+        return None
+    return beam_rows[:, max(step - 1, 0)].clamp(min=0)
+
+
+def _picked(step: AttentionCall, rows: Tensor | None) -> tuple[AttentionInputs, Tensor]:
+    inputs = step.inputs
+    if not isinstance(inputs, AttentionInputs) or inputs.bias is not None:
+        raise UnsupportedAttention(
+            f"{step.module} cannot be joined over generated tokens: its scores are not made from"
+            " q and k alone",
+            code="cannot_join",
+            module=step.module,
+        )
+    inputs.qkv(0)  # raises when a static cache has overwritten the keys since
+    if rows is None:
+        return inputs, step.output
+    picked = replace(
+        inputs,
+        query=inputs.query[rows],
+        key=inputs.key[rows],
+        value=inputs.value[rows],
+        mask=None if inputs.mask is None else _expanded(inputs.mask, inputs.n_batch)[rows],
+    )
+    return picked, step.output[rows]
+
+
+def _expanded(mask: Tensor, n_batch: int) -> Tensor:
+    return mask.expand(n_batch, *mask.shape[1:])
+
+
+def _stacked_masks(steps: list[AttentionInputs], seen: list[int]) -> Tensor:
+    """Which keys of the whole each query could see; `seen` counts the keys known at each step.
+
+    A cache that drops old keys (sliding windows) leaves the newest: they stand at the right.
+    """
+    total, rows = seen[-1], []
+    for step, known in zip(steps, seen, strict=True):
+        n_kept = step.n_key
+        visible = step.mask
+        if visible is None:
+            visible = torch.ones(1, 1, step.n_query, n_kept, dtype=torch.bool)
+            visible = visible.tril() if step.causal else visible
+        visible = visible[..., -n_kept:].expand(step.n_batch, -1, step.n_query, n_kept)
+        row = torch.zeros(*visible.shape[:3], total, dtype=torch.bool)
+        row[..., known - n_kept : known] = visible.cpu()
+        rows.append(row)
+    n_head = max(row.shape[1] for row in rows)
+    stacked = torch.cat([row.expand(-1, n_head, -1, -1) for row in rows], dim=2)
+    return stacked.to(steps[0].query.device)
+
+
+def _projections(steps: list[AttentionCall], beam_rows: Tensor | None) -> dict[str, Projection]:
+    """The layers that every step found, with their inputs and outputs one after the other."""
+    first = steps[0]
+    # the keys of cross-attention are made once, in the first step
+    names = ("q", "out") if first.kind == "cross" else ("q", "k", "v", "out")
+    found = {}
+    for name in names:
+        parts = [step.projections.get(name) for step in steps]
+        if all(part is not None for part in parts):
+            whole = [part for part in parts if part is not None]
+            found[name] = replace(
+                whole[0],
+                input=_steps_of([part.input for part in whole], beam_rows),
+                output=_steps_of([part.output for part in whole], beam_rows),
+            )
+    return found
+
+
+def _steps_of(tensors: list[Tensor], beam_rows: Tensor | None) -> Tensor:
+    picked = [
+        tensor if (rows := _rows(beam_rows, step)) is None else tensor[rows]
+        for step, tensor in enumerate(tensors)
+    ]
+    return torch.cat(picked, dim=1)

@@ -1,0 +1,78 @@
+"""Pictures as input: from an image to pixel values, and the patches as tokens.
+
+In: a picture, as `PIL.Image` or as an array [row, column, 3]. Out: what the model's own processor
+makes of it, and one token per patch, named by its row and column in the grid. Tokens beside the
+patches ([CLS], registers) come first, as in Dosovitskiy et al. 2020.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image
+from torch import Tensor
+from transformers import BatchFeature
+
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+from attnviz.types import Tokens
+
+MODES = ("RGB", "RGBA", "L", "P", "1", "LA", "CMYK")
+
+
+def pixel_inputs(lm: LoadedModel, image: object) -> dict[str, Tensor]:
+    """What the model's processor makes of a picture; `BadInput` when it is none."""
+    processor = lm.processor
+    if processor is None or not callable(processor):
+        raise BadInput(
+            f"{lm.name} is a {lm.kind} model without an image processor: it takes no picture",
+            code="no_image_processor",
+            name=lm.name,
+            kind=lm.kind,
+        )
+    made: BatchFeature = processor(images=as_picture(image), return_tensors="pt")
+    return {name: of.to(lm.key.device) for name, of in made.items() if isinstance(of, Tensor)}
+
+
+def as_picture(image: object) -> Image.Image:
+    """A picture in RGB, from a `PIL.Image` or an array of bytes [row, column] or [.., 3]."""
+    if isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim in (2, 3):
+        image = Image.fromarray(image)
+    if not isinstance(image, Image.Image) or image.mode not in MODES:
+        raise BadInput(
+            f"image is {type(image).__name__}; give a PIL.Image or an array of bytes"
+            " [row, column, 3]",
+            code="not_an_image",
+            found=type(image).__name__,
+        )
+    return image.convert("RGB")
+
+
+def patch_grid(pixels: UInt8[np.ndarray, "..."] | Tensor, patch: int) -> tuple[int, int]:
+    """(rows, columns) of patches in pixel values [batch, channel, row, column]."""
+    return pixels.shape[-2] // patch, pixels.shape[-1] // patch
+
+
+def patch_tokens(n_token: int, grid: tuple[int, int] | None) -> tuple[Tokens, tuple[int, int]]:
+    """The tokens of a picture, and the grid of its patches.
+
+    Without a known grid, or one with more cells than there are tokens (patches were merged), the
+    largest square that fits is taken.
+    """
+    if grid is None or grid[0] * grid[1] > n_token:
+        side = math.isqrt(n_token)
+        grid = (side, side)
+    n_patch = grid[0] * grid[1]
+    n_extra = n_token - n_patch
+    extra = ["[CLS]", *(f"[REG{number}]" for number in range(1, n_extra))][:n_extra]
+    labels = (*extra, *(f"r{row}c{column}" for row in range(grid[0]) for column in range(grid[1])))
+    tokens = Tokens(
+        text="",
+        ids=np.arange(n_token, dtype=np.int64),
+        pieces=labels,
+        labels=labels,
+        offsets=((0, 0),) * n_token,
+        special=np.arange(n_token) < n_extra,
+        padding=np.zeros(n_token, dtype=np.bool_),
+    )
+    return tokens, grid

@@ -1,0 +1,175 @@
+"""`capture`: from a text or a picture to every attention head, in one forward pass.
+
+Plans first (everything is validated and tokenised), then runs the model once under its lock, or
+lets it write and joins the steps. Nothing half-captured is returned: an error anywhere raises.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.call import AttentionCall, Capture
+from attnviz.capture import images
+from attnviz.capture.generation import Generation, Written, joined, write
+from attnviz.capture.plan import Plan, TokensByStack, id_tokens, plan_inputs, plan_text
+from attnviz.capture.record import record
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+from attnviz.types import Stack, Tokens
+
+Text = str | Sequence[str]
+
+# up to this many queries, all that the model made is kept to compare with; beyond, every n-th row
+WHOLE_WITNESS = 512
+WITNESS_ROWS = 64
+
+
+def capture(
+    lm: LoadedModel,
+    text: Text | None = None,
+    text_pair: Text | None = None,
+    *,
+    target: Text | None = None,
+    image: object = None,
+    inputs: Mapping[str, Tensor] | None = None,
+    generate: int | Generation = 0,
+    cut: bool = False,
+    store: Literal["float16"] | None = None,
+    offload: bool = False,
+) -> Capture:
+    """Run the model once and keep every attention call.
+
+    Give one of: a text, or several as one padded batch (`text_pair` adds a second sentence to each,
+    `target` is what an encoder-decoder is to have written); a picture; or `inputs` that are ready.
+    `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
+    the beginning of a text that is too long. `store` halves what is kept, `offload` keeps it in
+    main memory instead of the model's device.
+
+    Raises `BadInput` for a text that is empty or no string and for a model that cannot take what
+    was given, `TooLarge` for a text over the model's limit, and `UnsupportedAttention` for
+    attention that cannot be derived exactly.
+    """
+    how = generate if isinstance(generate, Generation) else Generation(generate)
+    plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut)
+    calls, output, written = _run(lm, plan, how)
+    calls = tuple(_thinned(call, store, offload) for call in calls)
+    tokens = _all_tokens(lm, plan, calls, written)
+    result = Capture(
+        model=lm.key,
+        calls=calls,
+        tokens_by_stack=tokens,
+        n_generated=0 if written is None else how.n_tokens,
+        grid=_grid_of(lm, plan, tokens),
+        hidden=output.get("last_hidden_state"),
+        logits=output.get("logits"),
+    )
+    _require_numbers(lm, result)
+    return result
+
+
+def _plan(
+    lm: LoadedModel,
+    text: object,
+    text_pair: object,
+    target: object,
+    image: object,
+    inputs: Mapping[str, Tensor] | None,
+    generates: bool,
+    cut: bool,
+) -> Plan:
+    given = [
+        name
+        for name, value in (("text", text), ("image", image), ("inputs", inputs))
+        if value is not None
+    ]
+    if len(given) != 1:
+        raise BadInput(
+            f"capture() was given {' and '.join(given) or 'nothing'}; give one of text, image,"
+            " inputs",
+            code="what_to_capture",
+            found=", ".join(given),
+        )
+    if inputs is not None:
+        return plan_inputs(lm, inputs)
+    if image is not None:
+        return Plan(images.pixel_inputs(lm, image), {})
+    return plan_text(lm, text, text_pair, target, generates=generates, cut=cut)
+
+
+def _run(
+    lm: LoadedModel, plan: Plan, how: Generation
+) -> tuple[tuple[AttentionCall, ...], Mapping[str, Tensor], Written | None]:
+    with lm.lock, torch.no_grad(), record(lm.model) as calls:
+        if how.n_tokens:
+            written = write(lm, plan.inputs, how)
+        else:
+            output = lm.model(**plan.inputs)
+    if how.n_tokens:
+        return joined(calls, written), {}, written
+    return tuple(calls), output if isinstance(output, Mapping) else {}, None
+
+
+def _thinned(call: AttentionCall, store: str | None, offload: bool) -> AttentionCall:
+    """The call with no more kept than was asked for."""
+    step = math.ceil(call.n_query / WITNESS_ROWS) if call.n_query > WHOLE_WITNESS else 1
+    thin = call.thinned(step) if step > 1 else call
+    if store is not None or offload:
+        dtype = torch.float16 if store == "float16" else None
+        thin = replace(thin, inputs=thin.inputs.moved(dtype, "cpu" if offload else None))
+    return thin
+
+
+def _all_tokens(
+    lm: LoadedModel, plan: Plan, calls: tuple[AttentionCall, ...], written: Written | None
+) -> TokensByStack:
+    """The tokens of each stack: planned ones, what was written, patches, or plain numbers."""
+    tokens: TokensByStack = dict(plan.tokens)
+    if written is not None:
+        stack: Stack | None = "decoder" if "encoder" in tokens else None
+        n_query = max(call.n_query for call in calls if call.stack == stack or stack is None)
+        prompt = plan.inputs.get("attention_mask") if stack is None else None
+        ids = written.ids[:, :n_query]
+        attended = torch.ones_like(ids)
+        if prompt is not None:
+            attended[:, : prompt.shape[1]] = prompt
+        tokens[stack] = id_tokens(lm, ids, attended)
+    for call in calls:
+        if call.kind == "self" and call.stack not in tokens and tokens.get(None) is None:
+            rows = _patches(lm, plan, call.n_query)
+            tokens[call.stack] = (rows,) * call.n_batch
+    return tokens
+
+
+def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
+    return images.patch_tokens(n_token, _patch_grid(lm, plan))[0]
+
+
+def _grid_of(lm: LoadedModel, plan: Plan, tokens: TokensByStack) -> tuple[int, int] | None:
+    """The grid of patches that a picture's tokens form; None without a picture."""
+    if "pixel_values" not in plan.inputs:
+        return None
+    n_token = len(next(iter(tokens.values()))[0])
+    return images.patch_tokens(n_token, _patch_grid(lm, plan))[1]
+
+
+def _patch_grid(lm: LoadedModel, plan: Plan) -> tuple[int, int] | None:
+    pixels = plan.inputs.get("pixel_values")
+    config = getattr(lm.model, "config", None)
+    patch = getattr(getattr(config, "vision_config", config), "patch_size", None)
+    if pixels is None or not isinstance(patch, int) or pixels.dim() != 4:
+        return None
+    return images.patch_grid(pixels, patch)
+
+
+def _require_numbers(lm: LoadedModel, result: Capture) -> None:
+    for tensor in (result.hidden, result.logits):
+        if tensor is not None and bool(tensor.isnan().any()):
+            raise BadInput(
+                f"{lm.name} answered with NaN: its weights or the inputs are damaged",
+                code="nan_output",
+                name=lm.name,
+            )
