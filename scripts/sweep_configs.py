@@ -22,7 +22,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-STATUSES = ("exact", "refused", "wrong", "silent", "crashed", "no attention", "not built")
+STATUSES = ("exact", "refused", "wrong", "upstream", "silent", "crashed")
+STATUSES += ("no attention", "not built")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
 

@@ -2,13 +2,14 @@
 
 `check` builds the type, runs it once under eager attention and once under a recorder, and gives a
 `Verdict` as plain data. Statuses: "exact", "refused" (a named error), "wrong" (recorded, but
-different), "silent" (not recorded, nothing raised), "crashed" (another exception while recording),
-"no attention", "not built".
+different), "upstream" (different from eager, and so is the model's own default attention, which
+the recorded run follows), "silent" (not recorded, nothing raised), "crashed" (another exception
+while recording), "no attention", "not built".
 """
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -18,12 +19,13 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from attnviz.errors import AttnVizError
+from tests.support.tiny.compare import TOLERANCE, Comparison, outputs_differ
 from tests.support.tiny.configs import Style, tiny_config
-from tests.support.tiny.inputs import Inputs, candidates
+from tests.support.tiny.inputs import candidates
 from tests.support.tiny.models import NotBuilt, build, set_seed
-from tests.support.tiny.reference import Reference, Seen, main_outputs, reference
+from tests.support.tiny.reference import Reference, main_outputs, reference
+from tests.support.tiny.source import Inputs
 
-TOLERANCE = 1e-4
 Recorder = Callable[[torch.nn.Module], AbstractContextManager[list[Any]]]
 
 
@@ -41,6 +43,7 @@ class Verdict:
     recorded: int = 0
     max_difference: float = 0.0
     output_difference: float | None = None
+    upstream_difference: float | None = None
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -81,9 +84,6 @@ def tiny_case(
             continue
         for inputs in candidates(model_type, eager):
             try:
-                with torch.no_grad():
-                    set_seed()
-                    eager(**inputs)
                 return model, inputs, reference(eager, inputs)
             except Exception as error:  # these inputs are not what the model wants
                 reasons.append(f"{style} ({', '.join(inputs)}): {_first_line(error)}")
@@ -103,9 +103,10 @@ def _judge(
 ) -> None:
     verdict.eager, verdict.public = len(expected.calls), len(expected.public)
     verdict.softmax = len(expected.softmax)
-    verdict.notes += [f"public in another layout: {one}" for one in expected.odd[:3]]
     used = sorted({name for call in expected.calls for name in call.kwargs})
     verdict.notes += [f"keywords: {', '.join(used)}"] if used else []
+    plain = _run(model, inputs)
+    verdict.upstream_difference = outputs_differ(plain, expected.outputs)
     try:
         with torch.no_grad(), record(model) as calls:
             set_seed()
@@ -122,121 +123,39 @@ def _judge(
         verdict.problems = ["nothing recorded, nothing raised"]
         return
     verdict.recorded = len(calls)
-    verdict.output_difference = outputs_differ(main_outputs(output), expected.outputs)
-    Comparison(verdict, calls).run(expected)
+    ours = main_outputs(output)
+    verdict.output_difference = outputs_differ(ours, expected.outputs)
+    _compare(verdict, calls, expected)
+    if verdict.status == "wrong" and _runs_as_plain(verdict, ours, plain):
+        verdict.status = "upstream"
 
 
-def outputs_differ(ours: list[Tensor], theirs: list[Tensor]) -> float | None:
-    """max |recorded run − eager run| over the model's outputs; None where shapes say nothing."""
-    pairs = [(a, b) for a, b in zip(ours, theirs, strict=False) if a.shape == b.shape]
-    return max((float((a - b).abs().max()) for a, b in pairs if a.numel()), default=None)
+def _compare(verdict: Verdict, calls: list[Any], expected: Reference) -> None:
+    comparison = Comparison(calls)
+    try:
+        comparison.run(expected)
+    except AttnVizError as error:
+        verdict.status, verdict.problems = "refused", [_first_line(error)]
+        return
+    except Exception as error:  # deriving the weights failed: as bad as a failing recorder
+        verdict.status, verdict.problems = "crashed", [_first_line(error)]
+        return
+    verdict.max_difference = comparison.max_difference
+    verdict.notes += comparison.notes
+    verdict.problems = comparison.wrong[:4] + comparison.missing[:4]
+    verdict.status = "wrong" if comparison.wrong else "silent" if comparison.missing else "exact"
 
 
-class Comparison:
-    """Matches recorded calls with what the reference saw."""
-
-    def __init__(self, verdict: Verdict, calls: list[Any]) -> None:
-        self.verdict = verdict
-        self.calls = calls
-        self.weights: dict[int, Tensor] = {}
-        self.missing: list[str] = []
-        self.wrong: list[str] = []
-
-    def run(self, expected: Reference) -> None:
-        """Fill in the verdict."""
-        for seen in expected.calls:
-            self.named(seen)
-        for seen in expected.public:
-            self.anywhere(seen)
-        only_softmax = not expected.calls and not expected.public
-        noted = len(self.missing), len(self.wrong)
-        for seen in expected.softmax:
-            self.anywhere(seen)
-        if not only_softmax:  # own code beside recorded parts: reported, judged by the rest
-            extra = self.missing[noted[0] :] + self.wrong[noted[1] :]
-            self.verdict.notes += [f"own code: {one}" for one in extra[:4]]
-            del self.missing[noted[0] :], self.wrong[noted[1] :]
-        self.verdict.problems = self.wrong[:4] + self.missing[:4]
-        self.verdict.status = "wrong" if self.wrong else "silent" if self.missing else "exact"
-
-    def of(self, number: int) -> Tensor:
-        """The recorded weights of one call, [batch, head, query, key]."""
-        if number not in self.weights:
-            call = self.calls[number]
-            rows = [call.weights(batch=batch) for batch in range(call.n_batch)]
-            self.weights[number] = torch.stack(rows)
-        return self.weights[number]
-
-    def named(self, seen: Seen) -> None:
-        """The call of the same module and index must be there and equal."""
-        where = f"{seen.module}#{seen.index}"
-        for number, call in enumerate(self.calls):
-            if (call.module, call.index) == (seen.module, seen.index):
-                self.hold(where, difference(self.of(number), seen))
-                return
-        found = [number for number, _ in self.equal(seen)]
-        if found:
-            other = self.calls[found[0]]
-            self.verdict.notes.append(f"{where} recorded as {other.module}#{other.index}")
-        else:
-            self.missing.append(f"{where} not recorded")
-
-    def anywhere(self, seen: Seen) -> None:
-        """Some recorded call must be equal; one of the same shape that differs counts as wrong."""
-        where = f"{seen.module}#{seen.index}"
-        matches = list(self.equal(seen))
-        if matches:
-            number, found = matches[0]
-            self.verdict.max_difference = max(self.verdict.max_difference, found)
-            self.label(seen.module, self.calls[number])
-            return
-        near = [
-            found
-            for number in range(len(self.calls))
-            if (found := difference(self.of(number), seen)) is not None
-        ]
-        shape = list(seen.weights.shape)
-        if near:
-            self.wrong.append(f"{where} {shape}: nearest recorded call is {min(near):.2g} away")
-        else:
-            self.missing.append(f"{where} {shape} not recorded")
-
-    def equal(self, seen: Seen) -> Iterator[tuple[int, float]]:
-        for number in range(len(self.calls)):
-            found = difference(self.of(number), seen)
-            if found is not None and found <= TOLERANCE:
-                yield number, found
-
-    def hold(self, where: str, found: float | None) -> None:
-        if found is None:
-            self.wrong.append(f"{where}: recorded in another shape")
-            return
-        self.verdict.max_difference = max(self.verdict.max_difference, found)
-        if not found <= TOLERANCE:
-            self.wrong.append(f"{where}: max difference {found:.3g}")
-
-    def label(self, path: str, call: Any) -> None:
-        """Note a recorded stack or kind that the public name contradicts."""
-        if not hasattr(call, "kind"):
-            return
-        key = path.split(".")[-1]
-        if "cross_attentions" in key and call.kind != "cross":
-            self.verdict.notes.append(f"{path} is {call.module}, kind {call.kind!r}")
-        if key.startswith(("encoder_att", "decoder_att")):
-            stack, kind = getattr(call, "stack", None), call.kind
-            if (stack, kind) != (key[:7], "self"):
-                self.verdict.notes.append(f"{path} is {call.module}: {kind!r} in {stack!r}")
+def _run(model: PreTrainedModel, inputs: Inputs) -> list[Tensor]:
+    """The outputs with the attention that transformers chooses by itself."""
+    with torch.no_grad():
+        set_seed()
+        return main_outputs(model(**inputs))
 
 
-def difference(ours: Tensor, seen: Seen) -> float | None:
-    """max |ours − theirs| over the rows that count; None where the shapes differ."""
-    theirs = seen.weights
-    if ours.shape != theirs.shape:
-        if ours.shape[1:] != theirs.shape[1:] or ours.shape[0] != 1:
-            return None
-        ours = ours.expand_as(theirs)
-    rows = (ours - theirs.float()).abs().amax(dim=(1, 3))
-    usable = seen.rows & ~theirs.isnan().any(-1).any(1)
-    if not bool(usable.any()):
-        return float("nan") if bool(theirs.isnan().any()) else 0.0
-    return float(rows[usable].max())
+def _runs_as_plain(verdict: Verdict, ours: list[Tensor], plain: list[Tensor]) -> bool:
+    """True where the model's own default differs from its eager attention, and ours follows it."""
+    ours_to_plain = outputs_differ(ours, plain)
+    upstream = verdict.upstream_difference
+    follows = ours_to_plain is not None and ours_to_plain <= 10 * TOLERANCE
+    return follows and upstream is not None and not upstream <= 100 * TOLERANCE

@@ -75,8 +75,11 @@ WIDTH_RULES: tuple[Rule, ...] = (
     _rule(r"embedding_size$|(projection|proj|hidden|embedding)_dim$", _at_most(HIDDEN)),
     _rule(r"^dim_model|^output_dim$|pooler_output_size|lru_width|^query_pre", _at_most(HIDDEN)),
 )
+# Values for fields that no default gives; a real config always has them.
+FILL = {"head_dim": HEAD_DIM, "num_key_value_heads": HEADS, "num_experts_per_tok": 2}
+FILL |= {"n_routed_experts": 4, "n_shared_experts": 1, "shared_expert_intermediate_size": 32}
 KV_HEADS = re.compile(r"(key_value|kv)_(attention_)?heads")
-PER_STAGE = re.compile(r"^(depths?|hidden_sizes|num_attention_heads|num_heads|embed_dims?|blocks?)")
+PER_STAGE = re.compile(r"^(depths?|hidden_sizes|num_(attention_)?heads|embed_dims?|blocks_per)")
 TOKEN_ID = re.compile(r"(_token(_id|_index)?|_token_ids|_id)$")
 
 
@@ -85,8 +88,7 @@ def tiny_config(
 ) -> PreTrainedConfig:
     """The config of `model_type`, shrunk; `overrides` replaces fields ("text_config.x" nested)."""
     wanted = dict(OVERRIDES.get(model_type, {})) | (overrides or {})
-    start = wanted.pop("_start", None)
-    default = start() if start else CONFIG_MAPPING[model_type]()
+    default = CONFIG_MAPPING[model_type](**wanted.pop("_start", {}))
     return shrink(default, style, wanted, TokenIds())
 
 
@@ -124,7 +126,7 @@ def shrink(
             if not _equal(new, value) or _set_by_parent(config, name, value):
                 changed[name] = new
     changed |= _per_layer(config, rules, layers, ids) | _backbone_outputs(config, changed) | own
-    return type(config)(**{name: new for name, new in changed.items() if new is not DROP})
+    return type(config)(**changed)
 
 
 def _read(config: PreTrainedConfig, name: str) -> Any:
@@ -146,14 +148,18 @@ def _per_layer(
         "per_layer_config": {
             new: {
                 name: _number(name, value, config, rules, ids)
-                for name, value in spec.per_layer_overrides.get(old, {}).items()
+                for name, value in _same_heads(spec.per_layer_overrides.get(old, {})).items()
             }
             for new, old in enumerate(layers[1])
         }
     }
 
 
-DROP = object()  # as an override: leave the field to the class
+def _same_heads(fields: dict[str, Any]) -> dict[str, Any]:
+    """One layer's fields; key-value heads that equal its heads will do so when shrunk, too."""
+    if fields.get("num_key_value_heads") != fields.get("num_attention_heads"):
+        return fields
+    return fields | {"num_key_value_heads": 10**6} if "num_attention_heads" in fields else fields
 
 
 def _field_names(config: PreTrainedConfig) -> list[str]:
@@ -227,6 +233,8 @@ def _new_value(
     ids: TokenIds,
 ) -> Any:
     """The tiny value of one field."""
+    if value is None and len(list(rules)) > len(DEPTH_RULES):
+        return FILL.get(name)
     if isinstance(value, dict):
         return _shrink_rope(value, config, rules) if name.startswith("rope") else value
     if name == "image_size" and isinstance(value, int) and _has_stages(config):
@@ -266,7 +274,7 @@ def _kv_heads(value: int, config: PreTrainedConfig) -> int:
 
 def _shrink_rope(value: dict[str, Any], config: PreTrainedConfig, rules: Iterable[Rule]) -> Any:
     """Rotary sections (time, height, width) as parts of the new, smaller head."""
-    if len(list(rules)) == len(DEPTH_RULES):
+    if len(list(rules)) == len(DEPTH_RULES) or not value:
         return value
     nested = {key: item for key, item in value.items() if isinstance(item, dict)}
     if nested:
@@ -310,17 +318,16 @@ def _without_timm(config: PreTrainedConfig) -> PreTrainedConfig:
 
 
 def _backbone_outputs(config: PreTrainedConfig, changed: dict[str, Any]) -> dict[str, Any]:
-    """Which stages a plain backbone returns, where the deeper ones are gone."""
+    """Which stages a backbone returns: as many as before, the last ones where layers are gone."""
     indices = getattr(config, "_out_indices", None)
+    original = _fresh(type(config))
+    if not indices or original is None or list(indices) == list(original._out_indices or ()):
+        return {}
     layers = changed.get("num_hidden_layers")
-    if not indices or not isinstance(layers, int) or isinstance(config.num_hidden_layers, list):
-        return {}
-    if max(indices) <= layers:
-        return {}
+    if not isinstance(layers, int) or max(indices) <= layers:
+        return {"out_indices": list(indices)}
     layers = max(layers, len(indices))
     return {
         "num_hidden_layers": layers,
         "out_indices": list(range(layers - len(indices) + 1, layers + 1)),
-        "_out_features": DROP,
-        "_out_indices": DROP,
     }

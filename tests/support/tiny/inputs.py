@@ -2,105 +2,34 @@
 
 A batch of two; where a model takes an attention mask, the second row is padded on the right.
 `candidates` gives several sets, the smallest first: a caller takes the first that the model runs
-with. Types whose inputs follow from no rule have a builder of their own in `special.INPUTS`.
+with. Types whose inputs follow from no rule have a builder of their own in `special_inputs.INPUTS`.
 """
 
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedModel
 
-from tests.support.tiny.special import INPUTS
-
-BATCH, TEXT, TEXT_REAL, TARGET, TARGET_REAL = 2, 11, 8, 7, 5
-SAMPLES, SAMPLES_REAL, FRAMES, FRAMES_REAL = 4000, 2600, 80, 56
-Inputs = dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """What inputs are made from: the model, its config, one random generator."""
-
-    model: PreTrainedModel
-    generator: torch.Generator
-
-    @property
-    def config(self) -> PreTrainedConfig:
-        return self.model.config
-
-    @cached_property
-    def parameters(self) -> dict[str, inspect.Parameter]:
-        return dict(inspect.signature(type(self.model).forward).parameters)
-
-    @cached_property
-    def configs(self) -> list[PreTrainedConfig]:
-        """The config and every config below it."""
-        return list(_tree(self.config))
-
-    def find(self, *names: str, default: Any = None, below: str = "") -> Any:
-        """The first of these fields found in the config or (breadth first) below it."""
-        order = sorted(self.configs, key=lambda one: below not in type(one).__name__.lower())
-        for config in order:
-            for name in names:
-                value = _plain(config, name)
-                if value is not None:
-                    return value
-        return default
-
-    def normal(self, *shape: int) -> Tensor:
-        return torch.randn(*shape, generator=self.generator)
-
-    def integers(self, low: int, high: int, *shape: int) -> Tensor:
-        return torch.randint(low, high, shape, generator=self.generator)
-
-
-def _plain(config: PreTrainedConfig, name: str) -> Any:
-    try:
-        return getattr(config, name, None)
-    except RuntimeError:  # a field that differs by layer
-        return config._getattr_without_heterogeneous_validation(name, None)
-
-
-def _tree(config: PreTrainedConfig) -> Iterator[PreTrainedConfig]:
-    level = [config]
-    while level:
-        yield from level
-        level = [
-            below
-            for one in level
-            for below in vars(one).values()
-            if isinstance(below, PreTrainedConfig)
-        ]
-
-
-def padding(length: int, real: int) -> Tensor:
-    """An attention mask of two rows, the second padded on the right."""
-    mask = torch.ones(BATCH, length, dtype=torch.long)
-    mask[1, real:] = 0
-    return mask
-
-
-def text_ids(source: Source, length: int = TEXT, real: int = TEXT_REAL) -> Tensor:
-    """Token ids that are no special token; the padding token on the right of the second row."""
-    sizes = [_plain(config, "vocab_size") for config in source.configs]
-    vocabulary = min((size for size in sizes if isinstance(size, int) and size > 8), default=64)
-    special = {
-        value
-        for config in source.configs
-        for name, value in vars(config).items()
-        if "token" in name and isinstance(value, int)
-    }
-    allowed = [token for token in range(4, vocabulary) if token not in special]
-    ids = torch.tensor(allowed)[source.integers(0, len(allowed), BATCH, length)]
-    pad = source.find("pad_token_id")
-    ids[1, real:] = pad if isinstance(pad, int) and 0 <= pad < vocabulary else 0
-    return ids
+from tests.support.tiny.source import (
+    BATCH,
+    FRAMES,
+    FRAMES_REAL,
+    SAMPLES,
+    SAMPLES_REAL,
+    TARGET,
+    TARGET_REAL,
+    TEXT,
+    TEXT_REAL,
+    Inputs,
+    Source,
+    padding,
+    text_ids,
+)
+from tests.support.tiny.special_inputs import INPUTS
 
 
 def _pixels(source: Source) -> Tensor:
@@ -113,6 +42,11 @@ def _pixels(source: Source) -> Tensor:
     return source.normal(BATCH, channels, height, width)
 
 
+def _pair(source: Source) -> Tensor:
+    pixels = _pixels(source)
+    return torch.stack([pixels, pixels.flip(-1)], 1)
+
+
 def _video(source: Source) -> Tensor:
     frames = source.find("num_frames", "frames_per_clip", default=4, below="vision")
     pixels = _pixels(source)
@@ -120,12 +54,11 @@ def _video(source: Source) -> Tensor:
 
 
 def _patch_dim(source: Source) -> int:
+    if source.patch_dim:
+        return source.patch_dim
     patch = source.find("patch_size", default=16, below="vision")
     height, width = (patch[-2:] * 2)[:2] if isinstance(patch, (list, tuple)) else (patch, patch)
-    frames = source.find("temporal_patch_size", default=1, below="vision")
-    frames = frames[0] if isinstance(frames, (list, tuple)) else frames
-    channels = source.find("in_channels", "in_chans", "num_channels", default=3, below="vision")
-    return channels * frames * height * width
+    return 3 * height * width
 
 
 def _mels(source: Source) -> int:
@@ -159,6 +92,8 @@ MAKERS: dict[str, tuple[Callable[[Source], Any], ...]] = {
         _video,
         lambda source: source.normal(BATCH, 16, _patch_dim(source)),
         lambda source: _pixels(source).unsqueeze(1),
+        _pair,
+        lambda source: source.normal(int(GRID.prod(1).sum()), _patch_dim(source)),
     ),
     "pixel_values_videos": (_video,),
     "hidden_states": (lambda source: source.normal(int(GRID.prod(1).sum()), _patch_dim(source)),),
@@ -167,11 +102,12 @@ MAKERS: dict[str, tuple[Callable[[Source], Any], ...]] = {
     "input_values": (
         lambda source: source.normal(BATCH, SAMPLES),
         lambda source: source.normal(BATCH, 1, SAMPLES),
-        lambda source: source.normal(BATCH, 64, _mels(source)),
+        lambda source: source.normal(BATCH, source.find("max_length", default=64), _mels(source)),
     ),
     "input_features": (
         lambda source: source.normal(BATCH, _mels(source), _frames(source)),
         lambda source: source.normal(BATCH, _frames(source), _mels(source)),
+        lambda source: source.normal(BATCH, 1, _frames(source), _mels(source)),
     ),
     "input_features_mask": (lambda source: padding(_frames(source), FRAMES_REAL),),
     "inputs_embeds": (lambda source: source.normal(BATCH, TEXT, source.find("hidden_size")),),
@@ -227,6 +163,11 @@ def _name_sets(source: Source) -> Iterator[list[str]]:
     yield [name for name in base if name in parameters]
     for name in extra:
         yield [*base, name]
+    if "encoder_hidden_states" in parameters and "encoder_hidden_states" not in base:
+        yield [*base, "encoder_hidden_states"]
+    plain = [name for name in base if not name.startswith("decoder_")]
+    yield plain
+    yield from ([*plain, name] for name in extra)
     if "input_ids" in parameters and "input_ids" not in base:
         yield [*base, "input_ids"]
         yield ["input_ids", *(name for name in base if name not in PICTURES)]
@@ -249,3 +190,5 @@ def _with_masks(source: Source, inputs: Inputs) -> Iterator[Inputs]:
         if length is not None:
             yield inputs | {"attention_mask": padding(*length)}
     yield inputs
+    if "use_cache" in source.parameters:
+        yield inputs | {"use_cache": False}

@@ -47,7 +47,6 @@ class Reference:
     calls: list[Seen] = field(default_factory=list)
     public: list[Seen] = field(default_factory=list)
     softmax: list[Seen] = field(default_factory=list)
-    odd: list[str] = field(default_factory=list)
     outputs: list[Tensor] = field(default_factory=list)
 
     @property
@@ -63,10 +62,9 @@ def reference(model: PreTrainedModel, inputs: dict[str, Any]) -> Reference:
         set_seed()
         output = run_with_attentions(model, inputs)
     for path, tensor in attention_tensors(output):
-        if tensor.dim() == 4:
-            seen.public.append(Seen(path, 0, tensor, watch.rows_of(tensor)))
-        else:
-            seen.odd.append(f"{path} {tuple(tensor.shape)}")
+        rows = watch.rows_of(tensor) if tensor.dim() == 4 else torch.empty(0)
+        if tensor.dim() >= 3:
+            seen.public.append(Seen(path, 0, tensor, rows))
     seen.outputs = main_outputs(output)
     return seen
 
@@ -75,7 +73,7 @@ def run_with_attentions(model: PreTrainedModel, inputs: dict[str, Any]) -> Any:
     """The model's output, with attentions where it can give them."""
     try:
         return model(**inputs, output_attentions=True)
-    except (TypeError, ValueError, NotImplementedError):
+    except Exception:  # it cannot give them, or cannot run at all: the plain run says which
         set_seed()
         return model(**inputs)
 
@@ -103,7 +101,8 @@ def main_outputs(output: Any) -> list[Tensor]:
     if isinstance(output, ModelOutput):
         named = [(key, value) for key, value in output.items() if isinstance(value, Tensor)]
         return [value for key, value in named if value.is_floating_point() and "atten" not in key]
-    return [value for value in (output if isinstance(output, tuple) else ()) if _is_float(value)]
+    given = output if isinstance(output, tuple) else (output,)
+    return [value for value in given if _is_float(value)]
 
 
 def _is_float(value: Any) -> bool:
@@ -166,6 +165,8 @@ class Watch:
             finally:
                 self.in_eager -= 1
             mask = args[3] if len(args) > 3 else kwargs.get("attention_mask")
+            if isinstance(mask, Tensor) and mask.dim() != 4:
+                raise ValueError("these inputs give the attention a mask that is not 4-D")
             used = tuple(sorted(name for name, value in kwargs.items() if value is not None))
             if isinstance(output[1], Tensor) and output[1].dim() == 4:
                 self.keep(self.seen.calls, module, output[1], mask, used)

@@ -1,0 +1,170 @@
+"""Recorded calls against what the reference saw: the same places, the same numbers.
+
+A call of the eager function must be recorded under its module and index; a public attention tensor
+must equal some recorded call. Public tensors come in a few layouts: [batch, head, query, key],
+heads and batch in one axis, or as some of a call's key columns. What a model calls attentions but
+is no weights (rows that do not add up to 1) is noted and not judged.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tests.support.tiny.reference import Reference, Seen
+from tests.support.tiny.source import BATCH
+
+TOLERANCE = 1e-4
+
+
+def outputs_differ(ours: list[Tensor], theirs: list[Tensor]) -> float | None:
+    """max |ours − theirs| over the outputs of the unpadded first row; None if nothing compares."""
+    pairs = [(a, b) for a, b in zip(ours, theirs, strict=False) if a.shape == b.shape and a.numel()]
+    pairs = [(a[:1], b[:1]) if a.dim() > 1 and a.shape[0] == BATCH else (a, b) for a, b in pairs]
+    return max((float((a - b).abs().max()) for a, b in pairs), default=None)
+
+
+class Comparison:
+    """Matches recorded calls with what the reference saw, and collects what does not fit."""
+
+    def __init__(self, calls: list[Any]) -> None:
+        self.calls = calls
+        self.weights: dict[int, Tensor] = {}
+        self.max_difference = 0.0
+        self.missing: list[str] = []
+        self.wrong: list[str] = []
+        self.notes: list[str] = []
+
+    def run(self, expected: Reference) -> None:
+        """Compare everything; softmax that only Python code shows is judged where it is all."""
+        for seen in expected.calls:
+            self.named(seen)
+        for seen in expected.public:
+            if is_weights(seen):
+                self.anywhere(seen)
+            else:
+                self.notes.append(f"{seen.module} {list(seen.weights.shape)} is no weights")
+        judged = len(self.missing), len(self.wrong)
+        for seen in expected.softmax:
+            self.anywhere(seen)
+        if expected.calls or expected.public:
+            extra = self.missing[judged[0] :] + self.wrong[judged[1] :]
+            self.notes += [f"own code: {one}" for one in extra[:4]]
+            del self.missing[judged[0] :], self.wrong[judged[1] :]
+
+    def of(self, number: int) -> Tensor:
+        """The recorded weights of one call, [batch, head, query, key]."""
+        if number not in self.weights:
+            call = self.calls[number]
+            rows = [call.weights(batch=batch) for batch in range(call.n_batch)]
+            self.weights[number] = torch.stack(rows)
+        return self.weights[number]
+
+    def named(self, seen: Seen) -> None:
+        """The call of the same module and index must be there and equal."""
+        where = f"{seen.module}#{seen.index}"
+        for number, call in enumerate(self.calls):
+            if (call.module, call.index) == (seen.module, seen.index):
+                found = difference(self.of(number), seen)
+                if found is None:
+                    self.wrong.append(f"{where}: {list(self.of(number).shape)} for {shape(seen)}")
+                elif not found <= TOLERANCE:
+                    self.wrong.append(f"{where} {shape(seen)}: max difference {found:.3g}")
+                else:
+                    self.max_difference = max(self.max_difference, found)
+                return
+        match = next(self.equal(seen), None)
+        if match is None:
+            self.missing.append(f"{where} {shape(seen)} not recorded")
+        else:
+            other = self.calls[match[0]]
+            self.notes.append(f"{where} recorded as {other.module}#{other.index}")
+
+    def anywhere(self, seen: Seen) -> None:
+        """Some recorded call must be equal; one of the same shape that differs counts as wrong."""
+        where = f"{seen.module}#{seen.index}"
+        match = next(self.equal(seen), None)
+        if match is not None:
+            self.max_difference = max(self.max_difference, match[1])
+            self.label(seen.module, self.calls[match[0]])
+            return
+        near = [
+            found
+            for number in range(len(self.calls))
+            if (found := difference(self.of(number), seen)) is not None
+        ]
+        if near:
+            self.wrong.append(f"{where} {shape(seen)}: nearest call is {min(near):.2g} away")
+        elif not self.columns(seen):
+            self.missing.append(f"{where} {shape(seen)} not recorded")
+
+    def equal(self, seen: Seen) -> Iterator[tuple[int, float]]:
+        """The recorded calls that equal what was seen, with their difference."""
+        for number in range(len(self.calls)):
+            found = difference(self.of(number), seen)
+            if found is not None and found <= TOLERANCE:
+                yield number, found
+
+    def columns(self, seen: Seen) -> bool:
+        """True where the first or the last key columns of a recorded call are what was seen."""
+        n_key = seen.weights.shape[-1]
+        for number, call in enumerate(self.calls):
+            ours = self.of(number)
+            if ours.shape[-1] <= n_key:
+                continue
+            for part in (ours[..., :n_key], ours[..., -n_key:]):
+                found = difference(part, seen)
+                if found is not None and found <= TOLERANCE:
+                    self.notes.append(f"{seen.module} is a part of the columns of {call.module}")
+                    return True
+        return False
+
+    def label(self, path: str, call: Any) -> None:
+        """Note a recorded stack or kind that the public name contradicts."""
+        if not hasattr(call, "kind"):
+            return
+        key = path.split(".")[-1]
+        if "cross_attentions" in key and call.kind != "cross":
+            self.notes.append(f"label: {path} is {call.module}, kind {call.kind!r}")
+        if key.startswith(("encoder_att", "decoder_att")):
+            stack = getattr(call, "stack", None)
+            if (stack, call.kind) != (key[:7], "self"):
+                self.notes.append(f"label: {path} is {call.module}: {call.kind!r} in {stack!r}")
+
+
+def shape(seen: Seen) -> list[int]:
+    return list(seen.weights.shape)
+
+
+def is_weights(seen: Seen) -> bool:
+    """True for non-negative numbers whose rows add up to at most 1."""
+    rows = seen.weights.float()[~seen.weights.isnan()]
+    sums = seen.weights.float().sum(-1)
+    sums = sums[~sums.isnan()]
+    return bool((rows >= -1e-6).all()) and bool((sums <= 1 + 1e-3).all())
+
+
+def difference(ours: Tensor, seen: Seen) -> float | None:
+    """max |ours − theirs| over the rows that count; None where the shapes differ."""
+    theirs = seen.weights.float()
+    if theirs.dim() != 4:
+        return flat_difference(ours, theirs)
+    if ours.shape != theirs.shape:
+        if ours.shape[1:] != theirs.shape[1:] or ours.shape[0] != 1:
+            return None
+        ours = ours.expand_as(theirs)
+    rows = (ours - theirs).abs().amax(dim=(1, 3))
+    usable = seen.rows & ~theirs.isnan().any(-1).any(1)
+    if not bool(usable.any()):
+        return float("nan") if bool(theirs.isnan().any()) else 0.0
+    return float(rows[usable].max())
+
+
+def flat_difference(ours: Tensor, theirs: Tensor) -> float | None:
+    """The same for a public tensor that has batch and heads in another number of axes."""
+    if ours.numel() != theirs.numel() or ours.shape[-2:] != theirs.shape[-2:]:
+        return None
+    both = ours.reshape(-1, *ours.shape[-2:]), theirs.reshape(-1, *theirs.shape[-2:])
+    usable = ~both[1].isnan().any(-1)
+    return float((both[0] - both[1]).abs().amax(-1)[usable].max()) if bool(usable.any()) else None
