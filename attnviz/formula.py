@@ -57,6 +57,16 @@ def weights(
     return torch.softmax(torch.cat([masked, column], dim=-1), dim=-1)[..., :-1]
 
 
+def sink_gate(
+    masked: Float[Tensor, "*head query key"], sink: Float[Tensor, "*head #query one"]
+) -> Float[Tensor, "*head query one"]:
+    """σ(log Σ exp(masked) − sink): what a sink leaves to a row whose weights sum to 1 (Granite).
+
+    Gating the row is the same as putting the sink into the softmax's sum.
+    """
+    return torch.sigmoid(torch.logsumexp(masked, dim=-1, keepdim=True) - sink)
+
+
 def mixed(
     weights: Float[Tensor, "*head query key"], v: Float[Tensor, "*head key d_value"]
 ) -> Float[Tensor, "*head query d_value"]:

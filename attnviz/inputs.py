@@ -29,8 +29,9 @@ class AttentionInputs:
 
     `bias` is added to the scaled scores (a relative position bias, ALiBi). `softcap` squeezes them
     into ±softcap (Gemma 2). `sinks` is one more score per head, or per query, that takes part in
-    the softmax's sum and has no value (gpt-oss). `key_version` notices a key cache that a later
-    step overwrote in place.
+    the softmax's sum and has no value (gpt-oss); with `sinks_gate` it scales the row of weights·V
+    instead, to the same effect, and the weights sum to 1 (Granite). `key_version` notices a key
+    cache that a later step overwrote in place.
     """
 
     query: Float[Tensor, "#batch head query d_head"]
@@ -42,6 +43,7 @@ class AttentionInputs:
     bias: Float[Tensor, "#batch #head #query #key"] | None = None
     softcap: float | None = None
     sinks: Tensor | None = None
+    sinks_gate: bool = False
     key_version: int | None = None
 
     @property
@@ -133,8 +135,10 @@ class AttentionInputs:
         sink = self.sink(head, batch)
         if sink is not None and sink.shape[0] > 1:
             sink = sink[rows]
-        out["weights"] = formula.weights(out["masked"], sink)
+        out["weights"] = formula.weights(out["masked"], None if self.sinks_gate else sink)
         out["mixed"] = formula.mixed(out["weights"], v)
+        if self.sinks_gate and sink is not None:
+            out["mixed"] = out["mixed"] * formula.sink_gate(out["masked"], sink)
         return out
 
     def weights(self, head: int, batch: int = 0) -> Float[Tensor, "query key"]:

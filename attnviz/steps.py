@@ -147,6 +147,11 @@ class Steps:
             found["projected"] = max_difference(self.projected[rows], out.output[batch])
         return found
 
+    @property
+    def _rows_are_whole(self) -> bool:
+        """True unless a sink takes its share of each row of weights."""
+        return self.inputs.sinks is None or self.inputs.sinks_gate
+
     def views(self) -> tuple[StepView, ...]:
         """The stages that exist, in order, as numpy matrices ready to draw."""
         return tuple(
@@ -157,7 +162,7 @@ class Steps:
                 cols=AXES[stage][1],
                 signed=stage != "weights",
                 range=(0.0, 1.0) if stage == "weights" else None,
-                rows_sum_to=1.0 if stage == "weights" and self.inputs.sinks is None else None,
+                rows_sum_to=1.0 if stage == "weights" and self._rows_are_whole else None,
                 error=self.errors.get(stage),
                 tolerance=self.tolerance,
             )

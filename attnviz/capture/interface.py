@@ -8,23 +8,26 @@ pass still runs torch's fused kernel, but for softcap, which no fused kernel kno
 contain "sdpa" or "flash": transformers tests for these words.
 """
 
+import inspect
+import re
+import sys
+from collections.abc import Callable
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import eager_mask, sdpa_mask
 
 from attnviz import masks
+from attnviz.capture import kernels
 from attnviz.errors import UnsupportedAttention
 from attnviz.inputs import AttentionInputs
 
 NAME = "attnviz"
 NAME_EAGER = "attnviz_eager"
-ROW_BLOCK = 512
 
 # arguments that cannot change the result: bookkeeping, or already contained in the mask
 HARMLESS = frozenset(
@@ -33,6 +36,8 @@ HARMLESS = frozenset(
     " output_hidden_states output_router_logits past_key_values position_embeddings position_ids"
     " return_dict sliding_window target_dtype use_cache".split()
 )
+# an argument with such a name may choose keys or change scores, even where eager code ignores it
+SUSPICIOUS = re.compile(r"ind(ex|ices)|mask|bias|sink|cap|scal|temper|top_?k|weight|prob", re.I)
 # arguments that `_inputs` turns into a part of `AttentionInputs`
 MODELLED = frozenset("dropout indices is_causal position_bias s_aux scaling sinks softcap".split())
 
@@ -107,14 +112,14 @@ def _attend(
         sinks = _sinks_of(module, kwargs)
         softcap = kwargs.get("softcap")
         if sink is None and sinks is None and softcap is None:
-            return _fused(module, query, key, value, mask, causal, kwargs)
-        inputs = _inputs(query, key, value, mask, causal, sinks, kwargs)
+            return kernels.fused(module, query, key, value, mask, causal, kwargs)
+        inputs = _inputs(module, query, key, value, mask, causal, sinks, kwargs)
         if softcap is not None:
-            output = _explicit(inputs)
+            output = kernels.explicit(inputs)
         elif sinks is not None:
-            output = _fused_with_sinks(inputs)
+            output = kernels.fused_with_sinks(inputs)
         else:
-            output = _fused(module, query, key, value, mask, causal, kwargs)
+            output = kernels.fused(module, query, key, value, mask, causal, kwargs)
         if sink is not None:
             sink.take(module, inputs, output.detach())
         return output
@@ -123,6 +128,7 @@ def _attend(
 
 
 def _inputs(
+    module: nn.Module,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -146,6 +152,7 @@ def _inputs(
         bias=rest,
         softcap=None if softcap is None else _number(softcap),
         sinks=None if sinks is None else sinks.detach(),
+        sinks_gate=sinks is not None and "logsumexp" in own_eager_source(module),
         key_version=None if key.is_inference() else key._version,
     )
 
@@ -181,75 +188,15 @@ def _sinks_of(module: nn.Module, kwargs: dict[str, Any]) -> Tensor | None:
     return None
 
 
-def _fused(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    causal: bool,
-    kwargs: dict[str, Any],
-) -> Tensor:
-    if mask is not None and mask.dtype != torch.bool:
-        mask = mask.to(query.dtype)
-    output: Tensor = sdpa_attention_forward(
-        module,
-        query,
-        key,
-        value,
-        mask,
-        dropout=kwargs.get("dropout", 0.0),
-        scaling=kwargs.get("scaling"),
-        is_causal=causal,
-        position_bias=kwargs.get("position_bias"),
-    )[0]
-    return output
-
-
-def _explicit(inputs: AttentionInputs) -> Tensor:
-    """weights·V from the formulas, in blocks of rows: O(n) memory at a time."""
-    n_head, n_query = inputs.query.shape[1:3]
-    output = inputs.value.new_empty(inputs.n_batch, n_query, n_head, inputs.value.shape[-1])
-    for batch in range(inputs.n_batch):
-        for head in range(n_head):
-            for start in range(0, n_query, ROW_BLOCK):
-                rows = slice(start, start + ROW_BLOCK)
-                mixed = inputs.stages(head, batch, rows=rows)["mixed"]
-                output[batch, rows, head] = mixed.to(output.dtype)
-    return output
-
-
-def _fused_with_sinks(inputs: AttentionInputs) -> Tensor:
-    """torch's kernel with the sink as one more key: its score is the sink, its value 0."""
-    query, n_kv = inputs.query, inputs.key.shape[1]
-    n_head, n_query = query.shape[1:3]
-    key, value = (
-        functional.pad(tensor.repeat_interleave(n_head // n_kv, dim=1), (0, 0, 0, 1))
-        for tensor in (inputs.key, inputs.value)
-    )
-    n_key = inputs.key.shape[2]
-    shape = (inputs.n_batch, n_head, n_query, n_key)
-    added = query.new_zeros(1, 1, n_query, n_key) if inputs.bias is None else inputs.bias
-    if inputs.causal:
-        blocked = ~masks.causal(n_query, n_key).to(query.device)
-        added = added.masked_fill(blocked, -torch.inf)
-    if inputs.mask is not None:
-        added = added.masked_fill(~inputs.mask[..., :n_key], -torch.inf)
-    assert inputs.sinks is not None
-    sinks = inputs.sinks.reshape(1, -1, 1, 1) if inputs.sinks.dim() == 1 else inputs.sinks
-    with_sink = torch.cat([added.expand(shape), sinks.expand(*shape[:3], 1)], dim=-1)
-    output = functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=with_sink.to(query.dtype), scale=inputs.scaling
-    )
-    return output.transpose(1, 2).contiguous()
-
-
 def refuse_unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> None:
     """Raise `UnsupportedAttention` when an argument could change the result unseen."""
     unmodelled = sorted(
         name
         for name, value in kwargs.items()
-        if name not in HARMLESS | MODELLED and value is not None and value is not False
+        if name not in HARMLESS | MODELLED
+        and value is not None
+        and value is not False
+        and not _eager_ignores(module, name)
     )
     if unmodelled:
         raise UnsupportedAttention(
@@ -259,3 +206,24 @@ def refuse_unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> None:
             module=type(module).__name__,
             arguments=", ".join(unmodelled),
         )
+
+
+def _eager_ignores(module: nn.Module, name: str) -> bool:
+    """True when the model's own eager attention function does not know the argument at all."""
+    source = own_eager_source(module)
+    return bool(source) and name not in source and not SUSPICIOUS.search(name)
+
+
+def own_eager_source(module: nn.Module) -> str:
+    """The source of the eager attention function in the module's file; empty without one."""
+    file = sys.modules.get(type(module).__module__)
+    eager = getattr(file, "eager_attention_forward", None)
+    return "" if eager is None else _source(eager)
+
+
+@cache
+def _source(function: Callable[..., object]) -> str:
+    try:
+        return inspect.getsource(function)
+    except OSError:
+        return ""
