@@ -32,7 +32,10 @@ class Generation:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """What was written: all ids [batch, token], and which row of each step led to each text."""
+    """What was written: all ids [batch, token], and which row of each step led to each text.
+
+    `beam_rows` [batch, step] comes from beam search, None without.
+    """
 
     ids: Tensor
     beam_rows: Tensor | None
@@ -76,7 +79,10 @@ def joined(calls: Iterable[AttentionCall], written: Written) -> tuple[AttentionC
     by_place: dict[tuple[str, int], list[AttentionCall]] = {}
     for call in calls:
         by_place.setdefault((call.module, call.layer), []).append(call)
-    return tuple(_join(steps, written.beam_rows) for steps in by_place.values())
+    rows = written.beam_rows
+    # beams that were given up may have run on longer than the text that was chosen
+    last = None if rows is None else rows.shape[1]
+    return tuple(_join(steps[:last], rows) for steps in by_place.values())
 
 
 def _join(steps: list[AttentionCall], beam_rows: Tensor | None) -> AttentionCall:
@@ -109,10 +115,8 @@ def _join(steps: list[AttentionCall], beam_rows: Tensor | None) -> AttentionCall
 
 
 def _rows(beam_rows: Tensor | None, step: int) -> Tensor | None:
-    """Which batch rows of a step led to the final texts; the prompt's rows are all alike."""
-    if beam_rows is None:
-        return None
-    return beam_rows[:, max(step - 1, 0)].clamp(min=0)
+    """Which batch rows of a step led to the final texts; a text that had ended has none."""
+    return None if beam_rows is None else beam_rows[:, step].clamp(min=0)
 
 
 def _picked(step: AttentionCall, rows: Tensor | None) -> tuple[AttentionInputs, Tensor]:

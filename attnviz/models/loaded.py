@@ -82,8 +82,12 @@ class LoadedModel:
         attended: list[int],
     ) -> Tokens:
         """The `Tokens` of one row of a tokenised batch, labels made; lists as tokenizers gives."""
-        pieces = tuple(self.text_tokenizer().convert_ids_to_tokens(ids))
-        unknown = self.text_tokenizer().unk_token_id
+        tokenizer = self.tokenizer
+        unknown = None if tokenizer is None else tokenizer.unk_token_id
+        if tokenizer is None:
+            pieces = tuple(str(token) for token in ids)
+        else:
+            pieces = tuple(tokenizer.convert_ids_to_tokens(ids))
         labels = tuple(
             label(piece, "" if added else text[start:end], unknown=token == unknown)
             for piece, (start, end), added, token in zip(pieces, offsets, special, ids, strict=True)

@@ -1,0 +1,126 @@
+"""Model folders as a user would have them: tiny models with random weights, and a tokenizer."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MarianConfig,
+    MarianMTModel,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+    ViTConfig,
+    ViTForImageClassification,
+    ViTImageProcessor,
+)
+
+WORDS = "[PAD] [UNK] [CLS] [SEP] <s> </s> the cat sat on a mat dog ran and slept".split()
+VOCAB = len(WORDS)
+
+
+def tokenizer(kind: str) -> PreTrainedTokenizerFast:
+    """A word-level tokenizer with the special tokens that a kind of model expects."""
+    base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, "[UNK]"))
+    base.pre_tokenizer = pre_tokenizers.Whitespace()
+    if kind == "encoder":
+        base.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]",
+            pair="[CLS] $A [SEP] $B [SEP]",
+            special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+        )
+    elif kind == "encoder-decoder":
+        base.post_processor = processors.TemplateProcessing(
+            single="$A </s>", special_tokens=[("</s>", 5)]
+        )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=base,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        eos_token="</s>",
+        model_max_length=32,
+    )
+
+
+def model(name: str) -> PreTrainedModel:
+    """A tiny model whose heads differ from one another."""
+    torch.manual_seed(11)
+    ids = {"pad_token_id": 0, "bos_token_id": 4, "eos_token_id": 5}
+    shape = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3}
+    vocabulary = {"vocab_size": VOCAB, "max_position_embeddings": 32}
+    made: dict[str, Callable[[], PreTrainedModel]] = {
+        "bert": lambda: BertForMaskedLM(BertConfig(**shape, **vocabulary, intermediate_size=20)),
+        "gpt2": lambda: GPT2LMHeadModel(
+            GPT2Config(vocab_size=VOCAB, n_positions=32, n_embd=24, n_layer=2, n_head=3, **ids)
+        ),
+        "llama": lambda: LlamaForCausalLM(
+            LlamaConfig(
+                **shape | {"num_attention_heads": 6, "num_key_value_heads": 2},
+                **vocabulary,
+                intermediate_size=20,
+                **ids,
+            )
+        ),
+        "marian": lambda: MarianMTModel(
+            MarianConfig(
+                **vocabulary,
+                encoder_layers=2,
+                encoder_ffn_dim=20,
+                encoder_attention_heads=3,
+                decoder_layers=2,
+                decoder_ffn_dim=20,
+                decoder_attention_heads=3,
+                d_model=24,
+                decoder_start_token_id=0,
+                forced_eos_token_id=None,
+                **ids,
+            )
+        ),
+        "t5": lambda: T5ForConditionalGeneration(
+            T5Config(
+                vocab_size=VOCAB,
+                d_model=24,
+                d_kv=8,
+                d_ff=20,
+                num_layers=2,
+                num_heads=3,
+                decoder_start_token_id=0,
+                **ids,
+            )
+        ),
+        "vit": lambda: ViTForImageClassification(
+            ViTConfig(**shape, intermediate_size=20, image_size=12, patch_size=4, num_labels=3)
+        ),
+    }
+    found = made[name]().eval()
+    with torch.no_grad():
+        for parameter in found.parameters():
+            if parameter.dim() == 2:
+                parameter.normal_(std=1.3 / parameter.shape[-1] ** 0.5)
+    return found
+
+
+def save(folder: Path, name: str) -> Path:
+    """The model's folder: config, safetensors, and what prepares its inputs."""
+    of = model(name)
+    of.save_pretrained(folder)
+    if name == "vit":
+        ViTImageProcessor(size={"height": 12, "width": 12}).save_pretrained(folder)
+        return folder
+    kind = (
+        "encoder"
+        if name == "bert"
+        else "encoder-decoder"
+        if name in ("marian", "t5")
+        else "decoder"
+    )
+    tokenizer(kind).save_pretrained(folder)
+    return folder
