@@ -11,7 +11,7 @@ import { swallow } from "../shared/controls.js";
  */
 export function onHeadKey(event, state, change) {
   if (event.ctrlKey || event.metaKey || event.altKey || !state.view) return;
-  const next = headStep(event, state.header, state.selection) ?? (event.target === state.parts.heatmap ? cellStep(event, state.view) : null);
+  const next = headStep(event, state.header, state.selection) ?? (event.target === state.parts.heatmap ? cellStep(event, state.view.data, state.selection) : null);
   if (event.key === "Escape" && state.selection.query !== null) change({ query: null, key: null });
   else if (next) change(next);
   else return;
@@ -35,9 +35,9 @@ export function neighbour(/** @type {any} */ header, /** @type {{layer: number, 
 }
 
 /** The cell that an arrow leads to from the pinned one; the first arrow pins the first cell. */
-function cellStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ view) {
+function cellStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ data, /** @type {any} */ selection) {
   const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] });
-  const move = moves[event.key], { rows, cols } = view.data, { query, key } = view.pinned;
+  const move = moves[event.key], { rows, cols } = data, { query, key } = selection;
   if (!move || event.shiftKey || !rows.length) return null;
   const row = rows.indexOf(query), col = cols.indexOf(key);
   if (row < 0) return { query: rows[0], key: cols[0] };

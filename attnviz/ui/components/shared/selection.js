@@ -84,7 +84,12 @@ export function makeCommitter(element, setStateValue) {
   const focusOut = (/** @type {FocusEvent} */ event) => {
     if (!(event.relatedTarget instanceof Node && element.contains(event.relatedTarget))) commit();
   };
+  // the keyboard may change the selection while the pointer is elsewhere: a press there, on a link for instance, is told
+  // to the server first, and so are the moves that lead to it
+  const pointerElsewhere = (/** @type {PointerEvent} */ event) => { if (!event.composedPath().includes(element)) commit(); };
   element.addEventListener("pointerleave", commit);
+  document.addEventListener("pointermove", pointerElsewhere, true);
+  document.addEventListener("pointerdown", pointerElsewhere, true);
   element.addEventListener("focusout", focusOut);
   addEventListener("blur", commit);
   return {
@@ -94,6 +99,8 @@ export function makeCommitter(element, setStateValue) {
     bind(/** @type {(name: string, value: any) => void} */ fn) { send = fn; },
     destroy() {
       element.removeEventListener("pointerleave", commit);
+      document.removeEventListener("pointermove", pointerElsewhere, true);
+      document.removeEventListener("pointerdown", pointerElsewhere, true);
       element.removeEventListener("focusout", focusOut);
       removeEventListener("blur", commit);
     },
