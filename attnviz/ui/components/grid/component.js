@@ -99,6 +99,7 @@ function choose(/** @type {any} */ state, /** @type {number} */ layer, /** @type
 
 function openHead(/** @type {any} */ state, /** @type {string} */ page) {
   const at = state.hover ?? state.selection, { query, key } = state.selection;
+  flushWrite();
   state.committer.commit();
   state.trigger("open", { page, layer: at.layer, head: at.head, query, key });
 }

@@ -80,6 +80,7 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
 /** Asks the server for the steps of the head; scale and special tokens are committed on the way. */
 function openSteps(/** @type {any} */ state) {
   const { layer, head, query, key } = state.selection;
+  flushWrite();
   state.committer.commit();
   state.trigger("open", { page: "steps", layer, head, query, key });
 }
