@@ -1,0 +1,125 @@
+"""An app for the tests alone: one component with tokens that no tokenizer would make.
+
+`?show=grid|head|steps|masks` says which. Every text that a component takes is hostile: tokens,
+the sentences about heads, the model's name, reasons. One step has an error above its tolerance.
+The numbers are made up; what they look like is not looked at here.
+"""
+
+import numpy as np
+import streamlit as st
+
+from attnviz.i18n import catalogue
+from attnviz.types import StepView
+from attnviz.ui.components import grid, head, masks, steps
+from attnviz.ui.components.heads import HeadsView, strings_of
+from attnviz.ui.components.selection import Extent
+from tests.support.hostile import TOKENS
+
+N = len(TOKENS)
+N_LAYERS, N_HEADS, D_HEAD, D_MODEL = 2, 3, 5, 15
+EXTENT = Extent(N_LAYERS, N_HEADS, N, N)
+SHAPES = {
+    **dict.fromkeys(("x", "projected"), (("query", "d_model"), (N, D_MODEL))),
+    **dict.fromkeys(("q", "mixed"), (("query", "d_head"), (N, D_HEAD))),
+    **dict.fromkeys(("k", "v"), (("key", "d_head"), (N, D_HEAD))),
+    **dict.fromkeys(("scores", "scaled", "masked", "weights"), (("query", "key"), (N, N))),
+    "concat": (("query", "d_concat"), (N, N_HEADS * D_HEAD)),
+}
+ORDER = ("x", "q", "k", "v", "scores", "scaled", "masked", "weights", "mixed", "concat")
+BROKEN_STAGE, ERROR, TOLERANCE = "mixed", 0.5, 1e-4
+
+
+def random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(7).random(shape, dtype=np.float32)
+
+
+def words(keys: tuple[str, ...]) -> dict[str, str]:
+    return strings_of(keys, catalogue("en").__getitem__)
+
+
+def heads_view() -> HeadsView:
+    hostile = " ".join(TOKENS)
+    return HeadsView(
+        model=hostile,
+        tokens=TOKENS,
+        special=np.zeros(N, dtype=np.bool_),
+        sentences=((hostile,) * N_HEADS,) * N_LAYERS,
+        weights=random(N_LAYERS, N_HEADS, N, N),
+    )
+
+
+def step_view(stage: str) -> StepView:
+    (rows, cols), shape = SHAPES[stage]
+    return StepView(
+        stage=stage,
+        values=random(*shape),
+        rows=rows,
+        cols=cols,
+        signed=stage != "weights",
+        range=(0.0, 1.0) if stage == "weights" else None,
+        rows_sum_to=None,
+        error=ERROR if stage == BROKEN_STAGE else None,
+        tolerance=TOLERANCE,
+    )
+
+
+def show_steps() -> None:
+    blocked = np.zeros((N, N), dtype=np.uint8)
+    blocked[:, -1] = 1
+    data = steps.StepsData(
+        tokens=TOKENS,
+        special=np.zeros(N, dtype=np.bool_),
+        layer=0,
+        head=1,
+        n_layers=N_LAYERS,
+        n_heads=N_HEADS,
+        scaling=D_HEAD**-0.5,
+        views=tuple(map(step_view, ORDER)),
+        absent={"projected": " ".join(TOKENS)},
+        blocked=blocked,
+        mask_names=(TOKENS[0],),
+        mask_reasons=(" ".join(TOKENS),),
+        strings=words(steps.STRING_KEYS),
+    )
+    steps.show_steps(steps.pack_steps(data), EXTENT)
+
+
+def show_masks() -> None:
+    blocked = np.zeros((1, N, N), dtype=np.uint8)
+    blocked[:, :, -1] = 1
+    data = masks.MasksData(
+        tokens=(TOKENS,),
+        special=np.zeros((1, N), dtype=np.bool_),
+        padding=np.zeros((1, N), dtype=np.bool_),
+        layer=0,
+        head=1,
+        n_layers=N_LAYERS,
+        n_heads=N_HEADS,
+        as_model=1,
+        mask_names=("padding", "causal"),
+        mask_reasons=(" ".join(TOKENS), " ".join(TOKENS)),
+        blocked=blocked,
+        weights=random(1, 4, N, N),
+        masked=random(1, 4, N, N),
+        scaled=random(1, N, N),
+        strings=words(masks.STRING_KEYS),
+    )
+    masks.show_masks(masks.pack_masks(data), EXTENT)
+
+
+def main() -> None:
+    show = {
+        "grid": lambda: grid.show_grid(
+            grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT
+        ),
+        "head": lambda: head.show_head(
+            head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT
+        ),
+        "steps": show_steps,
+        "masks": show_masks,
+    }
+    show[st.query_params["show"]]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The running app and a browser, for all browser tests; what no page may ever do, after each.
+
+One server for the session, one browser for each module. `visit` opens a page with the parameters
+of a view; when the test is over, every page it opened must have kept to this machine, opened no
+dialog, and left nothing in the console.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.support.browser import chromium
+from tests.support.canvas import Palette, load_palettes
+from tests.support.server import serve
+from tests.support.visit import Visit, open_visit
+
+OpenVisit = Callable[..., Visit]
+HERE = Path(__file__).parent
+EXPECT_LIMIT_MS = 15_000  # a busy machine is slow; a right answer ends the wait at once
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The address of the app."""
+    with serve() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium."""
+    with chromium() as running:
+        expect.set_options(timeout=EXPECT_LIMIT_MS)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def palettes(browser: Browser) -> dict[str, Palette]:
+    """The app's colour tables, by theme."""
+    return load_palettes(browser)
+
+
+@pytest.fixture
+def visit(browser: Browser, server: str) -> Iterator[OpenVisit]:
+    """Opens a page of the app: `visit("head", text="Hi", layer=2, scheme="dark")`."""
+    opened: list[Visit] = []
+
+    def start(path: str = "", url: str = server, **options: Any) -> Visit:
+        opened.append(open_visit(browser, url, path, **options))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.page.context.close()
+    problems = [problem for each in opened for problem in each.seen.problems()]
+    assert not problems, "\n".join(problems)

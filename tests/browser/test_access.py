@@ -1,0 +1,124 @@
+"""Accessibility: axe finds nothing serious on any page, and everything can be done by keyboard."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import OpenVisit
+from tests.support.browser import accessibility_problems
+from tests.support.visit import Visit, expect_data
+
+TEXT = "The cat sat on the mat."
+PAGES = ("", "head", "steps", "masks")
+MOST_TABS = 60
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:
+    opened = visit(path, text=TEXT, layer=1, head=2, query=3, key=2, scheme=scheme)
+    assert accessibility_problems(opened.page) == []
+
+
+@pytest.mark.parametrize("options", [{"text": ""}, {"model": "none"}, {"text": "word " * 600}])
+def test_axe_finds_nothing_serious_beside_messages(
+    visit: OpenVisit, options: dict[str, str]
+) -> None:
+    opened = visit("", canvases=False, **options)
+    assert accessibility_problems(opened.page) == []
+
+
+def test_axe_would_see_a_canvas_without_a_name(visit: OpenVisit) -> None:
+    """It looks into the components: what breaks there is found."""
+    opened = visit("head", text=TEXT)
+    canvas = opened.page.locator("canvas[tabindex='0']")
+    canvas.evaluate("(node) => node.removeAttribute('aria-label')")
+    found = accessibility_problems(opened.page)
+    assert [problem.split(":")[0] for problem in found] == ["role-img-alt"]
+
+
+def focused(page: Page) -> Locator:
+    """The element that has the focus, also inside a component."""
+    page.evaluate(
+        """() => {
+            let node = document.activeElement;
+            while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+            const mark = (root) => {
+                for (const each of root.querySelectorAll("*")) {
+                    each.removeAttribute("data-has-focus");
+                    if (each.shadowRoot) mark(each.shadowRoot);
+                }
+            };
+            mark(document);
+            node.setAttribute("data-has-focus", "");
+        }"""
+    )
+    return page.locator("[data-has-focus]")
+
+
+def tab_to(visit: Visit, target: Locator) -> None:
+    """Presses Tab until the target has the focus, and expects that it can be seen."""
+    page, way = visit.page, []
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        here = focused(page)
+        way.append(here.evaluate("(node) => `${node.tagName} ${node.textContent.slice(0, 30)}`"))
+        if target.evaluate("(node) => node.matches(':focus')"):
+            assert shows_focus(here), way[-1]
+            return
+    raise AssertionError(f"Tab never reached {target}: {way}")
+
+
+def shows_focus(node: Locator) -> bool:
+    """True when the focus can be seen; what Streamlit draws around its own widgets is its own."""
+    return bool(
+        node.evaluate(
+            """(node) => {
+                if (!(node.getRootNode() instanceof ShadowRoot)) return true;
+                const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(node);
+                const ring = outlineStyle !== "none" && parseFloat(outlineWidth) >= 1;
+                return node.matches(":focus-visible") && (ring || boxShadow !== "none");
+            }"""
+        )
+    )
+
+
+def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
+    opened = visit("", text="Hello there.")
+    page, press = opened.page, opened.page.keyboard.press
+    tab_to(opened, page.get_by_role("textbox", name="Text", exact=True))
+    press("Control+a")
+    page.keyboard.type(TEXT)
+    press("Control+Enter")
+    expect(page.locator(".av-chip")).to_have_count(9)
+    tab_to(opened, page.locator(".av-picker-cell[tabindex='0']"))
+    for key in ["ArrowDown", "ArrowDown", "ArrowRight"]:
+        press(key)
+    expect(page.locator(".av-title")).to_have_text("L2.H1")
+    press("Enter")
+    expect(page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    heatmap = page.locator("canvas[tabindex='0']")
+    expect_data(heatmap, layer=2, head=1)
+    tab_to(opened, heatmap)
+    press("ArrowDown")
+    expect_data(heatmap, query=0, key=0)
+    press("ArrowDown")
+    expect_data(heatmap, query=1, key=0)
+    press("]")
+    expect_data(heatmap, layer=2, head=2, query=1)
+    walk_to_steps(opened)
+
+
+def walk_to_steps(visit: Visit) -> None:
+    page, press = visit.page, visit.page.keyboard.press
+    for _ in range(MOST_TABS):  # back to the button above the heatmap
+        press("Shift+Tab")
+        if focused(page).inner_text() == "Open step by step":
+            break
+    press("Enter")
+    weights = page.locator(".panel[data-stage=weights] canvas[role=img]")
+    expect_data(weights, layer=2, head=2, cell="1,0")
+    tab_to(visit, weights)
+    press("ArrowRight")
+    expect_data(weights, cell="1,1")
+    said = page.locator("[role=status]").filter(has_text="Attention weights")
+    expect(said).to_have_count(1)

@@ -1,0 +1,147 @@
+"""The address restores a view, also as a fresh server's first request; the language is in it."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.i18n import LANGUAGES, text
+from tests.browser.conftest import OpenVisit
+from tests.support.browser import settle
+from tests.support.server import serve
+from tests.support.visit import Visit, data, expect_data
+
+TEXT = "Paris is big, and the river of Paris is long."
+SECOND = "It is warm."
+VIEW = {
+    "text": TEXT,
+    "text2": SECOND,
+    "lang": "ja",
+    "layer": 4,
+    "head": 6,
+    "query": 5,
+    "key": 3,
+    "scale": "log",
+    "special": "hide",
+}
+PAGES = ("overview", "head", "steps", "masks")
+
+
+@pytest.fixture
+def fresh_server() -> Iterator[str]:
+    """An app that nobody has opened yet."""
+    with serve() as url:
+        yield url
+
+
+def expect_language(visit: Visit, lang: str, page: str) -> None:
+    """Waits until navigation, title and sidebar speak this language."""
+    links = visit.page.get_by_test_id("stPageLink-NavLink")
+    expect(links).to_have_text([text(lang, f"page.{name}.title") for name in PAGES])
+    title = text(lang, f"page.{page}.title")
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text(title)
+    expect(visit.page).to_have_title(f"{title} · {text(lang, 'app.name')}")
+    box = visit.page.get_by_role("textbox", name=text(lang, "sidebar.text"), exact=True)
+    expect(box).to_be_visible()
+
+
+def check_restored(visit: Visit, page: str) -> None:
+    expect_language(visit, "ja", page)
+    expect(visit.page.get_by_test_id("stSidebarNav")).to_have_count(0)  # Streamlit's old page mode
+    box = visit.page.get_by_role("textbox", name=text("ja", "sidebar.text"), exact=True)
+    expect(box).to_have_value(TEXT)
+    visit.wait_for_parameters(**VIEW)
+
+
+def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
+    opened = visit("head", url=fresh_server, **VIEW)
+    check_restored(opened, "head")
+    canvas = opened.page.locator("canvas[tabindex='0']")
+    expect_data(canvas, layer=4, head=6, query=5, key=3, scale="log", special="hide")
+    hide = opened.page.get_by_label(text("ja", "component.head.hide_special"))
+    expect(hide).to_be_checked()
+    log = opened.page.get_by_role("radio", name=text("ja", "component.shared.scale_log"))
+    expect(log).to_be_checked()
+
+
+def test_steps_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
+    opened = visit("steps", url=fresh_server, **VIEW)
+    check_restored(opened, "steps")
+    weights = opened.page.locator(".panel[data-stage=weights]")
+    expect_data(weights.locator("canvas[role=img]"), layer=4, head=6, cell="5,3")
+    expect(weights.locator(".scale")).to_contain_text("log")
+
+
+def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
+    opened = visit("masks", url=fresh_server, **VIEW)
+    check_restored(opened, "masks")
+    maps = opened.page.locator(".map canvas[role=img]")
+    expect(maps).to_have_count(2)
+    expect_data(maps.first, layer=4, head=6, cell="5,3")
+    expect(opened.page.locator(".legend")).to_contain_text("log")
+    second = opened.page.get_by_role("textbox", name=text("ja", "sidebar.text2"), exact=True)
+    expect(second).to_have_value(SECOND)
+
+
+def test_overview_restores_its_head(visit: OpenVisit) -> None:
+    opened = visit("", **VIEW)
+    check_restored(opened, "overview")
+    expect_data(opened.page.locator(".av-grid-side canvas").first, layer=4, head=6)
+
+
+def test_reloading_keeps_what_was_chosen_in_the_component(visit: OpenVisit) -> None:
+    opened = visit("head", text=TEXT, layer=1, head=2)
+    canvas = opened.page.locator("canvas[tabindex='0']")
+    canvas.focus()
+    opened.page.keyboard.press("Shift+ArrowDown")
+    opened.page.get_by_role("radio", name="linear").click()
+    opened.wait_for_parameters(layer=2, head=2, scale="linear")
+    opened.page.reload()
+    settle(opened.page)
+    expect_data(canvas, layer=2, head=2, scale="linear")
+    opened.wait_for_parameters(text=TEXT, layer=2, head=2, scale="linear")
+
+
+def test_the_language_is_switched_and_kept(visit: OpenVisit) -> None:
+    opened = visit("", text=TEXT)
+    expect_language(opened, "en", "overview")
+    opened.page.get_by_role("combobox", name="Language").click()
+    opened.page.get_by_role("option", name=text("ko", "language.name")).click()
+    expect_language(opened, "ko", "overview")
+    opened.wait_for_parameters(lang="ko", text=TEXT)
+    links = opened.page.get_by_test_id("stPageLink-NavLink")
+    links.nth(1).click(delay=50)
+    expect_language(opened, "ko", "head")
+    opened.wait_for_parameters(lang="ko", text=TEXT)
+    opened.page.reload()
+    expect_language(opened, "ko", "head")
+
+
+@pytest.mark.parametrize(
+    ("locale", "lang"),
+    [("ja-JP", "ja"), ("ko-KR", "ko"), ("zh-CN", "zh"), ("en-GB", "en"), ("fr-FR", "en")],
+)
+def test_the_browser_decides_the_language_where_the_address_does_not(
+    visit: OpenVisit, locale: str, lang: str
+) -> None:
+    opened = visit("", locale=locale)
+    expect_language(opened, lang, "overview")
+    assert "lang" not in opened.parameters()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_address_has_the_last_word_on_the_language(visit: OpenVisit, lang: str) -> None:
+    opened = visit("head", locale="ja-JP", lang=lang)
+    expect_language(opened, lang, "head")
+    expected = text(lang, "component.head.hide_special")
+    expect(opened.page.get_by_label(expected)).to_be_visible()
+
+
+def test_nonsense_in_the_address_is_named_and_replaced(visit: OpenVisit) -> None:
+    opened = visit("head", layer=3, head="x", scale="loud", special="hide")
+    alert = opened.page.get_by_test_id("stAlert")
+    expect(alert).to_contain_text("head, scale")
+    canvas = opened.page.locator("canvas[tabindex='0']")
+    expect_data(canvas, layer=3, head=0, scale="sqrt", special="hide")
+    assert "drawn" in data(canvas)
+    opened.wait_for_parameters(layer=3, special="hide", scale=None)

@@ -1,0 +1,140 @@
+"""The pixel in the middle of a cell has the colour of the library's number, in both themes."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, expect
+
+import attnviz
+from attnviz.models.loaded import LoadedModel
+from attnviz.types import STAGES, StepView
+from tests.browser.conftest import OpenVisit
+from tests.support.canvas import Colour, Palette, cell_colours
+from tests.support.visit import Visit, expect_data
+
+TEXT = "The animal didn't cross the street because it was too tired."
+N = 16
+LAYER, HEAD = 3, 8
+CELLS = [(row, col) for row in range(N) for col in range(N)]
+
+
+def weights_of(minilm: LoadedModel) -> np.ndarray:
+    return attnviz.capture(minilm, TEXT).weights(layer=LAYER, head=HEAD)
+
+
+def check_weights(
+    canvas: Locator, weights: np.ndarray, palette: Palette, scale: str = "sqrt"
+) -> None:
+    shown = cell_colours(canvas, CELLS, N, N)
+    wrong = [
+        (cell, colour, float(weights[cell]))
+        for cell, colour in zip(CELLS, shown, strict=True)
+        if colour not in palette.of_weight(float(weights[cell]), scale)
+    ]
+    assert not wrong, wrong[:5]
+    assert len(set(shown)) > 20  # a blank canvas would match nothing but itself
+
+
+def test_a_wrong_number_would_be_seen(minilm: LoadedModel, palettes: dict[str, Palette]) -> None:
+    """The colours of two heads differ in most cells: the tests below can fail."""
+    capture = attnviz.capture(minilm, TEXT)
+    mine, other = capture.weights(LAYER, HEAD), capture.weights(LAYER, HEAD + 1)
+    same = [
+        bool(palettes["light"].of_weight(float(a)) & palettes["light"].of_weight(float(b)))
+        for a, b in zip(mine.flat, other.flat, strict=True)
+    ]
+    assert sum(same) < 0.2 * len(same)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_overview_preview(
+    visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str
+) -> None:
+    opened = visit("", text=TEXT, layer=LAYER, head=HEAD, scheme=scheme)
+    canvas = opened.canvas("Attention weights of")
+    expect_data(canvas, layer=LAYER, head=HEAD)
+    check_weights(canvas, weights_of(minilm), palettes[scheme])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "scale"), [("light", "sqrt"), ("light", "linear"), ("dark", "log")]
+)
+def test_head_heatmap(
+    visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str, scale: str
+) -> None:
+    opened = visit("head", text=TEXT, layer=LAYER, head=HEAD, scheme=scheme, scale=scale)
+    canvas = opened.canvas("Attention weights of")
+    expect_data(canvas, layer=LAYER, head=HEAD, scale=scale)
+    check_weights(canvas, weights_of(minilm), palettes[scheme], scale)
+
+
+def test_head_heatmap_after_a_switch(
+    visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
+) -> None:
+    opened = visit("head", text=TEXT, layer=LAYER, head=HEAD - 1)
+    canvas = opened.canvas("Attention weights of")
+    canvas.focus()
+    opened.page.keyboard.press("]")
+    expect_data(canvas, layer=LAYER, head=HEAD)
+    check_weights(canvas, weights_of(minilm), palettes["light"])
+
+
+def test_overview_thumbnails(
+    visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
+) -> None:
+    """Every head's thumbnail is its own: each has a pixel of the colour of its largest weight."""
+    opened = visit("", text=TEXT)
+    found = thumbnails(opened)
+    everything = attnviz.capture(minilm, TEXT).all_weights()
+    for place, weights in np.ndenumerate(everything.max(axis=(2, 3))):
+        strongest = palettes["light"].of_weight(float(weights))
+        assert strongest & found[place], place
+
+
+def thumbnails(visit: Visit) -> dict[tuple[int, ...], set[Colour]]:
+    """(layer, head) → the colours inside its thumbnail."""
+    rows = visit.canvas("All heads of").evaluate(
+        """(canvas) => {
+            const { x, y, size, gap } = Object.fromEntries(
+                Object.entries(canvas.dataset).map(([name, value]) => [name, Number(value)]));
+            const ctx = canvas.getContext("2d"), found = [];
+            for (let layer = 0; layer < 6; layer++) for (let head = 0; head < 12; head++) {
+                const at = (start, i) => start + i * (size + gap);
+                const { data } = ctx.getImageData(at(x, head), at(y, layer), size, size);
+                const colours = new Set();
+                for (let i = 0; i < data.length; i += 4) colours.add(data.slice(i, i + 3).join());
+                found.push([layer, head, [...colours]]);
+            }
+            return found;
+        }"""
+    )
+    return {(layer, head): {_colour(text) for text in colours} for layer, head, colours in rows}
+
+
+def _colour(text: str) -> Colour:
+    red, green, blue = map(int, text.split(","))
+    return red, green, blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_steps_panels(
+    visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str
+) -> None:
+    steps = attnviz.derive(attnviz.capture(minilm, TEXT).call(LAYER), HEAD)
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, scheme=scheme)
+    for view in steps.views():
+        if view.stage in ("x", "concat", "projected"):  # more columns than pixels: cells are pooled
+            continue
+        check_panel(opened, view, palettes[scheme])
+    panels = opened.page.locator(".panel canvas[role=img]")
+    expect(panels).to_have_count(len([s for s in STAGES if s not in ("capped", "biased")]))
+
+
+def check_panel(visit: Visit, view: StepView, palette: Palette) -> None:
+    canvas = visit.page.locator(f".panel[data-stage={view.stage}] canvas[role=img]")
+    rows, cols = view.values.shape
+    cells = [(row, col) for row in range(rows) for col in range(cols)]
+    limit = float(np.abs(view.values).max())
+    for cell, colour in zip(cells, cell_colours(canvas, cells, rows, cols), strict=True):
+        value = float(view.values[cell])
+        allowed = palette.of_signed(value, limit) if view.signed else palette.of_weight(value)
+        assert colour in allowed, (view.stage, cell, value)

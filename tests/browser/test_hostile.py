@@ -1,0 +1,139 @@
+"""Hostile texts are shown as text: no element, no script, no dialog, on every page."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+import attnviz
+from attnviz.models.loaded import LoadedModel
+from tests.browser.component_app import BROKEN_STAGE
+from tests.browser.conftest import HERE, OpenVisit
+from tests.support.hostile import SCRIPT, TEXT, TOKENS, escaped
+from tests.support.server import app_command, free_port, serve
+from tests.support.visit import Visit, expect_data
+
+PAGES = ("", "head", "steps", "masks")
+
+
+@pytest.fixture(scope="module")
+def component_server() -> Iterator[str]:
+    """The address of the app that shows one component with hostile tokens."""
+    port = free_port()
+    app = HERE / "component_app.py"
+    command = [str(app) if part == "app.py" else part for part in app_command(port)]
+    with serve(port, command, env={"PYTHONPATH": str(HERE.parent.parent)}) as url:
+        yield url
+
+
+def check(visit: Visit) -> None:
+    assert escaped(visit.page) == []
+
+
+def test_a_page_that_was_taken_over_would_be_seen(visit: OpenVisit) -> None:
+    opened = visit("")
+    check(opened)
+    opened.page.evaluate(
+        """() => {
+            const inside = [...document.querySelectorAll("*")].find((node) => node.shadowRoot);
+            const image = document.createElement("img");
+            image.setAttribute("onclick", "1");
+            inside.shadowRoot.append(image);
+            window.__pwned = 1;
+        }"""
+    )
+    assert escaped(opened.page) == ["IMG has onclick", "window.__pwned is 1"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
+    opened = visit(path, text=TEXT, text2=TEXT, query=1, key=2)
+    check(opened)
+    box = opened.page.get_by_role("textbox", name="Text", exact=True)
+    expect(box).to_have_value(TEXT)
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("name", ["model", "lang", "layer", "scale"])
+def test_hostile_parameters(visit: OpenVisit, path: str, name: str) -> None:
+    opened = visit(path, canvases=False, **{name: SCRIPT})
+    check(opened)
+    alert = opened.page.get_by_test_id("stAlert")
+    expect(alert).to_contain_text(SCRIPT if name == "model" else name)
+
+
+def test_a_hostile_text_typed_in(visit: OpenVisit, minilm: LoadedModel) -> None:
+    opened = visit("")
+    opened.type_text(TEXT)
+    labels = list(attnviz.capture(minilm, TEXT).tokens.labels)
+    expect(opened.page.locator(".av-chip")).to_have_text(labels)
+    assert "\u202e" not in "".join(labels)  # nothing turns the direction of its surroundings
+    check(opened)
+
+
+def test_a_lone_surrogate_in_the_box_does_no_harm(visit: OpenVisit) -> None:
+    """Only a script can put one there. Streamlit drops such a message; the next one is heard."""
+    opened = visit("")
+    box = opened.page.get_by_role("textbox", name="Text", exact=True)
+    box.evaluate(
+        """(box) => {
+            const { set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value");
+            set.call(box, "before " + String.fromCharCode(0xd83d) + " after");
+            box.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    before = len(opened.seen.sent)
+    box.press("Control+Enter")
+    opened.wait_until(lambda: len(opened.seen.sent) > before)
+    opened.type_text("after all")
+    expect(opened.page.locator(".av-chip")).to_have_text(["[CLS]", "after", "all", "[SEP]"])
+    check(opened)
+
+
+def test_a_lone_surrogate_in_the_address_becomes_a_replacement(visit: OpenVisit) -> None:
+    opened = visit("")
+    opened.page.goto(f"{opened.url}/?text=before%ED%A0%BDafter")
+    chips = opened.page.locator(".av-chip")
+    expect(chips.nth(1)).to_have_text(re.compile("before"))
+    expect(opened.page.get_by_role("textbox", name="Text", exact=True)).to_have_value(
+        re.compile("^before\ufffd+after$")
+    )
+    check(opened)
+
+
+@pytest.mark.parametrize("show", ["grid", "head", "steps", "masks"])
+def test_hostile_tokens_in_a_component(visit: OpenVisit, component_server: str, show: str) -> None:
+    opened = visit("", url=component_server, show=show, layer=0, head=1, query=0, key=0)
+    check(opened)
+    shown = opened.page.locator("section.av, .av").first
+    expect(shown).to_contain_text(SCRIPT)
+    canvases = opened.page.locator("canvas[tabindex='0'], .av-picker-cell[tabindex='0']")
+    canvases.first.focus()
+    for key in ["ArrowRight", "ArrowDown"]:
+        opened.page.keyboard.press(key)
+    canvases.first.hover()
+    check(opened)
+
+
+def test_every_hostile_token_is_a_chip(visit: OpenVisit, component_server: str) -> None:
+    opened = visit("", url=component_server, show="grid")
+    shown = [token.replace("\ud83d", "?") for token in TOKENS]
+    assert opened.page.locator(".av-chip").all_text_contents() == shown
+
+
+def test_an_error_above_the_tolerance_turns_a_panel_red(
+    visit: OpenVisit, component_server: str
+) -> None:
+    opened = visit("", url=component_server, show="steps")
+    bad = opened.page.locator(".panel.bad")
+    expect(bad).to_have_count(1)
+    expect_data(bad, stage=BROKEN_STAGE)
+    badge = bad.locator(".badge")
+    expect_data(badge, ok="false")
+    expect(badge).to_contain_text("above the tolerance of 1.0e−4: do not trust this panel")
+    red, green, _ = (
+        int(part)
+        for part in badge.evaluate("(node) => getComputedStyle(node).color.match(/\\d+/g)")[:3]
+    )
+    assert red > 2 * green, (red, green)

@@ -1,0 +1,143 @@
+"""Masks: blocked cells are drawn as blocked, with −∞ and the reason, and weights are recomputed."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, expect
+
+import attnviz
+from attnviz.models.loaded import LoadedModel
+from tests.browser.conftest import OpenVisit
+from tests.browser.test_steps import number
+from tests.support.canvas import Palette, cell_colours, cell_middle, pixels, plot
+from tests.support.visit import Visit, expect_data
+
+FIRST = "The animal didn't cross the street because it was too tired."
+SECOND = "The cat sat on the mat."
+N, N_SECOND = 16, 9
+LAYER, HEAD = 5, 11
+
+
+def maps(visit: Visit, sentence: int) -> Locator:
+    return visit.page.locator(f".map[data-sentence='{sentence}'] canvas[role=img]")
+
+
+def opened_batch(visit: OpenVisit, **options: object) -> Visit:
+    return visit("masks", text=FIRST, text2=SECOND, layer=LAYER, head=HEAD, **options)
+
+
+def switch_on_causal(opened: Visit) -> None:
+    opened.page.get_by_label("Causal mask").check()
+    expect_data(maps(opened, 0), variant=3)
+
+
+def cell_colour_count(canvas: Locator, row: int, col: int) -> int:
+    """How many different colours one cell has: 1 for a plain cell, more for a hatched one."""
+    _, _, w, h = plot(canvas)
+    x, y = cell_middle(canvas, row, col, N, N)
+    reach = [-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3]
+    points = [(x + a * w / N, y + b * h / N) for a in reach for b in reach]
+    return len(set(pixels(canvas, points)))
+
+
+def choose(opened: Visit, sentence: int, row: int, col: int) -> None:
+    canvas = maps(opened, sentence)
+    x, y = cell_middle(canvas, row, col, N, N)
+    canvas.click(position={"x": x, "y": y})
+    expect_data(canvas, cell=f"{row},{col}")
+
+
+def table_row(opened: Visit, key: int) -> dict[str, str]:
+    """One row of the table below the maps, by the names of its columns."""
+    names = opened.page.locator(".row-table thead th").all_inner_texts()
+    cells = opened.page.locator(f".row-table tr[data-key='{key}'] > *").all_inner_texts()
+    return dict(zip(names, cells, strict=True))
+
+
+def test_padding_of_the_second_sentence_is_blocked(visit: OpenVisit) -> None:
+    opened = opened_batch(visit)
+    expect_data(maps(opened, 0), variant=1)
+    expect(opened.page.locator(".banner")).to_have_attribute("data-whatif", "false")
+    counts = opened.page.locator(".map .count")
+    expect(counts.nth(0)).to_have_text(f"{N} tokens, 0 padding")
+    expect(counts.nth(1)).to_have_text(f"{N} tokens, {N - N_SECOND} padding")
+    for row in (0, 4, N - 1):
+        assert cell_colour_count(maps(opened, 1), row, N_SECOND) > 1  # the first padding key
+        assert cell_colour_count(maps(opened, 1), row, N_SECOND - 1) == 1
+        assert cell_colour_count(maps(opened, 0), row, N - 1) == 1
+    choose(opened, 1, 4, N_SECOND + 1)
+    shown = table_row(opened, N_SECOND + 1)
+    assert np.isfinite(number(shown["scaled score"]))
+    assert (shown["masked score"], shown["weight"]) == ("−∞", "0.0000")
+    assert "padding" in shown["reason"].lower()
+
+
+def test_a_causal_mask_is_a_what_if_and_blocks_the_future(visit: OpenVisit) -> None:
+    opened = opened_batch(visit)
+    before = len(opened.seen.sent)
+    assert cell_colour_count(maps(opened, 0), 3, 9) == 1
+    switch_on_causal(opened)
+    expect(opened.page.locator(".banner")).to_have_attribute("data-whatif", "true")
+    for row, col in [(0, 1), (3, 9), (14, 15)]:
+        assert cell_colour_count(maps(opened, 0), row, col) > 1, (row, col)
+    for row, col in [(0, 0), (9, 3), (15, 15)]:
+        assert cell_colour_count(maps(opened, 0), row, col) == 1, (row, col)
+    canvas = maps(opened, 0)
+    x, y = cell_middle(canvas, 3, 9, N, N)
+    canvas.hover(position={"x": x, "y": y})
+    readout = opened.page.locator(".said .readout")
+    expect(readout).to_contain_text("masked score −∞")
+    expect(readout).to_contain_text("causal mask hides the future")
+    assert opened.seen.sent[before:] == []
+
+
+def test_what_if_weights_are_those_of_the_library(visit: OpenVisit, minilm: LoadedModel) -> None:
+    capture = attnviz.capture(minilm, [FIRST, SECOND])
+    ran = attnviz.derive(capture.call(LAYER), HEAD, batch=0)
+    what_if = attnviz.derive(capture.call(LAYER), HEAD, 0, attnviz.masks.causal(N))
+    opened = opened_batch(visit)
+    switch_on_causal(opened)
+    query = 10
+    choose(opened, 0, query, 2)
+    for key in range(N):
+        shown = table_row(opened, key)
+        ours, theirs = float(what_if.weights[query, key]), float(ran.weights[query, key])
+        assert number(shown["scaled score"]) == pytest.approx(
+            float(ran.scaled[query, key]), abs=6e-5
+        )
+        assert number(shown["weight"]) == pytest.approx(ours, abs=6e-5)
+        assert number(shown["weight in the model"]) == pytest.approx(theirs, abs=6e-5)
+        assert number(shown["difference"]) == pytest.approx(ours - theirs, abs=6e-5)
+        assert (shown["masked score"] == "−∞") == (key > query)
+        assert ("causal" in shown["reason"].lower()) == (key > query)
+
+
+def test_colours_are_those_of_the_recomputed_weights(
+    visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
+) -> None:
+    capture = attnviz.capture(minilm, [FIRST, SECOND])
+    opened = opened_batch(visit)
+    switch_on_causal(opened)
+    for sentence in (0, 1):
+        mask = attnviz.masks.combine(
+            attnviz.masks.causal(N),
+            attnviz.derive(capture.call(LAYER), HEAD, sentence).mask,
+        )
+        weights = attnviz.derive(capture.call(LAYER), HEAD, sentence, mask).weights
+        cells = [(row, col) for row in range(N) for col in range(N) if mask[row, col]]
+        shown = cell_colours(maps(opened, sentence), cells, N, N)
+        for (row, col), colour in zip(cells, shown, strict=True):
+            allowed = palettes["light"].of_weight(float(weights[row, col]))
+            assert colour in allowed, (sentence, row, col)
+
+
+def test_a_second_sentence_typed_in_joins_the_batch(visit: OpenVisit) -> None:
+    opened = visit("masks", text=FIRST, text2="")
+    expect(opened.page.locator(".map")).to_have_count(1)
+    box = opened.page.get_by_role("textbox", name="Second sentence")
+    box.fill(SECOND)
+    box.press("Enter")
+    expect(opened.page.locator(".map")).to_have_count(2)
+    expect(opened.page.locator(".map .count").nth(1)).to_have_text(
+        f"{N} tokens, {N - N_SECOND} padding"
+    )
+    opened.wait_for_parameters(text2=SECOND)

@@ -1,0 +1,177 @@
+"""Steps: one chosen cell is linked through all panels, and its numbers are the library's."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, expect
+
+import attnviz
+from attnviz.models.loaded import LoadedModel
+from attnviz.steps import Steps
+from tests.browser.conftest import OpenVisit
+from tests.support.canvas import cell_middle
+from tests.support.visit import Visit, data, expect_data
+
+TEXT = "The cat sat on the mat."
+N = 9  # its tokens
+LAYER, HEAD = 2, 7
+QUERY, KEY = 3, 2
+# stage → what a chosen (query, key) marks there: rows, cell, columns of this head
+LINKED: dict[str, tuple[str | None, str | None, str | None]] = {
+    "x": (f"{QUERY},{KEY}", None, None),
+    "q": (f"{QUERY}", None, None),
+    "k": (f"{KEY}", None, None),
+    "v": (f"{KEY}", None, None),
+    "scores": (None, f"{QUERY},{KEY}", None),
+    "scaled": (None, f"{QUERY},{KEY}", None),
+    "masked": (None, f"{QUERY},{KEY}", None),
+    "weights": (f"{QUERY}", f"{QUERY},{KEY}", None),
+    "mixed": (f"{QUERY}", None, None),
+    "concat": (f"{QUERY}", None, f"{HEAD * 32},{(HEAD + 1) * 32}"),
+    "projected": (f"{QUERY}", None, None),
+}
+
+
+def panel(visit: Visit, stage: str) -> Locator:
+    return visit.page.locator(f".panel[data-stage={stage}]")
+
+
+def canvas(visit: Visit, stage: str) -> Locator:
+    return panel(visit, stage).locator("canvas[role=img]")
+
+
+def derived(minilm: LoadedModel) -> Steps:
+    return attnviz.derive(attnviz.capture(minilm, TEXT).call(LAYER), HEAD)
+
+
+def number(text: str) -> float:
+    """The number in a printed text: true minus signs, thin spaces, scientific notation."""
+    plain = text.replace("−", "-").replace("\u00a0", " ").replace("∞", "inf")
+    found = re.search(r"-?(inf|\d[\d.]*(e-?\d+)?)", plain)
+    assert found, text
+    return float(found[0])
+
+
+def check_links(visit: Visit) -> None:
+    for stage, (rows, cell, cols) in LINKED.items():
+        expect_data(canvas(visit, stage), rows=rows, cell=cell, cols=cols)
+
+
+def test_a_cell_chosen_by_mouse_is_marked_in_every_panel(visit: OpenVisit) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
+    before = len(opened.seen.sent)
+    weights = canvas(opened, "weights")
+    x, y = cell_middle(weights, QUERY, KEY, N, N)
+    weights.click(position={"x": x, "y": y})
+    check_links(opened)
+    opened.wait_for_parameters(query=QUERY, key=KEY)
+    assert opened.seen.sent[before:] == []
+
+
+@pytest.mark.parametrize("stage", ["scores", "weights"])
+def test_a_cell_chosen_by_keys_is_marked_in_every_panel(visit: OpenVisit, stage: str) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
+    canvas(opened, stage).focus()
+    for key in ["ArrowDown"] * (QUERY + 1) + ["ArrowRight"] * KEY:
+        opened.page.keyboard.press(key)
+    check_links(opened)
+    opened.page.keyboard.press("Escape")
+    for name in LINKED:
+        expect_data(canvas(opened, name), rows=None, cell=None)
+
+
+def test_a_row_chosen_in_k_keeps_the_query(visit: OpenVisit) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=0)
+    keys = canvas(opened, "k")
+    x, y = cell_middle(keys, KEY, 5, N, 32)
+    keys.click(position={"x": x, "y": y})
+    check_links(opened)
+
+
+def test_the_arithmetic_shows_the_numbers_of_the_library(
+    visit: OpenVisit, minilm: LoadedModel
+) -> None:
+    steps = derived(minilm)
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
+    for stage in ("scores", "scaled", "masked", "weights"):
+        shown = opened.page.locator(f"li[data-sum={stage}] .result")
+        expect(shown).to_have_count(1)
+        wanted = float(getattr(steps, stage)[QUERY, KEY])
+        assert number(shown.inner_text()) == pytest.approx(wanted, abs=6e-5), stage
+    q, k = steps.q[QUERY].numpy(), steps.k[KEY].numpy()
+    largest = np.argsort(-np.abs(q * k), kind="stable")[:6]
+    terms = opened.page.locator("li[data-sum=scores] .term").all()
+    assert [int(data(term)["component"]) for term in terms] == largest.tolist()
+    values = [float(data(term)["value"]) for term in terms]
+    assert values == pytest.approx((q * k)[largest].tolist(), abs=6e-5)
+    check_mixed(opened, steps)
+
+
+def check_mixed(visit: Visit, steps: Steps) -> None:
+    weighted = steps.weights[QUERY, KEY] * steps.v[KEY]
+    rows = visit.page.locator("li[data-sum=mixed] tbody tr").all()
+    for row, wanted in zip(rows, (steps.v[KEY], weighted, steps.mixed[QUERY]), strict=True):
+        shown = [number(cell) for cell in row.locator("td").all_inner_texts()]
+        assert shown == pytest.approx(wanted[:8].tolist(), abs=6e-5)
+    mixed = steps.mixed[QUERY]
+    share = float(weighted @ mixed / (mixed @ mixed))
+    said = visit.page.locator("li[data-sum=mixed] .share")
+    assert float(data(said)["share"]) == pytest.approx(share, abs=1e-4)
+
+
+def test_all_products_add_up_to_the_score(visit: OpenVisit, minilm: LoadedModel) -> None:
+    steps = derived(minilm)
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
+    opened.page.get_by_role("button", name="Show all 32 products").click()
+    table = opened.page.locator("table.terms")
+    products = [number(text) for text in table.locator("tbody td:last-child").all_inner_texts()]
+    total = number(table.locator("tfoot td").inner_text())
+    assert len(products) == 32
+    assert sum(products) == pytest.approx(total, abs=1e-9)  # to the last digit that is printed
+    assert total == pytest.approx(float(steps.scores[QUERY, KEY]), abs=1e-5)
+
+
+def test_badges_are_green_where_the_model_has_a_tensor_of_its_own(
+    visit: OpenVisit, minilm: LoadedModel
+) -> None:
+    steps = derived(minilm)
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
+    for stage in LINKED:
+        badge = panel(opened, stage).locator(".badge")
+        if stage not in steps.errors:
+            expect_data(badge, ok="none")
+            continue
+        expect_data(badge, ok="true")
+        assert number(badge.inner_text().split("=")[1]) <= steps.tolerance, stage
+    assert set(steps.errors) == {"q", "k", "v", "mixed", "concat", "projected"}
+    expect(opened.page.locator(".panel.bad")).to_have_count(0)
+
+
+def test_panels_show_the_shapes_of_the_matrices(visit: OpenVisit, minilm: LoadedModel) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
+    for view in derived(minilm).views():
+        (rows, cols), name = view.values.shape, view.stage
+        shape = panel(opened, name).locator(".shape")
+        expect(shape).to_have_text(f"{view.rows} {rows} × {view.cols} {cols}")
+        shown = data(canvas(opened, name))
+        assert (shown["rows_count"], shown["cols_count"]) == (str(rows), str(cols)), name
+
+
+def test_numbers_stand_in_the_cells_up_to_twelve_tokens(visit: OpenVisit) -> None:
+    short = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
+    assert int(data(canvas(short, "weights"))["digits"]) >= 2
+    long = visit("steps", text="The animal didn't cross the street because it was too tired.")
+    assert "digits" not in data(canvas(long, "weights"))
+
+
+def test_another_head_is_computed_by_the_server(visit: OpenVisit, minilm: LoadedModel) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
+    opened.page.get_by_role("button", name="Next head").click()
+    expect_data(canvas(opened, "weights"), layer=LAYER, head=HEAD + 1)
+    opened.wait_for_parameters(layer=LAYER, head=HEAD + 1, query=QUERY, key=KEY)
+    steps = attnviz.derive(attnviz.capture(minilm, TEXT).call(LAYER), HEAD + 1)
+    shown = opened.page.locator("li[data-sum=weights] .result")
+    wanted = float(steps.weights[QUERY, KEY])
+    expect(shown).not_to_have_text("")
+    assert number(shown.inner_text()) == pytest.approx(wanted, abs=6e-5)

@@ -1,0 +1,63 @@
+"""Light and dark: page and canvases follow the visitor's scheme, also while the page is open."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import OpenVisit
+from tests.support.canvas import Colour, cell_middle, pixels
+from tests.support.visit import Visit, data, expect_data
+
+TEXT = "The animal didn't cross the street because it was too tired."
+N = 16
+CANVAS = {
+    "": ".av-grid-side canvas >> nth=0",
+    "head": "canvas[tabindex='0']",
+    "steps": ".panel[data-stage=weights] canvas[role=img]",
+    "masks": ".map[data-sentence='0'] canvas[role=img]",
+}
+
+
+def luminance(colour: Colour) -> float:
+    return (0.2126 * colour[0] + 0.7152 * colour[1] + 0.0722 * colour[2]) / 255
+
+
+def background(visit: Visit) -> Colour:
+    red, green, blue = visit.page.get_by_test_id("stApp").evaluate(
+        "(node) => getComputedStyle(node).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
+    )
+    return red, green, blue
+
+
+def faintest_cell(canvas: Locator) -> Colour:
+    """The colour of the weight nearest to 0: the end of the table that is next to the page's."""
+    cells = [(row, col) for row in range(N) for col in range(N)]
+    points = [cell_middle(canvas, row, col, N, N) for row, col in cells]
+    found = pixels(canvas, points)
+    page_is_dark = luminance(found[1]) < 0.3
+    return (min if page_is_dark else max)(found, key=luminance)
+
+
+@pytest.mark.parametrize("path", CANVAS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_and_canvas_have_one_theme(visit: OpenVisit, path: str, scheme: str) -> None:
+    opened = visit(path, text=TEXT, layer=5, head=11, scheme=scheme)
+    canvas = opened.page.locator(CANVAS[path])
+    page, cell = luminance(background(opened)), luminance(faintest_cell(canvas))
+    assert (page < 0.2) == (scheme == "dark"), page
+    assert (cell < 0.3) == (scheme == "dark"), cell
+
+
+def test_a_change_of_scheme_repaints_the_canvas_and_keeps_the_head(visit: OpenVisit) -> None:
+    opened = visit("head", text=TEXT, layer=4, head=1, scheme="light")
+    canvas = opened.page.locator(CANVAS["head"])
+    canvas.focus()
+    opened.page.keyboard.press("]")
+    expect_data(canvas, layer=4, head=2)
+    light = luminance(faintest_cell(canvas))
+    drawn = data(canvas)["drawn"]
+    opened.page.emulate_media(color_scheme="dark")
+    expect(canvas).not_to_have_attribute("data-drawn", drawn)
+    opened.wait_until(lambda: luminance(background(opened)) < 0.2)
+    opened.wait_until(lambda: luminance(faintest_cell(canvas)) < 0.3)
+    assert light > 0.7
+    expect_data(canvas, layer=4, head=2)

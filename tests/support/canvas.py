@@ -1,0 +1,120 @@
+"""What canvases show, pixel by pixel, and what they ought to show for a number of the library.
+
+In: a canvas with its data-* attributes, or a number. Out: colours as (red, green, blue). The two
+colour tables are taken from the app's own `colors.js`, loaded as the plain ES module that it is;
+how a number finds its place in a table is written here once more, so that either can be wrong.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from playwright.sync_api import Browser, Locator, Route
+
+from attnviz.ui.components.bundle import FOLDER
+from tests.support.visit import data
+
+Colour = tuple[int, int, int]
+MODULES = "http://modules.test"  # answered from the folder of the components, never looked up
+LOG_FLOOR = 1e-4
+# how near a number may lie to the border between two colours for either of them to be right
+BORDER = 0.02
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colour tables of one theme: for values from 0 up, and for signed ones."""
+
+    sequential: tuple[Colour, ...]
+    diverging: tuple[Colour, ...]
+
+    def of_weight(self, weight: float, scale: str = "sqrt") -> set[Colour]:
+        """The colours that a weight may have."""
+        return {self.sequential[level] for level in _levels(255 * place(weight, scale))}
+
+    def of_signed(self, value: float, limit: float) -> set[Colour]:
+        """The colours that a signed value may have when ±limit are the ends of the table."""
+        return {self.diverging[level] for level in _levels(127.5 + 127.5 * value / limit)}
+
+
+def place(weight: float, scale: str) -> float:
+    """Where a weight stands on the scale, 0 to 1."""
+    if scale == "linear":
+        return weight
+    if scale == "sqrt":
+        return math.sqrt(weight)
+    return 0.0 if weight <= LOG_FLOOR else 1 - math.log(weight) / math.log(LOG_FLOOR)
+
+
+def _levels(exact: float) -> set[int]:
+    near = (exact - BORDER, exact + BORDER)
+    return {min(255, max(0, math.floor(value + 0.5))) for value in near}
+
+
+def load_palettes(browser: Browser) -> dict[str, Palette]:
+    """The tables of the light and the dark theme."""
+
+    def answer(route: Route) -> None:
+        name = route.request.url.removeprefix(f"{MODULES}/")
+        if not name:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+            return
+        route.fulfill(path=FOLDER / name, content_type="text/javascript")
+
+    context = browser.new_context()
+    context.route(f"{MODULES}/**", answer)
+    page = context.new_page()
+    page.goto(f"{MODULES}/")
+    tables = page.evaluate(
+        """async () => {
+            const { sequential, diverging } = await import("/shared/colors.js");
+            const table = (lut) => [...lut].map((v) => [v & 255, (v >> 8) & 255, (v >> 16) & 255]);
+            return Object.fromEntries([["light", false], ["dark", true]].map(([name, dark]) =>
+                [name, [table(sequential(dark)), table(diverging(dark))]]));
+        }"""
+    )
+    context.close()
+    return {
+        name: Palette(*(tuple(tuple(colour) for colour in table) for table in both))
+        for name, both in tables.items()
+    }
+
+
+def cell_colours(
+    canvas: Locator, cells: Sequence[tuple[int, int]], n_rows: int, n_cols: int
+) -> list[Colour]:
+    """The pixel in the middle of each (row, column) of the matrix that the canvas shows."""
+    points = [cell_middle(canvas, row, col, n_rows, n_cols) for row, col in cells]
+    return pixels(canvas, points)
+
+
+def cell_middle(
+    canvas: Locator, row: int, col: int, n_rows: int, n_cols: int
+) -> tuple[float, float]:
+    """The middle of a cell, in CSS pixels from the canvas's corner."""
+    x, y, w, h = plot(canvas)
+    return x + (col + 0.5) * w / n_cols, y + (row + 0.5) * h / n_rows
+
+
+def plot(canvas: Locator) -> tuple[float, float, float, float]:
+    """The rectangle of the matrix in a canvas: x, y, width, height in CSS pixels."""
+    found = data(canvas)
+    values = found["plot"].split(",") if "plot" in found else [found[name] for name in "xywh"]
+    x, y, w, h = map(float, values)
+    return x, y, w, h
+
+
+def pixels(canvas: Locator, points: Sequence[tuple[float, float]]) -> list[Colour]:
+    """The colours at these points, read from the canvas itself."""
+    found: list[list[int]] = canvas.evaluate(
+        """(canvas, points) => {
+            const ratio = canvas.width / parseFloat(canvas.style.width);
+            const image = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            return points.map(([x, y]) => {
+                const at = 4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio));
+                return [...image.data.slice(at, at + 3)];
+            });
+        }""",
+        [list(point) for point in points],
+    )
+    return [(red, green, blue) for red, green, blue in found]

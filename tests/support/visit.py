@@ -1,0 +1,154 @@
+"""One visit of the app in a browser, with a record of everything the page did on the way.
+
+In: a browser, an address, the query parameters of a view. Out: a `Visit`, a page and what was seen:
+messages sent to the server, requests that left this machine, complaints in the console, dialogs.
+Reading helpers look through the open shadow roots of the components. Nothing here sleeps: a test
+waits for what it expects to see.
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, WebSocket, expect
+
+from tests.support.browser import outside_requests, settle
+
+# Streamlit asks for these beside a deep link first, then at the root
+KNOWN_404 = ("/_stcore/health", "/_stcore/host-config")
+POLL_MS = 20
+ANYTHING = re.compile("")
+VIEWPORT = {"width": 1280, "height": 900}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a page did, in lists that fill while it lives."""
+
+    sent: list[bytes | str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def problems(self) -> list[str]:
+        """Everything that no page of the app should ever do."""
+        return [
+            *(f"request left this machine: {url}" for url in self.outside),
+            *(f"console: {text}" for text in self.complaints),
+            *(f"dialog: {text}" for text in self.dialogs),
+        ]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A page that is open, where it came from, and what it did so far."""
+
+    page: Page
+    url: str
+    seen: Seen
+
+    def parameters(self) -> dict[str, str]:
+        """The query parameters that stand in the address now."""
+        found = parse_qs(urlsplit(self.page.url).query, keep_blank_values=True)
+        return {name: values[0] for name, values in found.items()}
+
+    def wait_for_parameters(self, **wanted: object) -> None:
+        """Waits until these parameters stand in the address; None for one that must not."""
+        self.page.wait_for_function(
+            """(wanted) => {
+                const found = new URLSearchParams(location.search);
+                return Object.entries(wanted).every(([name, value]) => found.get(name) === value);
+            }""",
+            arg={name: None if value is None else str(value) for name, value in wanted.items()},
+        )
+
+    def wait_until(self, holds: Callable[[], bool], limit_s: float = 20.0) -> None:
+        """Waits for what only Python can see, the record of messages for instance."""
+        deadline = time.monotonic() + limit_s
+        while not holds():
+            assert time.monotonic() < deadline, f"nothing came within {limit_s} s"
+            self.page.wait_for_timeout(POLL_MS)
+
+    def canvas(self, name: str) -> Locator:
+        """The canvas whose accessible name begins with these words."""
+        return self.page.locator(f'canvas[aria-label^="{name}"]')
+
+    def type_text(self, text: str, label: str = "Text") -> None:
+        """Puts a text into the sidebar's box and applies it, as a visitor does."""
+        box = self.page.get_by_role("textbox", name=label, exact=True)
+        box.fill(text)
+        box.press("Control+Enter")
+
+
+def address(url: str, path: str, parameters: Mapping[str, object]) -> str:
+    """A deep link."""
+    query = urlencode({name: str(value) for name, value in parameters.items()})
+    return f"{url}/{path}" + (f"?{query}" if query else "")
+
+
+def open_visit(
+    browser: Browser,
+    url: str,
+    path: str = "",
+    *,
+    scheme: Any = "light",
+    locale: str = "en",
+    canvases: bool = True,
+    **parameters: object,
+) -> Visit:
+    """Opens a page of the app in a browser of its own that remembers nothing."""
+    context = browser.new_context(color_scheme=scheme, locale=locale, viewport=VIEWPORT)  # type: ignore[arg-type]
+    page = context.new_page()
+    visit = Visit(page, url, watch(page, url))
+    page.goto(address(url, path, parameters))
+    settle(page, canvases)
+    return visit
+
+
+def watch(page: Page, url: str) -> Seen:
+    """Starts the record of a page that is about to open."""
+    seen = Seen(outside=outside_requests(page, url))
+
+    def socket(opened: WebSocket) -> None:
+        if not opened.url.startswith(url.replace("http", "ws", 1)):
+            seen.outside.append(opened.url)
+        opened.on("framesent", lambda frame: seen.sent.append(frame))
+
+    def say(message: ConsoleMessage) -> None:
+        where = message.location.get("url", "")
+        if message.type == "error" and not where.endswith(KNOWN_404):
+            seen.complaints.append(f"{message.text} ({where})")
+
+    def dismiss(dialog: Dialog) -> None:
+        seen.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("websocket", socket)
+    page.on("console", say)
+    page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+    page.on("dialog", dismiss)
+    return seen
+
+
+def data(locator: Locator) -> dict[str, str]:
+    """The data-* attributes of an element."""
+    found: dict[str, str] = locator.evaluate("(node) => ({...node.dataset})")
+    return found
+
+
+def expect_data(locator: Locator, **wanted: object) -> None:
+    """Waits until an element carries these data-* attributes; None for one that must be absent."""
+    for name, value in wanted.items():
+        attribute = f"data-{name}"
+        if value is None:
+            expect(locator).not_to_have_attribute(attribute, ANYTHING)
+        else:
+            expect(locator).to_have_attribute(attribute, str(value))
+
+
+def main_text(visit: Visit) -> str:
+    """What stands on the page beside the sidebar, components aside."""
+    return visit.page.get_by_test_id("stMain").inner_text()
