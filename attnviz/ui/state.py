@@ -171,6 +171,12 @@ def _went_back_or_forward() -> bool:
     return context is not None and context.is_history_navigation
 
 
+def only_a_fragment_runs() -> bool:
+    """True when this run was asked for by a component alone, not by a change of page or text."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
 def write_address() -> None:
     """Make the address say what the view is; the browser is told only of a change."""
     wanted = params(current())

@@ -77,7 +77,8 @@ def masks(lang: Language, captured: cache.Captured) -> None:
 def _note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], None]:
     """A callback that keeps what was committed and renews the links.
 
-    The fragment `redraw` runs again when another head was asked for; nothing else does.
+    The fragment `redraw` runs again when another head was asked for; nothing else does. When the
+    commit comes together with a change of page, asking for fragments would undo that change.
     """
 
     def noted() -> None:
@@ -86,7 +87,8 @@ def _note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], N
             return
         moved = state.place() != (chosen.layer, chosen.head)
         state.select(chosen)
-        st.rerun([redraw, NAVIGATION] if moved and redraw is not None else [NAVIGATION])
+        if state.only_a_fragment_runs():
+            st.rerun([redraw, NAVIGATION] if moved and redraw is not None else [NAVIGATION])
 
     return noted
 

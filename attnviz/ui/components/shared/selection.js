@@ -8,6 +8,7 @@
  */
 
 const URL_DELAY_MS = 150;
+const SETTLE_MS = 60;
 const INDICES = /** @type {const} */ (["layer", "head", "query", "key"]);
 
 /** The selection in the page's address; what is missing or malformed is null or the default. @returns {Selection} */
@@ -75,11 +76,21 @@ function replaceUrl(/** @type {Selection} */ selection) {
  * @param {(name: string, value: any) => void} setStateValue
  */
 export function makeCommitter(element, setStateValue) {
-  let send = setStateValue, known = "", current = "";
+  let send = setStateValue, known = "", current = "", sentAt = -Infinity;
   const commit = () => {
     if (!current || current === known) return;
     known = current;
+    sentAt = performance.now();
     send("selection", JSON.parse(current));
+  };
+  // Streamlit sends a value in a timer. A click that comes before it, a tap on a link to another page, would overtake it
+  // and be undone by it: such a click is made again once the server has had the value.
+  const holdClick = (/** @type {MouseEvent} */ event) => {
+    const path = event.composedPath(), wait = sentAt + SETTLE_MS - performance.now();
+    if (wait <= 0 || path.includes(element)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    setTimeout(() => path[0].dispatchEvent(new MouseEvent("click", event)), wait);
   };
   const focusOut = (/** @type {FocusEvent} */ event) => {
     if (!(event.relatedTarget instanceof Node && element.contains(event.relatedTarget))) commit();
@@ -90,6 +101,7 @@ export function makeCommitter(element, setStateValue) {
   element.addEventListener("pointerleave", commit);
   document.addEventListener("pointermove", pointerElsewhere, true);
   document.addEventListener("pointerdown", pointerElsewhere, true);
+  document.addEventListener("click", holdClick, true);
   element.addEventListener("focusout", focusOut);
   addEventListener("blur", commit);
   return {
@@ -101,6 +113,7 @@ export function makeCommitter(element, setStateValue) {
       element.removeEventListener("pointerleave", commit);
       document.removeEventListener("pointermove", pointerElsewhere, true);
       document.removeEventListener("pointerdown", pointerElsewhere, true);
+      document.removeEventListener("click", holdClick, true);
       element.removeEventListener("focusout", focusOut);
       removeEventListener("blur", commit);
     },
