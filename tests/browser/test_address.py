@@ -119,7 +119,7 @@ def test_the_language_is_switched_and_kept(visit: OpenVisit) -> None:
 
 @pytest.mark.parametrize(
     ("locale", "lang"),
-    [("ja-JP", "ja"), ("ko-KR", "ko"), ("zh-CN", "zh"), ("en-GB", "en"), ("fr-FR", "en")],
+    [("ja-JP", "ja"), ("zh-CN", "zh"), ("fr-FR", "en")],
 )
 def test_the_browser_decides_the_language_where_the_address_does_not(
     visit: OpenVisit, locale: str, lang: str

@@ -54,8 +54,9 @@ def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
     expect(box).to_have_value(TEXT)
 
 
-@pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize("name", ["model", "lang", "layer", "scale"])
+@pytest.mark.parametrize(
+    ("path", "name"), [*zip(PAGES, ("lang", "layer", "scale", "key"), strict=True), ("", "model")]
+)
 def test_hostile_parameters(visit: OpenVisit, path: str, name: str) -> None:
     opened = visit(path, canvases=False, **{name: SCRIPT})
     check(opened)

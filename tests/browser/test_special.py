@@ -45,10 +45,23 @@ def test_the_hidden_mass_is_that_of_the_library(
     expect_data(heatmap(opened), special="hide", rows=N - 2, cols=N - 2)
     assert percents(opened) == pytest.approx([printed(of_rows[~special].mean())], rel=0.02)
     x, y = cell_middle(heatmap(opened), 6, 1, N - 2, N - 2)
+    heatmap(opened).hover(position={"x": x, "y": y})
     heatmap(opened).click(position={"x": x, "y": y})
     query = int(np.flatnonzero(~special)[6])
     expect_data(heatmap(opened), query=query)
     assert percents(opened)[1] == pytest.approx(printed(of_rows[query]), rel=0.02)
+
+
+@pytest.mark.parametrize("special", ["show", "hide"])
+def test_pointing_does_not_move_the_heatmap(visit: OpenVisit, special: str) -> None:
+    opened = visit("head", text=TEXT, layer=LAYER, head=HEAD, special=special)
+    canvas, n = heatmap(opened), N if special == "show" else N - 2
+    before = canvas.bounding_box()
+    idle = opened.page.locator(".av-readout").inner_text()
+    x, y = cell_middle(canvas, 6, 1, n, n)
+    canvas.hover(position={"x": x, "y": y})
+    expect(opened.page.locator(".av-readout")).not_to_have_text(idle)
+    assert canvas.bounding_box() == before
 
 
 def test_what_is_left_keeps_its_colours(

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenVisit
-from tests.support.canvas import Colour, cell_middle, pixels
+from tests.support.canvas import Colour, cell_colours
 from tests.support.visit import Visit, data, expect_data
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -31,8 +31,7 @@ def background(visit: Visit) -> Colour:
 def faintest_cell(canvas: Locator) -> Colour:
     """The colour of the weight nearest to 0: the end of the table that is next to the page's."""
     cells = [(row, col) for row in range(N) for col in range(N)]
-    points = [cell_middle(canvas, row, col, N, N) for row, col in cells]
-    found = pixels(canvas, points)
+    found = cell_colours(canvas, cells, N, N)
     page_is_dark = luminance(found[1]) < 0.3
     return (min if page_is_dark else max)(found, key=luminance)
 

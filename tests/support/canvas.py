@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from playwright.sync_api import Browser, Locator, Route
 
 from attnviz.ui.components.bundle import FOLDER
@@ -84,16 +85,22 @@ def cell_colours(
     canvas: Locator, cells: Sequence[tuple[int, int]], n_rows: int, n_cols: int
 ) -> list[Colour]:
     """The pixel in the middle of each (row, column) of the matrix that the canvas shows."""
-    points = [cell_middle(canvas, row, col, n_rows, n_cols) for row, col in cells]
-    return pixels(canvas, points)
+    return pixels(canvas, cell_middles(canvas, cells, n_rows, n_cols))
 
 
 def cell_middle(
     canvas: Locator, row: int, col: int, n_rows: int, n_cols: int
 ) -> tuple[float, float]:
     """The middle of a cell, in CSS pixels from the canvas's corner."""
+    return cell_middles(canvas, [(row, col)], n_rows, n_cols)[0]
+
+
+def cell_middles(
+    canvas: Locator, cells: Sequence[tuple[int, int]], n_rows: int, n_cols: int
+) -> list[tuple[float, float]]:
+    """The middles of cells, in CSS pixels from the canvas's corner."""
     x, y, w, h = plot(canvas)
-    return x + (col + 0.5) * w / n_cols, y + (row + 0.5) * h / n_rows
+    return [(x + (col + 0.5) * w / n_cols, y + (row + 0.5) * h / n_rows) for row, col in cells]
 
 
 def plot(canvas: Locator) -> tuple[float, float, float, float]:
@@ -118,3 +125,25 @@ def pixels(canvas: Locator, points: Sequence[tuple[float, float]]) -> list[Colou
         [list(point) for point in points],
     )
     return [(red, green, blue) for red, green, blue in found]
+
+
+def matrix_colours(
+    canvas: Locator, weights: np.ndarray, palette: Palette
+) -> tuple[list[tuple[float, float]], list[set[Colour]]]:
+    """Points of a matrix and the colours each may have, on the square-root scale.
+
+    One point per cell, or per pixel where there are more cells than pixels: then the largest weight
+    of the cells in it decides.
+    """
+    x, y, w, h = plot(canvas)
+    rows, cols = weights.shape
+    n_down, n_across = min(rows, math.floor(h)), min(cols, math.floor(w))
+    strongest = np.zeros((n_down, n_across), dtype=weights.dtype)
+    row_of, col_of = np.arange(rows) * n_down // rows, np.arange(cols) * n_across // cols
+    np.maximum.at(strongest, (row_of[:, None], col_of[None, :]), weights)
+    points = [
+        (x + (col + 0.5) * w / n_across, y + (row + 0.5) * h / n_down)
+        for row in range(n_down)
+        for col in range(n_across)
+    ]
+    return points, [palette.of_weight(float(weight)) for weight in strongest.flat]
