@@ -46,8 +46,11 @@ def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of a folder: one, or the shards that its index names."""
     index = folder / INDEX
     if index.is_file():
-        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        return [folder / name for name in sorted(names)]
+        try:
+            names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+            return [folder / name for name in sorted(names)]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise _unusable(folder, "damaged_file", f"{INDEX} cannot be read") from error
     return [folder / WEIGHTS] if (folder / WEIGHTS).is_file() else []
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import attnviz
+from attnviz.ui.sources import Source
 
 if TYPE_CHECKING:
     from attnviz.call import Capture
@@ -41,6 +42,7 @@ class Captured:
     """A capture and what every page says about it. `key` names all that determined it."""
 
     key: str
+    name: str
     model: "LoadedModel"
     capture: "Capture"
     error: float
@@ -53,9 +55,18 @@ class Captured:
         return self.error <= self.tolerance
 
 
-@st.cache_resource(max_entries=MAX_MODELS, show_spinner=False)
-def model(name: str) -> "LoadedModel":
-    """The loaded model of that name; the first call takes seconds."""
+def model(source: Source) -> "LoadedModel":
+    """The loaded model; the first call takes seconds. The least recently used one goes."""
+    return _model(source.name, source.stamp)
+
+
+def _forget_captures(_: object) -> None:
+    """Captures point into the weights of their model: they go with it, or it would stay."""
+    _captured.clear()
+
+
+@st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
+def _model(name: str, stamp: str) -> "LoadedModel":
     with _loading, _frozen_heap():
         import torch
 
@@ -76,24 +87,28 @@ def _frozen_heap() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+    gc.unfreeze()  # a model that has gone since would stay for good with the rest
     gc.collect()
     gc.freeze()
 
 
-def captured(name: str, texts: tuple[str, ...], cut: bool) -> Captured:
+def captured(source: Source, texts: tuple[str, ...], cut: bool) -> Captured:
     """The texts as one batch, run through the model, verified and described."""
-    loaded = model(name)
-    return _captured(str(loaded.key), texts, cut, loaded)
+    loaded = model(source)
+    return _captured(f"{source} {loaded.key}", source.name, texts, cut, loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _captured(model_key: str, texts: tuple[str, ...], cut: bool, _model: "LoadedModel") -> Captured:
-    capture = attnviz.capture(_model, texts, cut=cut)
+def _captured(
+    model_key: str, name: str, texts: tuple[str, ...], cut: bool, _loaded: "LoadedModel"
+) -> Captured:
+    capture = attnviz.capture(_loaded, texts, cut=cut)
     errors = capture.verify()
     tolerance = errors.pop("tolerance")
     return Captured(
         key=repr((model_key, texts, cut)),
-        model=_model,
+        name=name,
+        model=_loaded,
         capture=capture,
         # max() would lose a NaN that is not the first
         error=max(errors.values(), key=lambda error: (error != error, error)),

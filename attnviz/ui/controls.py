@@ -11,12 +11,14 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from attnviz.i18n import LANGUAGES, Language, text
-from attnviz.models.registry import models
+from attnviz.models.registry import REGISTRY
 from attnviz.ui import state
-from attnviz.ui.frame import EXAMPLES, plain
+from attnviz.ui.frame import EXAMPLES
+from attnviz.ui.sources import label
 
 NAVIGATION = "navigation"
 TEXT_HEIGHT_PX = 110
+OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
 def sidebar(lang: Language, pages: Sequence[StreamlitPage]) -> None:
@@ -95,36 +97,54 @@ def _take_second_text() -> None:
 
 
 def _model(lang: Language) -> None:
-    cards = {card.name: card for card in models()}
     chosen = state.current().model
     st.selectbox(
         text(lang, "sidebar.model"),
-        list(cards),
-        key=state.show_in_widget("model", chosen if chosen in cards else None),
-        index=0 if chosen in cards else None,
-        format_func=lambda name: text(lang, f"model.{name}.label"),
-        placeholder=plain(chosen),
+        [*REGISTRY, OTHER],
+        key=state.show_in_widget("model", chosen if chosen in REGISTRY else OTHER),
+        format_func=lambda name: (
+            text(lang, "sidebar.other_model") if name == OTHER else label(lang, name)
+        ),
         on_change=_take_model,
     )
-    if chosen in cards:
-        card = cards[chosen]
-        st.caption(
-            text(
-                lang,
-                "sidebar.model_card",
-                layers=card.layers,
-                heads=card.heads,
-                parameters=f"{card.parameters:,}",
-                licence=card.licence,
-            ),
-            help=text(lang, f"model.{chosen}.description"),
+    if chosen not in REGISTRY:
+        st.text_input(
+            text(lang, "sidebar.model_name"),
+            key=state.show_in_widget("model_name", chosen),
+            max_chars=state.MAX_NAME_CHARS,
+            placeholder=text(lang, "sidebar.model_name_placeholder"),
+            help=text(lang, "sidebar.model_name_help"),
+            on_change=_take_model_name,
         )
+    _card(lang, chosen)
+
+
+def _card(lang: Language, name: str) -> None:
+    """What a model is, once that is known."""
+    card = state.card(name)
+    if card is None:
+        return
+    numbers = {
+        "layers": card.layers,
+        "heads": card.heads,
+        "parameters": f"{card.parameters:,}",
+    }
+    if name in REGISTRY:
+        said = text(lang, "sidebar.model_card", licence=card.licence, **numbers)
+        st.caption(said, help=text(lang, f"model.{name}.description"))
+    else:
+        kind = text(lang, f"model_kind.{card.kind}")
+        st.caption(text(lang, "sidebar.other_card", kind=kind, **numbers))
 
 
 def _take_model() -> None:
     name = state.widget_value("model")
     if isinstance(name, str):
-        state.update(model=name)
+        state.open_model("" if name == OTHER else name)
+
+
+def _take_model_name() -> None:
+    state.open_model(state.clean("model", state.widget_value("model_name")).strip())
 
 
 def _language(lang: Language) -> None:

@@ -19,12 +19,19 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, has, text
 from attnviz.models.labels import visible
-from attnviz.models.registry import find
-from attnviz.ui import cache, state
+from attnviz.models.registry import REGISTRY
+from attnviz.ui import cache, sources, state
 
 logger = logging.getLogger(__name__)
 
 EXAMPLES = ("tired", "wide", "bank", "names", "short", "japanese", "korean", "chinese")
+# what another model mends
+MODEL_ERRORS = (
+    *("unknown_model", "folder_not_allowed", "no_folder", "no_config", "pickle_only"),
+    *("no_weights", "damaged_file", "cannot_load", "nan_weights", "nan_output"),
+    *("hub_unreachable", "model_too_large", "no_attention", "unknown_attention"),
+    *("unmodelled_argument", "static_cache", "no_tokenizer", "mismatch"),
+)
 MAX_SHOWN_CHARS = 120
 MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -43,17 +50,30 @@ def open_page(name: str) -> Language:
 def captured(lang: Language, with_second: bool = False) -> cache.Captured | None:
     """The capture of the current view; None after saying on the page why there is none."""
     view = state.current()
+    if not view.model:
+        st.subheader(text(lang, "empty.model_title"))
+        st.markdown(text(lang, "empty.model_body", name=text(lang, "sidebar.model_name")))
+        return None
     if not view.text.strip():
         _empty(lang)
         return None
-    find(view.model)  # an unknown model is refused before anything heavy is imported
+    source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
     texts = (view.text, view.text2) if with_second and view.text2.strip() else (view.text,)
-    with st.spinner(text(lang, "wait.model", model=text(lang, f"model.{view.model}.label"))):
-        cache.model(view.model)
+    _load(lang, source)
     with st.spinner(text(lang, "wait.capture", characters=sum(map(len, texts)))):
-        found = cache.captured(view.model, texts, view.cut)
+        found = cache.captured(source, texts, view.cut)
     _notices(lang, found)
     return found
+
+
+def _load(lang: Language, source: sources.Source) -> None:
+    """Load the model; the sidebar is drawn again where it did not know what model that is."""
+    name = state.current().model
+    said = text(lang, "wait.model", model=plain(sources.label(lang, name)))
+    with st.spinner(said, show_time=name not in REGISTRY):
+        loaded = cache.model(source)
+    if state.learn(name, loaded.card):
+        st.rerun()
 
 
 def _empty(lang: Language) -> None:
@@ -131,10 +151,12 @@ def _way_out(lang: Language, code: str, details: dict[str, str]) -> None:
     first_head = ("action.first_head", {"layer": 0, "head": 0})
     known: dict[str, tuple[str, dict[str, Any]]] = {
         "too_many_tokens": ("cut.button", {"cut": True}),
-        "unknown_model": ("action.default_model", {"model": state.DEFAULT_MODEL}),
         "bad_layer": first_head,
         "bad_head": first_head,
     }
+    if state.current().model != state.DEFAULT_MODEL:
+        default_model = {"model": state.DEFAULT_MODEL, **state.UNCHOSEN}
+        known = dict.fromkeys(MODEL_ERRORS, ("action.default_model", default_model)) | known
     if code in known:
         label, changes = known[code]
         default = text(lang, f"model.{state.DEFAULT_MODEL}.label")

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float32, UInt8
 import attnviz
 from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import Language, catalogue, text
+from attnviz.ui import sources
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import masks as masks_component
 from attnviz.ui.components import steps as steps_component
@@ -47,7 +48,7 @@ def heads(lang: Language, captured: Captured) -> HeadsView:
     """All heads of the first text, each with a sentence on what it does most."""
     capture = captured.capture
     return HeadsView(
-        model=text(lang, f"model.{captured.model.name}.label"),
+        model=sources.label(lang, captured.name),
         tokens=capture.tokens.labels,
         special=capture.tokens.special,
         sentences=tuple(

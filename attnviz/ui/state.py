@@ -18,6 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz import i18n
 from attnviz.models.labels import without_surrogates
+from attnviz.models.registry import REGISTRY
+from attnviz.types import ModelCard
 from attnviz.ui.components.selection import (
     SCALES,
     SPECIALS,
@@ -33,8 +35,11 @@ DEFAULT_MODEL = "minilm"
 # or the address could not be opened again
 MAX_CHARS = {"text": 6000, "text2": 1000}
 MAX_INDEX = 99_999
-MAX_NAME_CHARS = 200
+MAX_NAME_CHARS = 400
 INDICES = ("layer", "head", "query", "key")
+# what was chosen in one model means nothing in another
+UNCHOSEN = dict.fromkeys(INDICES)
+MAX_CARDS = 8
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,30 @@ def place() -> tuple[int, int]:
 def update(**changes: Any) -> None:
     """Change fields of the view; the next run writes them into the address."""
     st.session_state[f"{PREFIX}view"] = replace(current(), **changes)
+
+
+def open_model(name: str) -> None:
+    """Look at another model, from its first head on."""
+    if name != current().model:
+        update(model=name, **UNCHOSEN)
+
+
+def card(name: str) -> ModelCard | None:
+    """What is known of a model before it is loaded in this run; None for one never seen."""
+    if name in REGISTRY:
+        return REGISTRY[name].card
+    found: ModelCard | None = st.session_state.get(f"{PREFIX}cards", {}).get(name)
+    return found
+
+
+def learn(name: str, found: ModelCard) -> bool:
+    """Remember what a loaded model is; True when that was not known."""
+    if card(name) is not None:
+        return False
+    known = st.session_state.get(f"{PREFIX}cards", {})
+    newest = list(known.items())[1 - MAX_CARDS :]
+    st.session_state[f"{PREFIX}cards"] = {**dict(newest), name: found}
+    return True
 
 
 def select(chosen: Selection) -> None:

@@ -30,7 +30,7 @@ class Used:
 
     def _add_pattern(self, node: ast.JoinedStr) -> None:
         parts = [
-            re.escape(part.value) if isinstance(part, ast.Constant) else r"(\w+(?:\.\w+)*)"
+            re.escape(part.value) if isinstance(part, ast.Constant) else r"(\w+(?:[.-]\w+)*)"
             for part in node.values
         ]
         fixed = "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui import sources
 from attnviz.ui.components.buffer import unpack
 
 TIMEOUT_S = 60.0
@@ -30,6 +31,31 @@ def visit(root: Path) -> Visit:
         return app
 
     return opened
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A function that gives the folder of a tiny model, written on the first demand."""
+    from tests.support import folders  # loads torch: not before the settings of the root conftest
+
+    root = tmp_path_factory.mktemp("models")
+
+    def folder(name: str) -> Path:
+        return root / name if (root / name).is_dir() else folders.save(root / name, name)
+
+    return folder
+
+
+@pytest.fixture
+def tiny(saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """A function that gives the name under which the app opens a tiny model."""
+
+    def name(model: str) -> str:
+        folder = saved(model)
+        monkeypatch.setenv(sources.VARIABLE, str(folder.parent))
+        return str(folder)
+
+    return name
 
 
 def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -1,0 +1,85 @@
+"""What a visitor may open: a registered model, a hub id, or a folder that the operator allows.
+
+In: the name that stands in the address or was typed. Out: the `Source` that `attnviz.load` takes.
+Whoever can open the app can type a name, so folders are open only below the directories that the
+operator lists in the environment variable ATTNVIZ_MODEL_DIRS (separated as in PATH). Paths are
+resolved first, and links inside a folder may not lead out of these directories either.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnviz.errors import ModelNotFound
+from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY, find
+
+VARIABLE = "ATTNVIZ_MODEL_DIRS"
+HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
+MODEL_FILES = ("config.json", "*.safetensors")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to load. `stamp` changes when the files of a folder do, so that both key a cache."""
+
+    name: str
+    stamp: str = ""
+
+
+def source(name: str) -> Source:
+    """What a name stands for; `ModelNotFound` for a folder that is not open to visitors."""
+    if name in REGISTRY:
+        return Source(name)
+    if HUB_ID.fullmatch(name) and not Path(name).is_dir():
+        return Source(name)
+    if "/" not in name and "\\" not in name:
+        find(name)  # raises, and lists the names there are
+    return _folder(name)
+
+
+def label(lang: Language, name: str) -> str:
+    """What a model is called on screen: its title, its hub id, or its folder's own name."""
+    if name in REGISTRY:
+        return text(lang, f"model.{name}.label")
+    return name if HUB_ID.fullmatch(name) else re.split(r"[\\/]", name.rstrip("\\/"))[-1]
+
+
+def _folder(name: str) -> Source:
+    try:
+        roots = [Path(part).resolve() for part in _listed()]
+        folder = Path(name).resolve()
+        if not _inside(folder, roots):
+            raise _refused(name)
+        if not folder.is_dir():
+            raise ModelNotFound(
+                f"there is no folder {name!r}; check how it is written",
+                code="no_folder",
+                folder=name,
+            )
+        files = sorted(file for pattern in MODEL_FILES for file in folder.glob(pattern))
+        if not all(_inside(file.resolve(), roots) for file in folder.iterdir()):
+            raise _refused(name)
+        stamps = [(file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files]
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a zero byte
+        raise _refused(name) from error
+    return Source(str(folder), repr(stamps))
+
+
+def _listed() -> list[str]:
+    return [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+
+
+def _inside(path: Path, roots: list[Path]) -> bool:
+    return any(path.is_relative_to(root) for root in roots)
+
+
+def _refused(name: str) -> ModelNotFound:
+    return ModelNotFound(
+        f"the folder {name!r} is not open to visitors; its operator can list the directory above it"
+        f" in {VARIABLE}",
+        code="folder_not_allowed",
+        folder=name,
+        variable=VARIABLE,
+    )
