@@ -2,6 +2,7 @@
 
     python -m scripts.sweep_configs --out sweep.jsonl            # all types, one worker
     python -m scripts.sweep_configs --only bert,gpt2 --jobs 2
+    python -m scripts.sweep_configs --pictures                   # what reads text with pictures
     python -m scripts.sweep_configs --summary sweep.jsonl        # the table of an earlier run
 
 Each type runs in a worker process with a time limit, so that one that crashes or hangs costs itself
@@ -37,7 +38,7 @@ def main() -> int:
     types = options.only.split(",") if options.only else all_types()
     rows = []
     with options.out.open("w") as out:
-        for row in sweep(types, options.recorder, options.jobs, options.limit):
+        for row in sweep(types, options):
             rows.append(row)
             out.write(json.dumps(row) + "\n")
             out.flush()
@@ -53,6 +54,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=60, help="seconds for one type")
     parser.add_argument("--out", type=Path, default=Path("sweep.jsonl"))
     parser.add_argument("--summary", type=Path, help="print the table of this file and stop")
+    parser.add_argument("--pictures", action="store_true", help="text with a picture in it")
     parser.add_argument(
         "--recorder", default="attnviz:record", help="module:function to check in its place"
     )
@@ -69,10 +71,10 @@ def all_types() -> list[str]:
 class Worker:
     """A process that checks one type after another; stopped and replaced when it hangs."""
 
-    def __init__(self, recorder: str) -> None:
+    def __init__(self, recorder: str, pictures: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process: BaseProcess = context.Process(target=work, args=(theirs, recorder))
+        self.process: BaseProcess = context.Process(target=work, args=(theirs, recorder, pictures))
         self.process.start()
         theirs.close()
         assert self.pipe.recv() == "ready"
@@ -88,7 +90,7 @@ class Worker:
         self.process.join()
 
 
-def work(pipe: Connection, recorder: str) -> None:
+def work(pipe: Connection, recorder: str, pictures: bool) -> None:
     """The worker's side: a model type in, its verdict out, until the pipe closes."""
     import torch
     from transformers.utils import logging
@@ -105,25 +107,25 @@ def work(pipe: Connection, recorder: str) -> None:
             model_type = pipe.recv()
         except EOFError:
             return
-        pipe.send(check(model_type, record).as_dict())
+        pipe.send(check(model_type, record, pictures).as_dict())
 
 
-def sweep(types: list[str], recorder: str, jobs: int, limit: float) -> Iterator[dict[str, Any]]:
+def sweep(types: list[str], options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The verdict of each type, as they come."""
     waiting = list(reversed(types))
     workers: list[Worker] = []
     while waiting or workers:
-        while waiting and len(workers) < jobs:
-            workers.append(Worker(recorder))
-            workers[-1].give(waiting.pop(), limit)
+        while waiting and len(workers) < options.jobs:
+            workers.append(Worker(options.recorder, options.pictures))
+            workers[-1].give(waiting.pop(), options.limit)
         wait([worker.pipe for worker in workers], timeout=1)
         for worker in list(workers):
-            row = _row_of(worker, limit)
+            row = _row_of(worker, options.limit)
             if row is None:
                 continue
             yield row
             if worker.process.is_alive() and waiting:
-                worker.give(waiting.pop(), limit)
+                worker.give(waiting.pop(), options.limit)
             else:
                 worker.stop()
                 workers.remove(worker)

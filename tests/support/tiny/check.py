@@ -23,6 +23,7 @@ from tests.support.tiny.compare import TOLERANCE, Comparison, outputs_differ
 from tests.support.tiny.configs import Style, tiny_config
 from tests.support.tiny.inputs import candidates
 from tests.support.tiny.models import NotBuilt, build, set_seed
+from tests.support.tiny.pictures import read_pictures
 from tests.support.tiny.reference import Reference, main_outputs, reference
 from tests.support.tiny.source import Inputs
 
@@ -52,14 +53,15 @@ class Verdict:
         return asdict(self)
 
 
-def check(model_type: str, record: Recorder) -> Verdict:
-    """Build the type, run both ways, compare."""
+def check(model_type: str, record: Recorder, pictures: bool = False) -> Verdict:
+    """Build the type, run both ways, compare; `pictures` asks for text with a picture in it."""
     verdict = Verdict(model_type)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model, inputs, expected = tiny_case(model_type)
+            case = picture_case if pictures else tiny_case
+            model, inputs, expected = case(model_type)
         except NotBuilt as error:
             verdict.problems = [str(error)]
         else:
@@ -90,6 +92,16 @@ def tiny_case(
     raise NotBuilt(" | ".join(dict.fromkeys(reasons[:4] + reasons[-2:])) or "no inputs known")
 
 
+def picture_case(model_type: str) -> tuple[PreTrainedModel, Inputs, Reference]:
+    """The same with a picture or a sound among the text."""
+    try:
+        model, eager = build(model_type, tiny_config(model_type))
+        inputs, expected = read_pictures(eager)
+    except Exception as error:  # this type takes none, or none that is known here
+        raise NotBuilt(_first_line(error)) from error
+    return model, inputs, expected
+
+
 def _described(name: str, value: Any) -> str:
     return f"{name}{list(value.shape)}" if isinstance(value, Tensor) else name
 
@@ -105,8 +117,6 @@ def _judge(
     verdict.softmax = len(expected.softmax)
     used = sorted({name for call in expected.calls for name in call.kwargs})
     verdict.notes += [f"keywords: {', '.join(used)}"] if used else []
-    plain = _run(model, inputs)
-    verdict.upstream_difference = outputs_differ(plain, expected.outputs)
     try:
         with torch.no_grad(), record(model) as calls:
             set_seed()
@@ -123,7 +133,8 @@ def _judge(
         verdict.problems = ["nothing recorded, nothing raised"]
         return
     verdict.recorded = len(calls)
-    ours = main_outputs(output)
+    ours, plain = main_outputs(output), _run(model, inputs)
+    verdict.upstream_difference = outputs_differ(plain, expected.outputs)
     verdict.output_difference = outputs_differ(ours, expected.outputs)
     _compare(verdict, calls, expected)
     if verdict.status == "wrong" and _runs_as_plain(verdict, ours, plain):

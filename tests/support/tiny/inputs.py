@@ -32,7 +32,8 @@ from tests.support.tiny.source import (
 from tests.support.tiny.special_inputs import INPUTS
 
 
-def _pixels(source: Source) -> Tensor:
+def make_pixels(source: Source) -> Tensor:
+    """A batch of pictures [batch, channel, row, column]."""
     size = source.find("image_size", "img_size", "input_size", default=64, below="vision")
     height, width = size if isinstance(size, (list, tuple)) else (size, size)
     if height > 640:
@@ -43,13 +44,13 @@ def _pixels(source: Source) -> Tensor:
 
 
 def _pair(source: Source) -> Tensor:
-    pixels = _pixels(source)
+    pixels = make_pixels(source)
     return torch.stack([pixels, pixels.flip(-1)], 1)
 
 
 def _video(source: Source) -> Tensor:
     frames = source.find("num_frames", "frames_per_clip", default=4, below="vision")
-    pixels = _pixels(source)
+    pixels = make_pixels(source)
     return source.normal(BATCH, frames, *pixels.shape[1:])
 
 
@@ -88,10 +89,10 @@ MAKERS: dict[str, tuple[Callable[[Source], Any], ...]] = {
     "decoder_input_ids": (lambda source: text_ids(source, TARGET, TARGET_REAL),),
     "decoder_attention_mask": (lambda source: padding(TARGET, TARGET_REAL),),
     "pixel_values": (
-        _pixels,
+        make_pixels,
         _video,
         lambda source: source.normal(BATCH, 16, _patch_dim(source)),
-        lambda source: _pixels(source).unsqueeze(1),
+        lambda source: make_pixels(source).unsqueeze(1),
         _pair,
         lambda source: source.normal(int(GRID.prod(1).sum()), _patch_dim(source)),
     ),

@@ -185,7 +185,7 @@ class Watch:
         """Add one set of weights under the module's name."""
         name = self.names.get(id(module), type(module).__name__)
         index = sum(one.module == name for one in kept)
-        rows = self.real_rows(weights)
+        rows = self.real_rows(weights) if weights.dim() == 4 else torch.empty(0)
         if isinstance(mask, Tensor) and mask.dim() == 4:
             rows = rows & visible_rows(mask, weights)
         kept.append(Seen(name, index, weights.detach().clone(), rows, kwargs))
@@ -250,16 +250,14 @@ class SoftmaxWatch(TorchFunctionMode):
         return shaped and any(ATTENTION_CLASS.search(name) for name in names)
 
     def _keep(self, module: nn.Module, weights: Tensor) -> None:
-        while weights.dim() < 4:
-            weights = weights.unsqueeze(0)
-        if weights.dim() == 4:
+        if weights.dim() >= 3:
             self.watch.keep(self.watch.seen.softmax, module, weights, None)
 
     def _torch_attention(self, module: nn.Module, args: tuple[Any, ...], kwargs: Any) -> Any:
         wanted = kwargs.get("need_weights", True), kwargs.get("average_attn_weights", True)
         told = kwargs | {"need_weights": True, "average_attn_weights": False}
         output, weights = F.multi_head_attention_forward(*args, **told)
-        self._keep(module, weights if weights.dim() == 4 else weights[None])
+        self._keep(module, weights)
         if not wanted[0]:
             return output, None
         return output, weights.mean(weights.dim() - 3) if wanted[1] else weights

@@ -9,6 +9,7 @@ LAYER_SECTIONS = {
     kind: {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [3, 2, 3]}
     for kind in ("full_attention", "sliding_attention")
 }
+TILES = {"image_grid_pinpoints": [[64, 128], [128, 64], [64, 64]]}
 DETECTOR = {"decoder_in_channels": [64, 64, 64]}
 QWEN_PARTIAL = {"head_dim": 32}
 
@@ -19,6 +20,20 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "qwen3_5_moe_text": QWEN_PARTIAL,
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
     "bamba": {"attn_layer_indices": [1], "num_hidden_layers": 2},
+    "llava_next": TILES,
+    "llava_next_video": TILES,
+    "llava_onevision": TILES,
+    "gemma3": {"mm_tokens_per_image": 4},
+    "t5gemma2_encoder": {"mm_tokens_per_image": 4},
+    "shieldgemma2": {"yes_token_index": 7, "no_token_index": 8, "mm_tokens_per_image": 4},
+    "xmod": {"default_language": "en_XX"},
+    "zamba": {
+        "layers_block_type": ["linear_attention", "hybrid"] * 2,
+        "num_hidden_layers": 4,
+        "attention_hidden_size": 128,
+        "attention_head_dim": 32,
+        "mamba_dt_rank": 4,
+    },
     "align": {"projection_dim": 640},
     "blip-2": {"image_token_index": 450},
     "instructblip": {"image_token_index": 450},
@@ -28,7 +43,7 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "deimv2": DETECTOR,
     "rt_detr": DETECTOR,
     "rt_detr_v2": DETECTOR,
-    "pp_doclayout_v2": DETECTOR,
+    "pp_doclayout_v2": DETECTOR | {"class_thresholds": [0.5] * 25, "class_order": list(range(25))},
     "pp_doclayout_v3": DETECTOR,
     "pp_doclayout_v4": DETECTOR,
     "sam2_vision_model": {"backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]]},
@@ -92,7 +107,6 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "hunyuan_vl_text": {"rope_parameters": SECTIONS},
     "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 32},
     "step3p5": {"sliding_window": 4},
-    "shieldgemma2": {"yes_token_index": 7, "no_token_index": 8},
     "molmo2": {"adapter_config.vision_feature_layer": [-1, -2]},
     "vitmatte": {"fusion_hidden_sizes": [256, 128, 64, 32]},
     "tvp": {"visual_prompt_size": 8, "max_img_size": 64, "num_frames": 2},
