@@ -51,8 +51,9 @@ def weights(
     the weights of a row then sum to less than 1 (Xiao et al. 2023; gpt-oss).
     """
     if sink is None:
+        shares = torch.softmax(masked, dim=-1)
         no_key = masked.amax(dim=-1, keepdim=True) == -math.inf
-        return torch.softmax(masked, dim=-1).masked_fill(no_key, 0.0)
+        return shares.masked_fill_(no_key, 0.0) if no_key.any() else shares
     column = sink.expand(*masked.shape[:-1], 1)
     return torch.softmax(torch.cat([masked, column], dim=-1), dim=-1)[..., :-1]
 

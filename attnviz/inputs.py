@@ -21,6 +21,7 @@ from attnviz import formula, masks
 from attnviz.errors import UnsupportedAttention
 
 ALL_ROWS = slice(None)
+ROW_BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,24 +92,18 @@ class AttentionInputs:
             of_row(self.value, batch)[kv].float(),
         )
 
-    def may_attend(self, head: int, batch: int = 0) -> Bool[Tensor, "query key"] | None:
+    def may_attend(
+        self, head: int, batch: int = 0, rows: slice = ALL_ROWS
+    ) -> Bool[Tensor, "row key"] | None:
         """The mask of one head, the causal one included; None where nothing is blocked."""
-        n_query, n_key = self.query.shape[2], self.key.shape[2]
         stored = None
         if self.mask is not None:
-            stored = of_head(self.mask, head, batch)[..., :n_key].expand(n_query, n_key)
+            whole = of_head(self.mask, head, batch)[..., : self.n_key]
+            stored = whole.expand(self.n_query, self.n_key)[rows]
         if not self.causal:
             return stored
-        triangle = masks.causal(n_query, n_key).to(self.query.device)
+        triangle = masks.causal(self.n_query, self.n_key, rows).to(self.query.device)
         return triangle if stored is None else masks.combine(triangle, stored)
-
-    def sink(self, head: int, batch: int = 0) -> Float[Tensor, "#query one"] | None:
-        """The sink's score for one head, one for all queries or one for each."""
-        if self.sinks is None:
-            return None
-        if self.sinks.dim() == 1:
-            return self.sinks[head].float().reshape(1, 1)
-        return of_head(self.sinks, head, batch).float()
 
     def stages(
         self,
@@ -129,12 +124,9 @@ class AttentionInputs:
             last = out["capped"] = formula.capped(last, self.softcap)
         if self.bias is not None:
             last = out["biased"] = last + self._rows_of(self.bias, head, batch, rows)
-        may_attend = self.may_attend(head, batch) if mask is None else mask
-        open_rows = None if may_attend is None else may_attend[rows]
-        out["masked"] = formula.masked(last, open_rows)
-        sink = self.sink(head, batch)
-        if sink is not None and sink.shape[0] > 1:
-            sink = sink[rows]
+        may_attend = self.may_attend(head, batch, rows) if mask is None else mask[rows]
+        out["masked"] = formula.masked(last, may_attend)
+        sink = self._sink(head, batch, rows)
         out["weights"] = formula.weights(out["masked"], None if self.sinks_gate else sink)
         out["mixed"] = formula.mixed(out["weights"], v)
         if self.sinks_gate and sink is not None:
@@ -142,8 +134,27 @@ class AttentionInputs:
         return out
 
     def weights(self, head: int, batch: int = 0) -> Float[Tensor, "query key"]:
-        """The attention weights of one head, with no other n×n matrix left behind."""
-        return self.stages(head, batch)["weights"]
+        """The attention weights of one head, without a second n×n matrix beside them.
+
+        The same steps as `stages`, in place and in blocks of rows that stay in the cache.
+        """
+        q, k, _ = self.qkv(head, batch)
+        out = q.new_zeros(self.n_query, self.n_key)
+        for start in range(0, self.n_query, ROW_BLOCK):
+            rows = slice(start, start + ROW_BLOCK)
+            # under a causal mask no row of the block sees a key beyond its last row
+            keys = slice(rows.stop) if self.causal else ALL_ROWS
+            scores = formula.scores(q[rows], k[keys]).mul_(self.scaling)
+            if self.softcap is not None:
+                scores = formula.capped(scores, self.softcap)
+            if self.bias is not None:
+                scores = scores.add_(self._rows_of(self.bias, head, batch, rows)[:, keys])
+            may_attend = self.may_attend(head, batch, rows)
+            if may_attend is not None:
+                scores = scores.masked_fill_(~may_attend[:, keys], -torch.inf)
+            sink = None if self.sinks_gate else self._sink(head, batch, rows)
+            out[rows, keys] = formula.weights(scores, sink)
+        return out
 
     def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionInputs":
         """The same with q, k, v in another type or place; stages are float32 in any case."""
@@ -161,6 +172,15 @@ class AttentionInputs:
         for tensor in (self.query, self.key, self.value, self.mask, self.bias, self.sinks):
             if tensor is not None:
                 yield tensor
+
+    def _sink(self, head: int, batch: int, rows: slice) -> Float[Tensor, "#row one"] | None:
+        """The sink's score for one head, one for all queries or one for each of `rows`."""
+        if self.sinks is None:
+            return None
+        if self.sinks.dim() == 1:
+            return self.sinks[head].float().reshape(1, 1)
+        whole = of_head(self.sinks, head, batch).float()
+        return whole[rows] if whole.shape[0] > 1 else whole
 
     def _rows_of(self, tensor: Tensor, head: int, batch: int, rows: slice) -> Tensor:
         found = of_head(tensor, head, batch)[..., : self.key.shape[2]].float()

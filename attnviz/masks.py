@@ -17,9 +17,14 @@ from attnviz.errors import BadMask
 MAX_NAMED_MASKS = 8
 
 
-def causal(n_query: int, n_key: int | None = None) -> Bool[Tensor, "query key"]:
-    """The causal mask: query i may attend to keys 0 … i (aligned at the upper left)."""
-    return torch.ones(n_query, n_key or n_query, dtype=torch.bool).tril()
+def causal(
+    n_query: int, n_key: int | None = None, rows: slice = slice(None)
+) -> Bool[Tensor, "row key"]:
+    """The causal mask: query i may attend to keys 0 … i (aligned at the upper left).
+
+    `rows` picks some of the queries.
+    """
+    return torch.arange(n_key or n_query) <= torch.arange(n_query)[rows, None]
 
 
 def padding(keep: Bool[Tensor, "key"], n_query: int) -> Bool[Tensor, "query key"]:

@@ -19,6 +19,7 @@ from attnviz import masks
 from attnviz.capture.interface import inside
 from attnviz.inputs import AttentionInputs
 from attnviz.stored import StoredWeights
+from attnviz.types import Kind
 
 aten = torch.ops.aten
 SOFTMAX = {aten._softmax.default, aten._safe_softmax.default}
@@ -35,11 +36,15 @@ RECENT_PRODUCTS = 8
 
 @dataclass
 class Seen:
-    """One attention that a watched module computed; `output` is weights·V where it was seen."""
+    """One attention that a watched module computed; `output` is weights·V where it was seen.
+
+    `kind` is known where the module was handed queries and keys as separate arguments.
+    """
 
     module: nn.Module
     found: AttentionInputs | StoredWeights
     output: Tensor | None
+    kind: Kind | None
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -47,13 +52,15 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, modules: dict[str, nn.Module], report: Callable[[Seen], None]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._running: list[nn.Module] = []
+        self._running: list[tuple[nn.Module, Kind | None]] = []
         self._products: list[tuple[Tensor, Tensor, Tensor]] = []
         self._open: Seen | None = None
         self._report = report
         self._handles = []
         for module in modules.values():
-            self._handles.append(module.register_forward_pre_hook(self._enter_module))
+            self._handles.append(
+                module.register_forward_pre_hook(self._enter_module, with_kwargs=True)
+            )
             self._handles.append(module.register_forward_hook(self._leave_module, always_call=True))
 
     def close(self) -> None:
@@ -61,9 +68,11 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for handle in self._handles:
             handle.remove()
 
-    def _enter_module(self, module: nn.Module, _args: object) -> None:
+    def _enter_module(
+        self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         self._flush()
-        self._running.append(module)
+        self._running.append((module, _kind_of_arguments(module, args, kwargs)))
 
     def _leave_module(self, _module: nn.Module, _args: object, _output: object) -> None:
         self._flush()
@@ -112,10 +121,11 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             bias=bias,
         )
         output = out[0] if isinstance(out, tuple) else out
-        self._report(Seen(self._running[-1], inputs, output.detach().transpose(1, 2)))
+        module, kind = self._running[-1]
+        self._report(Seen(module, inputs, output.detach().transpose(1, 2), kind))
 
     def _see_softmax(self, args: tuple[Any, ...], out: Tensor) -> None:
-        module = self._running[-1]
+        module, kind = self._running[-1]
         dim = args[1] % out.dim()
         if out.dim() < 3 or dim < out.dim() - 2:
             return
@@ -129,7 +139,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             lead = by_head.shape[:2]
             query = made[0].reshape(*lead, *made[0].shape[-2:])
             key = made[1].transpose(-1, -2).reshape(*lead, made[1].shape[-1], made[1].shape[-2])
-        self._open = Seen(module, StoredWeights(by_head, query, key), output=None)
+        self._open = Seen(module, StoredWeights(by_head, query, key), None, kind)
 
     def _see_product(self, left: Tensor, right: Tensor, out: Tensor) -> None:
         seen = self._open
@@ -142,6 +152,16 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 seen.output = out.reshape(*lead, *out.shape[-2:]).transpose(1, 2)
                 return
         self._products = [*self._products[1 - RECENT_PRODUCTS :], (left, right, out)]
+
+
+def _kind_of_arguments(
+    module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Kind | None:
+    """Self- or cross-attention of torch's own module: are the keys the queries?"""
+    if not isinstance(module, nn.MultiheadAttention):
+        return None
+    given = dict(zip(("query", "key"), args, strict=False)) | kwargs
+    return "self" if given["query"] is given["key"] else "cross"
 
 
 def head_count(module: nn.Module) -> int | None:

@@ -41,11 +41,14 @@ class LinearWatch:
         self._recent.clear()
         self._waiting.clear()
 
-    def _hook(self, name: str) -> Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]:
-        def seen(module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> None:
-            if not self._is_active() or not args or args[0].dim() != 3:
+    def _hook(self, name: str) -> Callable[[nn.Module, tuple[object, ...], object], None]:
+        def seen(module: nn.Module, args: tuple[object, ...], output: object) -> None:
+            first = args[0] if args else None
+            if not isinstance(first, Tensor) or not isinstance(output, Tensor):
+                return  # a router, for instance, extends a linear layer and returns more
+            if not self._is_active() or first.dim() != 3:
                 return
-            into = args[0].detach()
+            into = first.detach()
             self._recent.append((name, module, into, output.detach()))
             self._match_output(name, module, into, output.detach())
 

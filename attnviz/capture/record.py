@@ -23,6 +23,7 @@ from attnviz.capture.switch import switched
 from attnviz.errors import UnsupportedAttention
 from attnviz.inputs import AttentionInputs
 from attnviz.stored import StoredWeights
+from attnviz.types import Kind
 
 OWN_CODE = "the model computes attention with code of its own"
 
@@ -85,7 +86,7 @@ class Recorder:
         if isinstance(found, AttentionInputs):
             projections, absent = self._linears.makers(found.query, found.key, found.value)
         assert seen.output is not None
-        self._add(seen.module, found, seen.output, projections, absent)
+        self._add(seen.module, found, seen.output, projections, absent, seen.kind)
 
     def _add(
         self,
@@ -94,6 +95,7 @@ class Recorder:
         output: Tensor,
         projections: dict[str, Projection],
         absent: dict[str, str],
+        kind: Kind | None = None,
     ) -> None:
         name = self._name(module)
         if name not in self._repeats:
@@ -107,7 +109,7 @@ class Recorder:
                 index=index,
                 layer=0,
                 stack=None,
-                kind=kind_of(module, name, projections),
+                kind=kind or kind_of(module, name, projections),
                 inputs=inputs,
                 output=output,
                 projections=projections,
@@ -159,6 +161,13 @@ def record(model: nn.Module) -> Iterator[list[AttentionCall]]:
         except BaseException:
             recorder.calls.clear()
             raise
+    if not all(module is own.get(name) for name, module in own_code_modules(model).items()):
+        raise UnsupportedAttention(
+            f"{type(model).__name__} exchanged its attention modules while it ran, as block-sparse"
+            " models do for a short text; run it again",
+            code="modules_changed",
+            module=type(model).__name__,
+        )
     if not recorder.calls:
         raise _no_attention(model, "ran without one attention call that could be recorded")
     recorder.finish()

@@ -4,6 +4,7 @@ Plans first (everything is validated and tokenised), then runs the model once un
 lets it write and joins the steps. Nothing half-captured is returned: an error anywhere raises.
 """
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from attnviz.capture import images
 from attnviz.capture.generation import Generation, Written, joined, write
 from attnviz.capture.plan import Plan, TokensByStack, id_tokens, plan_inputs, plan_text
 from attnviz.capture.record import record
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import Stack, Tokens
 
@@ -55,7 +56,12 @@ def capture(
     """
     how = generate if isinstance(generate, Generation) else Generation(generate)
     plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut)
-    calls, output, written = _run(lm, plan, how)
+    try:
+        calls, output, written = _run(lm, plan, how)
+    except UnsupportedAttention as error:
+        if error.code != "modules_changed":
+            raise
+        calls, output, written = _run(lm, plan, how)
     calls = tuple(_thinned(call, store, offload) for call in calls)
     tokens = _all_tokens(lm, plan, calls, written)
     result = Capture(
@@ -107,10 +113,16 @@ def _run(
         if how.n_tokens:
             written = write(lm, plan.inputs, how)
         else:
-            output = lm.model(**plan.inputs)
+            output = lm.model(**plan.inputs, **_without_cache(lm))
     if how.n_tokens:
         return joined(calls, written), {}, written
     return tuple(calls), output if isinstance(output, Mapping) else {}, None
+
+
+def _without_cache(lm: LoadedModel) -> dict[str, bool]:
+    """No key cache for a single pass: it would copy every key and value."""
+    knows = "use_cache" in inspect.signature(lm.model.forward).parameters
+    return {"use_cache": False} if knows else {}
 
 
 def _thinned(call: AttentionCall, store: str | None, offload: bool) -> AttentionCall:

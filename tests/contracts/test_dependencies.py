@@ -98,7 +98,10 @@ def foreign_imports(name: str, source: str, allowed: set[str]) -> list[str]:
 
 
 def test_the_product_imports_only_what_it_declares() -> None:
-    declared = {name.replace("-", "_") for name in pinned_in("requirements.txt")} | {"attnviz"}
+    named_otherwise = {"pillow": "PIL"}
+    declared = {
+        named_otherwise.get(name, name.replace("-", "_")) for name in pinned_in("requirements.txt")
+    } | {"attnviz"}
     files = project.each_file(project.shipped_files())
     assert not [line for name, text in files for line in foreign_imports(name, text, declared)]
 

@@ -7,6 +7,8 @@ import torch
 from transformers import (
     BertConfig,
     BertModel,
+    BigBirdConfig,
+    BigBirdModel,
     GPT2Config,
     GPT2Model,
     LlamaConfig,
@@ -20,6 +22,7 @@ from attnviz.capture.record import record
 from attnviz.capture.run import capture
 from attnviz.errors import CaptureMismatch, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.loader import load
 from attnviz.steps import derive
 
 VOCAB = 61
@@ -155,6 +158,24 @@ def test_an_argument_that_no_step_models_is_refused_by_name() -> None:
     refuse_unmodelled(attention, {"softcap": 5.0, "position_ids": torch.arange(3), "new": None})
     with pytest.raises(UnsupportedAttention, match=r"LlamaAttention .*block_indices, temperature"):
         refuse_unmodelled(attention, {"temperature": 2.0, "block_indices": torch.ones(1)})
+
+
+def test_a_model_that_exchanges_its_modules_is_run_again() -> None:
+    config = BigBirdConfig(
+        vocab_size=VOCAB,
+        hidden_size=24,
+        num_attention_heads=3,
+        num_hidden_layers=2,
+        intermediate_size=14,
+        attention_type="block_sparse",
+    )
+    model = BigBirdModel(config).eval()
+    inputs = {"input_ids": torch.tensor([[5, 6, 7, 8]])}
+    with pytest.raises(UnsupportedAttention, match="exchanged its attention modules"):
+        with torch.no_grad(), record(model):
+            model(**inputs)
+    fresh = load(BigBirdModel(config).eval())
+    assert capture(fresh, inputs=inputs).weights(1).shape == (3, 4, 4)
 
 
 def test_what_cannot_be_recorded_raises() -> None:

@@ -1,0 +1,155 @@
+"""What recording costs: `python -m benchmarks.capture [--lengths 128,512] [--runs 5]`.
+
+GPT-2-small and BERT-base shapes with random weights, one text, one thread. Four ways of running the
+same forward pass take turns, so that a machine that slows down slows all of them; times are the
+process's CPU time, medians of the runs. Columns:
+
+    sdpa      the plain forward pass, torch's fused kernel
+    eager     eager attention with output_attentions=True, the usual way to get weights
+    capture   attnviz.capture on ready-made inputs; budget 1.05 × sdpa, and 0.5 × eager at 2048
+    one head  one head's weights out of the capture; budget 15 ms at 2048
+    kept      what the capture holds against what eager's attentions hold; budget 1/10 at 2048
+
+Every run is checked: the capture's weights of one head per layer must equal eager's to 1e-4.
+Peers are measured in the same table when they are installed.
+"""
+
+import argparse
+import importlib.util
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import torch
+from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedModel
+
+import attnviz
+
+VOCABULARY = 1000
+CAPTURE_BUDGET, EAGER_BUDGET, HEAD_BUDGET_MS, KEPT_BUDGET = 1.05, 0.5, 15.0, 0.1
+PEERS = {"bertviz": "bertviz", "TransformerLens": "transformer_lens", "nnsight": "nnsight"}
+
+
+def models(longest: int) -> dict[str, PreTrainedModel]:
+    """The two shapes, seeded."""
+    torch.manual_seed(0)
+    return {
+        "gpt2-small": GPT2Model(GPT2Config(vocab_size=VOCABULARY, n_positions=longest)).eval(),
+        "bert-base": BertModel(
+            BertConfig(vocab_size=VOCABULARY, max_position_embeddings=longest)
+        ).eval(),
+    }
+
+
+def timed(run: Callable[[], object]) -> tuple[float, object]:
+    """CPU milliseconds of one call, and what it returned."""
+    start = time.process_time()
+    result = run()
+    return (time.process_time() - start) * 1e3, result
+
+
+def measure(model: PreTrainedModel, length: int, runs: int) -> dict[str, float]:
+    """Medians of all columns for one shape and length."""
+    ids = torch.randint(0, VOCABULARY, (1, length), generator=torch.Generator().manual_seed(1))
+    inputs = {"input_ids": ids}
+    lm = attnviz.load(model)
+
+    def sdpa() -> object:
+        model.set_attn_implementation("sdpa")
+        with torch.no_grad():
+            return model(**inputs)
+
+    def eager() -> object:
+        model.set_attn_implementation("eager")
+        with torch.no_grad():
+            return model(**inputs, output_attentions=True).attentions
+
+    def capture() -> object:
+        model.set_attn_implementation("sdpa")
+        return attnviz.capture(lm, inputs=inputs)
+
+    ways = {"sdpa": sdpa, "eager": eager, "capture": capture}
+    times: dict[str, list[float]] = {name: [] for name in (*ways, "one head")}
+    row: dict[str, float] = {}
+    capture()  # the first pass fills caches
+    for _ in range(runs):
+        results = {}
+        for name, way in ways.items():
+            spent, results[name] = timed(way)
+            times[name].append(spent)
+        cap, theirs = results["capture"], results["eager"]
+        for layer, expected in enumerate(theirs):
+            spent, ours = timed(lambda layer=layer, cap=cap: cap.call(layer).weights(head=layer))
+            times["one head"].append(spent)
+            assert float((ours - expected[0, layer]).abs().max()) <= 1e-4, "wrong weights"
+        row["kept"] = cap.nbytes / sum(weights.nbytes for weights in theirs)
+        del results, theirs, cap
+    return row | {name: statistics.median(values) for name, values in times.items()}
+
+
+def verdict(length: int, row: dict[str, float]) -> str:
+    """Which budgets are missed."""
+    missed = []
+    if row["capture"] > CAPTURE_BUDGET * row["sdpa"]:
+        missed.append(f"capture > {CAPTURE_BUDGET} sdpa")
+    if length >= 2048:
+        if row["capture"] > EAGER_BUDGET * row["eager"]:
+            missed.append(f"capture > {EAGER_BUDGET} eager")
+        if row["one head"] > HEAD_BUDGET_MS:
+            missed.append(f"one head > {HEAD_BUDGET_MS} ms")
+        if row["kept"] > KEPT_BUDGET:
+            missed.append(f"kept > {KEPT_BUDGET} eager")
+    return ", ".join(missed) or "ok"
+
+
+def peers(lengths: list[int]) -> list[str]:
+    """One line for each peer: measured where it is installed, the reason where it is not."""
+    lines = []
+    for name, module in PEERS.items():
+        if importlib.util.find_spec(module) is None:
+            lines.append(f"{name}: skipped, the package {module} is not installed")
+        elif module == "bertviz":
+            model = models(max(lengths))["gpt2-small"]
+            model.set_attn_implementation("eager")
+            ids = torch.zeros(1, min(lengths), dtype=torch.long)
+            spent, _ = timed(
+                lambda ids=ids, model=model: [
+                    layer.tolist() for layer in model(ids, output_attentions=True).attentions
+                ]
+            )
+            lines.append(f"{name}: n={min(lengths)}, attentions as lists {spent:.0f} ms")
+        else:
+            lines.append(f"{name}: skipped, it loads models by a hub's name only")
+    return lines
+
+
+def main() -> int:
+    """Print the table; 1 when a budget is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lengths", default="128,512,1024,2048")
+    parser.add_argument("--runs", type=int, default=5)
+    args = parser.parse_args()
+    lengths = [int(length) for length in args.lengths.split(",")]
+    torch.set_num_threads(1)
+    print("| shape | n | sdpa | eager | capture | ÷ sdpa | ÷ eager | one head | kept | budgets |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    all_ok = True
+    for name, model in models(max(lengths)).items():
+        for length in lengths:
+            row = measure(model, length, args.runs)
+            says = verdict(length, row)
+            all_ok &= says == "ok"
+            print(
+                f"| {name} | {length} | {row['sdpa']:.0f} ms | {row['eager']:.0f} ms"
+                f" | {row['capture']:.0f} ms | {row['capture'] / row['sdpa']:.2f}"
+                f" | {row['capture'] / row['eager']:.2f} | {row['one head']:.1f} ms"
+                f" | 1/{1 / row['kept']:.1f} | {says} |",
+                flush=True,
+            )
+    print("\n".join(peers(lengths)))
+    return 0 if all_ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
