@@ -117,11 +117,15 @@ export function colourFor(/** @type {Uint32Array} */ lut, /** @type {number} */ 
   return colourAt(lut, levelFor(weight, scale));
 }
 
-/** Black or white, whichever is readable on the table's colour at this index. */
+/**
+ * Black or white, whichever is readable on the table's colour at this index: the one with the larger WCAG contrast, which
+ * is black above a relative luminance of 0.179 and never below 4.5 : 1.
+ */
 export function inkOn(/** @type {Uint32Array} */ lut, /** @type {number} */ level) {
   const v = lut[Math.max(0, Math.min(255, level))];
-  const light = 0.299 * (v & 255) + 0.587 * ((v >> 8) & 255) + 0.114 * ((v >> 16) & 255);
-  return light > 140 ? "#10131a" : "#ffffff";
+  const linear = (/** @type {number} */ byte) => (byte <= 10 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
+  const light = 0.2126 * linear(v & 255) + 0.7152 * linear((v >> 8) & 255) + 0.0722 * linear((v >> 16) & 255);
+  return light > 0.179 ? "#000000" : "#ffffff";
 }
 
 /** Ticks of a scale whose labels do not collide. @type {Record<Scale, number[]>} */
