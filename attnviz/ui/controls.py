@@ -13,7 +13,7 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui import state
-from attnviz.ui.frame import EXAMPLES
+from attnviz.ui.frame import EXAMPLES, plain
 from attnviz.ui.sources import label
 
 NAVIGATION = "navigation"
@@ -54,20 +54,18 @@ def _text(lang: Language) -> None:
         help=text(lang, "sidebar.text_help"),
         on_change=_take_text,
     )
-    sentences = {text(lang, f"example.{name}"): name for name in EXAMPLES}
-    chosen = sentences.get(view.text)
-    st.selectbox(
+    st.menu_button(
         text(lang, "sidebar.example"),
         EXAMPLES,
-        key=state.show_in_widget("example", chosen),
-        index=None,
-        format_func=lambda name: text(lang, f"example.{name}"),
-        placeholder=text(lang, "sidebar.example_placeholder"),
-        on_change=_take_example,
+        key=state.widget_key("example"),
+        format_func=lambda name: plain(text(lang, f"example.{name}")),
+        on_click=_take_example,
         args=(lang,),
+        width="stretch",
     )
-    if chosen is not None:
-        st.caption(text(lang, f"example_hint.{chosen}"))
+    chosen = [name for name in EXAMPLES if text(lang, f"example.{name}") == view.text]
+    if chosen:
+        st.caption(text(lang, f"example_hint.{chosen[0]}"))
 
 
 def _take_text() -> None:
@@ -98,14 +96,17 @@ def _take_second_text() -> None:
 
 def _model(lang: Language) -> None:
     chosen = state.current().model
+    # the browser answers with a label: in another language it must be another widget
+    name = f"model.{lang}"
     st.selectbox(
         text(lang, "sidebar.model"),
         [*REGISTRY, OTHER],
-        key=state.show_in_widget("model", chosen if chosen in REGISTRY else OTHER),
+        key=state.show_in_widget(name, chosen if chosen in REGISTRY else OTHER),
         format_func=lambda name: (
             text(lang, "sidebar.other_model") if name == OTHER else label(lang, name)
         ),
         on_change=_take_model,
+        args=(name,),
     )
     if chosen not in REGISTRY:
         st.text_input(
@@ -137,10 +138,10 @@ def _card(lang: Language, name: str) -> None:
         st.caption(text(lang, "sidebar.other_card", kind=kind, **numbers))
 
 
-def _take_model() -> None:
-    name = state.widget_value("model")
-    if isinstance(name, str):
-        state.open_model("" if name == OTHER else name)
+def _take_model(widget: str) -> None:
+    name = state.widget_value(widget)
+    if name in REGISTRY or name == OTHER:
+        state.open_model(name)
 
 
 def _take_model_name() -> None:

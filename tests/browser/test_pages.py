@@ -58,8 +58,8 @@ def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -
 
 def test_an_example_fills_the_box(visit: OpenVisit) -> None:
     opened = visit("")
-    opened.page.get_by_role("combobox", name="Examples").click()
-    opened.page.get_by_role("option", name="The cat sat on the mat.").click()
+    opened.page.get_by_role("button", name="Examples").click()
+    opened.page.get_by_role("menuitem", name="The cat sat on the mat.").click()
     expect(opened.page.locator(".av-chip")).to_have_count(9)
     box = opened.page.get_by_role("textbox", name="Text", exact=True)
     expect(box).to_have_value("The cat sat on the mat.")

@@ -92,7 +92,7 @@ def test_the_language_can_be_switched(visit: Visit) -> None:
 
 def test_an_example_can_be_chosen(visit: Visit) -> None:
     app = visit("overview", cut="1")
-    app.selectbox(KEY("example")).set_value("short").run()
+    app.menu_button(KEY("example")).click("short").run()
     assert app.sidebar.text_area[0].value == i18n.text("en", "example.short")
     assert parameters(app) == {"text": i18n.text("en", "example.short")}
 

@@ -25,7 +25,7 @@ def errors(app: AppTest) -> list[str]:
 
 def test_a_model_is_opened_from_a_folder(visit: Visit, tiny: Tiny) -> None:
     app = visit("overview", text=TEXT)
-    app.selectbox(KEY("model")).set_value("").run()
+    app.selectbox(KEY("model.en")).set_value("").run()
     assert app.subheader[0].value == i18n.text("en", "empty.model_title")
     assert parameters(app) == {"model": "", "text": TEXT}
     app.text_input(KEY("model_name")).set_value(tiny("bert")).run()
@@ -42,7 +42,7 @@ def test_a_model_is_opened_from_a_folder(visit: Visit, tiny: Tiny) -> None:
 
 def test_another_model_starts_at_its_first_head(visit: Visit, tiny: Tiny) -> None:
     app = visit("steps", text=TEXT, layer="5", head="11", query="1")
-    app.selectbox(KEY("model")).set_value("").run()
+    app.selectbox(KEY("model.en")).set_value("").run()
     app.text_input(KEY("model_name")).set_value(tiny("bert")).run()
     header, _ = sent(app)
     assert (header["layer"], header["head"]) == (0, 0)

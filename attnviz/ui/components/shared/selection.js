@@ -81,6 +81,7 @@ export function makeCommitter(element, setStateValue) {
     if (!current || current === known) return;
     known = current;
     sentAt = performance.now();
+    flushWrite();
     send("selection", JSON.parse(current));
   };
   // Streamlit sends a value in a timer. A click that comes before it, a tap on a link to another page, would overtake it

@@ -1,0 +1,57 @@
+"""The sidebar in haste: what is done right after something else still does what it says."""
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.i18n import text
+from tests.browser.conftest import OpenVisit
+
+TEXT = "The cat sat on the mat."
+TYPED = "Dogs ran home."
+
+
+def title(page: str, lang: str = "en") -> str:
+    return text(lang, f"page.{page}.title")
+
+
+@pytest.mark.parametrize("press_ms", [30, 200])
+def test_a_link_takes_along_what_was_just_typed(visit: OpenVisit, press_ms: int) -> None:
+    """The press on the link ends typing, so a new text and a new page reach the server at once."""
+    opened = visit("head", lang="en")
+    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    box.fill(TYPED)
+    opened.page.get_by_role("link", name=title("steps"), exact=True).click(delay=press_ms)
+    expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("steps"))
+    opened.wait_for_parameters(text=TYPED)
+    expect(box).to_have_value(TYPED)
+
+
+def test_a_tap_on_a_link_takes_along_the_head_just_chosen(visit: OpenVisit) -> None:
+    opened = visit("head", lang="en", text=TEXT)
+    opened.page.locator("canvas[tabindex='0']").focus()
+    for _ in range(3):
+        opened.page.keyboard.press("]")
+    opened.page.get_by_role("link", name=title("steps"), exact=True).click()
+    expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("steps"))
+    opened.wait_for_parameters(layer=0, head=3)
+
+
+def test_back_returns_in_one_step(visit: OpenVisit) -> None:
+    opened = visit("", lang="en", text=TEXT, layer=2, head=3)
+    before = opened.page.evaluate("history.length")
+    opened.page.get_by_role("link", name=title("head"), exact=True).click()
+    expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("head"))
+    opened.wait_for_parameters(text=TEXT, layer=2, head=3)
+    assert opened.page.evaluate("history.length") == before + 1
+
+
+def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:
+    opened = visit("masks", lang="en", text=TEXT)
+    opened.page.get_by_role("combobox", name=text("en", "language.label")).click()
+    opened.page.get_by_role("option", name=text("zh", "language.name")).click()
+    expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("masks", "zh"))
+    second = opened.page.get_by_role("textbox", name=text("zh", "sidebar.text2"))
+    second.fill("")
+    second.press("Enter")
+    expect(opened.page.locator(".map canvas[role=img]")).to_have_count(1)
+    opened.wait_for_parameters(model=None, text2="", lang="zh")
