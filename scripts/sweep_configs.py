@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 STATUSES = ("exact", "refused", "wrong", "upstream", "silent", "crashed")
-STATUSES += ("no attention", "not built")
+STATUSES += ("unverified", "no attention", "not built")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
 

@@ -233,5 +233,5 @@ FAMILIES: tuple[Family, ...] = (
     Family("sam_vision_model", "own code, decomposed positions", biased),
     Family("canine", "own code, local attention", stores),
     Family("perceiver", "own code, cross-attention to latents", stores),
-    Family("bridgetower", "torch's attention beside the interface", stores_some),
+    Family("bridgetower", "torch's attention beside the interface", attends),
 )

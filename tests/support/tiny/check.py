@@ -4,7 +4,8 @@
 `Verdict` as plain data. Statuses: "exact", "refused" (a named error), "wrong" (recorded, but
 different), "upstream" (different from eager, and so is the model's own default attention, which
 the recorded run follows), "silent" (not recorded, nothing raised), "crashed" (another exception
-while recording), "no attention", "not built".
+while recording), "unverified" (recorded, but the model shows nothing to compare with), "no
+attention", "not built".
 """
 
 import time
@@ -42,6 +43,7 @@ class Verdict:
     public: int = 0
     softmax: int = 0
     recorded: int = 0
+    compared: int = 0
     max_difference: float = 0.0
     output_difference: float | None = None
     upstream_difference: float | None = None
@@ -154,7 +156,11 @@ def _compare(verdict: Verdict, calls: list[Any], expected: Reference) -> None:
     verdict.max_difference = comparison.max_difference
     verdict.notes += comparison.notes
     verdict.problems = comparison.wrong[:4] + comparison.missing[:4]
-    verdict.status = "wrong" if comparison.wrong else "silent" if comparison.missing else "exact"
+    verdict.compared = comparison.compared
+    if comparison.wrong or comparison.missing:
+        verdict.status = "wrong" if comparison.wrong else "silent"
+    else:
+        verdict.status = "exact" if comparison.compared else "unverified"
 
 
 def _run(model: PreTrainedModel, inputs: Inputs) -> list[Tensor]:

@@ -31,6 +31,8 @@ class Comparison:
     def __init__(self, calls: list[Any]) -> None:
         self.calls = calls
         self.weights: dict[int, Tensor] = {}
+        self.compared = 0
+        self.used: set[int] = set()
         self.max_difference = 0.0
         self.missing: list[str] = []
         self.wrong: list[str] = []
@@ -45,13 +47,16 @@ class Comparison:
                 self.anywhere(seen)
             else:
                 self.notes.append(f"{seen.module} {list(seen.weights.shape)} is no weights")
+        told = self.compared
         judged = len(self.missing), len(self.wrong)
         for seen in expected.softmax:
             self.anywhere(seen)
-        if expected.calls or expected.public:
+        if told:
             extra = self.missing[judged[0] :] + self.wrong[judged[1] :]
             self.notes += [f"own code: {one}" for one in extra[:4]]
             del self.missing[judged[0] :], self.wrong[judged[1] :]
+        extra = [call for number, call in enumerate(self.calls) if number not in self.used]
+        self.notes += [f"only recorded: {call.module}#{call.index}" for call in extra[:4]]
 
     def of(self, number: int) -> Tensor:
         """The recorded weights of one call, [batch, head, query, key]."""
@@ -63,9 +68,11 @@ class Comparison:
 
     def named(self, seen: Seen) -> None:
         """The call of the same module and index must be there and equal."""
+        self.compared += 1
         where = f"{seen.module}#{seen.index}"
         for number, call in enumerate(self.calls):
             if (call.module, call.index) == (seen.module, seen.index):
+                self.used.add(number)
                 found = difference(self.of(number), seen)
                 if found is None:
                     self.wrong.append(f"{where}: {list(self.of(number).shape)} for {shape(seen)}")
@@ -83,11 +90,16 @@ class Comparison:
 
     def anywhere(self, seen: Seen) -> None:
         """Some recorded call must be equal; one of the same shape that differs counts as wrong."""
+        self.compared += 1
         where = f"{seen.module}#{seen.index}"
         match = next(self.equal(seen), None)
         if match is not None:
+            self.used.add(match[0])
             self.max_difference = max(self.max_difference, match[1])
             self.label(seen.module, self.calls[match[0]])
+            return
+        if any(equals_mean(self.of(number), seen) for number in range(len(self.calls))):
+            self.notes.append(f"{where} is the mean over the recorded heads")
             return
         near = [
             found
@@ -122,9 +134,9 @@ class Comparison:
 
     def label(self, path: str, call: Any) -> None:
         """Note a recorded stack or kind that the public name contradicts."""
-        if not hasattr(call, "kind"):
-            return
         key = path.split(".")[-1]
+        if "attentions" not in key or not hasattr(call, "kind"):
+            return
         if "cross_attentions" in key and call.kind != "cross":
             self.notes.append(f"label: {path} is {call.module}, kind {call.kind!r}")
         if key.startswith(("encoder_att", "decoder_att")):
@@ -161,10 +173,28 @@ def difference(ours: Tensor, seen: Seen) -> float | None:
     return float(rows[usable].max())
 
 
+def equals_mean(ours: Tensor, seen: Seen) -> bool:
+    """True where a model hands out the mean of its heads in every head's place."""
+    theirs = seen.weights
+    if (
+        ours.shape != theirs.shape
+        or ours.shape[1] == 1
+        or not bool((theirs == theirs[:, :1]).all())
+    ):
+        return False
+    found = difference(ours.mean(1, keepdim=True).expand_as(ours), seen)
+    return found is not None and found <= TOLERANCE
+
+
 def flat_difference(ours: Tensor, theirs: Tensor) -> float | None:
-    """The same for a public tensor that has batch and heads in another number of axes."""
+    """The same for weights that have batch, heads and blocks in another number of axes."""
     if ours.numel() != theirs.numel() or ours.shape[-2:] != theirs.shape[-2:]:
         return None
-    both = ours.reshape(-1, *ours.shape[-2:]), theirs.reshape(-1, *theirs.shape[-2:])
-    usable = ~both[1].isnan().any(-1)
-    return float((both[0] - both[1]).abs().amax(-1)[usable].max()) if bool(usable.any()) else None
+    found = []
+    orders = (theirs, theirs.movedim(2, 1)) if theirs.dim() == 5 else (theirs,)
+    for turned in orders:  # blocks after the heads, or before them
+        mine, other = (one.reshape(-1, *ours.shape[-2:]) for one in (ours, turned))
+        usable = ~other.isnan().any(-1)
+        if bool(usable.any()):
+            found.append(float((mine - other).abs().amax(-1)[usable].max()))
+    return min(found, default=None)
