@@ -246,6 +246,11 @@ def listen_and_read(source: Source) -> Inputs:
     return text(source) | {"input_features": source.normal(BATCH, mels, 8 * TEXT)}
 
 
+def canvas(source: Source) -> Inputs:
+    """A prompt and a canvas to fill; the canvas sees all of itself."""
+    return text(source) | {"decoder_input_ids": text_ids(source, TARGET, TARGET)}
+
+
 def local_bytes(source: Source) -> Inputs:
     """A transformer below another: embeddings and a ready 4-D causal mask."""
     hidden = torch.finfo(torch.float32).min
@@ -283,6 +288,7 @@ INPUTS: dict[str, Callable[[Source], Any]] = {
     "oneformer": oneformer,
     "speecht5": speecht5,
     "perceiver": perceiver,
+    "diffusion_gemma": canvas,
     "gemma4_audio": mel_frames(128, "attention_mask"),
     "granite_speech5_encoder": mel_frames(320, "attention_mask"),
     "granite_speech5_ctc": mel_frames(320, "attention_mask"),
