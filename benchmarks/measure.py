@@ -1,0 +1,85 @@
+"""What a measurement is, how its samples become a row, and how rows become one table or JSON."""
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+COLUMNS = ("name", "median", "budget", "ok")
+FAST, SLOW, WRONG, REPORTED = "yes", "SLOW", "WRONG", "-"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One row: `samples` in `unit`, what is allowed, and what is wrong with the results if any."""
+
+    name: str
+    samples: tuple[float, ...]
+    unit: str
+    budget: float | None = None
+    wrong: str | None = None
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.samples)
+
+    @property
+    def verdict(self) -> str:
+        """Whether results were right and fast; without a budget only whether they were right."""
+        if self.wrong is not None:
+            return WRONG
+        if self.budget is None:
+            return REPORTED
+        return FAST if self.median <= self.budget else SLOW
+
+
+def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    """How many milliseconds a call takes, by a clock that counts seconds."""
+    start = clock()
+    work()
+    return 1000 * (clock() - start)
+
+
+def table(results: Sequence[Result]) -> str:
+    """All results as aligned text, what went wrong below."""
+    rows = [COLUMNS, *(_row(result) for result in results)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+             for row in rows]  # fmt: skip
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    wrong = [f"WRONG {result.name}: {result.wrong}" for result in results if result.wrong]
+    return "\n".join([*lines, *wrong, machine()])
+
+
+def _row(result: Result) -> tuple[str, str, str, str]:
+    budget = "" if result.budget is None else f"{result.budget:g} {result.unit}"
+    return result.name, f"{result.median:.3g} {result.unit}", budget, result.verdict
+
+
+def as_json(results: Sequence[Result]) -> str:
+    """All results with their extremes, for a machine."""
+    entries = [
+        {
+            "name": result.name,
+            "unit": result.unit,
+            "median": result.median,
+            "least": min(result.samples),
+            "most": max(result.samples),
+            "samples": len(result.samples),
+            "budget": result.budget,
+            "ok": result.verdict,
+            "wrong": result.wrong,
+        }
+        for result in results
+    ]
+    return json.dumps({"machine": machine(), "results": entries}, indent=2)
+
+
+def machine() -> str:
+    """What the figures were taken on; a load near or above the cores makes them pessimistic."""
+    load = os.getloadavg()[0]
+    cores, python = os.cpu_count(), platform.python_version()
+    return f"{cores} cores, load {load:.1f}, {platform.system()}, Python {python}"
