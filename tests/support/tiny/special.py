@@ -27,6 +27,7 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "t5gemma2_encoder": {"mm_tokens_per_image": 4},
     "shieldgemma2": {"yes_token_index": 7, "no_token_index": 8, "mm_tokens_per_image": 4},
     "xmod": {"default_language": "en_XX"},
+    "vits": {"speaking_rate": 1e9},
     "zamba": {
         "layers_block_type": ["linear_attention", "hybrid"] * 2,
         "num_hidden_layers": 4,
