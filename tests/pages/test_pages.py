@@ -77,8 +77,8 @@ def test_steps_shows_the_librarys_stages(visit: Visit, minilm: attnviz.LoadedMod
     derived = attnviz.derive(attnviz.capture(minilm, TEXT).call(2), head=7)
     views = derived.views()
     assert {view.stage for view in views} <= arrays.keys()
-    for view in views:
-        np.testing.assert_allclose(arrays[view.stage], view.values, rtol=0, atol=1e-6)
+    for view in views:  # another number of threads sums in another order: float32 rounding
+        np.testing.assert_allclose(arrays[view.stage], view.values, rtol=0, atol=1e-5)
     badges = {panel["stage"]: panel["error"] for panel in header["panels"]}
     assert badges["mixed"] is not None
     assert badges["mixed"] <= derived.tolerance
