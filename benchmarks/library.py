@@ -30,6 +30,7 @@ PAYLOAD_EXTRA = 1.05
 SAME = 1e-5
 ENTRY = Path(attnviz.__file__).parent / "ui" / "main.py"
 RUN_LIMIT_S = 120
+BARE_MODE_LOGGER = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
 def measure(model: LoadedModel, rounds: int) -> list[Result]:
@@ -118,7 +119,7 @@ def wrong_steps(steps: Steps) -> str | None:
 
 def payload(text: str, capture: Capture) -> Result:
     """The bytes that the overview sends for all heads, names and sentences included."""
-    logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that no browser is there
+    logging.getLogger(BARE_MODE_LOGGER).setLevel(logging.ERROR)  # warns that there is no browser
     app = AppTest.from_file(ENTRY, default_timeout=RUN_LIMIT_S)
     app.query_params["text"] = text
     (component,) = app.run().get("bidi_component")

@@ -10,7 +10,7 @@ import attnviz
 from attnviz.models.loaded import LoadedModel
 from tests.browser.component_app import BROKEN_STAGE
 from tests.browser.conftest import HERE, OpenVisit
-from tests.support.hostile import SCRIPT, TEXT, TOKENS, escaped
+from tests.support.hostile import MARKUP, SCRIPT, TEXT, TOKENS, escaped
 from tests.support.server import app_command, free_port, serve
 from tests.support.visit import Visit, expect_data
 
@@ -58,10 +58,11 @@ def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
     ("path", "name"), [*zip(PAGES, ("lang", "layer", "scale", "key"), strict=True), ("", "model")]
 )
 def test_hostile_parameters(visit: OpenVisit, path: str, name: str) -> None:
-    opened = visit(path, canvases=False, **{name: SCRIPT})
+    value = SCRIPT + MARKUP
+    opened = visit(path, canvases=False, **{name: value})
     check(opened)
     alert = opened.page.get_by_test_id("stAlert")
-    expect(alert).to_contain_text(SCRIPT if name == "model" else name)
+    expect(alert).to_contain_text(value if name == "model" else name)
 
 
 def test_a_hostile_text_typed_in(visit: OpenVisit, minilm: LoadedModel) -> None:

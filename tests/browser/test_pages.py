@@ -141,24 +141,32 @@ def test_the_sidebar_keeps_the_head_that_was_chosen_in_a_component(visit: OpenVi
 
 
 def test_back_and_forward_restore_page_and_head(visit: OpenVisit) -> None:
+    """Each page comes back with the head that it showed, not with the latest one."""
     opened = visit("", text=TEXT)
     opened.page.locator(".av-picker-cell[data-layer='2'][data-head='3']").click()
-    expect_data(heatmap(opened), layer=2, head=3)
-    opened.page.get_by_role("button", name="Open step by step").click()
+    expect_page(opened, "Head", layer=2, head=3)
+    heatmap(opened).focus()
+    opened.page.keyboard.press("]")
+    expect_data(heatmap(opened), layer=2, head=4)
+    opened.page.get_by_role("button", name="Open step by step").click(delay=PRESS_MS)
     weights = opened.page.locator(".panel[data-stage=weights] canvas[role=img]")
-    expect_data(weights, layer=2, head=3)
+    expect_data(weights, layer=2, head=4)
     opened.page.go_back()
-    expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
-    expect_data(heatmap(opened), layer=2, head=3)
-    assert urlsplit(opened.page.url).path == "/head"
+    expect_page(opened, "Head", layer=2, head=4)
     opened.page.go_back()
-    expect(opened.page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
-    expect(opened.page.locator(".av-chip").first).to_be_visible()
+    expect_page(opened, "Overview", layer=2, head=3)
     opened.page.go_forward()
-    expect(opened.page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
-    expect_data(heatmap(opened), layer=2, head=3)
+    expect_page(opened, "Head", layer=2, head=4)
     box = opened.page.get_by_role("textbox", name="Text", exact=True)
     expect(box).to_have_value(TEXT)
+
+
+def expect_page(visit: Visit, name: str, layer: int, head: int) -> None:
+    expect(visit.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+    expect_data(heatmap(visit), layer=layer, head=head)
+    path = next(path for path, title in PAGES.items() if title == name)
+    assert urlsplit(visit.page.url).path == f"/{path}"
+    visit.wait_for_parameters(text=TEXT, layer=layer, head=head)
 
 
 def test_a_selection_made_on_a_page_is_what_back_returns_to(visit: OpenVisit) -> None:

@@ -3,6 +3,7 @@
 from playwright.sync_api import Page
 
 SCRIPT = "</script><img src=x onerror=window.__pwned=1>"
+MARKUP = "**bold** `code` $x^2$ :red[red] [a](http://192.0.2.1)"
 RIGHT_TO_LEFT = "\u05e9\u05dc\u05d5\u05dd"
 OVERRIDE = "\u202egnirts"
 FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467"
@@ -14,7 +15,7 @@ TOKENS = (
     "{query}",
     "<svg onload=alert(1)>",
     "[link](javascript:alert(2))",
-    "**bold** `code` $x^2$ :red[red]",
+    MARKUP,
     RIGHT_TO_LEFT,
     FAMILY,
     "&lt;b&gt;",
