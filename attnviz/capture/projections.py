@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from attnviz.call import Projection, transposed_weight
+from attnviz.capture.own_code import IS_ATTENTION
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
 RECENT_LAYERS = 8
@@ -30,8 +31,7 @@ class LinearWatch:
         self._waiting: dict[int, tuple[Tensor, dict[str, Projection], dict[str, str]]] = {}
         self._handles = [
             module.register_forward_hook(self._hook(name))
-            for name, module in model.named_modules()
-            if isinstance(module, nn.Linear | Conv1D)
+            for name, module in _layers_in_attention(model).items()
         ]
 
     def close(self) -> None:
@@ -95,6 +95,21 @@ class LinearWatch:
                 starts = _head_starts(tensor, output)
                 return _projection(name, module, into, output, starts) if starts else None
         return None
+
+
+def _layers_in_attention(model: nn.Module) -> dict[str, nn.Module]:
+    """The linear layers inside modules named after attention; all of them where there are none.
+
+    To watch the others too would keep their large outputs alive for nothing.
+    """
+    modules = dict(model.named_modules())
+    linear: dict[str, nn.Module] = {
+        name: of for name, of in modules.items() if isinstance(of, nn.Linear | Conv1D)
+    }
+    within = tuple(
+        f"{name}." for name, of in modules.items() if IS_ATTENTION.search(type(of).__name__)
+    )
+    return {name: of for name, of in linear.items() if name.startswith(within)} or linear
 
 
 def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:
