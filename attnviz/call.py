@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from attnviz.errors import BadInput, CaptureMismatch
 from attnviz.inputs import ALL_ROWS, AttentionInputs, of_row
 from attnviz.stored import StoredWeights
-from attnviz.types import Kind, ModelKey, Stack, Tokens
+from attnviz.types import Kind, MaskKind, ModelKey, Stack, Tokens
 
 # max |derived − model's own| that float32 rounding explains, measured over 60 model families
 # at 1e-5; half-precision models are compared with float32 results and differ by their own step.
@@ -107,6 +107,15 @@ class AttentionCall:
     def mask(self) -> Tensor | None:
         """The stored mask, True = may attend, broadcastable to [batch, head, query, key]."""
         return self.inputs.mask
+
+    @property
+    def mask_kind(self) -> MaskKind:
+        """ "none"; "causal" without a stored mask; "keys" when every query of a text is kept from
+        the same keys, as padding does; "cells" for any other stored mask."""
+        if self.mask is None:
+            return "causal" if self.causal else "none"
+        same_for_all = self.mask.shape[-2] == 1 or bool((self.mask == self.mask[..., :1, :]).all())
+        return "keys" if same_for_all else "cells"
 
     @property
     def tolerance(self) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int64
 
 Kind = Literal["self", "cross"]
+MaskKind = Literal["none", "causal", "keys", "cells"]
 Stack = Literal["encoder", "decoder", "text", "vision", "audio"]
 ModelKind = Literal[
     "encoder", "decoder", "encoder-decoder", "vision", "speech", "text-image", "module"

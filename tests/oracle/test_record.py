@@ -84,6 +84,18 @@ def test_small_models_equal_eager(kind: str) -> None:
         assert call.verify() <= 1e-5
 
 
+def test_the_kind_of_mask_is_told() -> None:
+    padded, _ = recorded(tiny("bert"))
+    assert padded[0].mask_kind == "keys"
+    padded_and_causal, _ = recorded(tiny("gpt2"))
+    assert padded_and_causal[0].mask_kind == "cells"
+    ids = torch.tensor([[5, 6, 7]])
+    for kind, expected in (("bert", "none"), ("llama", "causal")):
+        with torch.no_grad(), record(model := tiny(kind)) as calls:
+            model(ids)
+        assert calls[0].mask_kind == expected
+
+
 def test_one_fused_layer_for_q_k_and_v_is_taken_apart_by_its_strides() -> None:
     calls, _ = recorded(tiny("gpt2"))
     steps = derive(calls[1], head=2, batch=1)
