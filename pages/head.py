@@ -3,7 +3,7 @@
 Reads the view, runs the model through the cache, shows the head, says what was checked.
 """
 
-from attnviz.ui import frame, views
+from attnviz.ui import controls, frame, views
 
 
 def main() -> None:
@@ -11,7 +11,8 @@ def main() -> None:
     lang = frame.open_page("head")
     captured = frame.captured(lang)
     if captured is not None:
-        views.head(lang, captured)
+        group = controls.attention(lang, captured)
+        views.head(lang, captured, group)
         frame.verification(lang, captured)
 
 

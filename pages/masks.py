@@ -13,7 +13,8 @@ def main() -> None:
     controls.second_text(lang)
     captured = frame.captured(lang, with_second=True)
     if captured is not None:
-        views.masks(lang, captured)
+        group = controls.attention(lang, captured)
+        views.masks(lang, captured, group)
         frame.verification(lang, captured)
 
 

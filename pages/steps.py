@@ -4,7 +4,7 @@ Reads the view, runs the model through the cache, derives the steps of the chose
 was checked.
 """
 
-from attnviz.ui import frame, views
+from attnviz.ui import controls, frame, views
 
 
 def main() -> None:
@@ -12,7 +12,8 @@ def main() -> None:
     lang = frame.open_page("steps")
     captured = frame.captured(lang)
     if captured is not None:
-        views.steps(lang, captured)
+        group = controls.attention(lang, captured)
+        views.steps(lang, captured, group)
         frame.verification(lang, captured)
 
 

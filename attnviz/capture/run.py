@@ -68,7 +68,7 @@ def capture(
         model=lm.key,
         calls=calls,
         tokens_by_stack=tokens,
-        n_generated=0 if written is None else how.n_tokens,
+        n_generated=0 if written is None else _n_written(plan, tokens),
         grid=_grid_of(lm, plan, tokens),
         hidden=output.get("last_hidden_state"),
         logits=output.get("logits"),
@@ -154,6 +154,13 @@ def _all_tokens(
             rows = _patches(lm, plan, call.n_query)
             tokens[call.stack] = (rows,) * call.n_batch
     return tokens
+
+
+def _n_written(plan: Plan, tokens: TokensByStack) -> int:
+    """How many tokens at the end of a writing stack are not those it was given."""
+    if "encoder" in tokens:
+        return len(tokens["decoder"][0]) - 1  # all but the start token
+    return len(tokens[None][0]) - plan.inputs["input_ids"].shape[1]
 
 
 def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:

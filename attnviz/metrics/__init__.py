@@ -61,33 +61,62 @@ def score(cap: Capture, batch: int = 0) -> Scores:
 def scores(
     weights: Float32[np.ndarray, "layer head query key"],
     tokens: Tokens,
-    answering: Bool[np.ndarray, "key"] | None = None,
+    keys: Tokens | None = None,
+    answering: Bool[np.ndarray, "#query key"] | None = None,
 ) -> Scores:
     """The table head × pattern of an array of weights.
 
-    `answering` marks the keys among which uniform attention, the baseline, would spread its mass:
-    every token but padding unless told otherwise.
+    `keys` are the tokens along the keys where they are others than the queries'. `answering` marks
+    the keys among which uniform attention, the baseline, would spread its mass: every token but
+    padding unless told otherwise.
     """
-    uniform = _uniform(~tokens.padding if answering is None else answering)
+    others = tokens if keys is None else keys
+    among = ~others.padding[None, :] if answering is None else answering
+    uniform = _uniform(np.broadcast_to(among, (len(tokens), len(others))))
     words = asking(tokens)
     fractions, baselines, coverage = [], [], []
     for pattern in PATTERNS:
-        keys = pattern_keys(pattern, tokens)
-        rows = words & keys.any(axis=1)
+        keys_of = pattern_keys(pattern, tokens, keys) & among
+        rows = words & keys_of.any(axis=1)
         coverage.append(rows.sum() / max(words.sum(), 1))
-        fractions.append(_mean_mass(weights, keys, rows))
-        baselines.append(_mean_mass(uniform, keys, rows))
+        fractions.append(_mean_mass(weights, keys_of, rows))
+        baselines.append(_mean_mass(uniform, keys_of, rows))
     return Scores(PATTERNS, np.stack(fractions, axis=-1), np.array(baselines), np.array(coverage))
 
 
 def describe(
-    weights: Float32[np.ndarray, "layer head query key"], tokens: Tokens
+    weights: Float32[np.ndarray, "layer head query key"],
+    tokens: Tokens,
+    keys: Tokens | None = None,
+    visible: Bool[np.ndarray, "layer query key"] | None = None,
 ) -> tuple[tuple[HeadRole, ...], ...]:
-    """The role of every head, by layer: the pattern that holds most of its mass, or "spread"."""
-    roles = _roles(weights, tokens, ~tokens.padding)
-    if not (~tokens.special).any():
+    """The role of every head, by layer: the pattern that holds most of its mass, or "spread".
+
+    `keys` are the tokens along the keys in cross-attention. `visible` is what each layer may attend
+    to (a causal mask, a window): chance is then uniform attention to what a query can see.
+    """
+    if visible is None:
+        return _described(weights, tokens, keys, None)
+    return tuple(
+        role
+        for layer, seen in enumerate(visible)
+        for role in _described(weights[layer : layer + 1], tokens, keys, seen)
+    )
+
+
+def _described(
+    weights: Float32[np.ndarray, "layer head query key"],
+    tokens: Tokens,
+    keys: Tokens | None,
+    seen: Bool[np.ndarray, "query key"] | None,
+) -> tuple[tuple[HeadRole, ...], ...]:
+    others = tokens if keys is None else keys
+    among = ~others.padding[None, :] if seen is None else ~others.padding[None, :] & seen
+    roles = _roles(weights, tokens, keys, among)
+    if not (~others.special).any():
         return roles
-    rests = _roles(_among_words(weights, tokens), tokens, ~tokens.special)
+    words = among & ~others.special[None, :]
+    rests = _roles(_among_words(weights, others), tokens, keys, words)
     return tuple(
         tuple(
             replace(role, rest=rest) if role.role in RESTING else role
@@ -100,11 +129,14 @@ def describe(
 def _roles(
     weights: Float32[np.ndarray, "layer head query key"],
     tokens: Tokens,
-    answering: Bool[np.ndarray, "key"],
+    keys: Tokens | None,
+    answering: Bool[np.ndarray, "#query key"],
 ) -> tuple[tuple[HeadRole, ...], ...]:
-    table = scores(weights, tokens, answering)
-    largest = weights[:, :, asking(tokens)].max(axis=-1).mean(axis=-1)
-    chance = 1.0 / max(int(answering.sum()), 1)
+    table = scores(weights, tokens, keys, answering)
+    asks = asking(tokens)
+    largest = weights[:, :, asks].max(axis=-1).mean(axis=-1)
+    rows = np.broadcast_to(answering, (len(tokens), answering.shape[1]))[asks]
+    chance = float(np.mean(1.0 / np.maximum(rows.sum(axis=1), 1)))
     return tuple(
         tuple(
             _role(table, fractions, HeadRole("spread", float(peak), chance))
@@ -141,28 +173,35 @@ def asking(tokens: Tokens) -> Bool[np.ndarray, "query"]:
     return words if words.any() else ~tokens.padding
 
 
-def pattern_keys(pattern: Pattern, tokens: Tokens) -> Bool[np.ndarray, "query key"]:
-    """Which keys belong to a pattern, for each query; padding never does."""
-    n = len(tokens)
-    position = np.arange(n)
-    offset = position[None, :] - position[:, None]
-    real = ~tokens.padding
-    keys: dict[Pattern, Bool[np.ndarray, "query key"]] = {
-        "previous": offset == -1,
-        "next": offset == 1,
-        "self": offset == 0,
-        "first": np.broadcast_to(position == 0, (n, n)),
-        "separator": np.broadcast_to(tokens.special & (position > 0), (n, n)),
-        "same": (tokens.ids[:, None] == tokens.ids[None, :]) & (offset != 0),
+def pattern_keys(
+    pattern: Pattern, tokens: Tokens, keys: Tokens | None = None
+) -> Bool[np.ndarray, "query key"]:
+    """Which keys belong to a pattern, for each query; padding never does.
+
+    In cross-attention, where `keys` are other tokens, positions cannot be compared: there is no
+    previous, next or same position, and "same" is the same token in the other text.
+    """
+    others = tokens if keys is None else keys
+    shape = (len(tokens), len(others))
+    place = np.arange(len(others))
+    offset = place[None, :] - np.arange(len(tokens))[:, None]
+    apart = np.zeros(shape, dtype=np.bool_)
+    equal = tokens.ids[:, None] == others.ids[None, :]
+    found: dict[Pattern, Bool[np.ndarray, "query key"]] = {
+        "previous": offset == -1 if keys is None else apart,
+        "next": offset == 1 if keys is None else apart,
+        "self": offset == 0 if keys is None else apart,
+        "first": np.broadcast_to(place == 0, shape),
+        "separator": np.broadcast_to(others.special & (place > 0), shape),
+        "same": equal & (offset != 0) if keys is None else equal,
     }
-    found: Bool[np.ndarray, "query key"] = keys[pattern] & real[None, :]
-    return found
+    real: Bool[np.ndarray, "query key"] = found[pattern] & ~others.padding[None, :]
+    return real
 
 
-def _uniform(answering: Bool[np.ndarray, "key"]) -> Float32[np.ndarray, "key key"]:
-    n = len(answering)
-    share = np.where(answering, 1.0 / max(int(answering.sum()), 1), 0.0)
-    return np.tile(share.astype(np.float32), (n, 1))
+def _uniform(answering: Bool[np.ndarray, "query key"]) -> Float32[np.ndarray, "query key"]:
+    share = answering / np.maximum(answering.sum(axis=1, keepdims=True), 1)
+    return np.asarray(share, dtype=np.float32)
 
 
 def _mean_mass(

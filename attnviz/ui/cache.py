@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import attnviz
+from attnviz.ui.groups import Group, groups
 from attnviz.ui.sources import Source
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Captured:
     capture: "Capture"
     error: float
     tolerance: float
-    roles: "tuple[tuple[HeadRole, ...], ...]"
+    groups: tuple[Group, ...]
 
     @property
     def verified(self) -> bool:
@@ -113,8 +114,19 @@ def _captured(
         # max() would lose a NaN that is not the first
         error=max(errors.values(), key=lambda error: (error != error, error)),
         tolerance=tolerance,
-        roles=attnviz.metrics.describe(capture.all_weights(), capture.tokens),
+        groups=groups(capture),
     )
+
+
+def roles(captured: Captured, group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
+    """What each head of a group does most on the first text."""
+    return _roles(f"{captured.key} {group.name}", group)
+
+
+@st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
+def _roles(key: str, _group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
+    keys = _group.keys() if _group.cross else None
+    return attnviz.metrics.describe(_group.all_weights(), _group.queries(), keys, _group.visible())
 
 
 def buffer(key: str, build: Callable[[], bytes]) -> bytes:

@@ -12,8 +12,9 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui import state
+from attnviz.ui import cache, state
 from attnviz.ui.frame import EXAMPLES, plain
+from attnviz.ui.groups import Group, chosen
 from attnviz.ui.sources import label
 
 NAVIGATION = "navigation"
@@ -63,9 +64,9 @@ def _text(lang: Language) -> None:
         args=(lang,),
         width="stretch",
     )
-    chosen = [name for name in EXAMPLES if text(lang, f"example.{name}") == view.text]
-    if chosen:
-        st.caption(text(lang, f"example_hint.{chosen[0]}"))
+    shown = [name for name in EXAMPLES if text(lang, f"example.{name}") == view.text]
+    if shown:
+        st.caption(text(lang, f"example_hint.{shown[0]}"))
 
 
 def _take_text() -> None:
@@ -95,29 +96,29 @@ def _take_second_text() -> None:
 
 
 def _model(lang: Language) -> None:
-    chosen = state.current().model
+    opened = state.current().model
     # the browser answers with a label: in another language it must be another widget
     name = f"model.{lang}"
     st.selectbox(
         text(lang, "sidebar.model"),
         [*REGISTRY, OTHER],
-        key=state.show_in_widget(name, chosen if chosen in REGISTRY else OTHER),
+        key=state.show_in_widget(name, opened if opened in REGISTRY else OTHER),
         format_func=lambda name: (
             text(lang, "sidebar.other_model") if name == OTHER else label(lang, name)
         ),
         on_change=_take_model,
         args=(name,),
     )
-    if chosen not in REGISTRY:
+    if opened not in REGISTRY:
         st.text_input(
             text(lang, "sidebar.model_name"),
-            key=state.show_in_widget("model_name", chosen),
+            key=state.show_in_widget("model_name", opened),
             max_chars=state.MAX_NAME_CHARS,
             placeholder=text(lang, "sidebar.model_name_placeholder"),
             help=text(lang, "sidebar.model_name_help"),
             on_change=_take_model_name,
         )
-    _card(lang, chosen)
+    _card(lang, opened)
 
 
 def _card(lang: Language, name: str) -> None:
@@ -146,6 +147,44 @@ def _take_model(widget: str) -> None:
 
 def _take_model_name() -> None:
     state.open_model(state.clean("model", state.widget_value("model_name")).strip())
+
+
+def attention(lang: Language, captured: cache.Captured) -> Group:
+    """The attentions to look at; a choice appears only where the model has several."""
+    view = state.current()
+    group = chosen(captured.groups, view.stack, view.kind)
+    if len(captured.groups) > 1:
+        titles = {each.name: _attention_title(lang, each) for each in captured.groups}
+        st.segmented_control(
+            text(lang, "attention.label"),
+            list(titles),
+            key=state.show_in_widget("attention", group.name),
+            format_func=titles.__getitem__,
+            on_change=_take_attention,
+            args=(captured.groups,),
+        )
+    return group
+
+
+def _attention_title(lang: Language, group: Group) -> str:
+    if group.stack is None:
+        return text(lang, f"attention.{group.kind}")
+    return text(lang, f"attention.{group.stack}_{group.kind}")
+
+
+def _take_attention(among: Sequence[Group]) -> None:
+    name, view = state.widget_value("attention"), state.current()
+    for group in among:
+        if group.name == name:
+            most = group.extent
+            state.update(
+                stack=group.stack,
+                kind=group.kind,
+                layer=view.layer if (view.layer or 0) < most.n_layers else None,
+                head=view.head if (view.head or 0) < most.n_heads else None,
+                query=None,
+                key=None,
+            )
 
 
 def _language(lang: Language) -> None:

@@ -1,7 +1,7 @@
 """What the components are given: plain arrays and translated texts, made from a capture.
 
-In: a language, a `Captured`, and for Steps and Masks a layer and a head. Out: the frozen inputs of
-the component packages. Nothing is computed here but by asking the library.
+In: a language, a `Group` of attentions, and for Steps and Masks a layer and a head. Out: the frozen
+inputs of the component packages. Nothing is computed here but by asking the library.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,19 @@ import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
 import attnviz
-from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import Language, catalogue, text
-from attnviz.ui import sources
+from attnviz.ui import cache, sources
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import masks as masks_component
 from attnviz.ui.components import steps as steps_component
-from attnviz.ui.components.heads import HeadsView, strings_of
-from attnviz.ui.components.selection import Extent
+from attnviz.ui.components.heads import Axis, HeadsView, strings_of
+from attnviz.ui.groups import Group
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from attnviz.metrics import HeadRole
+    from attnviz.steps import Steps
 
 # why a cell of Steps is blocked, by bit; the last where neither of the others is a reason
 BLOCKERS = ("padding", "causal", "model")
@@ -38,23 +38,28 @@ def strings(lang: Language, keys: tuple[str, ...]) -> dict[str, str]:
     return strings_of(keys, catalogue(lang).__getitem__)
 
 
-def extent(captured: Captured) -> Extent:
-    """How many layers, heads and tokens of the first text there are to choose from."""
-    capture = captured.capture
-    return Extent(capture.n_layers, capture.n_heads, len(capture.tokens), len(capture.tokens))
-
-
-def heads(lang: Language, captured: Captured) -> HeadsView:
-    """All heads of the first text, each with a sentence on what it does most."""
-    capture = captured.capture
+def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
+    """All heads of a group on the first text, each with a sentence on what it does most."""
+    queries, keys = _axes(group)
     return HeadsView(
         model=sources.label(lang, captured.name),
-        tokens=capture.tokens.labels,
-        special=capture.tokens.special,
+        queries=queries,
+        keys=keys,
+        cross=group.cross,
         sentences=tuple(
-            tuple(sentence(lang, role) for role in of_layer) for of_layer in captured.roles
+            tuple(sentence(lang, role) for role in of_layer)
+            for of_layer in cache.roles(captured, group)
         ),
-        weights=capture.all_weights(),
+        weights=group.all_weights(),
+    )
+
+
+def _axes(group: Group, batch: int = 0, layer: int = 0) -> tuple[Axis, Axis]:
+    """The tokens along the queries and along the keys."""
+    queries, keys = group.queries(batch, layer), group.keys(batch, layer)
+    return (
+        Axis(queries.labels, queries.special, group.written(layer)),
+        Axis(keys.labels, keys.special, group.written_keys(layer)),
     )
 
 
@@ -71,22 +76,29 @@ def sentence(lang: Language, role: "HeadRole") -> str:
     return text(lang, "role.with_rest", sentence=said, rest=sentence(lang, role.rest))
 
 
-def steps(lang: Language, captured: Captured, layer: int, head: int) -> steps_component.StepsData:
+def steps(lang: Language, group: Group, layer: int, head: int) -> steps_component.StepsData:
     """Every stage of one head of the first text."""
-    capture = captured.capture
-    call = capture.call(layer)
+    call = group.call(layer)
     derived = attnviz.derive(call, head)
+    queries, keys = _axes(group, layer=layer)
+    long_text = "_long" if call.row_step > 1 else ""
+    named = _named(group.keys(0, layer).padding, call.n_query, group.cross)
     return steps_component.StepsData(
-        tokens=capture.tokens.labels,
-        special=capture.tokens.special,
+        queries=queries,
+        keys=keys,
+        cross=group.cross,
         layer=layer,
         head=head,
-        n_layers=capture.n_layers,
-        n_heads=capture.n_heads,
+        n_layers=group.n_layers,
+        n_heads=call.n_heads,
         scaling=derived.inputs.scaling,
+        sink=derived.inputs.sinks is not None,
         views=derived.views(),
-        absent={"x": text(lang, "absent.x"), "projected": text(lang, "absent.projected")},
-        blocked=_blocked(derived.mask, capture.tokens.padding),
+        absent={
+            "x": text(lang, f"absent.x{long_text}"),
+            "projected": text(lang, "absent.projected"),
+        },
+        blocked=_blocked(derived.mask, named, group.queries(0, layer).padding),
         mask_names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
         mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in BLOCKERS),
         strings=strings(lang, steps_component.STRING_KEYS),
@@ -94,55 +106,76 @@ def steps(lang: Language, captured: Captured, layer: int, head: int) -> steps_co
 
 
 def _blocked(
-    may_attend: "Tensor | None", padding: Bool[np.ndarray, "token"]
+    may_attend: "Tensor | None",
+    named: "Mapping[str, Tensor]",
+    padding: Bool[np.ndarray, "query"],
 ) -> UInt8[np.ndarray, "query key"]:
-    """Bit i set where the model blocks a cell and the i-th of `BLOCKERS` is a reason for it."""
-    bits = attnviz.masks.blockers(_named(padding)).numpy()
+    """Bit i set where the model blocks a cell and the i-th of `BLOCKERS` is a reason for it.
+
+    A mask with a name is a reason only where the model blocks all that it would block.
+    """
+    masks = {name: mask.numpy() for name, mask in named.items()}
+    bits = np.zeros(next(iter(masks.values())).shape, dtype=np.uint8)
     if may_attend is None:
-        return np.zeros_like(bits)
+        return bits
     open_cells = may_attend.cpu().numpy()
+    for bit, mask in enumerate(masks.values()):
+        if not (open_cells & ~mask)[~padding].any():
+            bits |= np.where(mask, 0, 1 << bit).astype(np.uint8)
     return np.where(open_cells, np.uint8(0), np.where(bits == 0, UNEXPLAINED, bits))
 
 
-def _named(padding: Bool[np.ndarray, "token"]) -> "dict[str, Tensor]":
+def _named(
+    padding: Bool[np.ndarray, "key"], n_query: int, cross: bool = False
+) -> "dict[str, Tensor]":
     """The masks that have a name, in the order of `NAMED_MASKS`; True = may attend."""
     import torch
 
-    n = len(padding)
-    return {
-        "padding": attnviz.masks.padding(torch.from_numpy(~padding), n),
-        "causal": attnviz.masks.causal(n),
-    }
+    pads = {"padding": attnviz.masks.padding(torch.from_numpy(~padding), n_query)}
+    return pads if cross else pads | {"causal": attnviz.masks.causal(n_query, len(padding))}
 
 
-def masks(lang: Language, captured: Captured, layer: int, head: int) -> masks_component.MasksData:
-    """One head of every sentence of the batch, under each combination of the named masks."""
-    capture = captured.capture
-    call = capture.call(layer)
-    sentences = [capture.tokens_of(batch) for batch in range(capture.n_batch)]
-    named = [_named(of.padding) for of in sentences]
-    model = [attnviz.derive(call, head, batch) for batch in range(capture.n_batch)]
+def masks(lang: Language, group: Group, layer: int, head: int) -> masks_component.MasksData:
+    """One head of every sentence of the batch, under each combination of masks."""
+    call, batches = group.call(layer), range(group.capture.n_batch)
+    axes = [_axes(group, batch, layer) for batch in batches]
+    padding = [group.queries(batch, layer).padding for batch in batches]
+    model = [attnviz.derive(call, head, batch) for batch in batches]
+    named = [_named(group.keys(b, layer).padding, call.n_query, group.cross) for b in batches]
+    variant = _as_model([of.mask for of in model], named, padding)
+    if variant is None:  # a window, or rows that are joined: the model's own mask is the only name
+        named, variant = [{"model": of.mask} for of in model if of.mask is not None], 1
+    names = tuple(named[0])
     variants = [
         [attnviz.derive(call, head, batch, mask) for mask in _combinations(of)]
         for batch, of in enumerate(named)
     ]
     return masks_component.MasksData(
-        tokens=tuple(of.labels for of in sentences),
-        special=np.stack([of.special for of in sentences]),
-        padding=np.stack([of.padding for of in sentences]),
+        queries=tuple(queries for queries, _ in axes),
+        keys=tuple(keys for _, keys in axes),
+        cross=group.cross,
+        padding=np.stack(padding),
         layer=layer,
         head=head,
-        n_layers=capture.n_layers,
-        n_heads=capture.n_heads,
-        as_model=_as_model([of.mask for of in model], named),
-        mask_names=NAMED_MASKS,
-        mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in NAMED_MASKS),
-        blocked=np.stack([attnviz.masks.blockers(of).numpy() for of in named]),
+        n_layers=group.n_layers,
+        n_heads=call.n_heads,
+        as_model=variant,
+        mask_names=names,
+        mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in names),
+        blocked=np.stack([attnviz.masks.blockers(of).cpu().numpy() for of in named]),
         weights=_stacked([[each.weights for each in of] for of in variants]),
         masked=_stacked([[each.masked for each in of] for of in variants]),
-        scaled=np.stack([of.scaled.cpu().numpy() for of in model]),
+        scaled=np.stack([_before_mask(of).cpu().numpy() for of in model]),
         strings=strings(lang, masks_component.STRING_KEYS),
     )
+
+
+def _before_mask(derived: "Steps") -> "Tensor":
+    """The scores that the mask is laid over: capped or biased where the model does so."""
+    for last in (derived.biased, derived.capped):
+        if last is not None:
+            return last
+    return derived.scaled
 
 
 def _combinations(named: "Mapping[str, Tensor]") -> "list[Tensor]":
@@ -159,21 +192,29 @@ def _combinations(named: "Mapping[str, Tensor]") -> "list[Tensor]":
     ]
 
 
-def _as_model(ran: "Sequence[Tensor | None]", named: "Sequence[Mapping[str, Tensor]]") -> int:
-    """The combination that the model ran on every sentence; padding is meant where it is none."""
+def _as_model(
+    ran: "Sequence[Tensor | None]",
+    named: "Sequence[Mapping[str, Tensor]]",
+    padding: Sequence[Bool[np.ndarray, "query"]],
+) -> int | None:
+    """The combination that the model ran on every sentence; padding is meant where it is none.
+
+    What padding itself asks is compared with nothing. None where no combination is the model's.
+    """
     import torch
 
     found = [_combinations(of) for of in named]
+    rows = [torch.from_numpy(~of) for of in padding]
     for variant in LIKELY_VARIANTS:
-        if all(
-            torch.equal(torch.ones_like(of[variant]) if mask is None else mask, of[variant])
-            for mask, of in zip(ran, found, strict=True)
+        if variant < len(found[0]) and all(
+            torch.equal(
+                (torch.ones_like(of[variant]) if mask is None else mask.cpu())[real],
+                of[variant][real],
+            )
+            for mask, of, real in zip(ran, found, rows, strict=True)
         ):
             return variant
-    raise UnsupportedAttention(
-        "the model's mask is not made of a padding and a causal mask; Masks can show only those",
-        code="other_mask",
-    )
+    return None
 
 
 def _stacked(tensors: "list[list[Tensor]]") -> Float32[np.ndarray, "batch variant query key"]:

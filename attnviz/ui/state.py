@@ -2,7 +2,7 @@
 
 In: the query parameters of a deep link, widgets' values, and what a component committed; all of it
 is checked like user input. Out: the current `View`, and the parameters that restore it elsewhere
-(`model text text2 cut lang layer head query key scale special`; a default is left out).
+(its fields, in their order, under their names; a default is left out).
 
 The address is read on the first run of a session and when the visitor goes back or forward, never
 else: on an ordinary rerun the browser reports the parameters that it remembers, and these may be
@@ -11,7 +11,7 @@ older than a selection that a component has committed since.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attnviz import i18n
 from attnviz.models.labels import without_surrogates
 from attnviz.models.registry import REGISTRY
-from attnviz.types import ModelCard
+from attnviz.types import Kind, ModelCard, Stack
 from attnviz.ui.components.selection import (
     SCALES,
     SPECIALS,
@@ -38,7 +38,7 @@ MAX_INDEX = 99_999
 MAX_NAME_CHARS = 400
 INDICES = ("layer", "head", "query", "key")
 # what was chosen in one model means nothing in another
-UNCHOSEN = dict.fromkeys(INDICES)
+UNCHOSEN = dict.fromkeys((*INDICES, "stack", "kind"))
 MAX_CARDS = 8
 
 
@@ -47,7 +47,8 @@ class View:
     """Everything that defines what is on screen. The order of fields is that of the address.
 
     `lang` is None while the browser's locale decides. `cut` asks to keep only the tokens that the
-    model can read. `query` and `key` are positions, None when no cell is chosen.
+    model can read. `stack` and `kind` choose among a model's attentions where it has several.
+    `query` and `key` are positions, None when no cell is chosen.
     """
 
     model: str
@@ -55,6 +56,8 @@ class View:
     text2: str
     cut: bool = False
     lang: i18n.Language | None = None
+    stack: Stack | None = None
+    kind: Kind | None = None
     layer: int | None = None
     head: int | None = None
     query: int | None = None
@@ -100,6 +103,8 @@ def _checked(name: str, raw: object) -> tuple[Any, bool]:
         return (raw == "1"), raw in {"0", "1"}
     allowed: dict[str, tuple[str, ...]] = {
         "lang": i18n.LANGUAGES,
+        "stack": get_args(Stack),
+        "kind": get_args(Kind),
         "scale": SCALES,
         "special": SPECIALS,
     }

@@ -18,59 +18,60 @@ from attnviz.ui.components import masks as overlays
 from attnviz.ui.components import steps as strip
 from attnviz.ui.components.selection import Extent, parse_open, parse_selection
 from attnviz.ui.controls import NAVIGATION
+from attnviz.ui.groups import Group
 
 
 @st.fragment
-def grid(lang: Language, captured: cache.Captured) -> None:
+def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
     """All heads of the first text."""
     with frame.guard(lang):
         data = cache.buffer(
-            f"{captured.key} grid {lang}",
+            f"{captured.key} {group.name} grid {lang}",
             lambda: grids.pack_grid(
-                inputs.heads(lang, captured), inputs.strings(lang, grids.STRING_KEYS)
+                inputs.heads(lang, captured, group), inputs.strings(lang, grids.STRING_KEYS)
             ),
         )
-        extent, key = inputs.extent(captured), state.component_key("grid")
+        extent, key = group.extent, state.component_key("grid")
         grids.show_grid(data, extent, key, _note(key, extent), _open(key, extent))
 
 
 @st.fragment
-def head(lang: Language, captured: cache.Captured) -> None:
+def head(lang: Language, captured: cache.Captured, group: Group) -> None:
     """One head of the first text, with all others at hand."""
     with frame.guard(lang):
         data = cache.buffer(
-            f"{captured.key} head {lang}",
+            f"{captured.key} {group.name} head {lang}",
             lambda: one_head.pack_head(
-                inputs.heads(lang, captured), inputs.strings(lang, one_head.STRING_KEYS)
+                inputs.heads(lang, captured, group), inputs.strings(lang, one_head.STRING_KEYS)
             ),
         )
-        extent, key = inputs.extent(captured), state.component_key("head")
+        extent, key = group.extent, state.component_key("head")
         one_head.show_head(data, extent, key, _note(key, extent), _open(key, extent))
 
 
 @st.fragment(key="steps")
-def steps(lang: Language, captured: cache.Captured) -> None:
+def steps(lang: Language, captured: cache.Captured, group: Group) -> None:
     """Every step of the chosen head; another head is derived when it is asked for."""
     with frame.guard(lang):
         layer, head = state.place()
         data = cache.buffer(
-            f"{captured.key} steps {lang} {layer} {head}",
-            lambda: strip.pack_steps(inputs.steps(lang, captured, layer, head)),
+            f"{captured.key} {group.name} steps {lang} {layer} {head}",
+            lambda: strip.pack_steps(inputs.steps(lang, group, layer, head)),
         )
-        extent, key = inputs.extent(captured), state.component_key("steps")
+        extent, key = group.extent, state.component_key("steps")
         strip.show_steps(data, extent, key, on_selection=_note(key, extent, redraw="steps"))
 
 
 @st.fragment(key="masks")
-def masks(lang: Language, captured: cache.Captured) -> None:
+def masks(lang: Language, captured: cache.Captured, group: Group) -> None:
     """The chosen head on every sentence of the batch, under each combination of masks."""
     with frame.guard(lang):
         layer, head = state.place()
         data = cache.buffer(
-            f"{captured.key} masks {lang} {layer} {head}",
-            lambda: overlays.pack_masks(inputs.masks(lang, captured, layer, head)),
+            f"{captured.key} {group.name} masks {lang} {layer} {head}",
+            lambda: overlays.pack_masks(inputs.masks(lang, group, layer, head)),
         )
-        extent, key = inputs.extent(captured), state.component_key("masks")
+        extent, key = group.extent, state.component_key("masks")
         overlays.show_masks(data, extent, key, on_selection=_note(key, extent, redraw="masks"))
 
 

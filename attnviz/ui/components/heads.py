@@ -20,12 +20,38 @@ MAX_WIDE_BYTES = 24 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
+class Axis:
+    """The tokens along one axis: special ones are muted, those that the model wrote are marked."""
+
+    labels: tuple[str, ...]
+    special: Bool[np.ndarray, "token"]
+    written: Bool[np.ndarray, "token"]
+
+
+def axes_header(queries: Axis, keys: Axis, cross: bool) -> dict[str, object]:
+    """What every component is told about its axes."""
+    return {
+        "tokens": list(queries.labels),
+        "special": queries.special.astype(int).tolist(),
+        "written": queries.written.astype(int).tolist(),
+        "key_tokens": list(keys.labels),
+        "key_special": keys.special.astype(int).tolist(),
+        "key_written": keys.written.astype(int).tolist(),
+        "cross": int(cross),
+    }
+
+
+@dataclass(frozen=True, eq=False)
 class HeadsView:
-    """All heads of a capture; `sentences[layer][head]` says in words what a head does most."""
+    """All heads of one attention; `sentences[layer][head]` says in words what a head does most.
+
+    `queries` and `keys` are the tokens on the two axes: the same ones unless it is `cross`.
+    """
 
     model: str
-    tokens: tuple[str, ...]
-    special: Bool[np.ndarray, "token"]
+    queries: Axis
+    keys: Axis
+    cross: bool
     sentences: tuple[tuple[str, ...], ...]
     weights: Float32[np.ndarray, "layer head query key"]
 
@@ -41,8 +67,7 @@ def pack_heads(view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16]
     header = {
         "strings": dict(strings),
         "model": view.model,
-        "tokens": list(view.tokens),
-        "special": [int(flag) for flag in view.special],
+        **axes_header(view.queries, view.keys, view.cross),
         "n_layers": extent.n_layers,
         "n_heads": extent.n_heads,
         "n_query": extent.n_query,

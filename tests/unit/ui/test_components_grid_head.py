@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.ui.components import bundle, grid, head
 from attnviz.ui.components.buffer import quantise, unpack
-from attnviz.ui.components.heads import HeadsView, pack_heads, strings_of, wide_bits
+from attnviz.ui.components.heads import Axis, HeadsView, pack_heads, strings_of, wide_bits
 from attnviz.ui.components.selection import (
     Extent,
     OpenRequest,
@@ -21,19 +21,25 @@ from attnviz.ui.components.selection import (
     parse_selection,
 )
 
-LAYERS, HEADS, TOKENS = 2, 3, 5
+LAYERS, HEADS, TOKENS, KEYS = 2, 3, 5, 7
 EXTENT = Extent(LAYERS, HEADS, TOKENS, TOKENS)
 PLACE = {"layer": 1, "head": 2, "query": 4, "key": 0}
 PARTS = [(grid, grid.pack_grid, 8), (head, head.pack_head, 16)]
 
 
-def example(tokens: int = TOKENS) -> HeadsView:
-    scores = np.random.default_rng(55).normal(size=(LAYERS, HEADS, tokens, tokens))
+def axis(*labels: str) -> Axis:
+    """Tokens of which the first is special and the last one was written."""
+    place = np.arange(len(labels))
+    return Axis(labels, place == 0, place == len(labels) - 1)
+
+
+def example() -> HeadsView:
+    scores = np.random.default_rng(55).normal(size=(LAYERS, HEADS, TOKENS, KEYS))
     weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     labels = ("[CLS]", "</script><img src=x>", "%{x}", "שלום", "[SEP]")
-    special = np.array([True, False, False, False, True])
+    keys = axis(*"abcdefg")
     sentences = tuple(tuple(f"L{i}.H{j} spreads" for j in range(HEADS)) for i in range(LAYERS))
-    return HeadsView("minilm", labels, special, sentences, weights.astype(np.float32))
+    return HeadsView("minilm", axis(*labels), keys, True, sentences, weights.astype(np.float32))
 
 
 @pytest.mark.parametrize(("part", "packer", "bits"), PARTS, ids=["grid", "head"])
@@ -42,9 +48,12 @@ def test_a_buffer_holds_the_view(part: object, packer: Callable[..., bytes], bit
     header, arrays = unpack(packer(view, {"hint": "x"}))
     assert header["strings"] == {"hint": "x"}
     assert (header["n_layers"], header["n_heads"]) == (LAYERS, HEADS)
-    assert (header["n_query"], header["n_key"]) == (TOKENS, TOKENS)
-    assert header["tokens"] == list(view.tokens)
-    assert header["special"] == [1, 0, 0, 0, 1]
+    assert (header["n_query"], header["n_key"]) == (TOKENS, KEYS)
+    assert header["tokens"] == list(view.queries.labels)
+    assert header["key_tokens"] == list("abcdefg")
+    assert (header["special"], header["written"]) == ([1, 0, 0, 0, 0], [0, 0, 0, 0, 1])
+    assert header["key_special"] == [1, 0, 0, 0, 0, 0, 0]
+    assert header["cross"] == 1
     assert header["sentences"][1][2] == "L1.H2 spreads"
     expected = quantise(view.weights, 8) if bits == 8 else quantise(view.weights, 16)
     np.testing.assert_array_equal(arrays["weights"], expected)
@@ -97,7 +106,8 @@ def test_the_overview_costs_one_byte_per_weight_and_five_percent() -> None:
     sentences = tuple(
         ("looks at the previous token, 98 % of the mass " * 2,) * 12 for _ in range(6)
     )
-    view = HeadsView("minilm", ("token",) * tokens, np.zeros(tokens, bool), sentences, weights)
+    text = axis(*("token",) * tokens)
+    view = HeadsView("minilm", text, text, False, sentences, weights)
     strings = strings_of(grid.STRING_KEYS, lambda key: i18n.section("ja", "component")[key[10:]])
     assert len(pack_heads(view, strings, 8)) <= 1.05 * weights.size
 

@@ -11,19 +11,20 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.types import STAGES, Axis, Stage, StepView
+from attnviz.types import STAGES, Stage, StepView
+from attnviz.types import Axis as AxisName
 from attnviz.ui.components import bundle, masks, steps
 from attnviz.ui.components.buffer import Packable, unpack
-from attnviz.ui.components.heads import strings_of
+from attnviz.ui.components.heads import Axis, strings_of
 from attnviz.ui.components.masks import MasksData
 from attnviz.ui.components.steps import StepsData
 
 LABELS = ("[CLS]", "</script><img src=x>", "%{x}")
-SPECIAL = np.array([True, False, False])
+KEY_LABELS = ("a", "b", "c", "d", "[SEP]")
 REASONS = ("the key is padding", "the key comes later")
 D_HEAD, HEADS = 2, 3
 HEAD = 1
-SHAPES: dict[Stage, tuple[Axis, Axis]] = {
+SHAPES: dict[Stage, tuple[AxisName, AxisName]] = {
     "x": ("query", "d_model"),
     "q": ("query", "d_head"),
     "k": ("key", "d_head"),
@@ -36,7 +37,7 @@ SHAPES: dict[Stage, tuple[Axis, Axis]] = {
     "concat": ("query", "d_concat"),
     "projected": ("query", "d_model"),
 }
-SIZES = {"query": 3, "key": 3, "d_head": D_HEAD, "d_model": 5, "d_concat": D_HEAD * HEADS}
+SIZES = {"query": 3, "key": 5, "d_head": D_HEAD, "d_model": 5, "d_concat": D_HEAD * HEADS}
 SHARED_BY_PICKER = {
     "layer",
     "head",
@@ -45,6 +46,12 @@ SHARED_BY_PICKER = {
     "previous_head",
     "next_head",
 }
+
+
+def axis(labels: tuple[str, ...]) -> Axis:
+    """Tokens in brackets are special; the last one was written by the model."""
+    special = np.array([label.startswith("[") for label in labels])
+    return Axis(labels, special, np.arange(len(labels)) == len(labels) - 1)
 
 
 def texts(keys: tuple[str, ...]) -> dict[str, str]:
@@ -71,16 +78,18 @@ def view_of(stage: Stage) -> StepView:
 
 def some_steps() -> StepsData:
     return StepsData(
-        tokens=LABELS,
-        special=SPECIAL,
+        queries=axis(LABELS),
+        keys=axis(KEY_LABELS),
+        cross=True,
         layer=1,
         head=HEAD,
         n_layers=2,
         n_heads=HEADS,
         scaling=0.5,
+        sink=False,
         views=tuple(view_of(stage) for stage in SHAPES if stage != "x"),
         absent={"x": "the layer reads something else"},
-        blocked=np.array([[0, 2, 3], [0, 0, 3], [0, 0, 1]], np.uint8),
+        blocked=np.array([[0, 2, 3, 0, 0], [0, 0, 3, 0, 0], [0, 0, 1, 0, 0]], np.uint8),
         mask_names=("padding", "causal"),
         mask_reasons=REASONS,
         strings=texts(steps.STRING_KEYS),
@@ -89,11 +98,12 @@ def some_steps() -> StepsData:
 
 def some_masks() -> MasksData:
     rng = np.random.default_rng(89)
-    masked = rng.normal(size=(2, 4, 3, 3)).astype(np.float32)
+    masked = rng.normal(size=(2, 4, 3, 5)).astype(np.float32)
     masked[1, 1, :, 2] = -np.inf
     return MasksData(
-        tokens=(LABELS, ("[CLS]", "b", "[PAD]")),
-        special=np.stack([SPECIAL, np.array([True, False, True])]),
+        queries=(axis(LABELS), axis(("[CLS]", "b", "[PAD]"))),
+        keys=(axis(KEY_LABELS), axis(KEY_LABELS)),
+        cross=True,
         padding=np.array([[False] * 3, [False, False, True]]),
         layer=0,
         head=2,
@@ -102,10 +112,10 @@ def some_masks() -> MasksData:
         as_model=1,
         mask_names=("padding", "causal"),
         mask_reasons=REASONS,
-        blocked=rng.integers(0, 4, (2, 3, 3)).astype(np.uint8),
-        weights=rng.random((2, 4, 3, 3)).astype(np.float32),
+        blocked=rng.integers(0, 4, (2, 3, 5)).astype(np.uint8),
+        weights=rng.random((2, 4, 3, 5)).astype(np.float32),
         masked=masked,
-        scaled=rng.normal(size=(2, 3, 3)).astype(np.float32),
+        scaled=rng.normal(size=(2, 3, 5)).astype(np.float32),
         strings=texts(masks.STRING_KEYS),
     )
 
@@ -171,6 +181,27 @@ def test_stages_that_a_model_may_have_get_a_panel_when_they_exist() -> None:
     assert "capped" not in stages
 
 
+def formulas(**changes: object) -> dict[str, str]:
+    header, _ = unpack(steps.pack_steps(replace(some_steps(), **changes)))  # type: ignore[arg-type]
+    return {panel["stage"]: panel["formula"] for panel in header["panels"]}
+
+
+def test_formulas_are_those_of_the_model() -> None:
+    views = {view.stage: view for view in some_steps().views}
+    capped, biased = (replace(views["scaled"], stage=stage) for stage in ("capped", "biased"))
+    usual = formulas(scaling=D_HEAD**-0.5, cross=False)
+    assert usual["k"] == "K = X·W_K + b_K"
+    assert usual["scaled"] == "S ÷ √d_k"
+    assert usual["weights"] == "A = softmax(S ÷ √d_k + M)"
+    assert formulas()["k"] == "K = E·W_K + b_K"  # cross-attention: from the encoder's output
+    assert formulas()["scaled"] == "S × 0.5"
+    both = formulas(views=(*views.values(), capped, biased), sink=True)
+    assert both["capped"] == "C = c·tanh((S × 0.5) ÷ c)"
+    assert both["biased"] == "C + B"
+    assert both["masked"] == "C + B + M"
+    assert both["weights"] == "A = softmax(C + B + M | s)"
+
+
 def test_every_stage_has_a_formula_a_title_and_a_place_in_the_strip() -> None:
     assert steps.FORMULAS.keys() == steps.TITLE_KEYS.keys() == set(STAGES)
     folder = bundle.FOLDER / "steps"
@@ -234,7 +265,7 @@ def test_the_texts_a_component_asks_for_are_those_it_uses(
     short = [key.rpartition(".")[2] for key in part.STRING_KEYS]
     assert len(set(short)) == len(short)
     assert all(i18n.has(f"component.{key}") for key in part.STRING_KEYS)
-    by_name = set(steps.TITLE_KEYS.values()) if part is steps else {"padding", "causal"}
+    by_name = set(steps.TITLE_KEYS.values()) if part is steps else {"padding", "causal", "model"}
     used = set(re.findall(r"strings\.(\w+)", source_of(part)))
     assert used | SHARED_BY_PICKER | by_name == set(short)
 

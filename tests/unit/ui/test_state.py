@@ -52,6 +52,8 @@ def test_random_views_survive_the_address() -> None:
             text2="".join(rng.choices(alphabet, k=rng.randrange(20))),
             cut=rng.random() < 0.5,
             lang=rng.choice([None, *i18n.LANGUAGES]),
+            stack=rng.choice([None, "encoder", "decoder"]),
+            kind=rng.choice([None, "self", "cross"]),
             layer=rng.choice(index),
             head=rng.choice(index),
             query=rng.choice(index),
@@ -84,6 +86,8 @@ def test_the_order_of_parameters_is_that_of_the_browser() -> None:
         ("lang", "xx"),
         ("lang", "EN"),
         ("cut", "yes"),
+        ("stack", "middle"),
+        ("kind", "other"),
     ],
 )
 def test_what_makes_no_sense_is_named_and_left_out(name: str, raw: str) -> None:

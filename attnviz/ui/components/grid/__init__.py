@@ -42,6 +42,7 @@ STRING_KEYS: tuple[str, ...] = (
     "grid.strongest",
     "grid.looks",
     "grid.weights_note",
+    "shared.written",
 )
 
 

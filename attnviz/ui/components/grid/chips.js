@@ -3,17 +3,23 @@
 // token it looks at gets the colour of the weight. With the pointer on a chip, that token's whole row lights up.
 
 import { el } from "../shared/dom.js";
+import { SPECIAL, WRITTEN } from "../shared/axes.js";
 import { colourAt, inkOn } from "../shared/colors.js";
 
 /**
  * Chips for the tokens, filled into `node`.
  * @param {HTMLElement} node
  * @param {readonly string[]} tokens
- * @param {ArrayLike<number>} special
+ * @param {ArrayLike<number>} marks
+ * @param {Record<string, string>} strings
  * @returns {HTMLElement[]}
  */
-export function makeChips(node, tokens, special) {
-  const chips = tokens.map((token, i) => el("span", { class: `av-chip${special[i] ? " av-special" : ""}`, dir: "auto", dataset: { token: i } }, token));
+export function makeChips(node, tokens, marks, strings) {
+  const chips = tokens.map((token, i) => {
+    const written = (marks[i] & WRITTEN) !== 0, kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
+    return el("span", { class: `av-chip${kind}`, dir: "auto", title: written ? strings.written : null, dataset: { token: i } }, token,
+      written ? el("span", { class: "av-visually-hidden" }, ` (${strings.written})`) : null);
+  });
   node.replaceChildren(...chips);
   return chips;
 }

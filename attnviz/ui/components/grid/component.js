@@ -1,9 +1,10 @@
 // @ts-check
 // Overview: every head of the model as a small heatmap, the sentence above, the head under the pointer enlarged.
 // Pointing and moving never leave the browser; a click or Enter asks the server to open a head (trigger "open").
-// Data: header {strings, model, tokens, special, n_layers, n_heads, n_query, n_key, sentences}, weights u8.
+// Data: HeadsHeader of shared/buffer.js, weights u8. In cross-attention the keys are other tokens, with chips of their own.
 
 import { parse, headValues, weightOf } from "../shared/buffer.js";
+import { axisMarks } from "../shared/axes.js";
 import { headPicker } from "../shared/controls.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { el, fillNodes, fitCanvas, keycaps, markDrawn, oncePerFrame, setData, watchSize } from "../shared/dom.js";
@@ -35,11 +36,12 @@ export default function grid(/** @type {any} */ component) {
 }
 
 function mountGrid(/** @type {any} */ root, /** @type {any} */ setStateValue) {
-  const chips = el("div", { class: "av-chips", role: "group" }), strongest = el("div", { class: "av-strongest" });
+  const chips = el("div", { class: "av-chips", role: "group" }), keyChips = el("div", { class: "av-chips", role: "group" });
+  const asks = el("p", { class: "av-note" }), answers = el("div", { class: "av-answers" }, el("p", { class: "av-note" }), keyChips), strongest = el("div", { class: "av-strongest" });
   const left = el("div", { class: "av-grid-left" }), side = el("div", { class: "av-grid-side" });
-  const box = el("section", { class: "av av-grid" }, el("div", {}, chips, strongest), el("div", { class: "av-grid-body" }, left, side));
+  const box = el("section", { class: "av av-grid" }, el("div", {}, asks, chips, answers, strongest), el("div", { class: "av-grid-body" }, left, side));
   root.append(box);
-  const state = /** @type {any} */ ({ root, box, chipBox: chips, strongest, left, side, hover: null, chip: null,
+  const state = /** @type {any} */ ({ root, box, chipBox: chips, keyBox: keyChips, asks, answers, strongest, left, side, hover: null, chip: null,
     selection: readSelection(), started: false });
   state.committer = makeCommitter(box, setStateValue);
   state.show = oncePerFrame(() => showHead(state));
@@ -68,11 +70,24 @@ function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   flushWrite();
   state.selection = clampSelection(readSelection(), header);
   state.committer.start(state.selection);
-  state.chips = makeChips(state.chipBox, header.tokens, header.special);
-  state.chipBox.setAttribute("aria-label", header.strings.tokens);
+  makeTokens(state);
   buildPicker(state);
   state.preview = makePreview(header.strings, () => openHead(state, "head"), () => openHead(state, "steps"));
   state.side.replaceChildren(state.preview.node);
+}
+
+/** Chips of the text; in cross-attention one row of them for the queries and one for the keys. */
+function makeTokens(/** @type {any} */ state) {
+  const { header } = state, { strings } = header, cross = Boolean(header.cross);
+  state.marks = axisMarks(header.special, header.written);
+  state.keyMarks = axisMarks(header.key_special, header.key_written);
+  state.chips = makeChips(state.chipBox, header.tokens, state.marks, strings);
+  state.chipBox.setAttribute("aria-label", cross ? strings.query_axis : strings.tokens);
+  state.asks.hidden = state.answers.hidden = !cross;
+  state.asks.textContent = strings.query_axis;
+  state.answers.firstChild.textContent = strings.key_axis;
+  state.keyBox.setAttribute("aria-label", strings.key_axis);
+  state.keyChips = cross ? makeChips(state.keyBox, header.key_tokens, state.keyMarks, strings) : null;
 }
 
 function buildPicker(/** @type {any} */ state) {
@@ -119,7 +134,7 @@ function layoutGrid(/** @type {any} */ state) {
   box.classList.toggle("av-grid-narrow", narrow);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
-  state.thumbs = thumbGeometry(header, narrow ? width : width - SIDE, header.n_query);
+  state.thumbs = thumbGeometry(header, narrow ? width : width - SIDE, Math.max(header.n_query, header.n_key));
   state.atlas = makeAtlas({ array: state.weights, lut: state.lut, levels: levelTable(state.weights.dtype, SCALE) }, state.thumbs.size);
   state.previewWidth = narrow ? Math.min(width, 560) : SIDE - 28;
   const { size, gap, x, y } = state.thumbs;
@@ -165,7 +180,7 @@ function drawGrid(/** @type {any} */ state, /** @type {{layer: number, head: num
 
 /** Chips and the line below them: the strongest rows of the head, or the row of the token under the pointer. */
 function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ values) {
-  const { header, weights, chips, lut, chip } = state, { strings, tokens, n_query: nQuery, n_key: nKey } = header;
+  const { header, weights, chips, keyChips, lut, chip } = state, { strings, tokens, key_tokens: keys, n_query: nQuery, n_key: nKey } = header;
   const levels = levelTable(weights.dtype, SCALE), asking = new Set(), looked = new Map();
   const number = (/** @type {number} */ code) => `≈\u2009${fmtFixed(weightOf(code, weights.dtype), 2)}`;
   /** @type {Node[]} */
@@ -175,13 +190,14 @@ function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ v
     asking.add(chip);
     for (const { key, code } of row) looked.set(key, levels[code]);
     const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
-    items = [...fillItem(strings.looks, tokens[chip]), ...top.map(({ key, code }) => el("span", {}, el("bdi", {}, tokens[key]), number(code)))];
+    items = [...fillItem(strings.looks, tokens[chip]), ...top.map(({ key, code }) => el("span", {}, el("bdi", {}, keys[key]), number(code)))];
   } else {
     const rows = strongestRows(values, nQuery, nKey, header.special, STRONGEST);
     for (const { query, key, code } of rows) { asking.add(query); looked.set(key, Math.max(levels[code], looked.get(key) ?? 0)); }
-    items = [el("span", {}, strings.strongest), ...rows.map(({ query, key, code }) => el("span", {}, el("bdi", {}, tokens[query]), "→", el("bdi", {}, tokens[key]), number(code)))];
+    items = [el("span", {}, strings.strongest), ...rows.map(({ query, key, code }) => el("span", {}, el("bdi", {}, tokens[query]), "→", el("bdi", {}, keys[key]), number(code)))];
   }
-  lightChips(chips, asking, looked, lut);
+  lightChips(chips, asking, keyChips ? new Map() : looked, lut);
+  if (keyChips) lightChips(keyChips, new Set(), looked, lut);
   if (chip === null) scrollToChip(state.chipBox, chips[Math.min(...asking)]);
   state.strongest.replaceChildren(...items);
 }

@@ -34,14 +34,14 @@ export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
 }
 
 function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { header, at, theme, lut, levels, values, width, chip } = view, { strings, tokens } = header;
+  const { header, at, theme, lut, levels, values, width, chip } = view, { strings, tokens, key_tokens: keys } = header;
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
   const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const layout = layoutAxes(probe, { rowLabels: tokens, colLabels: tokens, width, theme, font: 11, maxLabel: 78, maxCell: 44, ...titles });
+  const layout = layoutAxes(probe, { rowLabels: tokens, colLabels: keys, width, theme, font: 11, maxLabel: 78, maxCell: 44, ...titles });
   const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height), { geom } = layout;
   drawMatrix(ctx, { values, lut, levels, theme, grid: true, ...geom });
   if (chip !== null) frameCell(ctx, geom, chip, null, theme);
-  drawAxes(ctx, layout, tokens, tokens, { theme, rowHi: chip, rowSpecial: header.special, colSpecial: header.special, ...titles });
+  drawAxes(ctx, layout, tokens, keys, { theme, rowHi: chip, rowMarks: view.marks, colMarks: view.keyMarks, ...titles });
   setData(canvas, { layer: at.layer, head: at.head, query: chip, x: geom.x, y: geom.y, w: geom.w, h: geom.h });
   markDrawn(canvas);
 }

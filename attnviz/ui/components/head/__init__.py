@@ -57,6 +57,7 @@ STRING_KEYS: tuple[str, ...] = (
     "head.approximate",
     "head.hint",
     "head.token_at",
+    "head.token_written",
 )
 
 

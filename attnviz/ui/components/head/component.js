@@ -10,7 +10,7 @@ import { fill, fmtPercent, fmtWeight, headName } from "../shared/fmt.js";
 import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
-import { isolate } from "../shared/axes.js";
+import { axisMarks, isolate, WRITTEN } from "../shared/axes.js";
 import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells } from "./heatmap.js";
 import { neighbour, onHeadKey } from "./keys.js";
 import { drawLines, hitLines, layoutLines, LINES_PER_QUERY } from "./lines.js";
@@ -65,7 +65,8 @@ function unmountHead(/** @type {any} */ root) {
 function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
   header.approximate = arrays.weights.dtype === "u8";
-  Object.assign(state, { raw: data, header, view: null, weights: arrays.weights, hover: null, focus: null });
+  const marks = axisMarks(header.special, header.written), keyMarks = axisMarks(header.key_special, header.key_written);
+  Object.assign(state, { raw: data, header, marks, keyMarks, view: null, weights: arrays.weights, hover: null, focus: null });
   flushWrite();
   state.selection = clampSelection(readSelection(), header);
   state.committer.start(state.selection);
@@ -144,13 +145,13 @@ function layoutHead(/** @type {any} */ state) {
 /** What is on screen, worked out from selection and data. */
 function makeView(/** @type {any} */ state) {
   const { header, weights, selection } = state, { layer, head, scale, special } = selection;
-  const shown = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i).filter((i) => special === "show" || !header.special[i]);
+  const shown = (/** @type {number[]} */ flags) => flags.map((_, i) => i).filter((i) => special === "show" || !flags[i]);
   const same = state.view && state.view.header === header && state.view.specialMode === special;
-  const rows = same ? state.view.data.rows : shown(header.n_query), cols = same ? state.view.data.cols : shown(header.n_key);
+  const rows = same ? state.view.data.rows : shown(header.special), cols = same ? state.view.data.cols : shown(header.key_special);
   const data = { values: headValues(weights, layer, head), dtype: weights.dtype, nQuery: header.n_query, nKey: header.n_key, rows, cols };
   const seen = (/** @type {readonly number[]} */ list, /** @type {number | null} */ token) => (token !== null && (special === "show" || list.includes(token)) ? token : null);
   const query = seen(rows, selection.query), key = query === null ? null : seen(cols, selection.key);
-  return { header, strings: header.strings, labels: header.tokens, special: header.special, specialMode: special, layer, head, scale, data, lut: state.lut,
+  return { header, strings: header.strings, labels: header.tokens, keyLabels: header.key_tokens, marks: state.marks, keyMarks: state.keyMarks, specialMode: special, layer, head, scale, data, lut: state.lut,
     theme: state.theme, levels: levelTable(weights.dtype, scale), approx: weights.dtype === "u8", pinned: { query, key }, hover: state.hover,
     focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth };
 }
@@ -163,7 +164,7 @@ function showAll(/** @type {any} */ state) {
   parts.picker.set(view.layer, view.head);
   parts.scale.set(view.scale);
   parts.special.set(view.specialMode === "hide");
-  const empty = !view.data.rows.length;
+  const empty = !view.data.rows.length || !view.data.cols.length;
   parts.empty.hidden = !empty;
   parts.body.hidden = empty;
   if (empty) return drawBar(state, null);
@@ -173,7 +174,7 @@ function showAll(/** @type {any} */ state) {
   const laidOut = `${view.specialMode} ${view.width} ${view.linesWidth}`;
   if (state.shownFor !== laidOut) {
     state.layout = layoutHeatmap(parts.heatmap, view);
-    state.linesLayout = layoutLines(parts.lines, view, linesHeight(state, view.data.rows.length));
+    state.linesLayout = layoutLines(parts.lines, view, linesHeight(state, Math.max(view.data.rows.length, view.data.cols.length)));
     state.shownFor = laidOut;
   }
   paintCells(state.cells, view, state.layout);
@@ -189,7 +190,7 @@ function linesHeight(/** @type {any} */ state, /** @type {number} */ count) {
 /** What depends on the pointer and the pinned cell: frames, lines, readout, ranked keys, hidden mass. */
 function showFocus(/** @type {any} */ state) {
   const { view, parts, hover, focus } = state;
-  if (!view || !view.data.rows.length) return;
+  if (!view || !view.data.rows.length || !view.data.cols.length) return;
   const { pinned, strings } = view;
   Object.assign(view, { hover, focus: focus ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
   drawHeatmap(parts.heatmap, state.cells, view, state.layout);
@@ -218,15 +219,17 @@ function rankedName(/** @type {any} */ view, /** @type {number | null} */ query)
 }
 
 function readout(/** @type {any} */ view, /** @type {{query: number, key: number}} */ cell) {
-  const { strings, labels, data } = view, named = (/** @type {number} */ i) => fill(strings.token_at, { token: isolate(labels[i]), position: i });
-  return fill(strings.readout, { query: named(cell.query), key: named(cell.key), weight: fmtWeight(weightAt(data, cell.query, cell.key), view.approx),
+  const { strings, labels, keyLabels, marks, keyMarks, data } = view;
+  const named = (/** @type {string[]} */ names, /** @type {number[]} */ of, /** @type {number} */ i) =>
+    fill(of[i] & WRITTEN ? strings.token_written : strings.token_at, { token: isolate(names[i]), position: i });
+  return fill(strings.readout, { query: named(labels, marks, cell.query), key: named(keyLabels, keyMarks, cell.key), weight: fmtWeight(weightAt(data, cell.query, cell.key), view.approx),
     rank: rankAt(data, cell.query, cell.key), count: data.nKey });
 }
 
 function caption(/** @type {any} */ view) {
-  const { strings, labels, focus } = view;
+  const { strings, labels, keyLabels, focus } = view;
   if (focus && focus.query !== null) return fill(strings.lines_query, { token: isolate(labels[focus.query]) });
-  if (focus && focus.key !== null) return fill(strings.lines_key, { token: isolate(labels[focus.key]) });
+  if (focus && focus.key !== null) return fill(strings.lines_key, { token: isolate(keyLabels[focus.key]) });
   return fill(strings.lines_all, { count: Math.min(LINES_PER_QUERY, view.data.cols.length) });
 }
 

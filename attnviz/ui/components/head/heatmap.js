@@ -9,9 +9,9 @@ const MAX_SIDE = 620;
 
 /** Layout for the tokens shown; depends on width, tokens and theme only. */
 export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { labels, data, theme, strings, width } = view, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const pick = (/** @type {readonly number[]} */ shown) => shown.map((i) => labels[i]);
-  return layoutAxes(probe, { rowLabels: pick(data.rows), colLabels: pick(data.cols), width: Math.min(width, MAX_SIDE), theme, maxCell: 56, ...titles(strings) });
+  const { labels, keyLabels, data, theme, strings, width } = view, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const pick = (/** @type {readonly number[]} */ shown, /** @type {string[]} */ names) => shown.map((i) => names[i]);
+  return layoutAxes(probe, { rowLabels: pick(data.rows, labels), colLabels: pick(data.cols, keyLabels), width: Math.min(width, MAX_SIDE), theme, maxCell: 56, ...titles(strings) });
 }
 
 function titles(/** @type {Record<string, string>} */ strings) {
@@ -20,7 +20,7 @@ function titles(/** @type {Record<string, string>} */ strings) {
 
 /** The cells alone, at device resolution: redrawn per head and scale, reused while the pointer moves. */
 export function paintCells(/** @type {HTMLCanvasElement} */ cells, /** @type {any} */ view, /** @type {any} */ layout) {
-  const { data, lut, levels, theme } = view, { geom } = layout, ctx = fitCanvas(cells, geom.w, geom.h), every = data.cols.length === data.nKey;
+  const { data, lut, levels, theme } = view, { geom } = layout, ctx = fitCanvas(cells, geom.w, geom.h), every = data.cols.length === data.nKey && data.rows.length === data.nQuery;
   drawMatrix(ctx, { values: data.values, stride: data.nKey, rowIndex: every ? undefined : data.rows, colIndex: every ? undefined : data.cols,
     lut, levels, theme, grid: true, ...geom, x: 0, y: 0 });
 }
@@ -33,7 +33,7 @@ export function paintCells(/** @type {HTMLCanvasElement} */ cells, /** @type {an
  * @param {any} layout
  */
 export function drawHeatmap(canvas, cells, view, layout) {
-  const { labels, special, data, theme, pinned, hover } = view, { geom } = layout;
+  const { labels, keyLabels, marks, keyMarks, data, theme, pinned, hover } = view, { geom } = layout;
   const ctx = fitCanvas(canvas, layout.width, layout.height);
   ctx.drawImage(cells, 0, 0, cells.width, cells.height, geom.x, geom.y, geom.w, geom.h);
   const at = (/** @type {readonly number[]} */ shown, /** @type {number | null | undefined} */ token) => placeOf(shown, token);
@@ -43,8 +43,8 @@ export function drawHeatmap(canvas, cells, view, layout) {
   if (pinnedRow !== null) markRow(ctx, geom, pinnedRow, theme);
   if (pinnedRow !== null && pinnedCol !== null) frameCell(ctx, geom, pinnedRow, pinnedCol, theme, { width: 2.5 });
   if (hover && row !== null && col !== null) frameCell(ctx, geom, row, col, theme, { width: 1.5, colour: theme.text });
-  drawAxes(ctx, layout, /** @type {string[]} */ (pick(data.rows, labels)), /** @type {string[]} */ (pick(data.cols, labels)), { theme, rowHi: row, colHi: col,
-    rowSpecial: pick(data.rows, special), colSpecial: pick(data.cols, special), ...titles(view.strings) });
+  drawAxes(ctx, layout, /** @type {string[]} */ (pick(data.rows, labels)), /** @type {string[]} */ (pick(data.cols, keyLabels)), { theme, rowHi: row, colHi: col,
+    rowMarks: pick(data.rows, marks), colMarks: pick(data.cols, keyMarks), ...titles(view.strings) });
   setData(canvas, { layer: view.layer, head: view.head, query: pinned.query, key: pinned.key, scale: view.scale, special: view.specialMode,
     x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols });
   markDrawn(canvas);

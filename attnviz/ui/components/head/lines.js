@@ -3,7 +3,7 @@
 // each query's strongest keys are drawn and kept as a picture; focused on a token, all of its lines. Lines of similar
 // opacity share one stroke, so a picture costs a few strokes rather than one per line.
 
-import { ellipsize, isolate, shownLabels } from "../shared/axes.js";
+import { ellipsize, isolate, shownLabels, SPECIAL, WRITTEN } from "../shared/axes.js";
 import { scaleValue } from "../shared/colors.js";
 import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { withAlpha } from "../shared/theme.js";
@@ -18,11 +18,13 @@ const HEAD_ROOM = 24;
 
 /** Sizes of the picture: label columns on both sides, tokens at an even pitch. */
 export function layoutLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view, /** @type {number} */ most) {
-  const { data, labels, theme, linesWidth: width } = view, ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const { data, labels, keyLabels, theme, linesWidth: width } = view, ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   ctx.font = `600 12px ${theme.font}`;
   let room = 24;
-  for (const i of data.rows) room = Math.max(room, Math.min(width * 0.28, ctx.measureText(labels[i]).width));
-  const count = Math.max(1, data.rows.length), pitch = Math.min(24, most / count);
+  const fit = (/** @type {string} */ name) => { room = Math.max(room, Math.min(width * 0.28, ctx.measureText(name).width)); };
+  for (const i of data.rows) fit(labels[i]);
+  for (const i of data.cols) fit(keyLabels[i]);
+  const count = Math.max(1, data.rows.length, data.cols.length), pitch = Math.min(24, most / count);
   return { width, room: Math.ceil(room), pitch, top: HEAD_ROOM, left: Math.ceil(room) + 8, right: width - Math.ceil(room) - 8, height: HEAD_ROOM + pitch * count + 4 };
 }
 
@@ -102,27 +104,28 @@ function drawLineLabels(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {
   ctx.fillText(strings.query, left - 8, 8);
   ctx.textAlign = "left";
   ctx.fillText(strings.key, right + 8, 8);
-  drawLabelColumn(ctx, view, layout, data.rows, rowHi, "right", left - 8, room);
-  drawLabelColumn(ctx, view, layout, data.cols, colHi, "left", right + 8, Math.min(room, width - right - 8));
+  const queries = { shown: data.rows, labels: view.labels, marks: view.marks, hi: rowHi };
+  const keys = { shown: data.cols, labels: view.keyLabels, marks: view.keyMarks, hi: colHi };
+  drawLabelColumn(ctx, theme, layout, queries, "right", left - 8, room);
+  drawLabelColumn(ctx, theme, layout, keys, "left", right + 8, Math.min(room, width - right - 8));
 }
 
 /**
  * @param {CanvasRenderingContext2D} ctx
- * @param {any} view
+ * @param {import("../shared/theme.js").Theme} theme
  * @param {any} layout
- * @param {readonly number[]} shown
- * @param {number | null} hi
+ * @param {{shown: readonly number[], labels: string[], marks: number[], hi: number | null}} column
  * @param {"left" | "right"} align
  * @param {number} x
  * @param {number} room
  */
-function drawLabelColumn(ctx, view, layout, shown, hi, align, x, room) {
-  const { theme, labels, special } = view;
+function drawLabelColumn(ctx, theme, layout, column, align, x, room) {
+  const { shown, labels, marks, hi } = column;
   ctx.textAlign = align;
   for (const i of shownLabels(shown.length, layout.pitch, 15, hi)) {
     const token = shown[i];
-    ctx.font = `${i === hi ? "600 " : ""}12px ${theme.font}`;
-    ctx.fillStyle = i === hi ? theme.accent : special[token] ? withAlpha(theme.muted, 0.75) : theme.text;
+    ctx.font = `${marks[token] & WRITTEN ? "italic " : ""}${i === hi ? "600 " : ""}12px ${theme.font}`;
+    ctx.fillStyle = i === hi ? theme.accent : marks[token] & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
     ctx.fillText(isolate(ellipsize(ctx, labels[token], room)), x, layout.top + (i + 0.5) * layout.pitch + 0.5);
   }
 }
@@ -130,6 +133,7 @@ function drawLabelColumn(ctx, view, layout, shown, hi, align, x, room) {
 /** The token under a point: a query in the left half, a key in the right half, or nothing. */
 export function hitLines(/** @type {any} */ layout, /** @type {any} */ data, /** @type {{x: number, y: number}} */ point) {
   const place = Math.floor((point.y - layout.top) / layout.pitch);
-  if (place < 0 || place >= data.rows.length) return null;
-  return point.x < layout.width / 2 ? { query: data.rows[place], key: null } : { query: null, key: data.cols[place] };
+  const asks = point.x < layout.width / 2;
+  if (place < 0 || place >= (asks ? data.rows : data.cols).length) return null;
+  return asks ? { query: data.rows[place], key: null } : { query: null, key: data.cols[place] };
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // The keys of one row, ranked by weight: label, bar, number; what is left over is summed in a last line.
 
-import { isolate } from "../shared/axes.js";
+import { isolate, SPECIAL } from "../shared/axes.js";
 import { colourFor } from "../shared/colors.js";
 import { el } from "../shared/dom.js";
 import { fill, fmtWeight } from "../shared/fmt.js";
@@ -30,6 +30,6 @@ function rankedRow(/** @type {any} */ view, /** @type {number} */ key, /** @type
   const bar = el("span", { class: "av-ranked-bar" });
   bar.style.width = `${most > 0 ? (100 * weight) / most : 0}%`;
   bar.style.backgroundColor = colourFor(view.lut, weight, view.scale);
-  const name = el("span", { class: `av-ranked-token${view.special[key] ? " av-muted" : ""}`, title: `${view.labels[key]} (${key})` }, el("bdi", {}, view.labels[key]));
+  const name = el("span", { class: `av-ranked-token${view.keyMarks[key] & SPECIAL ? " av-muted" : ""}`, title: `${view.keyLabels[key]} (${key})` }, el("bdi", {}, view.keyLabels[key]));
   return el("li", { dataset: { key } }, name, el("span", { class: "av-ranked-track" }, bar), el("span", { class: "av-number" }, fmtWeight(weight, view.approx)));
 }

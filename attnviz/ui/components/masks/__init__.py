@@ -18,6 +18,7 @@ import streamlit as st
 from jaxtyping import Bool, Float32, UInt8
 
 from attnviz.ui.components import buffer, bundle
+from attnviz.ui.components.heads import Axis, axes_header
 from attnviz.ui.components.selection import Extent, Selection, ignore, parse_selection
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ STRING_KEYS: tuple[str, ...] = (
     "shared.clear_cell",
     "masks.padding",
     "masks.causal",
+    "masks.model",
     "masks.layers_legend",
     "masks.as_ran",
     "masks.what_if",
@@ -67,15 +69,18 @@ STRING_KEYS: tuple[str, ...] = (
 class MasksData:
     """One head of a padded batch under every combination of its named masks."""
 
-    tokens: tuple[tuple[str, ...], ...]
-    special: Bool[np.ndarray, "batch token"]
-    padding: Bool[np.ndarray, "batch token"]
+    queries: tuple[Axis, ...]
+    keys: tuple[Axis, ...]
+    cross: bool
+    padding: Bool[np.ndarray, "batch token"]  # of the queries
     layer: int
     head: int
     n_layers: int
     n_heads: int
     as_model: int
-    mask_names: tuple[str, ...]  # "padding", "causal": their titles are texts of those names
+    mask_names: tuple[
+        str, ...
+    ]  # "padding", "causal", "model": their titles are texts of those names
     mask_reasons: tuple[str, ...]
     blocked: UInt8[np.ndarray, "batch query key"]
     weights: Float32[np.ndarray, "batch variant query key"]
@@ -108,10 +113,14 @@ def pack_masks(data: MasksData) -> bytes:
 
 def header(data: MasksData) -> dict[str, object]:
     """Everything but the numbers, as `component.js` reads it."""
+    sentences = [
+        axes_header(queries, keys, data.cross)
+        for queries, keys in zip(data.queries, data.keys, strict=True)
+    ]
     return {
         "strings": dict(data.strings),
-        "tokens": [list(labels) for labels in data.tokens],
-        "special": data.special.astype(int).tolist(),
+        **{name: [axes[name] for axes in sentences] for name in sentences[0]},
+        "cross": int(data.cross),
         "padding": data.padding.astype(int).tolist(),
         "layer": data.layer,
         "head": data.head,

@@ -19,7 +19,8 @@ import { drawRowTable } from "./rowtable.js";
 /**
  * The header of the buffer; beside it travel blocked u8 [batch, query, key], scaled f32 likewise, and weights and
  * masked f32 [batch, variant, query, key]. A variant is the bit mask of the masks applied, as_model what really ran.
- * @typedef {{strings: Record<string, string>, tokens: string[][], special: number[][], padding: number[][],
+ * @typedef {{strings: Record<string, string>, tokens: string[][], special: number[][], written: number[][],
+ *   key_tokens: string[][], key_special: number[][], key_written: number[][], cross: 0 | 1, padding: number[][],
  *   layer: number, head: number, n_layers: number, n_heads: number, as_model: number, mask_names: string[],
  *   mask_reasons: string[]}} MasksHeader
  */
@@ -67,9 +68,9 @@ function mountMasks(/** @type {any} */ root, /** @type {any} */ setStateValue) {
 }
 
 function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data), { nodes } = view, n = header.tokens[0].length, first = !view.header;
+  const { header, arrays } = parse(data), { nodes } = view, first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
-  view.selection = clampSelection(from, { ...header, n_query: n, n_key: n });
+  view.selection = clampSelection(from, { ...header, n_query: header.tokens[0].length, n_key: header.key_tokens[0].length });
   Object.assign(view, { header, arrays, theme: theme(view.root), scale: view.selection.scale,
     query: view.selection.query, key: view.selection.key, sentence: Math.min(view.sentence, header.tokens.length - 1),
     variant: view.variant !== null && view.variant < arrays.weights.shape[1] ? view.variant : header.as_model });
@@ -172,7 +173,7 @@ function drawMaps(/** @type {any} */ view) {
     const { sentence } = map, n = tokens[sentence].length, pads = padding[sentence].reduce((sum, flag) => sum + flag, 0);
     setText(map.title, fill(strings.sentence, { sentence: sentence + 1 }));
     setText(map.count, fill(strings.sentence_counts, { tokens: n, padding: pads }));
-    map.base.setAttribute("aria-label", fill(strings.map_label, { sentence: sentence + 1, n_query: n, n_key: n }));
+    map.base.setAttribute("aria-label", fill(strings.map_label, { sentence: sentence + 1, n_query: n, n_key: header.key_tokens[sentence].length }));
     map.node.style.width = `${view.width}px`;
     paintMap(map, view);
     paintMapMarks(map, view);

@@ -4,7 +4,7 @@
 
 import { levelFor, sequential } from "../shared/colors.js";
 import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
-import { drawAxes, isolate, layoutAxes } from "../shared/axes.js";
+import { axisMarks, drawAxes, isolate, layoutAxes } from "../shared/axes.js";
 import { cellRect, drawMatrix } from "../shared/matrix.js";
 import { fill } from "../shared/fmt.js";
 import { fittingDecimals, frameBox, layoutCells, markCell, printNumbers, printed, roleColours, rowRect, tagCol, tagRow } from "../shared/panel.js";
@@ -22,37 +22,43 @@ export function sliceOf(/** @type {any} */ view, /** @type {string} */ name, /**
 
 /** Rows in which the switched-on masks block every key. */
 export function deadRows(/** @type {any} */ view, /** @type {number} */ sentence) {
-  const bits = sliceOf(view, "blocked", sentence, null), n = view.header.tokens[sentence].length;
-  return Array.from({ length: n }, (_, row) => row).filter((row) => bits.subarray(row * n, (row + 1) * n).every((b) => b & view.variant));
+  const bits = sliceOf(view, "blocked", sentence, null), n = view.header.key_tokens[sentence].length;
+  return view.header.tokens[sentence].map((_, row) => row).filter((row) => bits.subarray(row * n, (row + 1) * n).every((b) => b & view.variant));
 }
 
 /** The reasons why a cell is blocked, empty where it may attend. @returns {string[]} */
 export function reasonsAt(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {number} */ row, /** @type {number} */ col) {
-  const n = view.header.tokens[sentence].length, bits = sliceOf(view, "blocked", sentence, null)[row * n + col] & view.variant;
+  const n = view.header.key_tokens[sentence].length, bits = sliceOf(view, "blocked", sentence, null)[row * n + col] & view.variant;
   return view.header.mask_reasons.filter((_, bit) => (bits >> bit) & 1);
 }
 
 /** A cell in a sentence: its tokens, its numbers, and why it is blocked. */
 export function cellSentence(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {number} */ row, /** @type {number} */ col) {
-  const { strings, tokens } = view.header, names = tokens[sentence], i = row * names.length + col, why = reasonsAt(view, sentence, row, col);
+  const { strings, tokens } = view.header, names = tokens[sentence], keys = view.header.key_tokens[sentence], i = row * keys.length + col, why = reasonsAt(view, sentence, row, col);
   const number = (name, variant) => printed(sliceOf(view, name, sentence, variant)[i]);
   return fill(strings.readout_pair, {
-    query: isolate(names[row]), key: isolate(names[col]), weight: number("weights", view.variant), scaled: number("scaled", null),
+    query: isolate(names[row]), key: isolate(keys[col]), weight: number("weights", view.variant), scaled: number("scaled", null),
     masked: number("masked", view.variant), reason: why.length ? `${strings.blocked}: ${why.join("; ")}` : strings.may_attend,
   });
 }
 
+/** Whether a matrix has room for numbers in its cells. */
+function isSmall(/** @type {string[]} */ names, /** @type {string[]} */ keys) {
+  return Math.max(names.length, keys.length) <= NUMBERS_UP_TO;
+}
+
 /** Cells, hatches, axes and numbers of one sentence. */
 export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
-  const { base, sentence } = map, { theme, header, variant, scale } = view, names = header.tokens[sentence];
+  const { base, sentence } = map, { theme, header, variant, scale } = view, names = header.tokens[sentence], keys = header.key_tokens[sentence];
   const { layout } = map, { geom } = layout, ctx = fitCanvas(base, layout.width, layout.height), lut = sequential(theme.dark);
   const values = sliceOf(view, "weights", sentence, variant), toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, scale));
   const bits = sliceOf(view, "blocked", sentence, null);
-  drawMatrix(ctx, { ...geom, values, lut, toLevel, theme, grid: names.length <= NUMBERS_UP_TO });
-  if (names.length <= NUMBERS_UP_TO) printWeights(ctx, geom, values, { lut, toLevel, theme });
+  drawMatrix(ctx, { ...geom, values, lut, toLevel, theme, grid: isSmall(names, keys) });
+  if (isSmall(names, keys)) printWeights(ctx, geom, values, { lut, toLevel, theme });
   hatchMasks(ctx, geom, bits, variant, theme);
-  const special = header.special[sentence];
-  drawAxes(ctx, layout, names, names, { theme, rowSpecial: special, colSpecial: special, rowTitle: "query", colTitle: "key" });
+  const rowMarks = axisMarks(header.special[sentence], header.written[sentence]);
+  const colMarks = axisMarks(header.key_special[sentence], header.key_written[sentence]);
+  drawAxes(ctx, layout, names, keys, { theme, rowMarks, colMarks, rowTitle: "query", colTitle: "key" });
   ctx.strokeStyle = theme.border;
   ctx.lineWidth = 1;
   ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
@@ -64,7 +70,7 @@ export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
 
 /** Lays out all sentences alike: cells of one size, matrices at the same height and the same distance from the left. */
 export function layoutMaps(/** @type {any} */ view) {
-  for (const map of view.maps) map.layout = layoutMap(map.base.getContext("2d"), view.header.tokens[map.sentence], view);
+  for (const map of view.maps) map.layout = layoutMap(map.base.getContext("2d"), map.sentence, view);
   const top = Math.max(...view.maps.map((map) => map.layout.top)), left = Math.max(...view.maps.map((map) => map.layout.left));
   const wide = Math.min(...view.maps.map(({ layout }) => layout.geom.w / layout.geom.cols));
   const tall = Math.min(...view.maps.map(({ layout }) => layout.geom.h / layout.geom.rows));
@@ -75,9 +81,10 @@ export function layoutMaps(/** @type {any} */ view) {
   }
 }
 
-function layoutMap(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string[]} */ names, /** @type {any} */ view) {
-  const common = { rowLabels: names, colLabels: names, width: view.width, theme: view.theme, font: FONT_PX };
-  if (names.length > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, font: FONT_PX - 1, maxLabel: 84, maxCell: 30, rowTitle: "query", colTitle: "key" });
+function layoutMap(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ sentence, /** @type {any} */ view) {
+  const names = view.header.tokens[sentence], keys = view.header.key_tokens[sentence];
+  const common = { rowLabels: names, colLabels: keys, width: view.width, theme: view.theme, font: FONT_PX };
+  if (!isSmall(names, keys)) return layoutAxes(ctx, { ...common, font: FONT_PX - 1, maxLabel: 84, maxCell: 30, rowTitle: "query", colTitle: "key" });
   const layout = layoutCells(ctx, { ...common, width: view.width - 20, maxCell: 52, maxHeight: 32, maxLabel: 76 });
   const geom = { ...layout.geom, x: layout.geom.x + 20, y: layout.geom.y + 20 };
   return { ...layout, geom, left: layout.left + 20, top: layout.top + 20, width: layout.width + 20, height: layout.height + 20 };
@@ -94,13 +101,13 @@ function printWeights(ctx, geom, values, { lut, toLevel, theme }) {
 
 /** The chosen row and cell, and the cell under the pointer. */
 export function paintMapMarks(/** @type {any} */ map, /** @type {any} */ view) {
-  const { base, over, layout, sentence } = map, { theme, query, key } = view, { geom } = layout, names = view.header.tokens[sentence];
+  const { base, over, layout, sentence } = map, { theme, query, key } = view, { geom } = layout, names = view.header.tokens[sentence], keys = view.header.key_tokens[sentence];
   const ctx = fitCanvas(over, layout.width, layout.height), colours = roleColours(theme), here = view.sentence === sentence && query !== null;
   if (here) {
     frameBox(ctx, rowRect(geom, query), { colour: colours.query, theme });
     tagRow(ctx, layout, names[query], query, { colour: colours.query, theme });
     if (key !== null) {
-      tagCol(ctx, layout, names[key], key, { colour: colours.key, theme });
+      tagCol(ctx, layout, keys[key], key, { colour: colours.key, theme });
       markCell(ctx, cellRect(geom, query, key), colours, theme);
     }
   }

@@ -19,7 +19,7 @@ export function drawRowTable(/** @type {any} */ view) {
   }
   const whatIf = view.variant !== header.as_model, caption = fill(strings.row_caption, {
     query: isolate(header.tokens[sentence][query]), sentence: sentence + 1 });
-  const row = rowNumbers(view), rows = header.tokens[sentence].map((name, key) => keyRow(view, row, name, key, whatIf));
+  const row = rowNumbers(view), rows = header.key_tokens[sentence].map((name, key) => keyRow(view, row, name, key, whatIf));
   const scroll = el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
     el("table", { dataset: { query: String(query), sentence: String(sentence) } }, el("caption", {}, caption),
       headRow(strings, whatIf), el("tbody", {}, ...rows), footRow(strings, row, whatIf)));
@@ -30,7 +30,7 @@ export function drawRowTable(/** @type {any} */ view) {
 
 /** The arrays of the chosen row. */
 function rowNumbers(/** @type {any} */ view) {
-  const { sentence, query, variant, header } = view, n = header.tokens[sentence].length;
+  const { sentence, query, variant, header } = view, n = header.key_tokens[sentence].length;
   const cut = (name, which) => sliceOf(view, name, sentence, which).subarray(query * n, (query + 1) * n);
   return { scaled: cut("scaled", null), masked: cut("masked", variant), weights: cut("weights", variant), model: cut("weights", header.as_model) };
 }
@@ -55,7 +55,7 @@ function keyRow(/** @type {any} */ view, /** @type {any} */ row, /** @type {stri
 
 /** The titles of the masks that block a key of the chosen row; the full reasons are in the readout. */
 function blockersAt(/** @type {any} */ view, /** @type {number} */ key) {
-  const { header, sentence, query, variant } = view, n = header.tokens[sentence].length;
+  const { header, sentence, query, variant } = view, n = header.key_tokens[sentence].length;
   const bits = sliceOf(view, "blocked", sentence, null)[query * n + key] & variant;
   return header.mask_names.filter((_, bit) => (bits >> bit) & 1).map((name) => header.strings[name] ?? name);
 }

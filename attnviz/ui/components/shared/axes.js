@@ -16,10 +16,18 @@ import { withAlpha } from "./theme.js";
  *   font?: number, maxCell?: number, maxLabel?: number, rowTitle?: string, colTitle?: string, square?: boolean}} LayoutOptions
  */
 
+/** Bits of a mark: a special token is muted, one that the model wrote is set in italics. */
+export const SPECIAL = 1;
+export const WRITTEN = 2;
 const GAP = 6;
 const TITLE = 20;
 
 const RIGHT_TO_LEFT = /[\u200f\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802-\ud803\ud83a-\ud83b]/;
+
+/** What kind of token each label is, as bits: the ones of `special` and of `written`. */
+export function axisMarks(/** @type {ArrayLike<number>} */ special, /** @type {ArrayLike<number>} */ written) {
+  return Array.from(special, (flag, i) => (flag ? SPECIAL : 0) | (written[i] ? WRITTEN : 0));
+}
 
 /** Text that runs from right to left, isolated from what surrounds it; other text as it is. */
 export function isolate(/** @type {string} */ text) {
@@ -85,12 +93,12 @@ function snap(/** @type {number} */ cell) {
 }
 
 /**
- * Draws both axes of a layout. `special` marks labels shown muted; `rowHi`/`colHi` are always drawn, emphasised.
+ * Draws both axes of a layout. `rowMarks`/`colMarks` come from axisMarks; `rowHi`/`colHi` are always drawn, emphasised.
  * @param {CanvasRenderingContext2D} ctx
  * @param {AxesLayout} layout
  * @param {readonly string[]} rowLabels
  * @param {readonly string[]} colLabels
- * @param {{theme: Theme, rowHi?: number | null, colHi?: number | null, rowSpecial?: ArrayLike<any>, colSpecial?: ArrayLike<any>,
+ * @param {{theme: Theme, rowHi?: number | null, colHi?: number | null, rowMarks?: ArrayLike<any>, colMarks?: ArrayLike<any>,
  *   rowTitle?: string, colTitle?: string}} opts
  */
 export function drawAxes(ctx, layout, rowLabels, colLabels, opts) {
@@ -99,11 +107,11 @@ export function drawAxes(ctx, layout, rowLabels, colLabels, opts) {
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   for (const row of shownLabels(geom.rows, geom.h / geom.rows, font + 2, rowHi)) {
-    drawRowLabel(ctx, layout, rowLabels[row], row, row === rowHi, !!opts.rowSpecial?.[row], theme);
+    drawRowLabel(ctx, layout, rowLabels[row], row, row === rowHi, Number(opts.rowMarks?.[row] ?? 0), theme);
   }
   const need = layout.angle === 0 ? 0 : layout.angle === 45 ? (font + 3) * 1.42 : font + 2;
   for (const col of shownLabels(geom.cols, geom.w / geom.cols, need, colHi)) {
-    drawColLabel(ctx, layout, colLabels[col], col, col === colHi, !!opts.colSpecial?.[col], theme);
+    drawColLabel(ctx, layout, colLabels[col], col, col === colHi, Number(opts.colMarks?.[col] ?? 0), theme);
   }
   drawTitles(ctx, layout, opts);
   ctx.restore();
@@ -118,23 +126,23 @@ export function shownLabels(/** @type {number} */ count, /** @type {number} */ c
 }
 
 /** Font, colour and text of a label. */
-function styleLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ room, /** @type {boolean} */ hi, /** @type {boolean} */ special, /** @type {Theme} */ theme) {
-  ctx.font = `${hi ? "600 " : ""}${layout.font}px ${theme.font}`;
-  ctx.fillStyle = hi ? theme.accent : special ? withAlpha(theme.muted, 0.75) : theme.text;
+function styleLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ room, /** @type {boolean} */ hi, /** @type {number} */ marks, /** @type {Theme} */ theme) {
+  ctx.font = `${marks & WRITTEN ? "italic " : ""}${hi ? "600 " : ""}${layout.font}px ${theme.font}`;
+  ctx.fillStyle = hi ? theme.accent : marks & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
   return isolate(ellipsize(ctx, label, room));
 }
 
-function drawRowLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ row, /** @type {boolean} */ hi, /** @type {boolean} */ special, /** @type {Theme} */ theme) {
+function drawRowLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ row, /** @type {boolean} */ hi, /** @type {number} */ marks, /** @type {Theme} */ theme) {
   const { geom } = layout, y = geom.y + ((row + 0.5) * geom.h) / geom.rows;
-  const text = styleLabel(ctx, layout, label, layout.rowRoom, hi, special, theme);
+  const text = styleLabel(ctx, layout, label, layout.rowRoom, hi, marks, theme);
   ctx.textAlign = "right";
   ctx.fillText(text, geom.x - GAP, y + 0.5);
 }
 
-function drawColLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ col, /** @type {boolean} */ hi, /** @type {boolean} */ special, /** @type {Theme} */ theme) {
+function drawColLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ col, /** @type {boolean} */ hi, /** @type {number} */ marks, /** @type {Theme} */ theme) {
   const { geom, angle } = layout, x = geom.x + ((col + 0.5) * geom.w) / geom.cols, y = geom.y - GAP;
   const room = angle === 0 ? geom.w / geom.cols - 4 : angle === 45 ? (layout.colRoom - layout.font) / 0.71 : layout.colRoom;
-  const text = styleLabel(ctx, layout, label, room + (angle === 0 ? 4 : 0), hi, special, theme);
+  const text = styleLabel(ctx, layout, label, room + (angle === 0 ? 4 : 0), hi, marks, theme);
   if (angle === 0) {
     ctx.textAlign = "center";
     ctx.fillText(text, x, y - layout.font / 2);

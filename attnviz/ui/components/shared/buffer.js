@@ -6,7 +6,8 @@
 /** @typedef {{data: Values, shape: number[], dtype: "u8" | "u16" | "f32"}} PackedArray */
 /** @typedef {{header: any, arrays: Record<string, PackedArray>}} Parsed */
 /** The header of the components that show all heads (grid, head); mirror of HeadsView in heads.py.
- * @typedef {{strings: Record<string, string>, model: string, tokens: string[], special: (0 | 1)[], n_layers: number,
+ * @typedef {{strings: Record<string, string>, model: string, tokens: string[], special: (0 | 1)[], written: (0 | 1)[],
+ *   key_tokens: string[], key_special: (0 | 1)[], key_written: (0 | 1)[], cross: 0 | 1, n_layers: number,
  *   n_heads: number, n_query: number, n_key: number, sentences: string[][]}} HeadsHeader */
 
 /**

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Bool, UInt8
+from jaxtyping import UInt8
 
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.ui.components import buffer, bundle
+from attnviz.ui.components.heads import Axis, axes_header
 from attnviz.ui.components.selection import Extent, Selection, ignore, parse_selection
 
 if TYPE_CHECKING:
@@ -85,14 +86,14 @@ STRING_KEYS: tuple[str, ...] = (
 FORMULAS: dict[Stage, str] = {
     "x": "X",
     "q": "Q = X·W_Q + b_Q",
-    "k": "K = X·W_K + b_K",
-    "v": "V = X·W_V + b_V",
+    "k": "K = {source}·W_K + b_K",
+    "v": "V = {source}·W_V + b_V",
     "scores": "S = Q·Kᵀ",
-    "scaled": "S ÷ √d_k",
-    "capped": "c·tanh(S ÷ (c·√d_k))",
-    "biased": "S ÷ √d_k + B",
-    "masked": "S ÷ √d_k + M",
-    "weights": "A = softmax(S ÷ √d_k + M)",
+    "scaled": "{scaled}",
+    "capped": "C = c·tanh(({scaled}) ÷ c)",
+    "biased": "{unbiased} + B",
+    "masked": "{unmasked} + M",
+    "weights": "A = softmax({unmasked} + M{sink})",
     "mixed": "Z = A·V",
     "concat": "[Z_0 … Z_h]",
     "projected": "[Z_0 … Z_h]·W_O + b_O",
@@ -105,13 +106,15 @@ OPTIONAL: tuple[Stage, ...] = ("capped", "biased")
 class StepsData:
     """One head of one sentence, ready to be drawn; `absent` says why a stage has no view."""
 
-    tokens: tuple[str, ...]
-    special: Bool[np.ndarray, "token"]
+    queries: Axis
+    keys: Axis
+    cross: bool
     layer: int
     head: int
     n_layers: int
     n_heads: int
     scaling: float
+    sink: bool
     views: tuple[StepView, ...]
     absent: Mapping[Stage, str]
     blocked: UInt8[np.ndarray, "query key"]
@@ -142,11 +145,13 @@ def header(data: StepsData) -> dict[str, object]:
     views = {view.stage: view for view in data.views}
     d_head = views["q"].values.shape[1]
     d_value = views["mixed"].values.shape[1]
+    formulas = _formulas(
+        data, usual=math.isclose(data.scaling * math.sqrt(d_head), 1, rel_tol=1e-5)
+    )
     model_wide = views.get("x") or views.get("projected")
     return {
         "strings": dict(data.strings),
-        "tokens": list(data.tokens),
-        "special": [int(flag) for flag in data.special],
+        **axes_header(data.queries, data.keys, data.cross),
         "layer": data.layer,
         "head": data.head,
         "n_layers": data.n_layers,
@@ -158,15 +163,32 @@ def header(data: StepsData) -> dict[str, object]:
         "mask_reasons": list(data.mask_reasons),
         "head_slice": [data.head * d_value, (data.head + 1) * d_value],
         "panels": [
-            _panel(stage, views.get(stage), data)
+            _panel(stage, views.get(stage), data, formulas)
             for stage in STAGES
             if stage in views or stage not in OPTIONAL
         ],
     }
 
 
-def _panel(stage: Stage, view: StepView | None, data: StepsData) -> dict[str, object]:
-    title = {"stage": stage, "title": data.strings[TITLE_KEYS[stage]], "formula": FORMULAS[stage]}
+def _formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
+    """The formula of each stage as this model computes it: other scalings, a softcap, a bias."""
+    stages = {view.stage for view in data.views}
+    scaled = "S ÷ √d_k" if usual else f"S × {data.scaling:.4g}"
+    unbiased = "C" if "capped" in stages else scaled
+    parts = {
+        "source": "E" if data.cross else "X",
+        "scaled": scaled,
+        "unbiased": unbiased,
+        "unmasked": f"{unbiased} + B" if "biased" in stages else unbiased,
+        "sink": " | s" if data.sink else "",
+    }
+    return {stage: formula.format_map(parts) for stage, formula in FORMULAS.items()}
+
+
+def _panel(
+    stage: Stage, view: StepView | None, data: StepsData, formulas: Mapping[Stage, str]
+) -> dict[str, object]:
+    title = {"stage": stage, "title": data.strings[TITLE_KEYS[stage]], "formula": formulas[stage]}
     if view is None:
         return {**title, "absent": data.absent[stage], "shape": None}
     return {

@@ -2,6 +2,7 @@
 // The Steps strip: mounts once per element, redraws on new data, theme, width or choice.
 // The chosen query and key live here and in the URL; layer and head are asked of the server, which computes them.
 
+import { axisMarks } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
 import { el, localPoint, oncePerFrame, setData, setText, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
@@ -17,7 +18,8 @@ import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
 /**
  * The header of the buffer; beside it travel one f32 matrix per panel that is not absent, by its stage's name, and
  * blocked u8 [query, key], the bits of the masks that block a cell.
- * @typedef {{strings: Record<string, string>, tokens: string[], special: number[], layer: number, head: number,
+ * @typedef {{strings: Record<string, string>, tokens: string[], special: number[], written: number[], key_tokens: string[],
+ *   key_special: number[], key_written: number[], cross: 0 | 1, layer: number, head: number,
  *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, mask_names: string[],
  *   mask_reasons: string[], head_slice: [number, number], panels: PanelInfo[]}} StepsHeader
  */
@@ -70,9 +72,11 @@ function mountSteps(/** @type {any} */ root, /** @type {any} */ setStateValue) {
 }
 
 function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data), n = header.tokens.length, { nodes } = view, first = !view.header;
+  const { header, arrays } = parse(data), { nodes } = view, first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
-  view.selection = clampSelection(from, { ...header, n_query: n, n_key: n });
+  view.selection = clampSelection(from, { ...header, n_query: header.tokens.length, n_key: header.key_tokens.length });
+  header.marks = axisMarks(header.special, header.written);
+  header.key_marks = axisMarks(header.key_special, header.key_written);
   Object.assign(view, { header, arrays, theme: theme(view.root), scale: view.selection.scale,
     query: view.selection.query, key: view.selection.key });
   const colours = roleColours(view.theme);
@@ -102,12 +106,12 @@ function writeFrame(/** @type {any} */ view) {
 
 /** The sentence in the bar, the live region and the arithmetic, after the choice or the data changed. */
 function showChoice(/** @type {any} */ view) {
-  const { nodes, header, query, key } = view, { strings, tokens } = header, both = query !== null && key !== null;
+  const { nodes, header, query, key } = view, { strings, tokens, key_tokens: keys } = header, both = query !== null && key !== null;
   nodes.clear.hidden = query === null && key === null;
   setData(nodes.top, { query, key });
   const asks = both
-    ? namedTokens(strings.asks, { query: tokenMark("query", tokens[query]), key: tokenMark("key", tokens[key]) })
-    : query !== null ? [tokenMark("query", tokens[query])] : key !== null ? [tokenMark("key", tokens[key])] : [strings.hint];
+    ? namedTokens(strings.asks, { query: tokenMark("query", tokens[query]), key: tokenMark("key", keys[key]) })
+    : query !== null ? [tokenMark("query", tokens[query])] : key !== null ? [tokenMark("key", keys[key])] : [strings.hint];
   nodes.asks.classList.toggle("empty", query === null && key === null);
   nodes.asks.replaceChildren(...asks);
   drawArithmetic(view);

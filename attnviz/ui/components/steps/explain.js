@@ -16,7 +16,7 @@ const SHOWN_COMPONENTS = 8;
 
 /** Rebuilds the box for the chosen cell; without one it says how to choose. */
 export function drawArithmetic(/** @type {any} */ view) {
-  const { box } = view.nodes, { strings, tokens } = view.header, { query, key } = view;
+  const { box } = view.nodes, { strings, tokens, key_tokens: keys } = view.header, { query, key } = view;
   if (query === null || key === null) {
     box.replaceChildren(el("p", { class: "hint" }, strings.hint));
     return;
@@ -24,7 +24,7 @@ export function drawArithmetic(/** @type {any} */ view) {
   const steps = [scoreStep(view), scaledStep(view), maskStep(view), softmaxStep(view), mixedStep(view), projectedStep(view)];
   box.replaceChildren(
     el("header", {}, el("h2", {}, strings.arithmetic), el("p", { class: "asks" }, ...namedTokens(strings.asks, {
-      query: tokenMark("query", tokens[query]), key: tokenMark("key", tokens[key]) })),
+      query: tokenMark("query", tokens[query]), key: tokenMark("key", keys[key]) })),
     el("p", { class: "precision" }, strings.precision)),
     el("ol", { class: "sums" }, ...steps));
 }
@@ -125,12 +125,12 @@ function maskStep(/** @type {any} */ view) {
 }
 
 function softmaxStep(/** @type {any} */ view) {
-  const { strings, tokens } = view.header, soft = softmaxOf(view.arrays, view.query, view.key);
+  const { strings, key_tokens: keys } = view.header, soft = softmaxOf(view.arrays, view.query, view.key);
   if (!soft) return missingCard(view, "weights", strings.step_weight);
   if (!soft.live) return stepCard("weights", strings.step_weight, [el("p", { class: "hint" }, strings.softmax_dead), mathLine(resultOf("0"))]);
   const max = fmtFixed(soft.max, DECIMALS), exact = (v) => fmtReal(v, 5), minus = soft.max < 0 ? `(${max})` : max;
   return stepCard("weights", strings.step_weight, [
-    el("p", { class: "hint" }, fill(strings.softmax_text, { max, n: tokens.length })),
+    el("p", { class: "hint" }, fill(strings.softmax_text, { max, n: keys.length })),
     mathLine(fractionOf([`exp(${fmtFixed(soft.score, DECIMALS)} − ${minus})`], ["Σ exp(s − ", minus, ")"]), " = ",
       fractionOf([exact(soft.exp)], [exact(soft.sum)]), " = ", resultOf(exact(soft.weight))),
   ]);
@@ -138,10 +138,10 @@ function softmaxStep(/** @type {any} */ view) {
 
 /** weight × v, component by component, beside the mixed row it goes into. */
 function mixedStep(/** @type {any} */ view) {
-  const { strings, tokens } = view.header, part = mixedOf(view.arrays, view.query, view.key);
+  const { strings, tokens, key_tokens: keys } = view.header, part = mixedOf(view.arrays, view.query, view.key);
   if (!part) return missingCard(view, "mixed", strings.step_mixed);
   const count = Math.min(SHOWN_COMPONENTS, part.v.length), first = Array.from({ length: count }, (_, d) => d);
-  const rows = [[namedTokens(strings.value_row, { key: tokenMark("key", tokens[view.key]) }), part.v], [[strings.weighted_row], part.weighted],
+  const rows = [[namedTokens(strings.value_row, { key: tokenMark("key", keys[view.key]) }), part.v], [[strings.weighted_row], part.weighted],
     [namedTokens(strings.mixed_row, { query: tokenMark("query", tokens[view.query]) }), part.mixed]];
   const line = ([name, values]) => el("tr", {}, el("th", { scope: "row" }, ...name), ...first.map((d) => el("td", {}, fmtFixed(values[d], DECIMALS))));
   const table = el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, strings.component), ...first.map((d) => el("th", { scope: "col" }, String(d))))),

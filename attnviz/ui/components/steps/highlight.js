@@ -14,24 +14,28 @@ export const ROW_ROLES = {
   mixed: ["query"], concat: ["query"], projected: ["query"],
 };
 
+/** Stages whose rows are keys. */
+export const KEY_STAGES = ["k", "v"];
+
 export const SQUARE_STAGES = ["scores", "scaled", "capped", "biased", "masked", "weights"];
 
 /**
  * @param {string} stage
  * @param {number | null} query
  * @param {number | null} key
- * @param {[number, number]} headSlice columns [start, stop) of concat that belong to the head
+ * @param {{head_slice: [number, number], cross: 0 | 1}} header the head's columns [start, stop) of concat; in
+ *   cross-attention the keys come from another text than X
  * @returns {Marks}
  */
-export function marksOf(stage, query, key, headSlice) {
+export function marksOf(stage, query, key, header) {
   const position = { query, key };
   const rows = ROW_ROLES[stage]
-    .filter((role) => position[role] !== null)
+    .filter((role) => position[role] !== null && !(header.cross && stage === "x" && role === "key"))
     .map((role) => ({ row: position[role], role }));
   const square = SQUARE_STAGES.includes(stage) && query !== null && key !== null;
   return {
     rows,
     cell: square ? [query, key] : null,
-    cols: stage === "concat" ? headSlice : null,
+    cols: stage === "concat" ? header.head_slice : null,
   };
 }

@@ -10,7 +10,7 @@ import { cellRect, drawMatrix } from "../shared/matrix.js";
 import { fittingDecimals, frameBox, layoutCells, layoutStrip, markCell, printNumbers, roleColours, rowRect, tagCol, tagRow } from "../shared/panel.js";
 import { fmtReal } from "../shared/fmt.js";
 import { beforeMask } from "./arithmetic.js";
-import { SQUARE_STAGES, marksOf } from "./highlight.js";
+import { KEY_STAGES, SQUARE_STAGES, marksOf } from "./highlight.js";
 
 const FONT_PX = 11;
 const MAX_LABEL_PX = 58;
@@ -47,9 +47,14 @@ export function scaleOf(info, show) {
   return { lut: sequential(show.theme.dark), toLevel, low: fmtReal(low), high: fmtReal(high), name: "" };
 }
 
+/** The tokens along a panel's rows. */
+function rowsOf(/** @type {string} */ stage, /** @type {any} */ header) {
+  return KEY_STAGES.includes(stage) ? { labels: header.key_tokens, marks: header.key_marks } : { labels: header.tokens, marks: header.marks };
+}
+
 /** Where everything of a panel lies. `show.widths` holds the room of square and other panels. */
 function layoutOf(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ info, /** @type {any} */ show) {
-  const { tokens } = show.header, common = { theme: show.theme, font: FONT_PX, maxLabel: MAX_LABEL_PX, rowLabels: tokens };
+  const common = { theme: show.theme, font: FONT_PX, maxLabel: MAX_LABEL_PX, rowLabels: rowsOf(info.stage, show.header).labels };
   if (SQUARE_STAGES.includes(info.stage)) return layoutSquare(ctx, show);
   const late = ["mixed", "concat", "projected"].includes(info.stage);
   const cell = show.widths.cell, rowHeight = late ? cell : Math.min(cell, 18);
@@ -59,9 +64,10 @@ function layoutOf(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} *
 
 /** Layout of the panels with tokens on both axes: with room for numbers up to 12 tokens, square cells above. */
 function layoutSquare(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ show) {
-  const { tokens } = show.header, common = { theme: show.theme, font: FONT_PX, rowLabels: tokens, colLabels: tokens, width: show.widths.square };
-  if (tokens.length > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, maxLabel: MAX_LABEL_PX, maxCell: 44 });
-  return layoutCells(ctx, { ...common, maxCell: 52, maxHeight: 26, maxLabel: tokens.length > 6 ? 46 : MAX_LABEL_PX });
+  const { tokens, key_tokens: keys } = show.header, most = Math.max(tokens.length, keys.length);
+  const common = { theme: show.theme, font: FONT_PX, rowLabels: tokens, colLabels: keys, width: show.widths.square };
+  if (most > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, maxLabel: MAX_LABEL_PX, maxCell: 44 });
+  return layoutCells(ctx, { ...common, maxCell: 52, maxHeight: 26, maxLabel: most > 6 ? 46 : MAX_LABEL_PX });
 }
 
 /** The height of a row in the square panels, which the others share. */
@@ -103,12 +109,13 @@ function printCells(ctx, geom, values, scale, theme) {
 }
 
 function drawPanelAxes(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ panel, /** @type {any} */ show) {
-  const { info, layout } = panel, { tokens, special } = show.header, { geom } = layout;
+  const { info, layout } = panel, { tokens, marks, key_tokens: keys, key_marks: keyMarks } = show.header, { geom } = layout;
   if (SQUARE_STAGES.includes(info.stage)) {
-    drawAxes(ctx, layout, tokens, tokens, { theme: show.theme, rowSpecial: special, colSpecial: special });
+    drawAxes(ctx, layout, tokens, keys, { theme: show.theme, rowMarks: marks, colMarks: keyMarks });
     return;
   }
-  drawAxes(ctx, { ...layout, geom: { ...geom, cols: 0 } }, tokens, [], { theme: show.theme, rowSpecial: special });
+  const rows = rowsOf(info.stage, show.header);
+  drawAxes(ctx, { ...layout, geom: { ...geom, cols: 0 } }, rows.labels, [], { theme: show.theme, rowMarks: rows.marks });
   drawNumberedColumns(ctx, geom, info, show);
 }
 
@@ -132,18 +139,18 @@ function drawNumberedColumns(ctx, geom, info, show) {
 export function paintMarks(/** @type {any} */ panel, /** @type {any} */ show) {
   const { info, over, base, layout } = panel, { theme, header, query, key } = show, { geom } = layout;
   const ctx = fitCanvas(over, layout.width, layout.height), colours = roleColours(theme);
-  const marks = marksOf(info.stage, query, key, header.head_slice);
+  const marks = marksOf(info.stage, query, key, header);
   if (marks.cols) markColumns(ctx, geom, marks.cols, show);
   for (const { row, role } of marks.rows) {
     frameBox(ctx, rowRect(geom, row), { colour: colours[role], theme, dashed: role === "key" });
-    tagRow(ctx, layout, header.tokens[row], row, { colour: colours[role], theme });
+    tagRow(ctx, layout, (role === "key" ? header.key_tokens : header.tokens)[row], row, { colour: colours[role], theme });
   }
   if (marks.cols && query !== null) {
     frameBox(ctx, sliceRect(geom, query, marks.cols), { colour: colours.query, theme, width: 3 });
   }
   if (marks.cell) {
     if (!marks.rows.length) tagRow(ctx, layout, header.tokens[query], query, { colour: colours.query, theme });
-    tagCol(ctx, layout, header.tokens[key], key, { colour: colours.key, theme });
+    tagCol(ctx, layout, header.key_tokens[key], key, { colour: colours.key, theme });
     markCell(ctx, cellRect(geom, query, key), colours, theme);
   }
   if (panel.hover) frameBox(ctx, cellRect(geom, panel.hover.row, panel.hover.col), { colour: theme.text, theme, width: 1 });

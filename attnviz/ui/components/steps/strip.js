@@ -3,10 +3,10 @@
 // readouts, and decides how many panels stand side by side. Painting is paint.js, what is marked is highlight.js.
 
 import { el, pixelRatio, setData, setText } from "../shared/dom.js";
-import { fill, fmtError } from "../shared/fmt.js";
+import { fill, fmtError, fmtReal } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { gradientOf, printed, subscripted } from "../shared/panel.js";
-import { SQUARE_STAGES } from "./highlight.js";
+import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
 import { paintBase, paintMarks, squareCell } from "./paint.js";
 
 /** The three lines of the strip, and the operator that leads into each panel. */
@@ -19,7 +19,7 @@ const FRAME_PX = 22;
 
 /** @returns {string} changes when the panels have to be built anew */
 function shapeOf(/** @type {any} */ header) {
-  return JSON.stringify(header.panels.map((info) => [info.stage, info.absent === null]));
+  return JSON.stringify([header.cross, header.scaling, header.panels.map((info) => [info.stage, info.absent === null])]);
 }
 
 /**
@@ -34,18 +34,25 @@ export function buildPanels(view, wire) {
     return;
   }
   view.shape = shape;
-  view.panels = header.panels.map((info) => makePanel(info));
+  view.panels = header.panels.map((info) => makePanel(info, header));
   const lines = LINES.map((stages) => el("div", { class: "line" }, ...view.panels
     .filter((panel) => stages.includes(panel.info.stage)).map((panel) => panel.step)));
   view.nodes.strip.replaceChildren(...lines);
   for (const panel of view.panels) if (panel.base) wire(panel);
 }
 
-function makePanel(/** @type {any} */ info) {
+/** What leads into a panel, as this model computes it. */
+function operatorOf(/** @type {string} */ stage, /** @type {any} */ header) {
+  if (header.cross && KEY_STAGES.includes(stage)) return OPERATORS[stage].replace("X", "E");
+  const usual = Math.abs(header.scaling * Math.sqrt(header.d_head) - 1) < 1e-5;
+  return stage === "scaled" && !usual ? `× ${fmtReal(header.scaling)}` : OPERATORS[stage];
+}
+
+function makePanel(/** @type {any} */ info, /** @type {any} */ header) {
   const title = el("h2", {}), formula = el("span", { class: "formula" }), shape = el("span", { class: "shape" });
   const badge = el("p", { class: "badge" }), note = el("p", { class: "note" });
   const panel = /** @type {any} */ ({ info, title, formula, shape, badge, note, hover: null, col: 0 });
-  const operator = OPERATORS[info.stage] ? el("span", { class: "operator" }, ...subscripted(OPERATORS[info.stage])) : null;
+  const leads = operatorOf(info.stage, header), operator = leads ? el("span", { class: "operator" }, ...subscripted(leads)) : null;
   const body = info.absent === null ? makeCanvas(panel) : el("p", { class: "absent" });
   panel.absent = info.absent === null ? null : body;
   const section = el("section", { class: "panel", dataset: { stage: info.stage } }, operator,
@@ -69,7 +76,7 @@ function makeCanvas(/** @type {any} */ panel) {
 
 /** Room for a canvas in the square panels, in the first line's and in the last line's others. */
 export function measure(/** @type {any} */ view) {
-  const width = Math.max(260, view.nodes.strip.clientWidth), n = view.header.tokens.length;
+  const width = Math.max(260, view.nodes.strip.clientWidth), n = Math.max(view.header.tokens.length, view.header.key_tokens.length);
   const need = n <= 12 ? Math.max(190, n * 22 + 50) : 230;
   const perLine = Math.max(1, Math.min(3, Math.floor(width / (need + FRAME_PX + GAP_PX))));
   const square = Math.floor(Math.min(n <= 12 ? Math.max(need, 340) : 326, width / perLine - FRAME_PX - GAP_PX));
@@ -171,14 +178,14 @@ function writeScale(/** @type {any} */ panel, /** @type {any} */ view) {
 
 /** What the panel holds under the pointer, else at the chosen cell. */
 function writeReadout(/** @type {any} */ panel, /** @type {any} */ view) {
-  const at = panel.hover ?? chosenIn(panel, view), { tokens } = view.header;
+  const at = panel.hover ?? chosenIn(panel, view), { tokens, key_tokens: keys } = view.header;
   const matrix = view.arrays[panel.info.stage];
   if (!at) return void panel.readout.replaceChildren(" ");
   const value = matrix.data[at.row * matrix.shape[1] + at.col], square = SQUARE_STAGES.includes(panel.info.stage);
   const role = ["k", "v"].includes(panel.info.stage) ? "key" : "query";
   const where = square
-    ? [el("span", { class: "query" }, isolate(tokens[at.row])), " → ", el("span", { class: "key" }, isolate(tokens[at.col]))]
-    : [el("span", { class: role }, isolate(tokens[at.row])), ` · ${panel.info.cols} ${at.col}`];
+    ? [el("span", { class: "query" }, isolate(tokens[at.row])), " → ", el("span", { class: "key" }, isolate(keys[at.col]))]
+    : [el("span", { class: role }, isolate((role === "key" ? keys : tokens)[at.row])), ` · ${panel.info.cols} ${at.col}`];
   panel.readout.replaceChildren(el("span", { class: "where" }, ...where), el("b", {}, printed(value)));
   setData(panel.readout, { value: String(value) });
 }
@@ -194,11 +201,11 @@ export function chosenIn(/** @type {any} */ panel, /** @type {any} */ view) {
 
 /** One panel's value at its chosen cell in a sentence, for the live region. */
 export function spoken(/** @type {any} */ panel, /** @type {any} */ view) {
-  const at = chosenIn(panel, view), { tokens, strings } = view.header, { info } = panel;
+  const at = chosenIn(panel, view), { tokens, key_tokens: keys, strings } = view.header, { info } = panel;
   if (!at) return "";
   const value = printed(view.arrays[info.stage].data[at.row * view.arrays[info.stage].shape[1] + at.col]);
   if (SQUARE_STAGES.includes(info.stage)) {
-    return fill(strings.readout_pair, { title: info.title, query: isolate(tokens[at.row]), key: isolate(tokens[at.col]), value });
+    return fill(strings.readout_pair, { title: info.title, query: isolate(tokens[at.row]), key: isolate(keys[at.col]), value });
   }
-  return fill(strings.readout_row, { title: info.title, axis: info.rows, token: isolate(tokens[at.row]), col_axis: info.cols, col: at.col, value });
+  return fill(strings.readout_row, { title: info.title, axis: info.rows, token: isolate((KEY_STAGES.includes(info.stage) ? keys : tokens)[at.row]), col_axis: info.cols, col: at.col, value });
 }
