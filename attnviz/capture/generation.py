@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attnviz.call import AttentionCall, Projection
-from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.errors import BadInput, TooLarge, UnsupportedAttention
 from attnviz.inputs import AttentionInputs
 from attnviz.models.loaded import LoadedModel
 
@@ -57,6 +57,7 @@ def write(lm: LoadedModel, inputs: dict[str, Tensor], how: Generation) -> Writte
             code="cannot_generate",
             name=lm.name,
         )
+    _require_room(lm, inputs, how)
     options: dict[str, object] = {"do_sample": how.temperature is not None}
     if how.temperature is not None:
         options |= {"temperature": how.temperature, "top_k": how.top_k, "top_p": how.top_p}
@@ -72,6 +73,22 @@ def write(lm: LoadedModel, inputs: dict[str, Tensor], how: Generation) -> Writte
             **options,
         )
     return Written(out.sequences, out.get("beam_indices") if how.beams > 1 else None)
+
+
+def _require_room(lm: LoadedModel, inputs: dict[str, Tensor], how: Generation) -> None:
+    """Raise `TooLarge` when the model has no positions left for what it is to write."""
+    two_stacks = lm.kind == "encoder-decoder"
+    given = 1 if two_stacks or "input_ids" not in inputs else inputs["input_ids"].shape[1]
+    needed = given + how.n_tokens - 1  # the last token is never read
+    if needed > lm.max_tokens:
+        raise TooLarge(
+            f"{how.n_tokens} new tokens after {given} need {needed} positions and {lm.name} has"
+            f" {lm.max_tokens}; write fewer, or shorten the text",
+            code="no_room_to_write",
+            found=needed,
+            limit=lm.max_tokens,
+            unit="tokens",
+        )
 
 
 def joined(calls: Iterable[AttentionCall], written: Written) -> tuple[AttentionCall, ...]:

@@ -17,6 +17,8 @@ from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 
 # a text that is longer than this is refused even by models without a limit of their own
 MOST_TOKENS = 16_384
+# how byte-pair and SentencePiece vocabularies write the space before a word
+WORD_STARTS = ("Ġ", "▁")
 
 
 @dataclass(eq=False)
@@ -89,7 +91,7 @@ class LoadedModel:
         else:
             pieces = tuple(tokenizer.convert_ids_to_tokens(ids))
         labels = tuple(
-            label(piece, "" if added else text[start:end], unknown=token == unknown)
+            label(piece, "" if added else text[start:end] or _surface(piece), token == unknown)
             for piece, (start, end), added, token in zip(pieces, offsets, special, ids, strict=True)
         )
         return Tokens(
@@ -101,3 +103,9 @@ class LoadedModel:
             special=np.array(special, dtype=np.bool_),
             padding=~np.array(attended, dtype=np.bool_),
         )
+
+
+def _surface(piece: str) -> str:
+    """The characters of a piece that begins a word, where its text is not at hand; else nothing."""
+    word = piece[1:]
+    return word if piece[:1] in WORD_STARTS and word.isascii() else ""

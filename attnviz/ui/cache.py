@@ -93,22 +93,40 @@ def _frozen_heap() -> Iterator[None]:
     gc.freeze()
 
 
-def captured(source: Source, texts: tuple[str, ...], cut: bool) -> Captured:
-    """The texts as one batch, run through the model, verified and described."""
+@dataclass(frozen=True)
+class Request:
+    """What a model is to read, and to write: its repr names all of it.
+
+    The model writes one token more than `generate`: its last one is never read, so that it has no
+    row and no column.
+    """
+
+    texts: tuple[str, ...] = ()
+    cut: bool = False
+    target: str = ""
+    generate: int = 0
+
+
+def captured(source: Source, request: Request) -> Captured:
+    """The texts as one batch, run through the model and verified."""
     loaded = model(source)
-    return _captured(f"{source} {loaded.key}", source.name, texts, cut, loaded)
+    return _captured(f"{source} {loaded.key} {request}", source.name, request, loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _captured(
-    model_key: str, name: str, texts: tuple[str, ...], cut: bool, _loaded: "LoadedModel"
-) -> Captured:
-    capture = attnviz.capture(_loaded, texts, cut=cut)
+def _captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -> Captured:
+    capture = attnviz.capture(
+        _loaded,
+        _request.texts,
+        target=[_request.target] * len(_request.texts) if _request.target else None,
+        generate=_request.generate + 1 if _request.generate else 0,
+        cut=_request.cut,
+    )
     errors = capture.verify()
     tolerance = errors.pop("tolerance")
     return Captured(
-        key=repr((model_key, texts, cut)),
-        name=name,
+        key=key,
+        name=_name,
         model=_loaded,
         capture=capture,
         # max() would lose a NaN that is not the first

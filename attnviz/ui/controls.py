@@ -13,7 +13,7 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui import cache, state
-from attnviz.ui.frame import EXAMPLES, plain
+from attnviz.ui.frame import EXAMPLES, WRITING, plain
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.sources import label
 
@@ -30,6 +30,7 @@ def sidebar(lang: Language, pages: Sequence[StreamlitPage]) -> None:
         navigation(tuple(pages))
         _text(lang)
         _model(lang)
+        _writing(lang)
         _language(lang)
 
 
@@ -149,19 +150,56 @@ def _take_model_name() -> None:
     state.open_model(state.clean("model", state.widget_value("model_name")).strip())
 
 
+def _writing(lang: Language) -> None:
+    """What a model that writes is to write, or to have written."""
+    view = state.current()
+    card = state.card(view.model)
+    if card is None or card.kind not in WRITING:
+        return
+    if card.kind == "encoder-decoder":
+        st.text_input(
+            text(lang, "sidebar.target"),
+            key=state.show_in_widget("target", view.target),
+            max_chars=state.MAX_CHARS["target"],
+            placeholder=text(lang, "sidebar.target_placeholder"),
+            help=text(lang, "sidebar.target_help"),
+            on_change=_take_target,
+        )
+    st.number_input(
+        text(lang, "sidebar.generate"),
+        min_value=0,
+        max_value=state.MOST_WRITTEN,
+        key=state.show_in_widget("generate", view.generate),
+        help=text(lang, "sidebar.generate_help"),
+        disabled=bool(card.kind == "encoder-decoder" and view.target.strip()),
+        on_change=_take_generate,
+    )
+
+
+def _take_target() -> None:
+    state.update(target=state.clean("target", state.widget_value("target")), query=None, key=None)
+
+
+def _take_generate() -> None:
+    count = state.widget_value("generate")
+    if isinstance(count, int):
+        state.update(generate=count, query=None, key=None)
+
+
 def attention(lang: Language, captured: cache.Captured) -> Group:
     """The attentions to look at; a choice appears only where the model has several."""
     view = state.current()
     group = chosen(captured.groups, view.stack, view.kind)
     if len(captured.groups) > 1:
         titles = {each.name: _attention_title(lang, each) for each in captured.groups}
+        name = f"attention.{lang}"
         st.segmented_control(
             text(lang, "attention.label"),
             list(titles),
-            key=state.show_in_widget("attention", group.name),
+            key=state.show_in_widget(name, group.name),
             format_func=titles.__getitem__,
             on_change=_take_attention,
-            args=(captured.groups,),
+            args=(name, captured.groups),
         )
     return group
 
@@ -172,10 +210,10 @@ def _attention_title(lang: Language, group: Group) -> str:
     return text(lang, f"attention.{group.stack}_{group.kind}")
 
 
-def _take_attention(among: Sequence[Group]) -> None:
-    name, view = state.widget_value("attention"), state.current()
+def _take_attention(widget: str, among: Sequence[Group]) -> None:
+    asked, view = state.widget_value(widget), state.current()
     for group in among:
-        if group.name == name:
+        if group.name == asked:
             most = group.extent
             state.update(
                 stack=group.stack,

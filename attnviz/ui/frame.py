@@ -11,7 +11,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,7 +20,11 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, has, text
 from attnviz.models.labels import visible
 from attnviz.models.registry import REGISTRY
+from attnviz.types import ModelKind
 from attnviz.ui import cache, sources, state
+
+if TYPE_CHECKING:
+    from attnviz.models.loaded import LoadedModel
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +34,12 @@ MODEL_ERRORS = (
     *("unknown_model", "folder_not_allowed", "no_folder", "no_config", "pickle_only"),
     *("no_weights", "damaged_file", "cannot_load", "nan_weights", "nan_output"),
     *("hub_unreachable", "model_too_large", "no_attention", "unknown_attention"),
-    *("unmodelled_argument", "static_cache", "no_tokenizer", "mismatch"),
+    *("unmodelled_argument", "no_tokenizer", "mismatch"),
 )
+# what letting it write nothing mends
+WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
+WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
+FIRST_WRITTEN = 8
 MAX_SHOWN_CHARS = 120
 MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -49,24 +57,47 @@ def open_page(name: str) -> Language:
 
 def captured(lang: Language, with_second: bool = False) -> cache.Captured | None:
     """The capture of the current view; None after saying on the page why there is none."""
-    view = state.current()
+    view, card = state.current(), state.card(state.current().model)
     if not view.model:
         st.subheader(text(lang, "empty.model_title"))
         st.markdown(text(lang, "empty.model_body", name=text(lang, "sidebar.model_name")))
         return None
-    if not view.text.strip():
+    if card is not None and not view.text.strip():
         _empty(lang)
         return None
     source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
+    loaded = _load(lang, source)
     texts = (view.text, view.text2) if with_second and view.text2.strip() else (view.text,)
-    _load(lang, source)
+    request = _request(texts, loaded.kind)
+    if loaded.kind == "encoder-decoder" and not (request.target or request.generate):
+        _no_target(lang)
+        return None
     with st.spinner(text(lang, "wait.capture", characters=sum(map(len, texts)))):
-        found = cache.captured(source, texts, view.cut)
+        found = cache.captured(source, request)
     _notices(lang, found)
     return found
 
 
-def _load(lang: Language, source: sources.Source) -> None:
+def _request(texts: tuple[str, ...], kind: ModelKind) -> cache.Request:
+    """What to run: a target only where there is a decoder to read it, and then nothing written."""
+    view = state.current()
+    target = view.target if kind == "encoder-decoder" and view.target.strip() else ""
+    writes = kind in WRITING and not target
+    return cache.Request(texts, view.cut, target, view.generate if writes else 0)
+
+
+def _no_target(lang: Language) -> None:
+    st.subheader(text(lang, "empty.target_title"))
+    st.markdown(text(lang, "empty.target_body", target=text(lang, "sidebar.target")))
+    st.button(
+        text(lang, "action.write", count=FIRST_WRITTEN),
+        key=state.widget_key("start.write"),
+        on_click=state.update,
+        kwargs={"generate": FIRST_WRITTEN},
+    )
+
+
+def _load(lang: Language, source: sources.Source) -> "LoadedModel":
     """Load the model; the sidebar is drawn again where it did not know what model that is."""
     name = state.current().model
     said = text(lang, "wait.model", model=plain(sources.label(lang, name)))
@@ -74,6 +105,7 @@ def _load(lang: Language, source: sources.Source) -> None:
         loaded = cache.model(source)
     if state.learn(name, loaded.card):
         st.rerun()
+    return loaded
 
 
 def _empty(lang: Language) -> None:
@@ -93,6 +125,12 @@ def _notices(lang: Language, found: cache.Captured) -> None:
     model = found.model
     if model.notice is not None:
         st.warning(text(lang, "notice.hub", source=plain(model.card.hub_id)))
+    group = found.groups[-1]  # the stack that writes runs last
+    if group.written().any():
+        labels = [
+            of for of, new in zip(group.queries().labels, group.written(), strict=True) if new
+        ]
+        st.caption(text(lang, "notice.written", count=len(labels), tokens=plain(" ".join(labels))))
     tokens = [found.capture.tokens_of(batch) for batch in range(found.capture.n_batch)]
     if any(_was_cut(of.text, of.offsets, model.max_tokens) for of in tokens):
         st.info(text(lang, "cut.notice", limit=model.max_tokens))
@@ -149,10 +187,12 @@ def _say(lang: Language, error: AttnVizError) -> None:
 def _way_out(lang: Language, code: str, details: dict[str, str]) -> None:
     """A button that changes what caused the error, where one change mends it."""
     first_head = ("action.first_head", {"layer": 0, "head": 0})
+    nothing = ("action.write_nothing", {"generate": 0})
     known: dict[str, tuple[str, dict[str, Any]]] = {
         "too_many_tokens": ("cut.button", {"cut": True}),
         "bad_layer": first_head,
         "bad_head": first_head,
+        **dict.fromkeys(WRITING_ERRORS, nothing),
     }
     if state.current().model != state.DEFAULT_MODEL:
         default_model = {"model": state.DEFAULT_MODEL, **state.UNCHOSEN}

@@ -31,10 +31,11 @@ from attnviz.ui.components.selection import (
 
 PREFIX = "attnviz."
 DEFAULT_MODEL = "minilm"
-# both texts percent-encoded (9 bytes for a CJK character) must fit the 64 KiB of a request line,
+# all texts percent-encoded (9 bytes for a CJK character) must fit the 64 KiB of a request line,
 # or the address could not be opened again
-MAX_CHARS = {"text": 6000, "text2": 1000}
+MAX_CHARS = {"text": 6000, "text2": 600, "target": 400}
 MAX_INDEX = 99_999
+MOST_WRITTEN = 64
 MAX_NAME_CHARS = 400
 INDICES = ("layer", "head", "query", "key")
 # what was chosen in one model means nothing in another
@@ -48,13 +49,16 @@ class View:
 
     `lang` is None while the browser's locale decides. `cut` asks to keep only the tokens that the
     model can read. `stack` and `kind` choose among a model's attentions where it has several.
-    `query` and `key` are positions, None when no cell is chosen.
+    `target` is what an encoder–decoder is to have written, `generate` how many tokens the model is
+    to write itself. `query` and `key` are positions, None when no cell is chosen.
     """
 
     model: str
     text: str
     text2: str
     cut: bool = False
+    target: str = ""
+    generate: int = 0
     lang: i18n.Language | None = None
     stack: Stack | None = None
     kind: Kind | None = None
@@ -91,6 +95,9 @@ def _checked(name: str, raw: object) -> tuple[Any, bool]:
     """(the value to use, or None; whether it is exactly what was given)."""
     if name in INDICES:
         return _checked_index(raw)
+    if name == "generate":
+        asked, exact = _checked_index(raw)
+        return (None, False) if asked is None else (min(asked, MOST_WRITTEN), asked <= MOST_WRITTEN)
     if not isinstance(raw, str):
         return None, False
     if name in MAX_CHARS:

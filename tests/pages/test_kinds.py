@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import attnviz
+from attnviz import i18n
 from attnviz.ui import state
-from tests.pages.conftest import Visit, sent
+from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key
 PAGES = ("overview", "head", "steps", "masks")
@@ -53,3 +54,88 @@ def test_steps_of_a_decoder_name_the_future(visit: Visit, tiny: Tiny) -> None:
     _, arrays = sent(visit("steps", text=TEXT, model=tiny("gpt2")))
     n = len(arrays["blocked"])
     assert (arrays["blocked"] == np.triu(np.full((n, n), 2), 1)).all()
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_model_that_writes_says_what_it_needs(
+    visit: Visit, tiny: Tiny, lang: i18n.Language
+) -> None:
+    app = visit("overview", lang=lang, text=TEXT, model=tiny("marian"))
+    assert not app.error
+    assert app.subheader[0].value == i18n.text(lang, "empty.target_title")
+    app.button(KEY("start.write")).click().run()
+    assert not app.error
+    assert parameters(app)["generate"] == "8"
+    assert len(app.get("button_group")) == 1
+    assert len(sent(app)[0]["tokens"]) == len(TEXT.split()) + 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("model", ["marian", "t5"])
+@pytest.mark.parametrize(("stack", "kind"), [("encoder", "self"), ("decoder", "cross")])
+def test_an_encoder_decoder_on_every_page(
+    visit: Visit, tiny: Tiny, page: str, model: str, stack: str, kind: str
+) -> None:
+    asked = {"text": TEXT, "text2": "", "target": SECOND, "stack": stack, "kind": kind}
+    app = visit(page, model=tiny(model), layer="1", head="2", **asked)
+    assert not app.error
+    header, arrays = sent(app)
+    cap = attnviz.capture(attnviz.load(tiny(model)), TEXT, target=SECOND)
+    call = cap.call(1, kind, stack)  # type: ignore[arg-type]
+    rows, columns = list(cap.query_tokens(call).labels), list(cap.key_tokens(call).labels)
+    one = page != "masks"
+    assert header["tokens"] == (rows if one else [rows])
+    assert header["key_tokens"] == (columns if one else [columns])
+    assert header["cross"] == int(kind == "cross")
+    assert arrays["weights"].shape[-2:] == (len(rows), len(columns))
+    if page == "steps":
+        np.testing.assert_allclose(arrays["weights"], call.weights(2), atol=1e-6)
+    if page == "masks":
+        ran = header["as_model"]
+        np.testing.assert_allclose(arrays["weights"][0, ran], call.weights(2), atol=1e-6)
+
+
+def test_another_attention_is_chosen(visit: Visit, tiny: Tiny) -> None:
+    app = visit("overview", text=TEXT, target=SECOND, model=tiny("marian"), layer="1", query="1")
+    (choice,) = app.get("button_group")
+    choice.set_value("decoder_cross").run()
+    found = parameters(app)
+    assert (found["stack"], found["kind"], found["layer"]) == ("decoder", "cross", "1")
+    assert "query" not in found
+    assert sent(app)[0]["cross"] == 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_decoder_writes_is_marked(visit: Visit, tiny: Tiny, page: str) -> None:
+    app = visit(page, text=TEXT, text2="", model=tiny("gpt2"), generate="3")
+    assert not app.error
+    header, _ = sent(app)
+    prompt = len(TEXT.split())
+    written = header["written"][0] if page == "masks" else header["written"]
+    assert written == [0] * prompt + [1] * 3
+    (note,) = [each.value for each in app.main.caption if "italics" in each.value]
+    assert "3 tokens" in note
+
+
+def test_what_a_model_writes_is_what_the_library_writes(visit: Visit, tiny: Tiny) -> None:
+    header, arrays = sent(visit("head", text=TEXT, model=tiny("llama"), generate="4"))
+    cap = attnviz.capture(attnviz.load(tiny("llama")), TEXT, generate=5)
+    assert header["tokens"] == list(cap.tokens.labels)
+    shown = np.sqrt((arrays["weights"].astype(np.float64) / 65535) ** 2)
+    assert np.abs(shown - np.sqrt(cap.all_weights())).max() <= 0.5 / 65535 + 1e-6
+
+
+def test_too_many_tokens_to_write_are_refused(visit: Visit, tiny: Tiny) -> None:
+    app = visit("overview", text=TEXT, model=tiny("gpt2"), generate="40")
+    said = i18n.text("en", "error.no_room_to_write", found=46, limit=32)
+    assert [each.value for each in app.error] == [said]
+    app.button(KEY("way_out.no_room_to_write")).click().run()
+    assert not app.error
+    assert "generate" not in parameters(app)
+
+
+def test_minilm_is_asked_for_nothing_more(visit: Visit) -> None:
+    app = visit("overview", text=TEXT, generate="5", target="x")
+    assert not app.error
+    assert not app.number_input
+    assert not app.sidebar.text_input

@@ -155,7 +155,7 @@ def test_loaded_models_are_bounded(visit: Visit, tiny: Tiny, tmp_path: Path) -> 
         shutil.copytree(tiny("bert"), folder, dirs_exist_ok=True)
         visit("overview", text=TEXT, model=str(folder))
         source = sources.source(str(folder))
-        cache.captured(source, (TEXT,), False)
+        cache.captured(source, cache.Request((TEXT,)))
         kept.append(weakref.ref(cache.model(source).model))
     gc.unfreeze()
     gc.collect()

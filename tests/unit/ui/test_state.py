@@ -51,6 +51,8 @@ def test_random_views_survive_the_address() -> None:
             text="".join(rng.choices(alphabet, k=rng.randrange(20))),
             text2="".join(rng.choices(alphabet, k=rng.randrange(20))),
             cut=rng.random() < 0.5,
+            target="".join(rng.choices(alphabet, k=rng.randrange(9))),
+            generate=rng.randrange(state.MOST_WRITTEN + 1),
             lang=rng.choice([None, *i18n.LANGUAGES]),
             stack=rng.choice([None, "encoder", "decoder"]),
             kind=rng.choice([None, "self", "cross"]),
@@ -86,6 +88,8 @@ def test_the_order_of_parameters_is_that_of_the_browser() -> None:
         ("lang", "xx"),
         ("lang", "EN"),
         ("cut", "yes"),
+        ("generate", "-1"),
+        ("generate", "some"),
         ("stack", "middle"),
         ("kind", "other"),
     ],
@@ -101,7 +105,7 @@ def test_an_index_from_a_component_must_be_a_whole_number(raw: object) -> None:
     assert state.parse({"layer": raw}) == ({}, ("layer",))
 
 
-@pytest.mark.parametrize("name", ["text", "text2"])
+@pytest.mark.parametrize("name", ["text", "text2", "target"])
 def test_a_long_text_is_shortened_and_named(name: str) -> None:
     limit = state.MAX_CHARS[name]
     found, rejected = state.parse({name: "x" * (limit + 1)})
