@@ -34,6 +34,18 @@ def pixel_inputs(lm: LoadedModel, image: object) -> dict[str, Tensor]:
     return {name: of.to(lm.key.device) for name, of in made.items() if isinstance(of, Tensor)}
 
 
+def seen(lm: LoadedModel, image: object) -> UInt8[np.ndarray, "row column rgb"]:
+    """What the model sees of a picture: cropped and resized by its processor, in RGB again."""
+    pixels = pixel_inputs(lm, image)["pixel_values"][0].float().cpu().numpy()
+    shown = np.moveaxis(pixels, 0, -1)
+    processor = lm.processor
+    if getattr(processor, "do_normalize", False):
+        mean, std = (np.array(getattr(processor, name)) for name in ("image_mean", "image_std"))
+        shown = shown * std + mean
+    scale = processor.rescale_factor if getattr(processor, "do_rescale", False) else 1.0  # type: ignore[attr-defined]
+    return np.clip(np.rint(shown / scale), 0, 255).astype(np.uint8)
+
+
 def as_picture(image: object) -> Image.Image:
     """A picture in RGB, from a `PIL.Image` or an array of bytes [row, column] or [.., 3]."""
     if isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim in (2, 3):

@@ -16,13 +16,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
+from jaxtyping import UInt8
 
 import attnviz
 from attnviz.ui.groups import Group, groups
 from attnviz.ui.sources import Source
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from attnviz.call import Capture
     from attnviz.metrics import HeadRole
     from attnviz.models.loaded import LoadedModel
@@ -40,7 +44,10 @@ _loading = threading.Lock()
 
 @dataclass(frozen=True, eq=False)
 class Captured:
-    """A capture and what every page says about it. `key` names all that determined it."""
+    """A capture and what every page says about it. `key` names all that determined it.
+
+    `picture` is what a vision model saw.
+    """
 
     key: str
     name: str
@@ -49,6 +56,7 @@ class Captured:
     error: float
     tolerance: float
     groups: tuple[Group, ...]
+    picture: UInt8[np.ndarray, "row column rgb"] | None = None
 
     @property
     def verified(self) -> bool:
@@ -105,23 +113,35 @@ class Request:
     cut: bool = False
     target: str = ""
     generate: int = 0
+    picture: str = ""
 
 
-def captured(source: Source, request: Request) -> Captured:
-    """The texts as one batch, run through the model and verified."""
+def captured(source: Source, request: Request, image: "Image | None" = None) -> Captured:
+    """The texts as one batch, or a picture, run through the model and verified.
+
+    `request.picture` is the digest of `image`.
+    """
     loaded = model(source)
-    return _captured(f"{source} {loaded.key} {request}", source.name, request, loaded)
+    return _captured(f"{source} {loaded.key} {request}", source.name, request, image, loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -> Captured:
-    capture = attnviz.capture(
-        _loaded,
-        _request.texts,
-        target=[_request.target] * len(_request.texts) if _request.target else None,
-        generate=_request.generate + 1 if _request.generate else 0,
-        cut=_request.cut,
-    )
+def _captured(
+    key: str, _name: str, _request: Request, _image: "Image | None", _loaded: "LoadedModel"
+) -> Captured:
+    if _image is not None:
+        from attnviz.capture.images import seen
+
+        capture, picture = attnviz.capture(_loaded, image=_image), seen(_loaded, _image)
+    else:
+        picture = None
+        capture = attnviz.capture(
+            _loaded,
+            _request.texts,
+            target=[_request.target] * len(_request.texts) if _request.target else None,
+            generate=_request.generate + 1 if _request.generate else 0,
+            cut=_request.cut,
+        )
     errors = capture.verify()
     tolerance = errors.pop("tolerance")
     return Captured(
@@ -133,6 +153,7 @@ def _captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -
         error=max(errors.values(), key=lambda error: (error != error, error)),
         tolerance=tolerance,
         groups=groups(capture),
+        picture=picture,
     )
 
 

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from attnviz.errors import AttnVizError
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui import cache, state
-from attnviz.ui.frame import EXAMPLES, WRITING, plain
+from attnviz.ui import cache, pictures, state
+from attnviz.ui.frame import EXAMPLES, WRITING, plain, say
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.sources import label
 
@@ -28,7 +29,11 @@ def sidebar(lang: Language, pages: Sequence[StreamlitPage]) -> None:
         st.markdown(f"**{text(lang, 'app.name')}**")
         st.caption(text(lang, "app.tagline"))
         navigation(tuple(pages))
-        _text(lang)
+        card = state.card(state.current().model)
+        if card is not None and card.kind == "vision":
+            _picture(lang)
+        else:
+            _text(lang)
         _model(lang)
         _writing(lang)
         _language(lang)
@@ -70,6 +75,44 @@ def _text(lang: Language) -> None:
         st.caption(text(lang, f"example_hint.{shown[0]}"))
 
 
+def _picture(lang: Language) -> None:
+    """The pictures that the app draws, and a place for one of the visitor's own."""
+    image, name = state.current().image, f"image.{lang}"
+    st.selectbox(
+        text(lang, "sidebar.picture"),
+        [*pictures.DRAWN, *([image] if image == pictures.OWN else [])],
+        key=state.show_in_widget(name, image),
+        format_func=lambda each: text(lang, f"picture.{each}"),
+        on_change=_take_picture,
+        args=(name,),
+    )
+    file = st.file_uploader(
+        text(lang, "sidebar.upload"),
+        type=["png", "jpg", "jpeg"],
+        max_upload_size=pictures.MOST_BYTES // pictures.MIB,
+        key=state.widget_key("upload"),
+        help=text(lang, "sidebar.upload_help"),
+        on_change=_take_upload,
+    )
+    problem = state.upload_problem()
+    if file is not None and problem is not None:
+        say(lang, problem)
+
+
+def _take_picture(widget: str) -> None:
+    state.update(image=state.widget_value(widget), query=None, key=None)
+
+
+def _take_upload() -> None:
+    file = state.widget_value("upload")
+    if file is None:
+        return
+    try:
+        state.keep_picture(pictures.uploaded(file.getvalue()))
+    except AttnVizError as error:
+        state.keep_problem(error)
+
+
 def _take_text() -> None:
     state.update(text=state.clean("text", state.widget_value("text")), cut=False)
 
@@ -81,7 +124,10 @@ def _take_example(lang: Language) -> None:
 
 
 def second_text(lang: Language) -> None:
-    """The box for the second sentence of a batch."""
+    """The box for the second sentence of a batch, where the model reads sentences."""
+    card = state.card(state.current().model)
+    if card is not None and card.kind == "vision":
+        return
     st.text_input(
         text(lang, "sidebar.text2"),
         key=state.show_in_widget("text2", state.current().text2),

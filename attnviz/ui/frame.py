@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.errors import AttnVizError
+from attnviz.errors import AttnVizError, UnsupportedAttention
 from attnviz.i18n import Language, has, text
 from attnviz.models.labels import visible
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
-from attnviz.ui import cache, sources, state
+from attnviz.ui import cache, pictures, routes, sources, state
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
@@ -34,10 +34,12 @@ MODEL_ERRORS = (
     *("unknown_model", "folder_not_allowed", "no_folder", "no_config", "pickle_only"),
     *("no_weights", "damaged_file", "cannot_load", "nan_weights", "nan_output"),
     *("hub_unreachable", "model_too_large", "no_attention", "unknown_attention"),
-    *("unmodelled_argument", "no_tokenizer", "mismatch"),
+    *("unmodelled_argument", "no_tokenizer", "mismatch", "kind_not_shown"),
+    "no_image_processor",
 )
 # what letting it write nothing mends
 WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
+UNREADABLE: tuple[ModelKind, ...] = ("speech", "text-image")
 WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
 FIRST_WRITTEN = 8
 MAX_SHOWN_CHARS = 120
@@ -62,11 +64,20 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
         st.subheader(text(lang, "empty.model_title"))
         st.markdown(text(lang, "empty.model_body", name=text(lang, "sidebar.model_name")))
         return None
-    if card is not None and not view.text.strip():
+    if card is not None and card.kind != "vision" and not view.text.strip():
         _empty(lang)
         return None
     source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
     loaded = _load(lang, source)
+    if loaded.kind in UNREADABLE:
+        raise UnsupportedAttention(
+            f"{loaded.name} is a {loaded.kind} model; the app shows models that read text or"
+            " pictures, the library others too",
+            code="kind_not_shown",
+            name=loaded.name,
+        )
+    if loaded.kind == "vision":
+        return _pictured(lang, source)
     texts = (view.text, view.text2) if with_second and view.text2.strip() else (view.text,)
     request = _request(texts, loaded.kind)
     if loaded.kind == "encoder-decoder" and not (request.target or request.generate):
@@ -76,6 +87,18 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
         found = cache.captured(source, request)
     _notices(lang, found)
     return found
+
+
+def _pictured(lang: Language, source: sources.Source) -> cache.Captured | None:
+    """The capture of the chosen picture; None after saying that it has to be chosen again."""
+    image = state.picture()
+    if image is None:
+        st.subheader(text(lang, "empty.picture_title"))
+        st.markdown(text(lang, "empty.picture_body"))
+        return None
+    request = cache.Request(picture=pictures.digest(image))
+    with st.spinner(text(lang, "wait.picture")):
+        return cache.captured(source, request, image)
 
 
 def _request(texts: tuple[str, ...], kind: ModelKind) -> cache.Request:
@@ -166,7 +189,8 @@ def guard(lang: Language) -> Iterator[None]:
     try:
         yield
     except AttnVizError as error:
-        _say(lang, error)
+        say(lang, error)
+        _way_out(lang, error)
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("page failed, reference %s", reference)
@@ -174,18 +198,22 @@ def guard(lang: Language) -> Iterator[None]:
         st.button(text(lang, "action.reload"), key=state.widget_key("reload"))
 
 
-def _say(lang: Language, error: AttnVizError) -> None:
+def _details(error: AttnVizError) -> dict[str, str]:
+    return {name: plain(str(value)) for name, value in error.details.items()}
+
+
+def say(lang: Language, error: AttnVizError) -> None:
+    """An error in the visitor's language."""
     key = f"error.{error.code}"
-    details = {name: plain(str(value)) for name, value in error.details.items()}
     if has(key):
-        st.error(text(lang, key, **details))
+        st.error(text(lang, key, **_details(error)))
     else:
         st.error(text(lang, "error.other", message=plain(str(error))))
-    _way_out(lang, error.code, details)
 
 
-def _way_out(lang: Language, code: str, details: dict[str, str]) -> None:
+def _way_out(lang: Language, error: AttnVizError) -> None:
     """A button that changes what caused the error, where one change mends it."""
+    code, details = error.code, _details(error)
     first_head = ("action.first_head", {"layer": 0, "head": 0})
     nothing = ("action.write_nothing", {"generate": 0})
     known: dict[str, tuple[str, dict[str, Any]]] = {
@@ -206,6 +234,16 @@ def _way_out(lang: Language, code: str, details: dict[str, str]) -> None:
             on_click=state.update,
             kwargs=changes,
         )
+
+
+def own_code(lang: Language, module: str) -> None:
+    """Say that only weights are known, and where they are shown."""
+    st.info(text(lang, "own_code.body", module=plain(module)))
+    st.page_link(
+        routes.file("head"),
+        label=text(lang, "own_code.link"),
+        query_params=state.params(state.current()),
+    )
 
 
 def adjusted(lang: Language) -> None:

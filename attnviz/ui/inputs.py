@@ -16,7 +16,7 @@ from attnviz.ui import cache, sources
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import masks as masks_component
 from attnviz.ui.components import steps as steps_component
-from attnviz.ui.components.heads import Axis, HeadsView, strings_of
+from attnviz.ui.components.heads import Axis, HeadsView, Patches, strings_of
 from attnviz.ui.groups import Group
 
 if TYPE_CHECKING:
@@ -51,7 +51,16 @@ def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
             for of_layer in cache.roles(captured, group)
         ),
         weights=group.all_weights(),
+        patches=_patches(captured, group),
     )
+
+
+def _patches(captured: Captured, group: Group) -> Patches | None:
+    """The picture under the tokens, where each of its patches is one of them."""
+    grid, n = captured.capture.grid, len(group.queries())
+    if captured.picture is None or grid is None or group.cross or grid[0] * grid[1] > n:
+        return None
+    return Patches(*grid, first=n - grid[0] * grid[1], picture=captured.picture)
 
 
 def _axes(group: Group, batch: int = 0, layer: int = 0) -> tuple[Axis, Axis]:

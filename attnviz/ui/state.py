@@ -14,12 +14,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_args
 
 import streamlit as st
+from PIL.Image import Image
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz import i18n
+from attnviz.errors import AttnVizError
 from attnviz.models.labels import without_surrogates
 from attnviz.models.registry import REGISTRY
 from attnviz.types import Kind, ModelCard, Stack
+from attnviz.ui import pictures
 from attnviz.ui.components.selection import (
     SCALES,
     SPECIALS,
@@ -50,7 +53,8 @@ class View:
     `lang` is None while the browser's locale decides. `cut` asks to keep only the tokens that the
     model can read. `stack` and `kind` choose among a model's attentions where it has several.
     `target` is what an encoder–decoder is to have written, `generate` how many tokens the model is
-    to write itself. `query` and `key` are positions, None when no cell is chosen.
+    to write itself, `image` the picture that a vision model reads. `query` and `key` are
+    positions, None when no cell is chosen.
     """
 
     model: str
@@ -59,6 +63,7 @@ class View:
     cut: bool = False
     target: str = ""
     generate: int = 0
+    image: str = "shapes"
     lang: i18n.Language | None = None
     stack: Stack | None = None
     kind: Kind | None = None
@@ -110,6 +115,7 @@ def _checked(name: str, raw: object) -> tuple[Any, bool]:
         return (raw == "1"), raw in {"0", "1"}
     allowed: dict[str, tuple[str, ...]] = {
         "lang": i18n.LANGUAGES,
+        "image": (*pictures.DRAWN, pictures.OWN),
         "stack": get_args(Stack),
         "kind": get_args(Kind),
         "scale": SCALES,
@@ -184,6 +190,33 @@ def learn(name: str, found: ModelCard) -> bool:
     newest = list(known.items())[1 - MAX_CARDS :]
     st.session_state[f"{PREFIX}cards"] = {**dict(newest), name: found}
     return True
+
+
+def keep_picture(image: Image) -> None:
+    """Keep what the visitor uploaded, for this session only, and look at it."""
+    st.session_state[f"{PREFIX}picture"] = image
+    st.session_state[f"{PREFIX}upload_problem"] = None
+    update(image=pictures.OWN, query=None, key=None)
+
+
+def keep_problem(error: AttnVizError) -> None:
+    """Keep why the last upload was refused."""
+    st.session_state[f"{PREFIX}upload_problem"] = error
+
+
+def upload_problem() -> AttnVizError | None:
+    """Why the last upload was refused; None when it was not."""
+    found: AttnVizError | None = st.session_state.get(f"{PREFIX}upload_problem")
+    return found
+
+
+def picture() -> Image | None:
+    """The chosen picture; None when it is an upload that this session does not have."""
+    name = current().image
+    if name in pictures.DRAWN:
+        return pictures.drawn(name)
+    found: Image | None = st.session_state.get(f"{PREFIX}picture")
+    return found
 
 
 def select(chosen: Selection) -> None:

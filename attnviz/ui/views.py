@@ -54,6 +54,9 @@ def steps(lang: Language, captured: cache.Captured, group: Group) -> None:
     """Every step of the chosen head; another head is derived when it is asked for."""
     with frame.guard(lang):
         layer, head = state.place()
+        if group.own_code(layer):
+            frame.own_code(lang, group.call(layer).module)
+            return
         data = cache.buffer(
             f"{captured.key} {group.name} steps {lang} {layer} {head}",
             lambda: strip.pack_steps(inputs.steps(lang, group, layer, head)),
@@ -67,6 +70,9 @@ def masks(lang: Language, captured: cache.Captured, group: Group) -> None:
     """The chosen head on every sentence of the batch, under each combination of masks."""
     with frame.guard(lang):
         layer, head = state.place()
+        if group.own_code(layer):
+            frame.own_code(lang, group.call(layer).module)
+            return
         data = cache.buffer(
             f"{captured.key} {group.name} masks {lang} {layer} {head}",
             lambda: overlays.pack_masks(inputs.masks(lang, group, layer, head)),

@@ -1,13 +1,15 @@
 """Models of every kind on every page: attentions to choose from, and their own two axes."""
 
 from collections.abc import Callable
+from io import BytesIO
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui import state
+from attnviz.ui import pictures, state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key
@@ -139,3 +141,103 @@ def test_minilm_is_asked_for_nothing_more(visit: Visit) -> None:
     assert not app.error
     assert not app.number_input
     assert not app.sidebar.text_input
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_vision_model_reads_a_picture(visit: Visit, tiny: Tiny, page: str) -> None:
+    app = visit(page, text="", model=tiny("vit"), image="landscape")
+    assert not app.error
+    assert not app.sidebar.text_area
+    header, arrays = sent(app)
+    labels = header["tokens"][0] if page == "masks" else header["tokens"]
+    assert labels[:2] == ["[CLS]", "r0c0"]
+    assert len(labels) == 10  # 3 × 3 patches and [CLS]
+    assert parameters(app)["image"] == "landscape"
+    cap = attnviz.capture(attnviz.load(tiny("vit")), image=pictures.drawn("landscape"))
+    if page == "head":
+        assert header["patches"] == {"rows": 3, "columns": 3, "first": 1}
+        assert arrays["picture"].shape == (12, 12, 3)
+        shown = np.sqrt((arrays["weights"].astype(np.float64) / 65535) ** 2)
+        assert np.abs(shown - np.sqrt(cap.all_weights())).max() <= 0.5 / 65535 + 1e-6
+
+
+def test_the_picture_is_what_the_model_saw(visit: Visit, tiny: Tiny) -> None:
+    _, arrays = sent(visit("head", text="", model=tiny("vit")))
+    expected = pictures.drawn("shapes").resize((12, 12), Image.Resampling.BILINEAR)
+    off = arrays["picture"].astype(int) - np.asarray(expected).astype(int)
+    assert np.abs(off).max() <= 2
+
+
+def test_another_picture_is_chosen(visit: Visit, tiny: Tiny) -> None:
+    app = visit("overview", text="", model=tiny("vit"))
+    app.selectbox(KEY("image.en")).set_value("stripes").run()
+    assert not app.error
+    assert parameters(app)["image"] == "stripes"
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_an_upload_of_another_session_is_not_here(
+    visit: Visit, tiny: Tiny, lang: i18n.Language
+) -> None:
+    app = visit("overview", lang=lang, text="", model=tiny("vit"), image="own")
+    assert not app.error
+    assert app.subheader[0].value == i18n.text(lang, "empty.picture_title")
+
+
+def test_a_picture_is_uploaded(visit: Visit, tiny: Tiny) -> None:
+    app = visit("head", text="", model=tiny("vit"))
+    data = BytesIO()
+    pictures.drawn("stripes").save(data, "PNG")
+    app.file_uploader[0].set_value(("mine.png", data.getvalue(), "image/png")).run()
+    assert not app.error
+    assert parameters(app)["image"] == "own"
+    app.file_uploader[0].set_value(("mine.png", b"no picture", "image/png")).run()
+    assert [each.value for each in app.error] == [i18n.text("en", "error.bad_picture")]
+    assert sent(app)[0]["patches"] is not None
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+@pytest.mark.parametrize("page", ["steps", "masks"])
+def test_attention_of_own_code_is_said(
+    visit: Visit, tiny: Tiny, page: str, lang: i18n.Language
+) -> None:
+    app = visit(page, lang=lang, text=TEXT, text2="", model=tiny("deberta"))
+    assert not app.error
+    assert not app.get("bidi_component")
+    (said,) = app.info
+    assert "attnviz" in said.value
+    assert i18n.text(lang, "own_code.link") in [
+        link.proto.label for link in app.main.get("page_link")
+    ]
+
+
+def test_weights_of_own_code_are_shown(visit: Visit, tiny: Tiny) -> None:
+    header, _ = sent(visit("overview", text=TEXT, model=tiny("deberta")))
+    assert (header["n_layers"], header["n_heads"]) == (2, 3)
+
+
+def test_a_softcap_has_its_step(visit: Visit, tiny: Tiny) -> None:
+    app = visit("steps", text=TEXT, model=tiny("gemma2"))
+    assert not app.error
+    header, arrays = sent(app)
+    formulas = {panel["stage"]: panel["formula"] for panel in header["panels"]}
+    assert formulas["capped"] == "C = c·tanh((S × 0.25) ÷ c)"
+    assert formulas["weights"] == "A = softmax(C + M)"
+    assert np.abs(arrays["capped"]).max() <= 2
+
+
+def test_a_window_is_shown_as_the_models_own_mask(visit: Visit, tiny: Tiny) -> None:
+    app = visit("masks", text=TEXT, text2="", model=tiny("gemma2"))
+    assert not app.error
+    header, arrays = sent(app)
+    assert header["mask_names"] == ["model"]
+    assert header["as_model"] == 1
+    own = attnviz.capture(attnviz.load(tiny("gemma2")), TEXT).weights(0, 0)
+    np.testing.assert_allclose(arrays["weights"][0, 1], own, atol=1e-6)
+
+
+def test_a_bias_has_its_step(visit: Visit, tiny: Tiny) -> None:
+    header, _ = sent(visit("steps", text=TEXT, target=SECOND, model=tiny("t5")))
+    formulas = {panel["stage"]: panel["formula"] for panel in header["panels"]}
+    assert formulas["scaled"] == "S × 1"
+    assert formulas["biased"] == "S × 1 + B"

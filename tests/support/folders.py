@@ -8,6 +8,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BertConfig,
     BertForMaskedLM,
+    DebertaV2Config,
+    DebertaV2ForMaskedLM,
+    Gemma2Config,
+    Gemma2ForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -50,6 +54,25 @@ def tokenizer(kind: str) -> PreTrainedTokenizerFast:
     )
 
 
+def _rarer(shape: dict[str, int], ids: dict[str, int]) -> dict[str, Callable[[], PreTrainedModel]]:
+    """Attention code of its own; a softcap and a sliding window."""
+    return {
+        "deberta": lambda: DebertaV2ForMaskedLM(DebertaV2Config(**shape, intermediate_size=20)),
+        "gemma2": lambda: Gemma2ForCausalLM(
+            Gemma2Config(
+                **shape,
+                **ids,
+                num_key_value_heads=1,
+                head_dim=8,
+                intermediate_size=20,
+                sliding_window=4,
+                attn_logit_softcapping=2.0,
+                query_pre_attn_scalar=16,
+            )
+        ),
+    }
+
+
 def model(name: str) -> PreTrainedModel:
     """A tiny model whose heads differ from one another."""
     torch.manual_seed(11)
@@ -58,6 +81,7 @@ def model(name: str) -> PreTrainedModel:
     vocabulary = {"vocab_size": VOCAB, "max_position_embeddings": 32}
     made: dict[str, Callable[[], PreTrainedModel]] = {
         "bert": lambda: BertForMaskedLM(BertConfig(**shape, **vocabulary, intermediate_size=20)),
+        **_rarer(shape | vocabulary, ids),
         "gpt2": lambda: GPT2LMHeadModel(
             GPT2Config(vocab_size=VOCAB, n_positions=32, n_embd=24, n_layer=2, n_head=3, **ids)
         ),
@@ -117,7 +141,7 @@ def save(folder: Path, name: str) -> Path:
         return folder
     kind = (
         "encoder"
-        if name == "bert"
+        if name in ("bert", "deberta")
         else "encoder-decoder"
         if name in ("marian", "t5")
         else "decoder"

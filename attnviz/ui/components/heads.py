@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Bool, Float32, UInt8
 
-from attnviz.ui.components.buffer import pack, quantise
+from attnviz.ui.components.buffer import Packable, pack, quantise
 from attnviz.ui.components.selection import Extent
 
 MAX_WIDE_BYTES = 24 * 2**20
@@ -42,6 +42,16 @@ def axes_header(queries: Axis, keys: Axis, cross: bool) -> dict[str, object]:
 
 
 @dataclass(frozen=True, eq=False)
+class Patches:
+    """A picture whose patches are the tokens from the `first` one on, row by row."""
+
+    rows: int
+    columns: int
+    first: int
+    picture: UInt8[np.ndarray, "row column rgb"]
+
+
+@dataclass(frozen=True, eq=False)
 class HeadsView:
     """All heads of one attention; `sentences[layer][head]` says in words what a head does most.
 
@@ -54,6 +64,7 @@ class HeadsView:
     cross: bool
     sentences: tuple[tuple[str, ...], ...]
     weights: Float32[np.ndarray, "layer head query key"]
+    patches: Patches | None = None
 
     @property
     def extent(self) -> Extent:
@@ -61,7 +72,9 @@ class HeadsView:
         return Extent(*self.weights.shape)
 
 
-def pack_heads(view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16]) -> bytes:
+def pack_heads(
+    view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16], with_picture: bool = False
+) -> bytes:
     """The buffer of a view."""
     extent = view.extent
     header = {
@@ -73,8 +86,18 @@ def pack_heads(view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16]
         "n_query": extent.n_query,
         "n_key": extent.n_key,
         "sentences": [list(row) for row in view.sentences],
+        "patches": _patches_header(view.patches),
     }
-    return pack(header, {"weights": quantise(view.weights, bits)})
+    arrays: dict[str, Packable] = {"weights": quantise(view.weights, bits)}
+    if view.patches is not None and with_picture:
+        arrays["picture"] = view.patches.picture
+    return pack(header, arrays)
+
+
+def _patches_header(patches: Patches | None) -> dict[str, int] | None:
+    if patches is None:
+        return None
+    return {"rows": patches.rows, "columns": patches.columns, "first": patches.first}
 
 
 def wide_bits(view: HeadsView) -> Literal[8, 16]:

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.ui.components import bundle, grid, head
 from attnviz.ui.components.buffer import quantise, unpack
-from attnviz.ui.components.heads import Axis, HeadsView, pack_heads, strings_of, wide_bits
+from attnviz.ui.components.heads import Axis, HeadsView, Patches, pack_heads, strings_of, wide_bits
 from attnviz.ui.components.selection import (
     Extent,
     OpenRequest,
@@ -39,7 +39,10 @@ def example() -> HeadsView:
     labels = ("[CLS]", "</script><img src=x>", "%{x}", "שלום", "[SEP]")
     keys = axis(*"abcdefg")
     sentences = tuple(tuple(f"L{i}.H{j} spreads" for j in range(HEADS)) for i in range(LAYERS))
-    return HeadsView("minilm", axis(*labels), keys, True, sentences, weights.astype(np.float32))
+    picture = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    patches = Patches(rows=1, columns=4, first=1, picture=picture)
+    values = weights.astype(np.float32)
+    return HeadsView("minilm", axis(*labels), keys, True, sentences, values, patches)
 
 
 @pytest.mark.parametrize(("part", "packer", "bits"), PARTS, ids=["grid", "head"])
@@ -55,6 +58,8 @@ def test_a_buffer_holds_the_view(part: object, packer: Callable[..., bytes], bit
     assert header["key_special"] == [1, 0, 0, 0, 0, 0, 0]
     assert header["cross"] == 1
     assert header["sentences"][1][2] == "L1.H2 spreads"
+    assert header["patches"] == {"rows": 1, "columns": 4, "first": 1}
+    assert ("picture" in arrays) == (part is head)
     expected = quantise(view.weights, 8) if bits == 8 else quantise(view.weights, 16)
     np.testing.assert_array_equal(arrays["weights"], expected)
 
@@ -76,7 +81,8 @@ def test_the_typedef_names_what_the_header_has() -> None:
     typedef = re.search(r"@typedef \{\{([^@]*)\}\} HeadsHeader", source)
     assert typedef is not None
     demo = json.loads((bundle.FOLDER / "grid" / "demo.json").read_text(encoding="utf-8"))
-    assert set(re.findall(r"(\w+):", typedef[1])) == demo.keys() - {"arrays"}
+    keys = demo.keys() | demo["patches"].keys()
+    assert set(re.findall(r"(\w+):", typedef[1])) == keys - {"arrays"}
 
 
 @pytest.mark.parametrize("part", [grid, head], ids=["grid", "head"])

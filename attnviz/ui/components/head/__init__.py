@@ -58,12 +58,14 @@ STRING_KEYS: tuple[str, ...] = (
     "head.hint",
     "head.token_at",
     "head.token_written",
+    "head.picture",
+    "head.picture_idle",
 )
 
 
 def pack_head(view: HeadsView, strings: Mapping[str, str]) -> bytes:
     """The buffer of the head page: two bytes for each weight, one where that would be too much."""
-    return pack_heads(view, strings, bits=wide_bits(view))
+    return pack_heads(view, strings, bits=wide_bits(view), with_picture=True)
 
 
 def show_head(

@@ -16,6 +16,7 @@ import { neighbour, onHeadKey } from "./keys.js";
 import { drawLines, hitLines, layoutLines, LINES_PER_QUERY } from "./lines.js";
 import { hiddenInRow, hiddenMean, rankAt, weightAt } from "./numbers.js";
 import { buildParts } from "./parts.js";
+import { drawPicture, hitPicture, layoutPicture, pictureQuery, pictureSource } from "./picture.js";
 import { showRanked } from "./ranked.js";
 
 const NARROW = 760;
@@ -66,6 +67,7 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   const { header, arrays } = parse(data);
   header.approximate = arrays.weights.dtype === "u8";
   const marks = axisMarks(header.special, header.written), keyMarks = axisMarks(header.key_special, header.key_written);
+  state.source = arrays.picture && header.patches ? pictureSource(arrays.picture) : null;
   Object.assign(state, { raw: data, header, marks, keyMarks, view: null, weights: arrays.weights, hover: null, focus: null });
   flushWrite();
   state.selection = clampSelection(readSelection(), header);
@@ -97,7 +99,7 @@ function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
 }
 
 function listenPointer(/** @type {any} */ state) {
-  const { heatmap, lines } = state.parts;
+  const { heatmap, lines, picture } = state.parts;
   const point = (/** @type {any} */ hover, /** @type {any} */ focus) => { state.hover = hover; state.focus = focus; state.point(); };
   heatmap.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     const hit = state.view ? hitHeatmap(state.layout, state.view.data, localPoint(event, heatmap)) : null;
@@ -106,7 +108,13 @@ function listenPointer(/** @type {any} */ state) {
   lines.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     point(null, state.view ? hitLines(state.linesLayout, state.view.data, localPoint(event, lines)) : null);
   });
-  for (const canvas of [heatmap, lines]) canvas.addEventListener("pointerleave", () => point(null, null));
+  const patchAt = (/** @type {MouseEvent} */ event) => hitPicture(state.pictureGeom, state.header.patches, localPoint(event, picture));
+  picture.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    const token = patchAt(event);
+    point(null, token === null ? null : { query: token, key: null });
+  });
+  picture.addEventListener("click", (/** @type {MouseEvent} */ event) => pin(state, { query: patchAt(event), key: null }));
+  for (const canvas of [heatmap, lines, picture]) canvas.addEventListener("pointerleave", () => point(null, null));
   heatmap.addEventListener("click", (/** @type {MouseEvent} */ event) => {
     heatmap.focus({ preventScroll: true });
     pin(state, hitHeatmap(state.layout, state.view.data, localPoint(event, heatmap)));
@@ -194,7 +202,8 @@ function showFocus(/** @type {any} */ state) {
   const { pinned, strings } = view;
   Object.assign(view, { hover, focus: focus ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
   drawHeatmap(parts.heatmap, state.cells, view, state.layout);
-  drawLines(parts.lines, state.cache, view, state.linesLayout);
+  if (state.source) showPicture(state);
+  else drawLines(parts.lines, state.cache, view, state.linesLayout);
   const cell = hover ?? (pinned.key === null ? null : pinned);
   drawBar(state, cell);
   setText(parts.readout, cell ? readout(view, cell) : strings.readout_idle);
@@ -205,6 +214,17 @@ function showFocus(/** @type {any} */ state) {
     showRanked(parts.ranked, view, query);
   }
   setText(parts.hidden, view.specialMode === "hide" ? hiddenText(view, query) : "");
+}
+
+/** The picture under the patches, with the attention of one query over it. */
+function showPicture(/** @type {any} */ state) {
+  const { view, parts, source, header } = state, { strings, patches } = header, query = pictureQuery(view);
+  state.pictureGeom = layoutPicture(source, patches, view.linesWidth);
+  drawPicture(parts.picture, source, state.pictureGeom, view);
+  const size = { rows: patches.rows, columns: patches.columns };
+  const said = query === null ? fill(strings.picture_idle, size) : fill(strings.picture, { ...size, token: view.labels[query], position: query });
+  parts.picture.setAttribute("aria-label", said);
+  setText(parts.pictured, said);
 }
 
 /** The printed colour bar, with a needle at the weight of a cell. */

@@ -8,7 +8,8 @@
 /** The header of the components that show all heads (grid, head); mirror of HeadsView in heads.py.
  * @typedef {{strings: Record<string, string>, model: string, tokens: string[], special: (0 | 1)[], written: (0 | 1)[],
  *   key_tokens: string[], key_special: (0 | 1)[], key_written: (0 | 1)[], cross: 0 | 1, n_layers: number,
- *   n_heads: number, n_query: number, n_key: number, sentences: string[][]}} HeadsHeader */
+ *   n_heads: number, n_query: number, n_key: number, sentences: string[][],
+ *   patches: {rows: number, columns: number, first: number} | null}} HeadsHeader */
 
 /**
  * Header and typed arrays of a buffer. The bytes may lie anywhere in a larger message, so they are copied once.
