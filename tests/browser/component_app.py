@@ -11,12 +11,13 @@ import streamlit as st
 from attnviz.i18n import catalogue
 from attnviz.types import StepView
 from attnviz.ui.components import grid, head, masks, steps
-from attnviz.ui.components.heads import HeadsView, strings_of
+from attnviz.ui.components.heads import Axis, HeadsView, strings_of
 from attnviz.ui.components.selection import Extent
 from tests.support.hostile import TOKENS
 
 N = len(TOKENS)
 N_LAYERS, N_HEADS, D_HEAD, D_MODEL = 2, 3, 5, 15
+AXIS = Axis(TOKENS, special=np.zeros(N, dtype=np.bool_), written=np.zeros(N, dtype=np.bool_))
 EXTENT = Extent(N_LAYERS, N_HEADS, N, N)
 SHAPES = {
     **dict.fromkeys(("x", "projected"), (("query", "d_model"), (N, D_MODEL))),
@@ -41,8 +42,9 @@ def heads_view() -> HeadsView:
     hostile = " ".join(TOKENS)
     return HeadsView(
         model=hostile,
-        tokens=TOKENS,
-        special=np.zeros(N, dtype=np.bool_),
+        queries=AXIS,
+        keys=AXIS,
+        cross=False,
         sentences=((hostile,) * N_HEADS,) * N_LAYERS,
         weights=random(N_LAYERS, N_HEADS, N, N),
     )
@@ -67,13 +69,15 @@ def show_steps() -> None:
     blocked = np.zeros((N, N), dtype=np.uint8)
     blocked[:, -1] = 1
     data = steps.StepsData(
-        tokens=TOKENS,
-        special=np.zeros(N, dtype=np.bool_),
+        queries=AXIS,
+        keys=AXIS,
+        cross=True,
         layer=0,
         head=1,
         n_layers=N_LAYERS,
         n_heads=N_HEADS,
         scaling=D_HEAD**-0.5,
+        sink=False,
         views=tuple(map(step_view, ORDER)),
         absent={"projected": " ".join(TOKENS)},
         blocked=blocked,
@@ -88,8 +92,9 @@ def show_masks() -> None:
     blocked = np.zeros((1, N, N), dtype=np.uint8)
     blocked[:, :, -1] = 1
     data = masks.MasksData(
-        tokens=(TOKENS,),
-        special=np.zeros((1, N), dtype=np.bool_),
+        queries=(AXIS,),
+        keys=(AXIS,),
+        cross=True,
         padding=np.zeros((1, N), dtype=np.bool_),
         layer=0,
         head=1,
