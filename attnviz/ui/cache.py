@@ -46,7 +46,7 @@ _loading = threading.Lock()
 class Captured:
     """A capture and what every page says about it. `key` names all that determined it.
 
-    `picture` is what a vision model saw.
+    `asked` is how many tokens the model was to write, `picture` what a vision model saw.
     """
 
     key: str
@@ -56,6 +56,7 @@ class Captured:
     error: float
     tolerance: float
     groups: tuple[Group, ...]
+    asked: int = 0
     picture: UInt8[np.ndarray, "row column rgb"] | None = None
 
     @property
@@ -153,6 +154,7 @@ def _captured(
         error=max(errors.values(), key=lambda error: (error != error, error)),
         tolerance=tolerance,
         groups=groups(capture),
+        asked=_request.generate,
         picture=picture,
     )
 

@@ -154,6 +154,9 @@ def _notices(lang: Language, found: cache.Captured) -> None:
             of for of, new in zip(group.queries().labels, group.written(), strict=True) if new
         ]
         st.caption(text(lang, "notice.written", count=len(labels), tokens=plain(" ".join(labels))))
+    written, asked = int(group.written().sum()), found.asked
+    if written < asked:
+        st.caption(text(lang, "notice.ended", count=written, asked=asked))
     tokens = [found.capture.tokens_of(batch) for batch in range(found.capture.n_batch)]
     if any(_was_cut(of.text, of.offsets, model.max_tokens) for of in tokens):
         st.info(text(lang, "cut.notice", limit=model.max_tokens))

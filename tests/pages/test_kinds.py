@@ -70,6 +70,9 @@ def test_a_model_that_writes_says_what_it_needs(
     assert parameters(app)["generate"] == "8"
     assert len(app.get("button_group")) == 1
     assert len(sent(app)[0]["tokens"]) == len(TEXT.split()) + 1
+    found = attnviz.capture(attnviz.load(tiny("marian")), TEXT, generate=9).n_generated
+    said = i18n.text(lang, "notice.ended", count=found, asked=8)
+    assert (said in [each.value for each in app.main.caption]) == (found < 8)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -71,7 +71,7 @@ def view_of(stage: Stage) -> StepView:
         signed=not weights,
         range=(0.0, 1.0) if weights else None,
         rows_sum_to=1.0 if weights else None,
-        error=0.00000025 if stage == "mixed" else None,
+        error=0.00000025 if stage in ("q", "k", "mixed") else None,
         tolerance=0.00001,
     )
 
@@ -194,6 +194,7 @@ def test_formulas_are_those_of_the_model() -> None:
     assert usual["scaled"] == "S ÷ √d_k"
     assert usual["weights"] == "A = softmax(S ÷ √d_k + M)"
     assert formulas()["k"] == "K = E·W_K + b_K"  # cross-attention: from the encoder's output
+    assert formulas()["v"] == "V = f(E·W_V)"  # no layer was found that makes it by itself
     assert formulas()["scaled"] == "S × 0.5"
     both = formulas(views=(*views.values(), capped, biased), sink=True)
     assert both["capped"] == "C = c·tanh((S × 0.5) ÷ c)"

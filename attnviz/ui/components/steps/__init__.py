@@ -98,6 +98,7 @@ FORMULAS: dict[Stage, str] = {
     "concat": "[Z_0 … Z_h]",
     "projected": "[Z_0 … Z_h]·W_O + b_O",
 }
+PROJECTED: tuple[Stage, ...] = ("q", "k", "v")
 # stages that most models do not have; without a view they get no panel
 OPTIONAL: tuple[Stage, ...] = ("capped", "biased")
 
@@ -182,7 +183,12 @@ def _formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
         "unmasked": f"{unbiased} + B" if "biased" in stages else unbiased,
         "sink": " | s" if data.sink else "",
     }
-    return {stage: formula.format_map(parts) for stage, formula in FORMULAS.items()}
+    formulas = {stage: formula.format_map(parts) for stage, formula in FORMULAS.items()}
+    for view in data.views:
+        if view.stage in PROJECTED and view.error is None:  # more than a linear layer made it
+            name = view.stage.upper()
+            formulas[view.stage] = f"{name} = f({parts['source'] if name != 'Q' else 'X'}·W_{name})"
+    return formulas
 
 
 def _panel(

@@ -19,7 +19,7 @@ const FRAME_PX = 22;
 
 /** @returns {string} changes when the panels have to be built anew */
 function shapeOf(/** @type {any} */ header) {
-  return JSON.stringify([header.cross, header.scaling, header.panels.map((info) => [info.stage, info.absent === null])]);
+  return JSON.stringify([header.cross, header.scaling, header.panels.map((info) => [info.stage, info.absent === null, info.error === null])]);
 }
 
 /**
@@ -42,8 +42,12 @@ export function buildPanels(view, wire) {
 }
 
 /** What leads into a panel, as this model computes it. */
-function operatorOf(/** @type {string} */ stage, /** @type {any} */ header) {
-  if (header.cross && KEY_STAGES.includes(stage)) return OPERATORS[stage].replace("X", "E");
+function operatorOf(/** @type {any} */ info, /** @type {any} */ header) {
+  const { stage } = info;
+  if (["q", "k", "v"].includes(stage)) {
+    const product = header.cross && KEY_STAGES.includes(stage) ? OPERATORS[stage].replace("X", "E") : OPERATORS[stage];
+    return info.error === null ? `f(${product})` : product;
+  }
   const usual = Math.abs(header.scaling * Math.sqrt(header.d_head) - 1) < 1e-5;
   return stage === "scaled" && !usual ? `× ${fmtReal(header.scaling)}` : OPERATORS[stage];
 }
@@ -52,7 +56,7 @@ function makePanel(/** @type {any} */ info, /** @type {any} */ header) {
   const title = el("h2", {}), formula = el("span", { class: "formula" }), shape = el("span", { class: "shape" });
   const badge = el("p", { class: "badge" }), note = el("p", { class: "note" });
   const panel = /** @type {any} */ ({ info, title, formula, shape, badge, note, hover: null, col: 0 });
-  const leads = operatorOf(info.stage, header), operator = leads ? el("span", { class: "operator" }, ...subscripted(leads)) : null;
+  const leads = operatorOf(info, header), operator = leads ? el("span", { class: "operator" }, ...subscripted(leads)) : null;
   const body = info.absent === null ? makeCanvas(panel) : el("p", { class: "absent" });
   panel.absent = info.absent === null ? null : body;
   const section = el("section", { class: "panel", dataset: { stage: info.stage } }, operator,
