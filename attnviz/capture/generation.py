@@ -110,20 +110,21 @@ def _join(steps: list[AttentionCall], beam_rows: Tensor | None) -> AttentionCall
     inputs = [part for part, _ in parts]
     if first.kind == "cross":
         keys, values = inputs[0].key, inputs[0].value
-        mask = _stacked_masks(inputs, [inputs[0].key.shape[2]] * len(inputs))
+        seen = [inputs[0].n_key] * len(inputs)
     else:
         new = [part.n_query for part in inputs]
         keys = torch.cat([part.key[:, :, -n:] for part, n in zip(inputs, new, strict=True)], dim=2)
         values = torch.cat(
             [part.value[:, :, -n:] for part, n in zip(inputs, new, strict=True)], dim=2
         )
-        mask = _stacked_masks(inputs, torch.tensor(new).cumsum(0).tolist())
+        seen = torch.tensor(new).cumsum(0).tolist()
     whole = replace(
         inputs[0],
         query=torch.cat([part.query for part in inputs], dim=2),
         key=keys,
         value=values,
-        mask=mask,
+        mask=_stacked_masks(inputs, seen),
+        bias=_stacked_biases(inputs, seen),
         causal=False,
         key_version=None,
     )
@@ -138,10 +139,10 @@ def _rows(beam_rows: Tensor | None, step: int) -> Tensor | None:
 
 def _picked(step: AttentionCall, rows: Tensor | None) -> tuple[AttentionInputs, Tensor]:
     inputs = step.inputs
-    if not isinstance(inputs, AttentionInputs) or inputs.bias is not None:
+    if not isinstance(inputs, AttentionInputs):
         raise UnsupportedAttention(
-            f"{step.module} cannot be joined over generated tokens: its scores are not made from"
-            " q and k alone",
+            f"{step.module} cannot be joined over generated tokens: it computes attention with code"
+            " of its own, and only its weights are known",
             code="cannot_join",
             module=step.module,
         )
@@ -154,6 +155,7 @@ def _picked(step: AttentionCall, rows: Tensor | None) -> tuple[AttentionInputs, 
         key=inputs.key[rows],
         value=inputs.value[rows],
         mask=None if inputs.mask is None else _expanded(inputs.mask, inputs.n_batch)[rows],
+        bias=None if inputs.bias is None else _expanded(inputs.bias, inputs.n_batch)[rows],
     )
     return picked, step.output[rows]
 
@@ -167,16 +169,30 @@ def _stacked_masks(steps: list[AttentionInputs], seen: list[int]) -> Tensor:
 
     A cache that drops old keys (sliding windows) leaves the newest: they stand at the right.
     """
-    total, rows = seen[-1], []
-    for step, known in zip(steps, seen, strict=True):
+    visible = []
+    for step in steps:
+        mask = step.mask
+        if mask is None:
+            mask = torch.ones(1, 1, step.n_query, step.n_key, dtype=torch.bool)
+            mask = mask.tril() if step.causal else mask
+        visible.append(mask.expand(step.n_batch, -1, -1, -1))
+    return _stacked(visible, steps, seen)
+
+
+def _stacked_biases(steps: list[AttentionInputs], seen: list[int]) -> Tensor | None:
+    """What each step added to its scores, O(n²); nothing where the model adds nothing."""
+    biases = [step.bias for step in steps if step.bias is not None]
+    return _stacked(biases, steps, seen) if len(biases) == len(steps) else None
+
+
+def _stacked(parts: list[Tensor], steps: list[AttentionInputs], seen: list[int]) -> Tensor:
+    """[batch, head, query, key] of all steps' rows, each at the keys that its step could see."""
+    rows = []
+    for part, step, known in zip(parts, steps, seen, strict=True):
         n_kept = step.n_key
-        visible = step.mask
-        if visible is None:
-            visible = torch.ones(1, 1, step.n_query, n_kept, dtype=torch.bool)
-            visible = visible.tril() if step.causal else visible
-        visible = visible[..., -n_kept:].expand(step.n_batch, -1, step.n_query, n_kept)
-        row = torch.zeros(*visible.shape[:3], total, dtype=torch.bool)
-        row[..., known - n_kept : known] = visible.cpu()
+        kept = part[..., -n_kept:].expand(-1, -1, step.n_query, n_kept)
+        row = torch.zeros(*kept.shape[:3], seen[-1], dtype=part.dtype)
+        row[..., known - n_kept : known] = kept.cpu()
         rows.append(row)
     n_head = max(row.shape[1] for row in rows)
     stacked = torch.cat([row.expand(-1, n_head, -1, -1) for row in rows], dim=2)

@@ -131,9 +131,12 @@ def test_generated_rows_equal_one_run_over_the_whole(
     cap.require_match()
 
 
+@pytest.mark.parametrize("name", ["marian", "t5"])
 @pytest.mark.parametrize("way", WAYS)
-def test_generated_cross_attention_equals_one_run(models: dict[str, LoadedModel], way: str) -> None:
-    lm = models["marian"]
+def test_generated_cross_attention_equals_one_run(
+    models: dict[str, LoadedModel], way: str, name: str
+) -> None:
+    lm = models[name]
     cap = capture(lm, "the cat sat on a mat", generate=WAYS[way])
     target = torch.tensor(cap.tokens_of(0, "decoder").ids)[None]
     source = torch.tensor(cap.tokens_of(0, "encoder").ids)[None]
