@@ -1,6 +1,6 @@
 """Which modules of a model compute attention with code of their own.
 
-In: a model. Out: the modules whose class multiplies and normalises by itself instead of asking
+In: a model's modules. Out: those whose class multiplies and normalises by itself instead of asking
 transformers' attention interface, told from the class's source, once per class. torch's own
 attention modules are among them. What such a module does is watched by `fallback`.
 """
@@ -8,6 +8,7 @@ attention modules are among them. What such a module does is watched by `fallbac
 import inspect
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache
 
 from torch import nn
@@ -20,11 +21,11 @@ IS_ATTENTION = re.compile(r"attention|attn", re.IGNORECASE)
 TORCH_MODULES = (nn.MultiheadAttention,)
 
 
-def own_code_modules(model: nn.Module) -> dict[str, nn.Module]:
-    """Dotted name → module, for every module that computes attention with its own code."""
+def own_code_modules(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
+    """Those of a model's modules, by dotted name, that compute attention with their own code."""
     return {
         name: module
-        for name, module in model.named_modules()
+        for name, module in modules.items()
         if isinstance(module, TORCH_MODULES) or has_own_code(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
     }
 
@@ -53,13 +54,13 @@ def _source(cls: type) -> str:
     return "\n".join(texts)
 
 
-def interface_configs(model: nn.Module) -> list[PreTrainedConfig]:
+def interface_configs(modules: Mapping[str, nn.Module]) -> list[PreTrainedConfig]:
     """The configs of every module whose file uses the interface.
 
     `set_attn_implementation` misses sub-modules that keep a copy of a config.
     """
     configs = []
-    for module in model.modules():
+    for module in modules.values():
         file = sys.modules.get(type(module).__module__)
         config = getattr(module, "config", None)
         if INTERFACE in vars(file or object) and isinstance(config, PreTrainedConfig):

@@ -8,7 +8,7 @@ embedding, a key cache), no memory is shared and the projection is absent, with 
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
@@ -25,13 +25,13 @@ NOT_CONSUMED = "no linear layer reads the output of the attention as it is"
 class LinearWatch:
     """Forward hooks on a model's linear layers, for as long as the model is recorded."""
 
-    def __init__(self, model: nn.Module, is_active: Callable[[], bool]) -> None:
+    def __init__(self, modules: Mapping[str, nn.Module], is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
         self._recent: deque[tuple[str, nn.Module, Tensor, Tensor]] = deque(maxlen=RECENT_LAYERS)
         self._waiting: dict[int, tuple[Tensor, dict[str, Projection], dict[str, str]]] = {}
         self._handles = [
             module.register_forward_hook(self._hook(name))
-            for name, module in _layers_in_attention(model).items()
+            for name, module in _layers_in_attention(modules).items()
         ]
 
     def close(self) -> None:
@@ -97,12 +97,11 @@ class LinearWatch:
         return None
 
 
-def _layers_in_attention(model: nn.Module) -> dict[str, nn.Module]:
+def _layers_in_attention(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
     """The linear layers inside modules named after attention; all of them where there are none.
 
     To watch the others too would keep their large outputs alive for nothing.
     """
-    modules = dict(model.named_modules())
     linear: dict[str, nn.Module] = {
         name: of for name, of in modules.items() if isinstance(of, nn.Linear | Conv1D)
     }

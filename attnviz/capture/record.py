@@ -7,7 +7,7 @@ whatever happens inside. One thread records a model at a time (`LoadedModel.lock
 threads run meanwhile is not mixed in, because the active recorder is a context variable.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
@@ -39,13 +39,13 @@ class Run:
 class Recorder:
     """Builds an `AttentionCall` from each call that is reported to it."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, modules: Mapping[str, nn.Module]) -> None:
         self.calls: list[AttentionCall] = []
         self._runs: list[Run] = []
         self._repeats: dict[str, int] = {}
         self._counts: dict[str, int] = {}
-        self._names = {id(module): name for name, module in model.named_modules()}
-        self._linears = LinearWatch(model, is_active=lambda: active.get() is self)
+        self._names = {id(module): name for name, module in modules.items()}
+        self._linears = LinearWatch(modules, is_active=lambda: active.get() is self)
         self._handles = [model.register_forward_pre_hook(self._start_pass)]
 
     def close(self) -> None:
@@ -143,15 +143,16 @@ def record(model: nn.Module) -> Iterator[list[AttentionCall]]:
     Raises `UnsupportedAttention` for an argument or a softmax that the steps do not model, for a
     watched module that ran unseen, and when no attention at all was recorded.
     """
-    own, interface = own_code_modules(model), interface_configs(model)
+    modules = dict(model.named_modules())
+    own, interface = own_code_modules(modules), interface_configs(modules)
     if not own and not interface:
         raise _no_attention(model, "has no attention that attnviz knows how to record")
     with ExitStack() as stack:
-        recorder = Recorder(model)
+        recorder = Recorder(model, modules)
         stack.callback(recorder.close)
         token = active.set(recorder)
         stack.callback(active.reset, token)
-        stack.enter_context(switched(model, interface))
+        stack.enter_context(switched(model, modules.values(), interface))
         if own:
             watch = Watch(own, recorder.take_seen)
             stack.callback(watch.close)
@@ -161,7 +162,7 @@ def record(model: nn.Module) -> Iterator[list[AttentionCall]]:
         except BaseException:
             recorder.calls.clear()
             raise
-    if not all(module is own.get(name) for name, module in own_code_modules(model).items()):
+    if own and own_code_modules(dict(model.named_modules())) != own:
         raise UnsupportedAttention(
             f"{type(model).__name__} exchanged its attention modules while it ran, as block-sparse"
             " models do for a short text; run it again",

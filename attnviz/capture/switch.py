@@ -6,7 +6,7 @@ opaque fast path for its own attention modules is off meanwhile: nothing can be 
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -19,12 +19,14 @@ EAGER = "eager"
 
 
 @contextmanager
-def switched(model: nn.Module, interface: list[PreTrainedConfig]) -> Iterator[None]:
+def switched(
+    model: nn.Module, modules: Iterable[nn.Module], interface: list[PreTrainedConfig]
+) -> Iterator[None]:
     """While the block runs, modules whose configs are in `interface` call attnviz's functions.
 
     A transformers model without any is run eagerly: its own code is then the plain one.
     """
-    before = _implementations(model)
+    before = _implementations(modules)
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -50,10 +52,10 @@ def _switch(model: PreTrainedModel, name: str) -> None:
         log.setLevel(level)
 
 
-def _implementations(model: nn.Module) -> list[tuple[PreTrainedConfig, str | None]]:
-    """Every config of the model, sub-configs included, with its current implementation."""
+def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfig, str | None]]:
+    """Every config of a model's modules, sub-configs included, with its current implementation."""
     found: dict[int, PreTrainedConfig] = {}
-    waiting = [getattr(module, "config", None) for module in model.modules()]
+    waiting = [getattr(module, "config", None) for module in modules]
     while waiting:
         config = waiting.pop()
         if isinstance(config, PreTrainedConfig) and id(config) not in found:
