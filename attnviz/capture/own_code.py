@@ -62,7 +62,7 @@ def interface_configs(modules: Mapping[str, nn.Module]) -> list[PreTrainedConfig
     configs = []
     for module in modules.values():
         file = sys.modules.get(type(module).__module__)
-        config = getattr(module, "config", None)
+        config = vars(module).get("config")
         if INTERFACE in vars(file or object) and isinstance(config, PreTrainedConfig):
             configs.append(config)
     return configs

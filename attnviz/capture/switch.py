@@ -55,7 +55,7 @@ def _switch(model: PreTrainedModel, name: str) -> None:
 def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfig, str | None]]:
     """Every config of a model's modules, sub-configs included, with its current implementation."""
     found: dict[int, PreTrainedConfig] = {}
-    waiting = [getattr(module, "config", None) for module in modules]
+    waiting = [vars(module).get("config") for module in modules]
     while waiting:
         config = waiting.pop()
         if isinstance(config, PreTrainedConfig) and id(config) not in found:
