@@ -32,7 +32,8 @@ def switched(
     try:
         if isinstance(model, PreTrainedModel):
             register()
-            _switch(model, name_for(model) if interface else EAGER)
+            if not _all_in(interface, before):
+                _switch(model, name_for(model) if interface else EAGER)
             for config in interface:
                 config._attn_implementation_internal = name_for(model)
         yield
@@ -40,6 +41,14 @@ def switched(
         torch.backends.mha.set_fastpath_enabled(fast_path)
         for config, implementation in before:
             config._attn_implementation_internal = implementation
+
+
+def _all_in(
+    interface: list[PreTrainedConfig], configs: list[tuple[PreTrainedConfig, str | None]]
+) -> bool:
+    """True when every config of a model is one of those that are set one by one anyway."""
+    known = {id(config) for config in interface}
+    return all(id(config) in known for config, _ in configs)
 
 
 def _switch(model: PreTrainedModel, name: str) -> None:

@@ -19,6 +19,8 @@ def visible(text: str) -> str:
     >>> visible("a\\u202eb")
     'a⟨U+202E⟩b'
     """
+    if text.isalnum():  # letters and digits of any script: nothing to spell out
+        return text
     return "".join(_visible(char) for char in text)
 
 
