@@ -27,7 +27,7 @@ Text = str | Sequence[str]
 
 # up to this many queries, all that the model made is kept to compare with; beyond, every n-th row
 WHOLE_WITNESS = 512
-WITNESS_ROWS = 64
+WITNESS_ROWS = 8
 
 
 def capture(
