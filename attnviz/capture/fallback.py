@@ -7,7 +7,9 @@ before it and v from the one after. Only operations inside the watched modules c
 inside attnviz's own attention function. torch's opaque fast path is off while it watches.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +34,37 @@ FUSED = {
 }
 HEAD_COUNTS = "num_heads num_attention_heads n_heads n_head heads num_attn_heads n_local_heads"
 RECENT_PRODUCTS = 8
+
+
+class _FastPath:
+    """torch's opaque fast path: off while anyone watches, then as it was before the first.
+
+    The switch belongs to the process, while models are recorded in several threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watchers = 0
+        self._before = True
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """While the block runs, torch's attention modules compute in steps that can be seen."""
+        with self._lock:
+            if self._watchers == 0:
+                self._before = torch.backends.mha.get_fastpath_enabled()
+                torch.backends.mha.set_fastpath_enabled(False)
+            self._watchers += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._watchers -= 1
+                if self._watchers == 0:
+                    torch.backends.mha.set_fastpath_enabled(self._before)
+
+
+fast_path = _FastPath()
 
 
 @dataclass

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor, nn
 
 from attnviz.call import AttentionCall, Projection
-from attnviz.capture.fallback import Seen, Watch
+from attnviz.capture.fallback import Seen, Watch, fast_path
 from attnviz.capture.interface import active
 from attnviz.capture.own_code import interface_configs, own_code_modules
 from attnviz.capture.projections import LinearWatch
@@ -154,6 +154,7 @@ def record(model: nn.Module) -> Iterator[list[AttentionCall]]:
         stack.callback(active.reset, token)
         stack.enter_context(switched(model, modules.values(), interface))
         if own:
+            stack.enter_context(fast_path.off())
             watch = Watch(own, recorder.take_seen)
             stack.callback(watch.close)
             stack.enter_context(watch)

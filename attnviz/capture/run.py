@@ -6,13 +6,13 @@ lets it write and joins the steps. Nothing half-captured is returned: an error a
 
 import inspect
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnviz.call import AttentionCall, Capture
 from attnviz.capture import images
@@ -122,13 +122,12 @@ def _run(
 
 def _without_cache(lm: LoadedModel) -> dict[str, bool]:
     """No key cache for a single pass: it would copy every key and value."""
-    return {"use_cache": False} if _knows_cache(type(lm.model)) else {}  # type: ignore[arg-type]
+    return {"use_cache": False} if _knows_cache(type(lm.model).forward) else {}
 
 
 @cache
-def _knows_cache(model: Hashable) -> bool:
-    assert isinstance(model, type) and issubclass(model, nn.Module)
-    return "use_cache" in inspect.signature(model.forward).parameters
+def _knows_cache(forward: Callable[..., object]) -> bool:
+    return "use_cache" in inspect.signature(forward).parameters
 
 
 def _thinned(call: AttentionCall, store: str | None, offload: bool) -> AttentionCall:

@@ -1,15 +1,14 @@
 """Switch a model to attnviz's attention functions, and put everything back as it was.
 
-`set_attn_implementation` does most of it; sub-modules that keep a copy of a config are switched one
-by one. What is put back is each config's own former value, whatever happened in between. torch's
-opaque fast path for its own attention modules is off meanwhile: nothing can be seen inside it.
+Each config of a module that uses the interface is set by itself, since sub-modules may keep a copy;
+`set_attn_implementation` goes first where the model has other configs too. What is put back is each
+config's own former value, whatever happened in between.
 """
 
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-import torch
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
@@ -27,18 +26,16 @@ def switched(
     A transformers model without any is run eagerly: its own code is then the plain one.
     """
     before = _implementations(modules)
-    fast_path = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
     try:
         if isinstance(model, PreTrainedModel):
             register()
+            name = name_for(model) if interface else EAGER
             if not _all_in(interface, before):
-                _switch(model, name_for(model) if interface else EAGER)
+                _switch(model, name)
             for config in interface:
-                config._attn_implementation_internal = name_for(model)
+                config._attn_implementation_internal = name
         yield
     finally:
-        torch.backends.mha.set_fastpath_enabled(fast_path)
         for config, implementation in before:
             config._attn_implementation_internal = implementation
 

@@ -167,6 +167,24 @@ def test_threads_on_one_model_do_not_mix(minilm: LoadedModel) -> None:
         np.testing.assert_allclose(found[number], weights, atol=1e-5, rtol=0)
 
 
+def test_the_fast_path_stays_off_until_the_last_watcher_has_gone() -> None:
+    enabled = torch.backends.mha.get_fastpath_enabled
+    layers = [torch.nn.MultiheadAttention(6, 2).eval() for _ in range(2)]
+    x = torch.randn(3, 1, 6)
+    assert enabled()
+    outer = record(layers[0])
+    inner = record(layers[1])
+    with torch.no_grad():
+        first, second = outer.__enter__(), inner.__enter__()
+        layers[1](x, x, x)
+        layers[0](x, x, x)
+        outer.__exit__(None, None, None)  # the first to come is not the last to go
+        assert not enabled()
+        inner.__exit__(None, None, None)
+    assert enabled()
+    assert first and second
+
+
 def test_an_argument_that_no_step_models_is_refused_by_name() -> None:
     attention = tiny("llama").layers[0].self_attn
     refuse_unmodelled(attention, {"softcap": 5.0, "position_ids": torch.arange(3), "new": None})
