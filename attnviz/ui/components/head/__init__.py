@@ -7,23 +7,10 @@ Switching layer, head, scale or focus costs no message to the server.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import TYPE_CHECKING
 
-import streamlit as st
-
-from attnviz.ui.components.bundle import script, stylesheet
 from attnviz.ui.components.heads import HeadsView, pack_heads, wide_bits
-from attnviz.ui.components.selection import (
-    ComponentResult,
-    Extent,
-    ignore,
-    parse_open,
-    parse_selection,
-)
-
-if TYPE_CHECKING:
-    from streamlit.components.v2.types import ComponentRenderer
+from attnviz.ui.components.mounting import mount
+from attnviz.ui.components.selection import ComponentResult, Extent, ignore
 
 NAME = "attnviz.head"
 STRING_KEYS: tuple[str, ...] = (
@@ -75,20 +62,5 @@ def show_head(
     on_selection: Callable[[], None] = ignore,
     on_open: Callable[[], None] = ignore,
 ) -> ComponentResult:
-    """Mounts the component; what came back from the browser, None for nothing and for nonsense.
-
-    A committed selection stays in the result of later runs; `on_selection` is called for new
-    ones, `on_open` for a click that opens another page.
-    """
-    result = _renderer()(
-        data=data, key=key, on_selection_change=on_selection, on_open_change=on_open
-    )
-    return ComponentResult(
-        selection=parse_selection(result.get("selection"), extent),
-        open=parse_open(result.get("open"), extent),
-    )
-
-
-@cache
-def _renderer() -> "ComponentRenderer":
-    return st.components.v2.component(NAME, js=script("head"), css=stylesheet("head"))
+    """Mounts the component, as `mount` does."""
+    return mount(NAME, data, extent, key, on_selection, on_open)

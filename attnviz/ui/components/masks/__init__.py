@@ -10,19 +10,14 @@ the masks applied (bit i: the i-th of `mask_names`); `as_model` is the one the m
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Bool, Float32, UInt8
 
-from attnviz.ui.components import buffer, bundle
+from attnviz.ui.components import buffer
 from attnviz.ui.components.heads import Axis, axes_header
-from attnviz.ui.components.selection import Extent, Selection, ignore, parse_selection
-
-if TYPE_CHECKING:
-    from streamlit.components.v2.types import ComponentRenderer
+from attnviz.ui.components.mounting import mount
+from attnviz.ui.components.selection import Extent, Selection, ignore
 
 NAME = "attnviz.masks"
 STRING_KEYS: tuple[str, ...] = (
@@ -93,11 +88,10 @@ def show_masks(
     data: bytes,
     extent: Extent,
     key: str = "masks",
-    on_selection: Callable[[], None] | None = None,
+    on_selection: Callable[[], None] = ignore,
 ) -> Selection | None:
     """Mounts packed masks; the selection that the visitor committed, None for none or nonsense."""
-    result = _renderer()(data=data, key=key, on_selection_change=on_selection or ignore)
-    return parse_selection(result.get("selection"), extent)
+    return mount(NAME, data, extent, key, on_selection).selection
 
 
 def pack_masks(data: MasksData) -> bytes:
@@ -130,10 +124,3 @@ def header(data: MasksData) -> dict[str, object]:
         "mask_names": list(data.mask_names),
         "mask_reasons": list(data.mask_reasons),
     }
-
-
-@cache
-def _renderer() -> "ComponentRenderer":
-    return st.components.v2.component(
-        NAME, js=bundle.script("masks"), css=bundle.stylesheet("masks")
-    )

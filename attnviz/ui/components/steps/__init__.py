@@ -11,20 +11,15 @@ them. Formulas follow Vaswani et al. 2017, section 3.2; they are the same in eve
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 from jaxtyping import UInt8
 
 from attnviz.types import STAGES, Stage, StepView
-from attnviz.ui.components import buffer, bundle
+from attnviz.ui.components import buffer
 from attnviz.ui.components.heads import Axis, axes_header
-from attnviz.ui.components.selection import Extent, Selection, ignore, parse_selection
-
-if TYPE_CHECKING:
-    from streamlit.components.v2.types import ComponentRenderer
+from attnviz.ui.components.mounting import mount
+from attnviz.ui.components.selection import Extent, Selection, ignore
 
 NAME = "attnviz.steps"
 TITLE_KEYS: dict[Stage, str] = {stage: f"title_{stage}" for stage in STAGES}
@@ -128,11 +123,10 @@ def show_steps(
     data: bytes,
     extent: Extent,
     key: str = "steps",
-    on_selection: Callable[[], None] | None = None,
+    on_selection: Callable[[], None] = ignore,
 ) -> Selection | None:
     """Mounts packed steps; the selection that the visitor committed, None for none or nonsense."""
-    result = _renderer()(data=data, key=key, on_selection_change=on_selection or ignore)
-    return parse_selection(result.get("selection"), extent)
+    return mount(NAME, data, extent, key, on_selection).selection
 
 
 def pack_steps(data: StepsData) -> bytes:
@@ -210,10 +204,3 @@ def _panel(
         "ok": view.ok,
         "tolerance": view.tolerance,
     }
-
-
-@cache
-def _renderer() -> "ComponentRenderer":
-    return st.components.v2.component(
-        NAME, js=bundle.script("steps"), css=bundle.stylesheet("steps")
-    )
