@@ -65,20 +65,25 @@ def patch_grid(pixels: UInt8[np.ndarray, "..."] | Tensor, patch: int) -> tuple[i
     return pixels.shape[-2] // patch, pixels.shape[-1] // patch
 
 
-def patch_tokens(n_token: int, grid: tuple[int, int] | None) -> tuple[Tokens, tuple[int, int]]:
-    """The tokens of a picture, and the grid of its patches.
+def fitting_grid(n_token: int, grid: tuple[int, int] | None) -> tuple[int, int]:
+    """The grid that the tokens of a picture form.
 
     Without a known grid, or one with more cells than there are tokens (patches were merged), the
     largest square that fits is taken.
     """
-    if grid is None or grid[0] * grid[1] > n_token:
-        side = math.isqrt(n_token)
-        grid = (side, side)
+    if grid is not None and grid[0] * grid[1] <= n_token:
+        return grid
+    side = math.isqrt(n_token)
+    return side, side
+
+
+def patch_tokens(n_token: int, grid: tuple[int, int]) -> Tokens:
+    """The tokens of a picture whose patches form `grid`; others stand before them."""
     n_patch = grid[0] * grid[1]
     n_extra = n_token - n_patch
     extra = ["[CLS]", *(f"[REG{number}]" for number in range(1, n_extra))][:n_extra]
     labels = (*extra, *(f"r{row}c{column}" for row in range(grid[0]) for column in range(grid[1])))
-    tokens = Tokens(
+    return Tokens(
         text="",
         ids=np.arange(n_token, dtype=np.int64),
         pieces=labels,
@@ -87,4 +92,3 @@ def patch_tokens(n_token: int, grid: tuple[int, int] | None) -> tuple[Tokens, tu
         special=np.arange(n_token) < n_extra,
         padding=np.zeros(n_token, dtype=np.bool_),
     )
-    return tokens, grid

@@ -21,7 +21,7 @@ from attnviz.capture.plan import Plan, TokensByStack, id_tokens, plan_inputs, pl
 from attnviz.capture.record import record
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
-from attnviz.types import Stack, Tokens
+from attnviz.types import Stack
 
 Text = str | Sequence[str]
 
@@ -156,8 +156,8 @@ def _all_tokens(
         tokens[stack] = id_tokens(lm, ids, attended)
     for call in calls:
         if call.kind == "self" and call.stack not in tokens and tokens.get(None) is None:
-            rows = _patches(lm, plan, call.n_query)
-            tokens[call.stack] = (rows,) * call.n_batch
+            grid = images.fitting_grid(call.n_query, _patch_grid(lm, plan))
+            tokens[call.stack] = (images.patch_tokens(call.n_query, grid),) * call.n_batch
     return tokens
 
 
@@ -168,16 +168,12 @@ def _n_written(plan: Plan, tokens: TokensByStack) -> int:
     return len(tokens[None][0]) - plan.inputs["input_ids"].shape[1]
 
 
-def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
-    return images.patch_tokens(n_token, _patch_grid(lm, plan))[0]
-
-
 def _grid_of(lm: LoadedModel, plan: Plan, tokens: TokensByStack) -> tuple[int, int] | None:
     """The grid of patches that a picture's tokens form; None without a picture."""
     if "pixel_values" not in plan.inputs:
         return None
     n_token = len(next(iter(tokens.values()))[0])
-    return images.patch_tokens(n_token, _patch_grid(lm, plan))[1]
+    return images.fitting_grid(n_token, _patch_grid(lm, plan))
 
 
 def _patch_grid(lm: LoadedModel, plan: Plan) -> tuple[int, int] | None:
