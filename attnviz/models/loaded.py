@@ -5,6 +5,7 @@ are threads, so whoever runs the model with either changed holds `lock`.
 """
 
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import nn
 from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from attnviz.errors import BadInput
+from attnviz.models.built import Example
 from attnviz.models.labels import label
 from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 
@@ -19,11 +21,15 @@ from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 MOST_TOKENS = 16_384
 # how byte-pair and SentencePiece vocabularies write the space before a word
 WORD_STARTS = ("Ġ", "▁")
+SPACE = "␣"
 
 
 @dataclass(eq=False)
 class LoadedModel:
-    """A model with what prepares its inputs; `notice` says when it is not quite what was asked."""
+    """A model with what prepares its inputs; `notice` says when it is not quite what was asked.
+
+    `example` has the inputs that come with a model that reads neither text nor pictures.
+    """
 
     card: ModelCard
     key: ModelKey
@@ -31,6 +37,7 @@ class LoadedModel:
     tokenizer: PreTrainedTokenizerBase | None = None
     processor: object | None = None
     notice: str | None = None
+    example: Example | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -89,9 +96,11 @@ class LoadedModel:
         if tokenizer is None:
             pieces = tuple(str(token) for token in ids)
         else:
-            pieces = tuple(tokenizer.convert_ids_to_tokens(ids))
+            found = tokenizer.convert_ids_to_tokens(ids)
+            # a model may have more rows than its tokenizer has words
+            pieces = tuple(piece or f"[{token}]" for piece, token in zip(found, ids, strict=True))
         labels = tuple(
-            label(piece, "" if added else text[start:end] or _surface(piece), token == unknown)
+            label(piece, "" if added else _word(text[start:end], piece), token == unknown)
             for piece, (start, end), added, token in zip(pieces, offsets, special, ids, strict=True)
         )
         return Tokens(
@@ -103,6 +112,21 @@ class LoadedModel:
             special=np.array(special, dtype=np.bool_),
             padding=~np.array(attended, dtype=np.bool_),
         )
+
+    def labels_of(self, ids: list[int]) -> tuple[str, ...]:
+        """The labels of entries of the vocabulary; two that would look alike show their space."""
+        n = len(ids)
+        found = self.tokens("", ids, [(0, 0)] * n, [0] * n, [1] * n)
+        twice = {label for label, count in Counter(found.labels).items() if count > 1}
+        return tuple(
+            f"{SPACE}{label}" if label in twice and piece[:1] in WORD_STARTS else label
+            for label, piece in zip(found.labels, found.pieces, strict=True)
+        )
+
+
+def _word(surface: str, piece: str) -> str:
+    """What a token stands for, without the space before a word that some tokenizers count in."""
+    return (surface.removeprefix(" ") or surface) if surface else _surface(piece)
 
 
 def _surface(piece: str) -> str:

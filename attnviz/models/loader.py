@@ -15,10 +15,17 @@ from huggingface_hub import HfApi
 from torch import nn
 
 from attnviz.errors import BadInput, ModelNotFound
-from attnviz.models import files
+from attnviz.models import built, files
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.reading import first_line, read, wrap
-from attnviz.models.registry import REGISTRY, PackagedModel, find
+from attnviz.models.registry import (
+    REGISTRY,
+    BuiltModel,
+    EmbeddedModel,
+    Entry,
+    PackagedModel,
+    find,
+)
 from attnviz.types import ModelKey
 
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -76,47 +83,67 @@ def packaged_folder(entry: PackagedModel) -> Path | None:
     return folder if (folder / files.WEIGHTS).is_file() else None
 
 
-def check_weights(path: Path, entry: PackagedModel) -> None:
+def check_weights(path: Path, entry: PackagedModel | EmbeddedModel) -> None:
     """Raise `ModelNotFound` unless the file's sha256 is the one of the registry."""
-    found = files.sha256(path)
+    found = files.sha256(path) if path.is_file() else "no file"
     if found != entry.sha256:
+        package = "attnviz"
+        if isinstance(entry, PackagedModel):
+            package = f"{entry.distribution}=={entry.version}"
         raise ModelNotFound(
             f"the weights of {entry.card.name} at {path} have sha256 {found}, expected"
-            f" {entry.sha256}; reinstall {entry.distribution}=={entry.version}",
+            f" {entry.sha256}; reinstall {package}",
             code="damaged_weights",
             name=entry.card.name,
-            package=f"{entry.distribution}=={entry.version}",
+            package=package,
         )
 
 
-def _load_registered(entry: PackagedModel, device: str, dtype: torch.dtype) -> LoadedModel:
-    folder = packaged_folder(entry)
-    if folder is not None:
-        check_weights(folder / files.WEIGHTS, entry)
-        loaded = read(str(folder), entry.card.name, None, device, dtype, local=True)
-        revision, notice = entry.card.revision, None
-    else:
-        package = f"{entry.distribution}=={entry.version}"
-        try:
-            files.check_size(_hub_size_mib(entry.card.hub_id, None), entry.card.name)
-            loaded = read(entry.card.hub_id, entry.card.name, None, device, dtype, local=False)
-        except ModelNotFound as error:
-            raise ModelNotFound(
-                f"{entry.card.name} is not installed, and {error} Install it with"
-                f" pip install {package}",
-                code="unreadable_model",
-                name=entry.card.name,
-                package=package,
-            ) from error
-        revision, notice = (
-            "main",
-            f"the package {package} is not installed; {entry.card.name} was loaded from the hub as"
-            f" {entry.card.hub_id}",
-        )
+def _load_registered(entry: Entry, device: str, dtype: torch.dtype) -> LoadedModel:
+    if isinstance(entry, BuiltModel):
+        module, example = built.BUILDERS[entry.card.name]()
+        loaded = wrap(module.to(device=device, dtype=dtype))
+        loaded.example = example.to(device, dtype)
+        return _registered(loaded, entry, entry.card.revision, None)
+    if isinstance(entry, EmbeddedModel):
+        check_weights(entry.folder / files.WEIGHTS, entry)
+        loaded = read(str(entry.folder), entry.card.name, None, device, dtype, local=True)
+        return _registered(loaded, entry, entry.sha256[:12], None)
+    return _load_packaged(entry, device, dtype)
+
+
+def _registered(
+    loaded: LoadedModel, entry: Entry, revision: str, notice: str | None
+) -> LoadedModel:
     loaded.card = entry.card
     loaded.key = ModelKey(entry.card.name, revision, loaded.key.dtype, loaded.key.device)
     loaded.notice = notice
     return loaded
+
+
+def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> LoadedModel:
+    folder = packaged_folder(entry)
+    if folder is not None:
+        check_weights(folder / files.WEIGHTS, entry)
+        loaded = read(str(folder), entry.card.name, None, device, dtype, local=True)
+        return _registered(loaded, entry, entry.card.revision, None)
+    package = f"{entry.distribution}=={entry.version}"
+    try:
+        files.check_size(_hub_size_mib(entry.card.hub_id, None), entry.card.name)
+        loaded = read(entry.card.hub_id, entry.card.name, None, device, dtype, local=False)
+    except ModelNotFound as error:
+        raise ModelNotFound(
+            f"{entry.card.name} is not installed, and {error} Install it with"
+            f" pip install {package}",
+            code="unreadable_model",
+            name=entry.card.name,
+            package=package,
+        ) from error
+    notice = (
+        f"the package {package} is not installed; {entry.card.name} was loaded from the hub as"
+        f" {entry.card.hub_id}"
+    )
+    return _registered(loaded, entry, "main", notice)
 
 
 def _hub_size_mib(name: str, revision: str | None) -> int:

@@ -1,6 +1,7 @@
 """Model folders as a user would have them: tiny models with random weights, and a tokenizer."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -8,6 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BertConfig,
     BertForMaskedLM,
+    BertForSequenceClassification,
     DebertaV2Config,
     DebertaV2ForMaskedLM,
     Gemma2Config,
@@ -29,9 +31,16 @@ from transformers import (
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] <s> </s> the cat sat on a mat dog ran and slept".split()
 VOCAB = len(WORDS)
+FORM_LABELS = dict(
+    enumerate(f"{c} {f}" for f in ("circle", "square") for c in ("red", "blue", "green"))
+)
+VISION = {"vit": 12, "forms": 24}
 
 
-def tokenizer(kind: str) -> PreTrainedTokenizerFast:
+LONG = 16_384  # how many positions the model named "long" has
+
+
+def tokenizer(kind: str, longest: int = 32) -> PreTrainedTokenizerFast:
     """A word-level tokenizer with the special tokens that a kind of model expects."""
     base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, "[UNK]"))
     base.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -50,7 +59,7 @@ def tokenizer(kind: str) -> PreTrainedTokenizerFast:
         pad_token="[PAD]",
         unk_token="[UNK]",
         eos_token="</s>",
-        model_max_length=32,
+        model_max_length=longest,
     )
 
 
@@ -73,6 +82,28 @@ def _rarer(shape: dict[str, int], ids: dict[str, int]) -> dict[str, Callable[[],
     }
 
 
+def _classifiers(
+    shape: dict[str, int], vocabulary: dict[str, int]
+) -> dict[str, Callable[[], PreTrainedModel]]:
+    """Classes with names: a table of two words each, a plain pair, several that may all hold."""
+    labels = {"verdict": ("negative", "positive"), "topics": ("sport", "<b>art</b>", "food")}
+    names = {name: dict(enumerate(of)) for name, of in labels.items()}
+    several = {"problem_type": "multi_label_classification"}
+    of_text = {
+        name: partial(BertConfig, **shape, **vocabulary, intermediate_size=20, id2label=names[name])
+        for name in labels
+    }
+    return {
+        "forms": lambda: ViTForImageClassification(
+            ViTConfig(
+                **shape, intermediate_size=20, image_size=24, patch_size=6, id2label=FORM_LABELS
+            )
+        ),
+        "verdict": lambda: BertForSequenceClassification(of_text["verdict"]()),
+        "topics": lambda: BertForSequenceClassification(of_text["topics"](**several)),
+    }
+
+
 def model(name: str) -> PreTrainedModel:
     """A tiny model whose heads differ from one another."""
     torch.manual_seed(11)
@@ -84,6 +115,9 @@ def model(name: str) -> PreTrainedModel:
         **_rarer(shape | vocabulary, ids),
         "gpt2": lambda: GPT2LMHeadModel(
             GPT2Config(vocab_size=VOCAB, n_positions=32, n_embd=24, n_layer=2, n_head=3, **ids)
+        ),
+        "long": lambda: GPT2LMHeadModel(
+            GPT2Config(vocab_size=VOCAB, n_positions=LONG, n_embd=24, n_layer=2, n_head=3, **ids)
         ),
         "llama": lambda: LlamaForCausalLM(
             LlamaConfig(
@@ -123,6 +157,7 @@ def model(name: str) -> PreTrainedModel:
         "vit": lambda: ViTForImageClassification(
             ViTConfig(**shape, intermediate_size=20, image_size=12, patch_size=4, num_labels=3)
         ),
+        **_classifiers(shape, vocabulary),
     }
     found = made[name]().eval()
     with torch.no_grad():
@@ -136,15 +171,16 @@ def save(folder: Path, name: str) -> Path:
     """The model's folder: config, safetensors, and what prepares its inputs."""
     of = model(name)
     of.save_pretrained(folder)
-    if name == "vit":
-        ViTImageProcessor(size={"height": 12, "width": 12}).save_pretrained(folder)
+    if name in VISION:
+        side = VISION[name]
+        ViTImageProcessor(size={"height": side, "width": side}).save_pretrained(folder)
         return folder
     kind = (
         "encoder"
-        if name in ("bert", "deberta")
+        if name in ("bert", "deberta", "verdict", "topics")
         else "encoder-decoder"
         if name in ("marian", "t5")
         else "decoder"
     )
-    tokenizer(kind).save_pretrained(folder)
+    tokenizer(kind, LONG if name == "long" else 32).save_pretrained(folder)
     return folder
