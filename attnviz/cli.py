@@ -1,4 +1,4 @@
-"""The command line: ``attnviz app | models | capture``, the library's words at a shell prompt.
+"""The command line: ``attnviz app | models | capture | check``, the library at a shell prompt.
 
 In: arguments. Out: text or JSON on stdout; what the user can mend goes to stderr with exit code 2.
 Each command is one function here plus one entry in ``COMMANDS``. Neither torch nor streamlit is
@@ -139,7 +139,7 @@ def _run_models(_arguments: argparse.Namespace) -> int:
 
 
 def _declare_capture(command: argparse.ArgumentParser) -> None:
-    command.add_argument("text", help="the text to run through the model")
+    command.add_argument("text", nargs="?", help="the text; none for a model with its own inputs")
     command.add_argument("--pair", help="a second text, for models that take a pair")
     command.add_argument("--model", default="minilm", help="a name of `attnviz models` (minilm)")
     command.add_argument("--layer", type=int, default=0, help="layer of the head shown (0)")
@@ -206,6 +206,21 @@ def _strongest(labels: list[str], weights: list[list[float]]) -> str:
     return _columns([("query", *(f"key {rank + 1}" for rank in range(STRONGEST))), *rows])
 
 
+# --- check -------------------------------------------------------------------------------------
+
+
+def _declare_check(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", help="an embedded model, e.g. stories")
+
+
+def _run_check(arguments: argparse.Namespace) -> int:
+    from attnviz.checks import check
+
+    figures = check(arguments.name)
+    print("\n".join(map(str, figures)))
+    return 0 if all(figure.reached for figure in figures) else 1
+
+
 def _columns(rows: Sequence[Sequence[str]]) -> str:
     """The rows as text, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -222,6 +237,7 @@ COMMANDS = {
         Command("app", "start the app and print its address", _declare_app, _run_app),
         Command("models", "list the models that can be loaded", _declare_models, _run_models),
         Command("capture", "run a text and print one head", _declare_capture, _run_capture),
+        Command("check", "measure what an embedded model claims", _declare_check, _run_check),
     )
 }
 

@@ -1,0 +1,27 @@
+"""What an encoder-decoder answers to a text: its greedy output, up to its own end token.
+
+In: a model and a text. Out: the answer as text, fit to be given back to `attnviz.capture` as the
+target. Nothing is recorded here, so that it is as fast as the model.
+"""
+
+import torch
+
+from attnviz.capture.generation import Generation, write
+from attnviz.capture.plan import plan_text
+from attnviz.models.loaded import LoadedModel
+
+MOST_TOKENS = 128
+
+
+def answer(lm: LoadedModel, text: str, *, cut: bool = False) -> str:
+    """The likeliest token after the likeliest token; "" where the model ends at once.
+
+    Raises what `attnviz.capture` raises for a text that the model cannot read.
+    """
+    plan = plan_text(lm, text, None, None, generates=True, cut=cut)
+    how = Generation(min(MOST_TOKENS, lm.max_tokens))
+    with lm.lock, torch.no_grad():
+        ids = write(lm, plan.inputs, how).ids[0]
+    written = lm.text_tokenizer().decode(ids.tolist(), skip_special_tokens=True)
+    assert isinstance(written, str)
+    return written.strip()

@@ -1,0 +1,51 @@
+"""How near sentences are to each other: the cosine of their mean hidden states.
+
+In: an encoder and texts. Out: a `Similarity`. A sentence's vector is the mean of the last hidden
+state over its real tokens, the special ones included, scaled to length 1: what the library
+sentence-transformers does for all-MiniLM-L6-v2 (Reimers and Gurevych 2019, mean pooling), which
+however reads no more than 256 tokens of a text. For a model that was not trained so, the same
+number is a fact about hidden states, not about meaning.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Float32
+from torch import Tensor
+
+from attnviz.capture.plan import plan_text
+from attnviz.models.loaded import LoadedModel
+
+SMALLEST_COUNT = 1e-9  # what sentence-transformers divides by at least
+SMALLEST_NORM = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """`cosine[i, j]`, −1 to 1, between the vectors of two sentences."""
+
+    texts: tuple[str, ...]
+    vectors: Float32[np.ndarray, "sentence d_model"]
+    cosine: Float32[np.ndarray, "sentence sentence"]
+
+
+def similarity(lm: LoadedModel, texts: Sequence[str], *, cut: bool = False) -> Similarity:
+    """The cosines between all pairs of texts, which run as one padded batch."""
+    plan = plan_text(lm, list(texts), None, None, generates=False, cut=cut)
+    with lm.lock, torch.no_grad():
+        hidden = lm.model(**plan.inputs).last_hidden_state.float()
+    attended = plan.inputs.get("attention_mask", torch.ones(hidden.shape[:2])).bool()
+    unit = pooled(hidden, attended).cpu().numpy()
+    cosine = np.clip(unit @ unit.T, -1.0, 1.0)
+    return Similarity(tuple(texts), unit, cosine)
+
+
+def pooled(
+    hidden: Float[Tensor, "sentence token d_model"], attended: Bool[Tensor, "sentence token"]
+) -> Float[Tensor, "sentence d_model"]:
+    """The mean over attended tokens, scaled to length 1."""
+    keep = attended[..., None].to(hidden.dtype)
+    mean = (hidden * keep).sum(dim=1) / keep.sum(dim=1).clamp(min=SMALLEST_COUNT)
+    return torch.nn.functional.normalize(mean, dim=-1, eps=SMALLEST_NORM)
