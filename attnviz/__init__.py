@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnviz import figures, masks, metrics
+    from attnviz import figures, masks, metrics, tiles
     from attnviz.call import AttentionCall, Capture
     from attnviz.capture.record import record
     from attnviz.capture.run import capture
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         AttnVizError,
         BadInput,
         BadMask,
+        Cancelled,
         CaptureMismatch,
         MissingExtra,
         ModelNotFound,
@@ -42,6 +43,7 @@ _HOME = {
     "AttnVizError": "attnviz.errors",
     "BadInput": "attnviz.errors",
     "BadMask": "attnviz.errors",
+    "Cancelled": "attnviz.errors",
     "Capture": "attnviz.call",
     "CaptureMismatch": "attnviz.errors",
     "HeadId": "attnviz.types",
@@ -63,6 +65,7 @@ _HOME = {
     "metrics": "attnviz.metrics",
     "models": "attnviz.models.registry",
     "record": "attnviz.capture.record",
+    "tiles": "attnviz.tiles",
 }
 
 __all__ = [
@@ -70,6 +73,7 @@ __all__ = [
     "AttnVizError",
     "BadInput",
     "BadMask",
+    "Cancelled",
     "Capture",
     "CaptureMismatch",
     "HeadId",
@@ -91,6 +95,7 @@ __all__ = [
     "metrics",
     "models",
     "record",
+    "tiles",
 ]
 
 

@@ -31,7 +31,8 @@ class Projection:
     """A linear layer next to an attention call, found because they share memory.
 
     `weight` is [d_in, d_out], so that `input @ weight + bias = output`. `starts` gives, for each
-    head, the first of its d_head columns of `output` (W_Q, W_K, W_V) or of `input` (W_O).
+    head, the first of its d_head columns of `output` (W_Q, W_K, W_V) or of `input` (W_O). `turned`
+    is True where a rotary embedding turned the output before it was used.
     """
 
     module: str
@@ -40,6 +41,17 @@ class Projection:
     input: Float[Tensor, "batch token d_in"]
     output: Float[Tensor, "batch token d_out"]
     starts: tuple[int, ...]
+    turned: bool = False
+
+    def heads(self, batch: int, d_head: int) -> Float[Tensor, "head token d_head"]:
+        """The output of one batch row, head by head."""
+        output = of_row(self.output, batch)
+        return torch.stack([output[:, start : start + d_head] for start in self.starts])
+
+    def thinned(self, row_step: int) -> "Projection":
+        """Every n-th token, copied so that the rest is freed."""
+        rows = slice(None, None, row_step)
+        return replace(self, input=self.input[:, rows].clone(), output=self.output[:, rows].clone())
 
     def columns(self, head: int, width: int) -> slice:
         """The `width` columns that belong to one head."""
@@ -162,14 +174,8 @@ class AttentionCall:
     def thinned(self, row_step: int) -> "AttentionCall":
         """The call with every n-th row of what the model made, copied so that the rest is freed."""
         assert self.row_step == 1, "a call is thinned once"
-        rows = slice(None, None, row_step)
-        projections = {
-            name: replace(
-                layer, input=layer.input[:, rows].clone(), output=layer.output[:, rows].clone()
-            )
-            for name, layer in self.projections.items()
-        }
-        output = self.output[:, rows].clone()
+        projections = {name: of.thinned(row_step) for name, of in self.projections.items()}
+        output = self.output[:, ::row_step].clone()
         return replace(self, output=output, projections=projections, row_step=row_step)
 
     def verify(self) -> float:
@@ -198,9 +204,11 @@ class Capture:
     """All attention calls of one forward pass, with the tokens that went in.
 
     `tokens_by_stack` has, for each stack, the tokens of each batch row. `hidden` is the model's
-    last hidden state [batch, token, d_model]; `logits` its scores, where it has a head for them.
-    `n_generated` tokens at the end were written by the model, as far as they were fed back to it;
-    `grid` is (rows, columns) of a picture's patches.
+    last hidden state [batch, token, d_model]; `logits` its scores, where it has a head for them: of
+    a language model [batch, token, vocab], a row for what follows each token, or for the last
+    tokens only where all rows would take more than 64 MiB. `n_generated` tokens at the end were
+    written by the model, as far as they were fed back to it; `grid` is (rows, columns) of a
+    picture's patches.
     """
 
     model: ModelKey
@@ -314,7 +322,9 @@ class Capture:
         return sum(tensor.untyped_storage().nbytes() for tensor in storages.values())
 
 
-def apply_linear(x: Float[Tensor, "token d_in"], layer: Projection) -> Float[Tensor, "token d_out"]:
+def apply_linear(
+    x: Float[Tensor, "*batch token d_in"], layer: Projection
+) -> Float[Tensor, "*batch token d_out"]:
     """x·W + b in float32."""
     product = x @ layer.weight.float()
     return product if layer.bias is None else product + layer.bias.float()

@@ -7,6 +7,7 @@
     ├── TooLarge              a text or a model is over a limit
     ├── BadInput              the caller's text, layer or head makes no sense
     ├── BadMask               a mask of the wrong shape or type
+    ├── Cancelled             someone asked to stop before the work was done
     └── MissingExtra          an optional package is not installed
 
 A message says what was asked, what was found, what is allowed and what to do. `code` is stable and
@@ -51,6 +52,10 @@ class BadInput(AttnVizError):
 
 class BadMask(AttnVizError):
     """A mask whose shape or type does not fit the attention it is laid over."""
+
+
+class Cancelled(AttnVizError):
+    """The work was stopped on request; nothing of it was kept."""
 
 
 class MissingExtra(AttnVizError):

@@ -8,10 +8,26 @@ no key at all gets weights of zero, as torch's fused kernel gives (the paper lea
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+
+from attnviz.edits import Edit, of_stage
+
+
+def edited(
+    stage: str, values: Float[Tensor, "row column"], edits: Sequence[Edit]
+) -> Float[Tensor, "row column"]:
+    """A stage with entries changed by hand: a copy where there are any, else the tensor itself."""
+    mine = of_stage(edits, stage, *values.shape)
+    if not mine:
+        return values
+    copy = values.clone()
+    for edit in mine:
+        copy[edit.row, edit.column] = edit.value
+    return copy
 
 
 def scores(
@@ -56,6 +72,34 @@ def weights(
         return shares.masked_fill_(no_key, 0.0) if no_key.any() else shares
     column = sink.expand(*masked.shape[:-1], 1)
     return torch.softmax(torch.cat([masked, column], dim=-1), dim=-1)[..., :-1]
+
+
+def normalisers(
+    masked: Float[Tensor, "*head query key"], sink: Float[Tensor, "*head #query one"] | None = None
+) -> tuple[Float[Tensor, "*head query one"], Float[Tensor, "*head query one"]]:
+    """(m, Σ exp(masked − m)) with m the largest score of each row; a `sink` takes part in both.
+
+    The two are what the softmax needs of a row: with them `shares` gives any cell by itself. Their
+    one-number form, the log-sum-exp m + log Σ, would lose digits where scores are large. A row
+    that may attend to no key has (0, 1), so that its weights are zero.
+    """
+    peak = masked.amax(dim=-1, keepdim=True)
+    if sink is not None:
+        peak = torch.maximum(peak, sink)
+    peak = peak.masked_fill(peak == -math.inf, 0.0)
+    total = torch.sub(masked, peak).exp_().sum(dim=-1, keepdim=True)
+    if sink is not None:
+        total = total + torch.exp(sink - peak)
+    return peak, total.masked_fill_(total == 0, 1.0)
+
+
+def shares(
+    masked: Float[Tensor, "*head query key"],
+    peak: Float[Tensor, "*head query one"],
+    total: Float[Tensor, "*head query one"],
+) -> Float[Tensor, "*head query key"]:
+    """exp(masked − peak) / total: cells of the softmax of rows whose `normalisers` are known."""
+    return torch.sub(masked, peak).exp_().div_(total)
 
 
 def sink_gate(

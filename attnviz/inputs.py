@@ -10,7 +10,7 @@ Shapes follow transformers: q [batch, head, query, d_head], k and v [batch, kv_h
 fewer kv_heads than heads, neighbouring heads share one (grouped-query attention).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,9 +18,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz import formula, masks
+from attnviz.edits import Edit
 from attnviz.errors import UnsupportedAttention
 
-ALL_ROWS = slice(None)
+ALL_ROWS = ALL_KEYS = slice(None)
 ROW_BLOCK = 256
 
 
@@ -93,16 +94,16 @@ class AttentionInputs:
         )
 
     def may_attend(
-        self, head: int, batch: int = 0, rows: slice = ALL_ROWS
-    ) -> Bool[Tensor, "row key"] | None:
+        self, head: int, batch: int = 0, rows: slice = ALL_ROWS, keys: slice = ALL_KEYS
+    ) -> Bool[Tensor, "row column"] | None:
         """The mask of one head, the causal one included; None where nothing is blocked."""
         stored = None
         if self.mask is not None:
             whole = of_head(self.mask, head, batch)[..., : self.n_key]
-            stored = whole.expand(self.n_query, self.n_key)[rows]
+            stored = whole.expand(self.n_query, self.n_key)[rows, keys]
         if not self.causal:
             return stored
-        triangle = masks.causal(self.n_query, self.n_key, rows).to(self.query.device)
+        triangle = masks.causal(self.n_query, self.n_key, rows, keys).to(self.query.device)
         return triangle if stored is None else masks.combine(triangle, stored)
 
     def stages(
@@ -111,21 +112,31 @@ class AttentionInputs:
         batch: int = 0,
         mask: Bool[Tensor, "query key"] | None = None,
         rows: slice = ALL_ROWS,
+        edits: Sequence[Edit] = (),
     ) -> dict[str, Tensor]:
         """Every stage of one head, in order; `capped` and `biased` only where the model has them.
 
-        `mask` stands in for the call's own, a "what if"; `rows` limits the work to some queries.
+        `mask` stands in for the call's own and `edits` for entries of q, k, v, scores or masked, a
+        "what if"; `rows` limits the work to some queries.
         """
-        q, k, v = self.qkv(head, batch)
+        q, k, v = (
+            formula.edited(stage, of, edits)
+            for stage, of in zip("qkv", self.qkv(head, batch), strict=True)
+        )
         q = q[rows]
-        out = {"q": q, "k": k, "v": v, "scores": formula.scores(q, k)}
+        out = {
+            "q": q,
+            "k": k,
+            "v": v,
+            "scores": formula.edited("scores", formula.scores(q, k), edits),
+        }
         last = out["scaled"] = formula.scaled(out["scores"], self.scaling)
         if self.softcap is not None:
             last = out["capped"] = formula.capped(last, self.softcap)
         if self.bias is not None:
-            last = out["biased"] = last + self._rows_of(self.bias, head, batch, rows)
+            last = out["biased"] = last + self._block_of(self.bias, head, batch, rows)
         may_attend = self.may_attend(head, batch, rows) if mask is None else mask[rows]
-        out["masked"] = formula.masked(last, may_attend)
+        out["masked"] = formula.edited("masked", formula.masked(last, may_attend), edits)
         sink = self._sink(head, batch, rows)
         out["weights"] = formula.weights(out["masked"], None if self.sinks_gate else sink)
         out["mixed"] = formula.mixed(out["weights"], v)
@@ -134,27 +145,70 @@ class AttentionInputs:
         return out
 
     def weights(self, head: int, batch: int = 0) -> Float[Tensor, "query key"]:
-        """The attention weights of one head, without a second n×n matrix beside them.
-
-        The same steps as `stages`, in place and in blocks of rows that stay in the cache.
-        """
-        q, k, _ = self.qkv(head, batch)
-        out = q.new_zeros(self.n_query, self.n_key)
-        for start in range(0, self.n_query, ROW_BLOCK):
-            rows = slice(start, start + ROW_BLOCK)
-            # under a causal mask no row of the block sees a key beyond its last row
-            keys = slice(rows.stop) if self.causal else ALL_ROWS
-            scores = formula.scores(q[rows], k[keys]).mul_(self.scaling)
-            if self.softcap is not None:
-                scores = formula.capped(scores, self.softcap)
-            if self.bias is not None:
-                scores = scores.add_(self._rows_of(self.bias, head, batch, rows)[:, keys])
-            may_attend = self.may_attend(head, batch, rows)
-            if may_attend is not None:
-                scores = scores.masked_fill_(~may_attend[:, keys], -torch.inf)
+        """The attention weights of one head, without a second n×n matrix beside them."""
+        out = torch.zeros(self.n_query, self.n_key, device=self.query.device)
+        for rows in blocks(self.n_query):
+            keys = self.reach(rows)
             sink = None if self.sinks_gate else self._sink(head, batch, rows)
-            out[rows, keys] = formula.weights(scores, sink)
+            out[rows, keys] = formula.weights(self.masked(head, batch, rows, keys), sink)
         return out
+
+    def masked(
+        self, head: int = 0, batch: int = 0, rows: slice = ALL_ROWS, keys: slice = ALL_KEYS
+    ) -> Float[Tensor, "row column"]:
+        """What enters the softmax of one head, for some queries and keys.
+
+        The same steps as `stages`, in place: a block of few rows stays in the processor's cache.
+        """
+        self._require_untouched()
+        q = of_row(self.query, batch)[head, rows].float()
+        k = of_row(self.key, batch)[self.kv_head(head), keys].float()
+        scores = formula.scores(q, k).mul_(self.scaling)
+        if self.softcap is not None:
+            scores = formula.capped(scores, self.softcap)
+        if self.bias is not None:
+            scores = scores.add_(self._block_of(self.bias, head, batch, rows, keys))
+        may_attend = self.may_attend(head, batch, rows, keys)
+        return scores if may_attend is None else scores.masked_fill_(~may_attend, -torch.inf)
+
+    def reach(self, rows: slice) -> slice:
+        """The keys that the rows up to `rows.stop` can see: under a causal mask none beyond it."""
+        return slice(0, min(rows.stop, self.n_key) if self.causal else self.n_key)
+
+    def normalisers(
+        self, masked: Float[Tensor, "row column"], rows: slice, head: int = 0, batch: int = 0
+    ) -> tuple[Float[Tensor, "row one"], Float[Tensor, "row one"]]:
+        """The largest score of each row and the sum of exponents against it, a sink included.
+
+        `masked` has the rows with all keys that they can see.
+        """
+        sink = None if self.sinks_gate else self._sink(head, batch, rows)
+        return formula.normalisers(masked, sink)
+
+    def one_head(self, head: int, batch: int = 0) -> "AttentionInputs":
+        """What decides the weights of one head, q and k copied so that the rest can be freed.
+
+        The values are left out; the mask and the bias are still those of the call.
+        """
+        self._require_untouched()
+        kv = self.kv_head(head)
+        mask, bias = (
+            None if of is None else of_head(of, head, batch)[None, None]
+            for of in (self.mask, self.bias)
+        )
+        sinks = self.sinks
+        if sinks is not None:
+            sinks = sinks[head : head + 1] if sinks.dim() == 1 else of_head(sinks, head, batch)
+        return replace(
+            self,
+            query=of_row(self.query, batch)[None, head : head + 1].clone(),
+            key=of_row(self.key, batch)[None, kv : kv + 1].clone(),
+            value=of_row(self.value, batch)[None, kv : kv + 1, :, :0].clone(),
+            mask=mask,
+            bias=bias,
+            sinks=sinks,
+            key_version=None,
+        )
 
     def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionInputs":
         """The same with q, k, v in another type or place; stages are float32 in any case."""
@@ -182,9 +236,13 @@ class AttentionInputs:
         whole = of_head(self.sinks, head, batch).float()
         return whole[rows] if whole.shape[0] > 1 else whole
 
-    def _rows_of(self, tensor: Tensor, head: int, batch: int, rows: slice) -> Tensor:
-        found = of_head(tensor, head, batch)[..., : self.key.shape[2]].float()
-        return found[rows] if found.shape[0] > 1 else found
+    def _block_of(
+        self, tensor: Tensor, head: int, batch: int, rows: slice, keys: slice = ALL_KEYS
+    ) -> Tensor:
+        """Some rows and keys of what broadcasts to the scores, as float32."""
+        found = of_head(tensor, head, batch)[..., : self.n_key]
+        found = found[rows] if found.shape[0] > 1 else found
+        return (found[:, keys] if found.shape[1] > 1 else found).float()
 
     def _require_untouched(self) -> None:
         if self.key_version is not None and self.key._version != self.key_version:
@@ -193,6 +251,11 @@ class AttentionInputs:
                 " generate with the default dynamic cache",
                 code="static_cache",
             )
+
+
+def blocks(n: int, size: int = ROW_BLOCK) -> Iterator[slice]:
+    """The rows from 0 to n in slices of at most `size`."""
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def of_row(tensor: Tensor, batch: int) -> Tensor:

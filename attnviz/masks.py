@@ -18,13 +18,16 @@ MAX_NAMED_MASKS = 8
 
 
 def causal(
-    n_query: int, n_key: int | None = None, rows: slice = slice(None)
-) -> Bool[Tensor, "row key"]:
+    n_query: int,
+    n_key: int | None = None,
+    rows: slice = slice(None),
+    columns: slice = slice(None),
+) -> Bool[Tensor, "row column"]:
     """The causal mask: query i may attend to keys 0 … i (aligned at the upper left).
 
-    `rows` picks some of the queries.
+    `rows` picks some of the queries, `columns` some of the keys.
     """
-    return torch.arange(n_key or n_query) <= torch.arange(n_query)[rows, None]
+    return torch.arange(n_key or n_query)[columns] <= torch.arange(n_query)[rows, None]
 
 
 def padding(keep: Bool[Tensor, "key"], n_query: int) -> Bool[Tensor, "query key"]:

@@ -7,6 +7,7 @@ matter who recorded the call. Formulas: Vaswani et al. 2017, equation 1 and sect
     head_i = Attention(X·W_Q,i, X·W_K,i, X·W_V,i),   output = Concat(head_1 … head_h)·W_O
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,7 +15,9 @@ import torch
 from jaxtyping import Bool, Float32
 from torch import Tensor
 
+from attnviz import turning
 from attnviz.call import AttentionCall, Projection, apply_linear, max_difference
+from attnviz.edits import Edit
 from attnviz.errors import BadMask, UnsupportedAttention
 from attnviz.inputs import AttentionInputs, of_row
 from attnviz.stored import StoredWeights
@@ -23,6 +26,8 @@ from attnviz.types import STAGES, Axis, HeadId, Stage, StepView
 # rows and columns of each stage's matrix
 AXES: dict[Stage, tuple[Axis, Axis]] = {
     "x": ("query", "d_model"),
+    "unrotated_q": ("query", "d_head"),
+    "unrotated_k": ("key", "d_head"),
     "q": ("query", "d_head"),
     "k": ("key", "d_head"),
     "v": ("key", "d_head"),
@@ -63,6 +68,7 @@ class Steps:
     biased: Float32[Tensor, "query key"] | None = None
     mask: Bool[Tensor, "query key"] | None = None
     absent: dict[str, str] = field(default_factory=dict)
+    edits: tuple[Edit, ...] = ()
 
     @property
     def tolerance(self) -> float:
@@ -78,9 +84,45 @@ class Steps:
         return into.input[self.batch].float()
 
     @cached_property
+    def unrotated_q(self) -> Float32[Tensor, "query d_head"] | None:
+        """X·W_Q + b_Q before a rotary embedding turns it into q; None where nothing turns."""
+        return self._unrotated("q", self.id.head)
+
+    @cached_property
+    def unrotated_k(self) -> Float32[Tensor, "key d_head"] | None:
+        """X·W_K + b_K before a rotary embedding turns it into k; None where nothing turns."""
+        return self._unrotated("k", self.inputs.kv_head(self.id.head))
+
+    @property
+    def turned(self) -> frozenset[Stage]:
+        """Which of q and k a rotary embedding turned after X·W."""
+        stages: tuple[Stage, ...] = ("q", "k")
+        layers = {stage: self.call.projections.get(stage) for stage in stages}
+        return frozenset(stage for stage, layer in layers.items() if layer and layer.turned)
+
+    @property
+    def without_bias(self) -> frozenset[Stage]:
+        """The stages whose linear layer was found and adds no bias."""
+        stages: dict[Stage, str] = {"q": "q", "k": "k", "v": "v", "projected": "out"}
+        layers = {stage: self.call.projections.get(name) for stage, name in stages.items()}
+        return frozenset(stage for stage, layer in layers.items() if layer and layer.bias is None)
+
+    def _unrotated(self, name: str, head: int) -> Tensor | None:
+        layer = turning.layer_of(self.call, name)
+        if layer is None or not layer.turned or self.call.row_step > 1:
+            return None
+        columns = layer.columns(head, self.q.shape[1])
+        return of_row(layer.output, self.batch)[:, columns].float()
+
+    @cached_property
     def concat(self) -> Float32[Tensor, "query d_concat"]:
         """The outputs of all heads side by side; this head's are `head_columns`."""
-        return self.call.mixed(self.batch, self.mask if self.what_if else None).flatten(1)
+        what_if = self.mask if self.what_if and not self.edits else None
+        heads = self.call.mixed(self.batch, what_if)
+        if self.edits:
+            heads = heads.clone()
+            heads[:, self.id.head] = self.mixed
+        return heads.flatten(1)
 
     @cached_property
     def projected(self) -> Float32[Tensor, "query d_model"] | None:
@@ -115,6 +157,15 @@ class Steps:
         out = self.call.projections.get("out")
         return None if out is None else out.weight[self.head_columns].float()
 
+    @cached_property
+    def reach(self) -> Float32[Tensor, " key"] | None:
+        """‖v·W_O‖ of each key: how long a vector a weight of 1 would write.
+
+        A weight times this is ‖α·f(x)‖ of Kobayashi et al. 2020, f(x) = (x·W_V + b_V)·W_O. None
+        where W_O is not known.
+        """
+        return None if self.w_o is None else (self.v @ self.w_o).norm(dim=1)
+
     def _slice(self, name: str, head: int, width: int) -> Tensor | None:
         layer = self.call.projections.get(name)
         return None if layer is None else layer.weight[:, layer.columns(head, width)].float()
@@ -123,20 +174,7 @@ class Steps:
     def errors(self) -> dict[Stage, float]:
         """max |ours − model's own tensor| for each stage that the model itself produced."""
         call, batch, head = self.call, self.batch, self.id.head
-        kv_head = self.inputs.kv_head(head)
-        inputs: tuple[tuple[Stage, int, Tensor], ...] = (
-            ("q", head, self.q),
-            ("k", kv_head, self.k),
-            ("v", kv_head, self.v),
-        )
-        rows = call.rows
-        found = {
-            stage: max_difference(
-                _project(call.projections[stage], batch, of, theirs[rows]), theirs[rows]
-            )
-            for stage, of, theirs in inputs
-            if stage in call.projections
-        }
+        rows, found = call.rows, self._errors_of_projections()
         if self.what_if:
             return found
         theirs = of_row(call.output, batch)
@@ -146,6 +184,33 @@ class Steps:
         if out is not None and self.projected is not None:
             found["projected"] = max_difference(self.projected[rows], out.output[batch])
         return found
+
+    def _errors_of_projections(self) -> dict[Stage, float]:
+        """q, k and v, and what q and k are before they are turned, made again from X."""
+        kv_head, rows = self.inputs.kv_head(self.id.head), self.call.rows
+        made: tuple[tuple[Stage, Stage | None, int, Tensor], ...] = (
+            ("q", "unrotated_q", self.id.head, self.q),
+            ("k", "unrotated_k", kv_head, self.k),
+            ("v", None, kv_head, self.v),
+        )
+        given = {edit.stage for edit in self.edits}
+        found: dict[Stage, float] = {}
+        for stage, before, head, theirs in made:
+            layer = turning.layer_of(self.call, stage)
+            if layer is None or stage in given:
+                continue
+            ours = _project(layer, self.batch, head, theirs)
+            if layer.turned and before is not None:
+                straight = of_row(layer.output, self.batch)
+                straight = straight[:, layer.columns(head, theirs.shape[1])]
+                found[before] = max_difference(ours, straight)
+                ours = self._turning.turned("q" if stage == "q" else "k", ours)
+            found[stage] = max_difference(ours, theirs[rows])
+        return found
+
+    @cached_property
+    def _turning(self) -> turning.Turning:
+        return turning.of_call(self.call, self.batch)
 
     @property
     def _rows_are_whole(self) -> bool:
@@ -176,11 +241,16 @@ def derive(
     head: int,
     batch: int = 0,
     mask: Bool[Tensor, "query key"] | None = None,
+    edits: Sequence[Edit] = (),
 ) -> Steps:
     """Every stage of one head. A `mask` (True = may attend) replaces the model's: a "what if".
 
-    Raises `BadInput` for a head or batch row that does not exist, `BadMask` for a mask that is
-    not a boolean tensor [query, key], and `UnsupportedAttention` where only weights are known.
+    So do `edits` with single entries; what comes after them is computed anew, and the capture
+    stays as it is.
+
+    Raises `BadInput` for a head, a batch row or an edited entry that does not exist, `BadMask` for
+    a mask that is not a boolean tensor [query, key], and `UnsupportedAttention` where only weights
+    are known.
     """
     call.check(head, batch)
     _require_mask(call, mask)
@@ -192,13 +262,14 @@ def derive(
             code="own_code",
             module=call.module,
         )
-    stages = inputs.stages(head, batch, mask)
+    stages = inputs.stages(head, batch, mask, edits=edits)
     return Steps(
         call=call,
         inputs=inputs,
         id=HeadId(call.layer, head),
         batch=batch,
-        what_if=mask is not None,
+        what_if=mask is not None or bool(edits),
+        edits=tuple(edits),
         mask=inputs.may_attend(head, batch) if mask is None else mask,
         absent=_absent(call),
         **stages,
@@ -226,5 +297,5 @@ def _require_mask(call: AttentionCall, mask: Tensor | None) -> None:
 def _project(layer: Projection, batch: int, head: int, like: Tensor) -> Tensor:
     """X·W + b for one head's columns, recomputed in float32 from the layer's own input."""
     columns = layer.columns(head, like.shape[-1])
-    product = layer.input[batch].float() @ layer.weight[:, columns].float()
+    product = of_row(layer.input, batch).float() @ layer.weight[:, columns].float()
     return product if layer.bias is None else product + layer.bias[columns].float()

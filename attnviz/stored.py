@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.inputs import ALL_ROWS, of_row
+from attnviz.inputs import ALL_KEYS, ALL_ROWS, of_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +63,27 @@ class StoredWeights:
     def weights(self, head: int, batch: int = 0) -> Float[Tensor, "query key"]:
         """The attention weights of one head, float32."""
         return of_row(self.kept, batch)[head].float()
+
+    def masked(
+        self, head: int = 0, batch: int = 0, rows: slice = ALL_ROWS, keys: slice = ALL_KEYS
+    ) -> Float[Tensor, "row column"]:
+        """log weights: scores whose softmax the weights are, with nothing left to divide by."""
+        return of_row(self.kept, batch)[head, rows, keys].float().log()
+
+    def reach(self, _rows: slice) -> slice:
+        """The keys that a row can see, as far as that is known: all."""
+        return slice(0, self.n_key)
+
+    def normalisers(
+        self, masked: Float[Tensor, "row column"], _rows: slice
+    ) -> tuple[Float[Tensor, "row one"], Float[Tensor, "row one"]]:
+        """0 and 1 for each row: what was stored are weights already."""
+        zero = masked.new_zeros(masked.shape[0], 1)
+        return zero, torch.ones_like(zero)
+
+    def one_head(self, head: int, batch: int = 0) -> "StoredWeights":
+        """The weights of one head alone."""
+        return StoredWeights(of_row(self.kept, batch)[None, head : head + 1].clone())
 
     def stages(
         self, head: int, batch: int = 0, mask: Tensor | None = None, rows: slice = ALL_ROWS

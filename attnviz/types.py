@@ -4,10 +4,12 @@ A reader meets these words everywhere: a *query* is a position that asks, a *key
 answers, a *head* is one of the parallel attentions of a *layer*. Heads are counted from 0.
 The stages of one head, in the order in which they are computed (Vaswani et al. 2017, section 3.2):
 
-    x → q k v → scores (Q·Kᵀ) → scaled (÷ √d_head) → [capped] → [biased] → masked
-      → weights (softmax) → mixed (weights·V) → concat (all heads side by side) → projected (·W_O)
+    x → [unrotated_q unrotated_k] → q k v → scores (Q·Kᵀ) → scaled (÷ √d_head)
+      → [capped] → [biased] → masked → weights (softmax) → mixed (weights·V)
+      → concat (all heads side by side) → projected (·W_O)
 
-Stages in brackets exist only in models that have them: a softcap, a position bias.
+Stages in brackets exist only in models that have them: a rotary embedding, a softcap, a position
+bias.
 """
 
 from dataclasses import dataclass
@@ -24,6 +26,8 @@ ModelKind = Literal[
 ]
 Stage = Literal[
     "x",
+    "unrotated_q",
+    "unrotated_k",
     "q",
     "k",
     "v",
@@ -102,6 +106,20 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.pieces)
+
+
+def named_tokens(labels: tuple[str, ...], n_special: int = 0) -> Tokens:
+    """Tokens that stand for no text, such as rows of numbers or patches; special ones first."""
+    n_token = len(labels)
+    return Tokens(
+        text="",
+        ids=np.arange(n_token, dtype=np.int64),
+        pieces=labels,
+        labels=labels,
+        offsets=((0, 0),) * n_token,
+        special=np.arange(n_token) < n_special,
+        padding=np.zeros(n_token, dtype=np.bool_),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,14 +3,15 @@
 A `TorchDispatchMode` sees every operation below Python, so it does not matter how a module spells
 its attention: torch's fused kernels are seen with q, k, v and mask, and become `AttentionInputs`;
 a softmax is seen with its result, and becomes `StoredWeights`, with q, k from the matrix product
-before it and v from the one after. Only operations inside the watched modules count, and none
-inside attnviz's own attention function. torch's opaque fast path is off while it watches.
+before it and v from the one after. torch's own `nn.MultiheadAttention` is opened up by `multihead`.
+Only operations inside the watched modules count, and none inside attnviz's own attention function.
+torch's opaque fast path is off while it watches.
 """
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -18,6 +19,8 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz import masks
+from attnviz.call import Projection
+from attnviz.capture import multihead
 from attnviz.capture.interface import inside
 from attnviz.inputs import AttentionInputs
 from attnviz.stored import StoredWeights
@@ -34,6 +37,8 @@ FUSED = {
 }
 HEAD_COUNTS = "num_heads num_attention_heads n_heads n_head heads num_attn_heads n_local_heads"
 RECENT_PRODUCTS = 8
+# how torch's own module scales q before the product
+SCALE = aten.mul.Tensor
 
 
 class _FastPath:
@@ -71,13 +76,34 @@ fast_path = _FastPath()
 class Seen:
     """One attention that a watched module computed; `output` is weights·V where it was seen.
 
-    `kind` is known where the module was handed queries and keys as separate arguments.
+    `kind` and the projections are known where the module is torch's own.
     """
 
     module: nn.Module
     found: AttentionInputs | StoredWeights
     output: Tensor | None
-    kind: Kind | None
+    kind: Kind | None = None
+    projections: dict[str, Projection] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+    before: multihead.Softmax | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Running:
+    """A watched module that is running; what it was given where it is torch's own."""
+
+    module: nn.Module
+    given: multihead.Arguments | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Product:
+    """left·right, or added + left·right."""
+
+    left: Tensor
+    right: Tensor
+    out: Tensor
+    added: Tensor | None
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -85,10 +111,12 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, modules: dict[str, nn.Module], report: Callable[[Seen], None]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._running: list[tuple[nn.Module, Kind | None]] = []
-        self._products: list[tuple[Tensor, Tensor, Tensor]] = []
+        self._running: list[_Running] = []
+        self._products: list[_Product] = []
+        self._scaled: tuple[Tensor, Tensor] | None = None
         self._open: Seen | None = None
         self._report = report
+        self._names = {id(module): name for name, module in modules.items()}
         self._handles = []
         for module in modules.values():
             self._handles.append(
@@ -105,16 +133,44 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self._flush()
-        self._running.append((module, _kind_of_arguments(module, args, kwargs)))
+        given = None
+        if isinstance(module, nn.MultiheadAttention):
+            given = multihead.arguments(module, args, kwargs)
+        self._running.append(_Running(module, given))
 
-    def _leave_module(self, _module: nn.Module, _args: object, _output: object) -> None:
+    def _leave_module(self, module: nn.Module, _args: object, output: object) -> None:
+        running, seen = self._running.pop(), self._open
+        if seen is not None and seen.output is not None and running.given is not None:
+            assert isinstance(module, nn.MultiheadAttention)
+            token = inside.set(True)  # what is computed here is not the model's
+            try:
+                self._open_up(module, running.given, seen, seen.output, output)
+            finally:
+                inside.reset(token)
         self._flush()
-        self._running.pop()
+
+    def _open_up(
+        self,
+        module: nn.MultiheadAttention,
+        given: multihead.Arguments,
+        seen: Seen,
+        mixed: Tensor,
+        output: object,
+    ) -> None:
+        """Add what torch's own module shows of itself once it has returned."""
+        seen.kind = given.kind
+        if isinstance(seen.found, StoredWeights):
+            seen.found = multihead.explained(seen.found, seen.before)
+        if isinstance(seen.found, AttentionInputs):
+            seen.projections, seen.absent = multihead.projections(
+                module, self._names[id(module)], given, seen.found, mixed, output
+            )
 
     def _flush(self) -> None:
         if self._open is not None:
             self._report(self._open)
         self._open = None
+        self._scaled = None
         self._products.clear()
 
     def __torch_dispatch__(
@@ -131,7 +187,12 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             elif func in SOFTMAX:
                 self._see_softmax(args, out)
             elif func in PRODUCTS:
-                self._see_product(args[-2].detach(), args[-1].detach(), out.detach())
+                added = args[0].detach() if len(args) > 2 else None
+                self._see_product(
+                    _Product(args[-2].detach(), args[-1].detach(), out.detach(), added)
+                )
+            elif func is SCALE and self._running[-1].given is not None:
+                self._scaled = args[0].detach(), out.detach()
         return out
 
     def _see_fused(
@@ -154,47 +215,53 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             bias=bias,
         )
         output = out[0] if isinstance(out, tuple) else out
-        module, kind = self._running[-1]
-        self._report(Seen(module, inputs, output.detach().transpose(1, 2), kind))
+        running = self._running[-1]
+        self._open = Seen(running.module, inputs, output.detach().transpose(1, 2))
+        if running.given is None:
+            self._flush()
 
     def _see_softmax(self, args: tuple[Any, ...], out: Tensor) -> None:
-        module, kind = self._running[-1]
+        module = self._running[-1].module
         dim = args[1] % out.dim()
         if out.dim() < 3 or dim < out.dim() - 2:
             return
-        products = list(self._products)
+        products, scaled = list(self._products), self._scaled
         self._flush()
         weights = out.detach() if dim == out.dim() - 1 else out.detach().transpose(-1, -2)
         by_head = as_heads(weights, head_count(module))
-        query, key = None, None
-        made = next((p for p in reversed(products) if p[2].numel() == weights.numel()), None)
-        if made is not None and made[2].shape[-2:] == weights.shape[-2:]:
+        query, key, before = None, None, None
+        made = next((p for p in reversed(products) if p.out.numel() == weights.numel()), None)
+        if made is not None and made.out.shape[-2:] == weights.shape[-2:]:
             lead = by_head.shape[:2]
-            query = made[0].reshape(*lead, *made[0].shape[-2:])
-            key = made[1].transpose(-1, -2).reshape(*lead, made[1].shape[-1], made[1].shape[-2])
-        self._open = Seen(module, StoredWeights(by_head, query, key), None, kind)
+            query = made.left.reshape(*lead, *made.left.shape[-2:])
+            key = made.right.transpose(-1, -2).reshape(
+                *lead, made.right.shape[-1], made.right.shape[-2]
+            )
+            if scaled is not None and _same(scaled[1], made.left):
+                before = multihead.Softmax(scaled[0], made.added)
+        self._open = Seen(module, StoredWeights(by_head, query, key), None, before=before)
 
-    def _see_product(self, left: Tensor, right: Tensor, out: Tensor) -> None:
+    def _see_product(self, product: _Product) -> None:
         seen = self._open
         if seen is not None and isinstance(seen.found, StoredWeights) and seen.output is None:
-            kept = seen.found.kept
-            if left.numel() == kept.numel() and torch.equal(left.reshape(kept.shape), kept):
+            kept, left, right = seen.found.kept, product.left, product.right
+            if left.numel() == kept.numel() and _equal(left.reshape(kept.shape), kept):
                 lead = kept.shape[:2]
                 value = right.reshape(*lead, *right.shape[-2:])
                 seen.found = replace(seen.found, value=value)
-                seen.output = out.reshape(*lead, *out.shape[-2:]).transpose(1, 2)
+                seen.output = product.out.reshape(*lead, *product.out.shape[-2:]).transpose(1, 2)
                 return
-        self._products = [*self._products[1 - RECENT_PRODUCTS :], (left, right, out)]
+        self._products = [*self._products[1 - RECENT_PRODUCTS :], product]
 
 
-def _kind_of_arguments(
-    module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Kind | None:
-    """Self- or cross-attention of torch's own module: are the keys the queries?"""
-    if not isinstance(module, nn.MultiheadAttention):
-        return None
-    given = dict(zip(("query", "key"), args, strict=False)) | kwargs
-    return "self" if given["query"] is given["key"] else "cross"
+def _same(one: Tensor, other: Tensor) -> bool:
+    """True for two views of one place in memory."""
+    return one.data_ptr() == other.data_ptr() and one.shape == other.shape
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    """True for the same numbers; NaN too, where both are one place in memory."""
+    return _same(one, other) or torch.equal(one, other)
 
 
 def head_count(module: nn.Module) -> int | None:

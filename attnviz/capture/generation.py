@@ -3,7 +3,8 @@
 With a key cache, the first step asks for the whole prompt and each later step for one token, with
 keys that grow. Row by row, that is the attention of one run over the whole sequence: q, k and v of
 the steps are put one after the other, and the mask says which keys each step could see. Under beam
-search the rows of a step are beams, and the ones that led to the final text are picked.
+search the rows of a step are beams, and the ones that led to the final text are picked. The model's
+scores are joined in the same way, so that each written token has the row it was drawn from.
 """
 
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 
 from attnviz.call import AttentionCall, Projection
+from attnviz.capture import logits
 from attnviz.errors import BadInput, TooLarge, UnsupportedAttention
 from attnviz.inputs import AttentionInputs
 from attnviz.models.loaded import LoadedModel
@@ -30,23 +32,42 @@ class Generation:
     seed: int = 0
 
 
+# what a model's own settings may add to sampling, and what leaves its scores alone: what is drawn
+# must come from the softmax of the logits, changed by temperature, top-k and top-p and nothing else
+PLAIN: dict[str, object] = {
+    "repetition_penalty": 1.0,
+    "encoder_repetition_penalty": 1.0,
+    "no_repeat_ngram_size": 0,
+    "encoder_no_repeat_ngram_size": 0,
+    "typical_p": 1.0,
+    "epsilon_cutoff": 0.0,
+    "eta_cutoff": 0.0,
+    "min_p": None,
+    "top_h": None,
+    "sequence_bias": None,
+    "guidance_scale": None,
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Written:
     """What was written: all ids [batch, token], and which row of each step led to each text.
 
-    `beam_rows` [batch, step] comes from beam search, None without.
+    `beam_rows` [batch, step] comes from beam search, None without. `logits` are the model's scores
+    after each token that it read, [batch, token, vocab]: all but the last, or the last of these.
     """
 
     ids: Tensor
     beam_rows: Tensor | None
+    logits: Tensor | None
 
 
 def write(lm: LoadedModel, inputs: dict[str, Tensor], how: Generation) -> Written:
     """Run the model's own `generate` with a dynamic key cache."""
-    if how.n_tokens < 1 or how.beams < 1 or (how.beams > 1 and how.temperature is not None):
+    if not _makes_sense(how):
         raise BadInput(
             f"cannot generate with {how}: at least one token and one beam, and beams or a"
-            " temperature, not both",
+            " temperature, not both; temperature above 0, top_k from 0, top_p above 0 and up to 1",
             code="bad_generation",
             asked=str(how),
         )
@@ -58,10 +79,8 @@ def write(lm: LoadedModel, inputs: dict[str, Tensor], how: Generation) -> Writte
             name=lm.name,
         )
     _require_room(lm, inputs, how)
-    options: dict[str, object] = {"do_sample": how.temperature is not None}
-    if how.temperature is not None:
-        options |= {"temperature": how.temperature, "top_k": how.top_k, "top_p": how.top_p}
-    with torch.random.fork_rng(devices=[]):
+    options = _options(lm, how) | logits.wanted(lm.model, *_read_at_once(inputs, how))
+    with torch.random.fork_rng(devices=[]), logits.watched(lm.model) as scores:
         torch.manual_seed(how.seed)
         out = generate(
             **inputs,
@@ -72,7 +91,36 @@ def write(lm: LoadedModel, inputs: dict[str, Tensor], how: Generation) -> Writte
             output_scores=how.beams > 1,
             **options,
         )
-    return Written(out.sequences, out.get("beam_indices") if how.beams > 1 else None)
+    beam_rows = out.get("beam_indices") if how.beams > 1 else None
+    return Written(out.sequences, beam_rows, logits.joined(scores, beam_rows))
+
+
+def _makes_sense(how: Generation) -> bool:
+    if how.n_tokens < 1 or how.beams < 1:
+        return False
+    if how.temperature is None:
+        return True
+    return how.beams == 1 and how.temperature > 0 and how.top_k >= 0 and 0 < how.top_p <= 1
+
+
+def _options(lm: LoadedModel, how: Generation) -> dict[str, object]:
+    """How tokens are drawn; what the model's own settings would add is taken away."""
+    config = getattr(lm.model, "generation_config", None)
+    options: dict[str, object] = {"do_sample": how.temperature is not None}
+    options |= {
+        name: plain
+        for name, plain in PLAIN.items()
+        if getattr(config, name, None) not in (None, plain)
+    }
+    if how.temperature is not None:
+        options |= {"temperature": how.temperature, "top_k": how.top_k, "top_p": how.top_p}
+    return options
+
+
+def _read_at_once(inputs: dict[str, Tensor], how: Generation) -> tuple[int, int]:
+    """Rows and tokens of the first step."""
+    n_batch, n_token = inputs["input_ids"].shape if "input_ids" in inputs else (1, 1)
+    return n_batch * how.beams, n_token
 
 
 def _require_room(lm: LoadedModel, inputs: dict[str, Tensor], how: Generation) -> None:
@@ -213,6 +261,7 @@ def _projections(steps: list[AttentionCall], beam_rows: Tensor | None) -> dict[s
                 whole[0],
                 input=_steps_of([part.input for part in whole], beam_rows),
                 output=_steps_of([part.output for part in whole], beam_rows),
+                turned=any(part.turned for part in whole),  # the first position turns by nothing
             )
     return found
 

@@ -15,7 +15,7 @@ from transformers import BatchFeature
 
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
-from attnviz.types import Tokens
+from attnviz.types import Tokens, named_tokens
 
 MODES = ("RGB", "RGBA", "L", "P", "1", "LA", "CMYK")
 
@@ -83,12 +83,4 @@ def patch_tokens(n_token: int, grid: tuple[int, int]) -> Tokens:
     n_extra = n_token - n_patch
     extra = ["[CLS]", *(f"[REG{number}]" for number in range(1, n_extra))][:n_extra]
     labels = (*extra, *(f"r{row}c{column}" for row in range(grid[0]) for column in range(grid[1])))
-    return Tokens(
-        text="",
-        ids=np.arange(n_token, dtype=np.int64),
-        pieces=labels,
-        labels=labels,
-        offsets=((0, 0),) * n_token,
-        special=np.arange(n_token) < n_extra,
-        padding=np.zeros(n_token, dtype=np.bool_),
-    )
+    return named_tokens(labels, n_extra)

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from transformers import BatchEncoding
 
 from attnviz.errors import BadInput, TooLarge
+from attnviz.models.built import Example
 from attnviz.models.labels import without_surrogates
 from attnviz.models.loaded import LoadedModel
-from attnviz.types import Stack, Tokens
+from attnviz.types import Stack, Tokens, named_tokens
 
 TokensByStack = dict[Stack | None, tuple[Tokens, ...]]
 
@@ -75,6 +76,12 @@ def plan_inputs(lm: LoadedModel, inputs: Mapping[str, Tensor]) -> Plan:
             mask = inputs.get(name.replace("input_ids", "attention_mask"))
             tokens[key] = id_tokens(lm, inputs[name], mask)
     return Plan(dict(inputs), tokens)
+
+
+def plan_example(example: Example) -> Plan:
+    """The plan for the inputs that come with a model, under the names that they have."""
+    n_batch = len(next(iter(example.inputs.values())))
+    return Plan(dict(example.inputs), {None: (named_tokens(example.labels),) * n_batch})
 
 
 def as_texts(value: object, name: str) -> list[str]:

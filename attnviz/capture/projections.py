@@ -4,17 +4,20 @@ In most models q is a view of the very storage that W_Q's linear layer wrote, an
 the very storage that the attention function returned. Names differ between architectures, shared
 memory does not, and the strides of the view tell which columns belong to which head, also where
 one fused layer makes q, k and v (GPT-2). Where the model works on q after the layer (a rotary
-embedding, a key cache), no memory is shared and the projection is absent, with that reason.
+embedding, a key cache), no memory is shared: `turned` compares numbers, and where these do not
+agree either the projection is absent, with that reason.
 """
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from attnviz.call import Projection, transposed_weight
 from attnviz.capture.own_code import IS_ATTENTION
+from attnviz.capture.turned import Guess, Ran, Search, storage_of
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
 RECENT_LAYERS = 8
@@ -22,13 +25,25 @@ NOT_A_VIEW = "the model changes this tensor after its linear layer"
 NOT_CONSUMED = "no linear layer reads the output of the attention as it is"
 
 
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """What attention returned, for the layer that reads it; every n-th row of that is kept."""
+
+    output: Tensor
+    projections: dict[str, Projection]
+    absent: dict[str, str]
+    row_step: int
+
+
 class LinearWatch:
     """Forward hooks on a model's linear layers, for as long as the model is recorded."""
 
     def __init__(self, modules: Mapping[str, nn.Module], is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
-        self._recent: deque[tuple[str, nn.Module, Tensor, Tensor]] = deque(maxlen=RECENT_LAYERS)
-        self._waiting: dict[int, tuple[Tensor, dict[str, Projection], dict[str, str]]] = {}
+        self._recent: deque[Ran] = deque(maxlen=RECENT_LAYERS)
+        self._search = Search()
+        self._guesses: list[tuple[Guess, dict[str, Projection], dict[str, str]]] = []
+        self._waiting: dict[int, Waiting] = {}
         self._handles = [
             module.register_forward_hook(self._hook(name))
             for name, module in _layers_in_attention(modules).items()
@@ -48,9 +63,10 @@ class LinearWatch:
                 return  # a router, for instance, extends a linear layer and returns more
             if not self._is_active() or first.dim() != 3:
                 return
-            into = first.detach()
-            self._recent.append((name, module, into, output.detach()))
-            self._match_output(name, module, into, output.detach())
+            ran = Ran(name, module, first.detach(), output.detach())
+            self._recent.append(ran)
+            if self._waiting:
+                self._match_output(ran)
 
         return seen
 
@@ -58,42 +74,64 @@ class LinearWatch:
         self, q: Tensor, k: Tensor, v: Tensor
     ) -> tuple[dict[str, Projection], dict[str, str]]:
         """The layers that wrote q, k and v, and the reason for each that was not found."""
-        found: dict[str, Projection] = {}
-        absent: dict[str, str] = {}
-        for name, tensor in (("q", q), ("k", k), ("v", v)):
-            projection = self._maker(tensor)
-            if projection is None:
-                absent[name] = NOT_A_VIEW
-            else:
-                found[name] = projection
+        tensors = {"q": q, "k": k, "v": v}
+        views = {name: self._maker(tensor) for name, tensor in tensors.items()}
+        found = {name: view for name, view in views.items() if view is not None}
+        rest = {name: tensor for name, tensor in tensors.items() if name not in found}
+        guess = None
+        if rest:
+            makers, guess = self._search.makers(self._recent, rest, q.shape[2])
+            found |= {
+                name: _projection(maker.layer, maker.starts, maker.turned)
+                for name, maker in makers.items()
+            }
+        absent = {name: NOT_A_VIEW for name in tensors if name not in found}
         if "q" in absent:
             absent["x"] = absent["q"]
+        if guess is not None:
+            self._guesses.append((guess, found, absent))
         return found, absent
 
+    def settle(self) -> None:
+        """Take back what was guessed of the last forward pass and is not so."""
+        wrong = {id(guess) for guess in self._search.disproved([of for of, _, _ in self._guesses])}
+        for guess, found, absent in self._guesses:
+            if id(guess) in wrong:
+                for name in guess.names:
+                    del found[name]
+                    absent[name] = NOT_A_VIEW
+                    absent |= {"x": NOT_A_VIEW} if name == "q" else {}
+        self._guesses.clear()
+
     def await_output(
-        self, output: Tensor, projections: dict[str, Projection], absent: dict[str, str]
+        self,
+        output: Tensor,
+        projections: dict[str, Projection],
+        absent: dict[str, str],
+        row_step: int,
     ) -> None:
         """Add the layer that will read `output` to `projections`, as "out", when it runs."""
         absent["projected"] = NOT_CONSUMED
-        self._waiting[output.untyped_storage().data_ptr()] = (output, projections, absent)
+        self._waiting[storage_of(output)] = Waiting(output, projections, absent, row_step)
 
-    def _match_output(self, name: str, module: nn.Module, into: Tensor, output: Tensor) -> None:
-        waiting = self._waiting.pop(into.untyped_storage().data_ptr(), None)
+    def _match_output(self, layer: Ran) -> None:
+        into, waiting = layer.into, self._waiting.pop(storage_of(layer.into), None)
         if waiting is None:
             return
-        mixed, projections, absent = waiting
+        mixed = waiting.output
         width = mixed.shape[2] * mixed.shape[3]
         if into.numel() == mixed.numel() and into.shape[-1] == width and into.is_contiguous():
-            starts = tuple(range(0, width, mixed.shape[3]))
-            projections["out"] = _projection(name, module, into, output, starts)
-            del absent["projected"]
+            found = _projection(layer, tuple(range(0, width, mixed.shape[3])))
+            step = waiting.row_step
+            waiting.projections["out"] = found.thinned(step) if step > 1 else found
+            del waiting.absent["projected"]
 
     def _maker(self, tensor: Tensor) -> Projection | None:
-        storage = tensor.untyped_storage().data_ptr()
-        for name, module, into, output in reversed(self._recent):
-            if output.untyped_storage().data_ptr() == storage:
-                starts = _head_starts(tensor, output)
-                return _projection(name, module, into, output, starts) if starts else None
+        storage = storage_of(tensor)
+        for layer in reversed(self._recent):
+            if layer.storage == storage:
+                starts = _head_starts(tensor, layer.output)
+                return _projection(layer, starts) if starts else None
         return None
 
 
@@ -126,20 +164,19 @@ def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:
         and (n_batch == 1 or tensor.stride(0) == n_token * d_out)
     )
     first = int(tensor.storage_offset() - output.storage_offset())
-    starts = tuple(first + head * int(tensor.stride(1)) for head in range(n_heads))
-    fits = all(0 <= start and start + width <= d_out for start in starts)
-    return starts if aligned and fits else None
+    step = int(tensor.stride(1))
+    fits = 0 <= first and first + (n_heads - 1) * step + width <= d_out
+    return tuple(first + head * step for head in range(n_heads)) if aligned and fits else None
 
 
-def _projection(
-    name: str, module: nn.Module, into: Tensor, output: Tensor, starts: tuple[int, ...]
-) -> Projection:
-    bias = module.bias
+def _projection(layer: Ran, starts: tuple[int, ...], turned: bool = False) -> Projection:
+    bias = layer.module.bias
     return Projection(
-        module=name,
-        weight=transposed_weight(module).detach(),
+        module=layer.name,
+        weight=transposed_weight(layer.module).detach(),
         bias=bias.detach() if isinstance(bias, Tensor) else None,
-        input=into,
-        output=output,
+        input=layer.into,
+        output=layer.output,
         starts=starts,
+        turned=turned,
     )

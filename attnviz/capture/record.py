@@ -7,6 +7,7 @@ whatever happens inside. One thread records a model at a time (`LoadedModel.lock
 threads run meanwhile is not mixed in, because the active recorder is a context variable.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -25,6 +26,9 @@ from attnviz.inputs import AttentionInputs
 from attnviz.stored import StoredWeights
 from attnviz.types import Kind
 
+# up to this many queries, all that the model made is kept to compare with; beyond, every n-th row
+WHOLE_WITNESS = 512
+WITNESS_ROWS = 8
 OWN_CODE = "the model computes attention with code of its own"
 
 
@@ -39,8 +43,9 @@ class Run:
 class Recorder:
     """Builds an `AttentionCall` from each call that is reported to it."""
 
-    def __init__(self, model: nn.Module, modules: Mapping[str, nn.Module]) -> None:
+    def __init__(self, model: nn.Module, modules: Mapping[str, nn.Module], thin: bool) -> None:
         self.calls: list[AttentionCall] = []
+        self._thin = thin
         self._runs: list[Run] = []
         self._repeats: dict[str, int] = {}
         self._counts: dict[str, int] = {}
@@ -55,6 +60,7 @@ class Recorder:
             handle.remove()
 
     def _start_pass(self, _module: nn.Module, _args: object) -> None:
+        self._linears.settle()
         self._repeats = dict.fromkeys(self._repeats, -1)
 
     def _count_runs_of(self, module: nn.Module, name: str) -> None:
@@ -67,7 +73,8 @@ class Recorder:
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one call of the attention interface."""
         projections, absent = self._linears.makers(inputs.query, inputs.key, inputs.value)
-        self._linears.await_output(output, projections, absent)
+        step = row_step(inputs.n_query) if self._thin else 1
+        self._linears.await_output(output, projections, absent, step)
         self._add(module, inputs, output, projections, absent)
 
     def take_seen(self, seen: Seen) -> None:
@@ -81,9 +88,10 @@ class Recorder:
                 code="unknown_attention",
                 module=name,
             )
-        projections: dict[str, Projection] = {}
-        absent = {"projected": OWN_CODE}
-        if isinstance(found, AttentionInputs):
+        projections, absent = seen.projections, seen.absent
+        if isinstance(found, StoredWeights):
+            absent = {"projected": OWN_CODE}
+        elif not isinstance(seen.module, nn.MultiheadAttention):
             projections, absent = self._linears.makers(found.query, found.key, found.value)
         assert seen.output is not None
         self._add(seen.module, found, seen.output, projections, absent, seen.kind)
@@ -103,17 +111,24 @@ class Recorder:
         index = self._counts.get(name, 0)
         self._counts[name] = index + 1
         self._runs.append(Run(name, max(self._repeats[name], 0)))
+        kind = kind or kind_of(module, name, projections)
+        step = row_step(inputs.n_query) if self._thin else 1
+        if step > 1:
+            output = output[:, ::step].clone()
+            for layer in list(projections):
+                projections[layer] = projections[layer].thinned(step)
         self.calls.append(
             AttentionCall(
                 module=name,
                 index=index,
                 layer=0,
                 stack=None,
-                kind=kind or kind_of(module, name, projections),
+                kind=kind,
                 inputs=inputs,
                 output=output,
                 projections=projections,
                 absent=absent,
+                row_step=step,
             )
         )
 
@@ -121,7 +136,8 @@ class Recorder:
         return self._names.get(id(module)) or type(module).__name__
 
     def finish(self) -> None:
-        """Number the layers of each stack and kind, in the order in which they first ran."""
+        """Settle what was guessed; number the layers of each stack and kind as they first ran."""
+        self._linears.settle()
         of_module = stacks(dict.fromkeys(call.module for call in self.calls))
         layers: dict[tuple[object, str], dict[Run, int]] = {}
         for position, (call, run) in enumerate(zip(self.calls, self._runs, strict=True)):
@@ -131,14 +147,22 @@ class Recorder:
             self.calls[position] = replace(call, stack=stack, layer=layer)
 
 
+def row_step(n_query: int) -> int:
+    """Which rows of what the model made are kept to compare with: every n-th."""
+    return math.ceil(n_query / WITNESS_ROWS) if n_query > WHOLE_WITNESS else 1
+
+
 @contextmanager
-def record(model: nn.Module) -> Iterator[list[AttentionCall]]:
+def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCall]]:
     """Record every attention call of `model` while the block runs.
 
     >>> with attnviz.record(model) as calls:    # doctest: +SKIP
     ...     model(**inputs)
     >>> calls[0].weights().shape                # doctest: +SKIP
     torch.Size([12, 9, 9])
+
+    `thin` keeps only some rows of what the model made of a long text, so that its memory can be
+    used again while the model runs; q, k and v stay whole.
 
     Raises `UnsupportedAttention` for an argument or a softmax that the steps do not model, for a
     watched module that ran unseen, and when no attention at all was recorded.
@@ -148,7 +172,7 @@ def record(model: nn.Module) -> Iterator[list[AttentionCall]]:
     if not own and not interface:
         raise _no_attention(model, "has no attention that attnviz knows how to record")
     with ExitStack() as stack:
-        recorder = Recorder(model, modules)
+        recorder = Recorder(model, modules, thin)
         stack.callback(recorder.close)
         token = active.set(recorder)
         stack.callback(active.reset, token)

@@ -5,7 +5,6 @@ lets it write and joins the steps. Nothing half-captured is returned: an error a
 """
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -16,18 +15,22 @@ from torch import Tensor
 
 from attnviz.call import AttentionCall, Capture
 from attnviz.capture import images
+from attnviz.capture import logits as scores
 from attnviz.capture.generation import Generation, Written, joined, write
-from attnviz.capture.plan import Plan, TokensByStack, id_tokens, plan_inputs, plan_text
-from attnviz.capture.record import record
+from attnviz.capture.plan import (
+    Plan,
+    TokensByStack,
+    id_tokens,
+    plan_example,
+    plan_inputs,
+    plan_text,
+)
+from attnviz.capture.record import record, row_step
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import Stack
 
 Text = str | Sequence[str]
-
-# up to this many queries, all that the model made is kept to compare with; beyond, every n-th row
-WHOLE_WITNESS = 512
-WITNESS_ROWS = 8
 
 
 def capture(
@@ -47,6 +50,7 @@ def capture(
 
     Give one of: a text, or several as one padded batch (`text_pair` adds a second sentence to each,
     `target` is what an encoder-decoder is to have written); a picture; or `inputs` that are ready.
+    A model that comes with inputs of its own (`lm.example`) may be given nothing.
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
     the beginning of a text that is too long. `store` halves what is kept, `offload` keeps it in
     main memory instead of the model's device.
@@ -72,7 +76,7 @@ def capture(
         n_generated=0 if written is None else _n_written(plan, tokens),
         grid=_grid_of(lm, plan, tokens),
         hidden=output.get("last_hidden_state"),
-        logits=output.get("logits"),
+        logits=scores.kept(output.get("logits")),
     )
     _require_numbers(lm, result)
     return result
@@ -93,6 +97,8 @@ def _plan(
         for name, value in (("text", text), ("image", image), ("inputs", inputs))
         if value is not None
     ]
+    if not given and lm.example is not None:
+        return plan_example(lm.example)
     if len(given) != 1:
         raise BadInput(
             f"capture() was given {' and '.join(given) or 'nothing'}; give one of text, image,"
@@ -110,13 +116,14 @@ def _plan(
 def _run(
     lm: LoadedModel, plan: Plan, how: Generation
 ) -> tuple[tuple[AttentionCall, ...], Mapping[str, Tensor], Written | None]:
-    with lm.lock, torch.no_grad(), record(lm.model) as calls:
+    with lm.lock, torch.no_grad(), record(lm.model, thin=not how.n_tokens) as calls:
         if how.n_tokens:
             written = write(lm, plan.inputs, how)
         else:
             output = lm.model(**plan.inputs, **_without_cache(lm))
     if how.n_tokens:
-        return joined(calls, written), {}, written
+        output = {} if written.logits is None else {"logits": written.logits}
+        return joined(calls, written), output, written
     return tuple(calls), output if isinstance(output, Mapping) else {}, None
 
 
@@ -132,7 +139,7 @@ def _knows_cache(forward: Callable[..., object]) -> bool:
 
 def _thinned(call: AttentionCall, store: str | None, offload: bool) -> AttentionCall:
     """The call with no more kept than was asked for."""
-    step = math.ceil(call.n_query / WITNESS_ROWS) if call.n_query > WHOLE_WITNESS else 1
+    step = row_step(call.n_query) if call.row_step == 1 else 1
     thin = call.thinned(step) if step > 1 else call
     if store is not None or offload:
         dtype = torch.float16 if store == "float16" else None

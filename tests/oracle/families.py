@@ -124,10 +124,10 @@ def stores(calls: Calls) -> None:
     assert any(isinstance(call.inputs, StoredWeights) for call in calls)
 
 
-def stores_some(calls: Calls) -> None:
-    """A part of the model has code of its own, a part goes through the interface."""
-    stores(calls)
-    assert inputs_of(calls)
+def opens(calls: Calls) -> None:
+    """torch's own attention module shows its projections as the model's other layers do."""
+    assert len(inputs_of(calls)) == len(calls)
+    assert all(set(call.projections) == {"q", "k", "v", "out"} for call in calls)
 
 
 def attends(calls: Calls) -> None:
@@ -214,7 +214,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("beit", "picture, relative position bias", attends),
     Family("dinov2", "picture", attends),
     Family("clip", "picture and text", attends),
-    Family("siglip_vision_model", "torch's attention in a pooling head", stores_some),
+    Family("siglip_vision_model", "torch's attention in a pooling head", opens),
     Family("wav2vec2", "speech", attends),
     Family("hubert", "speech", attends),
     Family("jamba", "attention between other layers", attends),

@@ -138,6 +138,17 @@ def test_the_projected_output_is_a_sum_over_heads(minilm: LoadedModel) -> None:
     torch.testing.assert_close(total + bias, heads[0].projected, atol=TOLERANCE, rtol=0)
 
 
+def test_reach_is_the_length_of_what_each_key_writes(minilm: LoadedModel) -> None:
+    steps = derive(capture(minilm, TEXTS[0]).call(2), head=7)
+    assert steps.x is not None
+    attention = minilm.model.encoder.layer[2].attention
+    columns = slice(7 * 32, 8 * 32)
+    value = steps.x @ attention.self.value.weight[columns].T + attention.self.value.bias[columns]
+    written = value @ attention.output.dense.weight[:, columns].T
+    assert steps.reach is not None
+    assert torch.allclose(steps.reach, written.norm(dim=1), atol=1e-5)
+
+
 def test_every_stage_the_model_makes_has_an_error_below_tolerance(minilm: LoadedModel) -> None:
     steps = derive(capture(minilm, TEXTS).call(1), 3, batch=2)
     assert set(steps.errors) == {"q", "k", "v", "mixed", "concat", "projected"}

@@ -106,16 +106,6 @@ def test_one_fused_layer_for_q_k_and_v_is_taken_apart_by_its_strides() -> None:
     assert calls[0].projections["q"].starts == (0, 10, 20)
 
 
-def test_a_rotated_query_has_no_x_and_says_why() -> None:
-    calls, _ = recorded(tiny("llama"))
-    assert (calls[0].n_heads, calls[0].n_kv_heads) == (6, 2)
-    steps = derive(calls[0], head=5)
-    assert steps.x is None and steps.w_q is None
-    assert "after its linear layer" in steps.absent["x"]
-    assert [view.stage for view in steps.views()][0] == "q"
-    assert steps.errors["projected"] <= 1e-5
-
-
 def test_the_model_is_put_back_after_success_and_after_failure(minilm: LoadedModel) -> None:
     model = minilm.model
 
