@@ -1,0 +1,73 @@
+"""Weights as bytes on a logarithmic scale, and the strongest of neighbouring cells.
+
+In: log weights, −∞ where a query may not attend. Out: codes: 0 for nothing, else 1 to 255 for
+weights from 2^−24 to 1 in equal steps of their logarithm, 6.6 % from one code to the next. A
+linear scale would lose all of a long text: uniform attention over 16,384 tokens gives 2^−14 each.
+Pooling keeps the largest of f×f cells, so that a single strong cell is seen from any distance.
+"""
+
+import math
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float32, UInt8
+from torch import Tensor
+
+OCTAVES = 24
+MOST_CODE = 255
+STEPS_PER_E = MOST_CODE / (OCTAVES * math.log(2))
+
+
+def encoded(log_weights: Float[Tensor, "row column"]) -> UInt8[Tensor, "row column"]:
+    """The nearest code of each log weight."""
+    steps = log_weights.mul(STEPS_PER_E).add_(MOST_CODE + 0.5)
+    return steps.clamp_(0, MOST_CODE).to(torch.uint8)
+
+
+def decoded(codes: UInt8[np.ndarray, "..."]) -> Float32[np.ndarray, "..."]:
+    """The weight that each code stands for; at most half a step from what was encoded."""
+    weights = np.exp2(OCTAVES * (codes.astype(np.float32) / MOST_CODE - 1))
+    return np.where(codes == 0, np.float32(0), weights)
+
+
+def bound(code: int) -> float:
+    """A weight that no cell of this code exceeds, rounding included."""
+    return float(2 ** (OCTAVES * ((code + 0.51) / MOST_CODE - 1)))
+
+
+def pooled(values: Float[Tensor, "row column"], factor: int) -> Float[Tensor, "down across"]:
+    """The largest of each factor×factor cells, factor a power of two; edges count what is there.
+
+    Rows first: they are contiguous, and what is left for the columns is 1/factor of the work.
+    """
+    values = _filled(values, factor, dim=0)
+    step = factor
+    while step > 1:
+        values = torch.maximum(values[0::2], values[1::2])
+        step //= 2
+    values = _filled(values, factor, dim=1)
+    step = factor
+    while step > 1:
+        values = torch.maximum(values[:, 0::2], values[:, 1::2])
+        step //= 2
+    return values
+
+
+def halved(codes: UInt8[np.ndarray, "row column"]) -> UInt8[np.ndarray, "down across"]:
+    """The next level: the largest of each 2×2 codes."""
+    rows, columns = codes.shape
+    even = np.pad(codes, ((0, rows % 2), (0, columns % 2)))
+    down = np.maximum(even[0::2], even[1::2])
+    pooled_codes: UInt8[np.ndarray, "down across"] = np.maximum(down[:, 0::2], down[:, 1::2])
+    return pooled_codes
+
+
+def _filled(
+    values: Float[Tensor, "row column"], factor: int, dim: int
+) -> Float[Tensor, "filled_row filled_column"]:
+    """The values with −∞ behind them up to a multiple of the factor."""
+    missing = -values.shape[dim] % factor
+    if not missing:
+        return values
+    padding = (0, missing) if dim == 1 else (0, 0, 0, missing)
+    return torch.nn.functional.pad(values, padding, value=-math.inf)

@@ -1,0 +1,187 @@
+"""One head of one call as a pyramid of tiles: exact weights at its foot, maxima above.
+
+In: an `AttentionCall` of any length. Out: a `Pyramid`. Building reads every cell once, in blocks of
+rows: it keeps the softmax's two normalisers of each row and the maxima of 8×8 cells. Levels 0 (the
+weights), 1 and 2 are computed when they are asked for, from q and k; higher ones are read off.
+Level z has 2^z×2^z cells in one code; the top level is one tile. Row and column count tiles.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float32, UInt8
+from torch import Tensor
+
+from attnviz import formula
+from attnviz.call import AttentionCall, require_index
+from attnviz.errors import BadInput, Cancelled
+from attnviz.inputs import ALL_KEYS, AttentionInputs, blocks
+from attnviz.stored import StoredWeights
+from attnviz.tiles.pooling import encoded, halved, pooled
+
+TILE = 256
+# the lowest level that is kept: one byte for 8×8 cells, 4 MB for 16,384 tokens
+KEPT = 3
+
+
+def ignore(_fraction: float) -> None:
+    """The progress of work that nobody watches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pyramid:
+    """What one head attends to. `kept` has the codes of each level from `KEPT` up."""
+
+    inputs: AttentionInputs | StoredWeights
+    peak: Float[Tensor, "query one"]
+    total: Float[Tensor, "query one"]
+    kept: dict[int, UInt8[np.ndarray, "_down _across"]]
+
+    @property
+    def n_query(self) -> int:
+        return self.inputs.n_query
+
+    @property
+    def n_key(self) -> int:
+        return self.inputs.n_key
+
+    @property
+    def top(self) -> int:
+        """The level at which one tile holds everything."""
+        return top_level(self.n_query, self.n_key)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory, but for a mask or bias that the call has anyway."""
+        own = [self.peak, self.total]
+        if isinstance(self.inputs, AttentionInputs):
+            own += [self.inputs.query, self.inputs.key]
+        else:
+            own.append(self.inputs.kept)
+        return sum(of.nbytes for of in own) + sum(of.nbytes for of in self.kept.values())
+
+    def tiles(self, level: int) -> tuple[int, int]:
+        """How many tiles a level has down and across."""
+        side = TILE << level
+        return -(-self.n_query // side), -(-self.n_key // side)
+
+    def tile(self, level: int, row: int, column: int) -> UInt8[np.ndarray, "256 256"]:
+        """The codes of one tile; 0 beyond the edge of the matrix."""
+        self.require_tile(level, row, column)
+        out = np.zeros((TILE, TILE), dtype=np.uint8)
+        if level >= KEPT:
+            found = self.kept[level][_side(row), _side(column)]
+            out[: found.shape[0], : found.shape[1]] = found
+            return out
+        for part in blocks(TILE, TILE >> level):
+            # as many rows of cells as TILE, whatever the level: a block that stays in the cache
+            cells = slice(((row * TILE) + part.start) << level, ((row * TILE) + part.stop) << level)
+            if cells.start < self.n_query:
+                keys = slice((column * TILE) << level, ((column + 1) * TILE) << level)
+                found = encoded(pooled(self._log_weights(cells, keys), 1 << level)).cpu().numpy()
+                out[part.start : part.start + found.shape[0], : found.shape[1]] = found
+        return out
+
+    def weights(self, rows: slice, keys: slice) -> Float32[np.ndarray, "row column"]:
+        """Exact weights of some queries and keys."""
+        found: np.ndarray = self._shares(rows, keys).cpu().numpy()
+        return found
+
+    def exact(self, query: int, key: int) -> float:
+        """One weight."""
+        require_index("query", query, self.n_query)
+        require_index("key", key, self.n_key)
+        return float(self._shares(slice(query, query + 1), slice(key, key + 1)))
+
+    def row(self, query: int) -> Float32[np.ndarray, "key"]:
+        """All weights of one query."""
+        require_index("query", query, self.n_query)
+        found: np.ndarray = self.weights(slice(query, query + 1), ALL_KEYS)[0]
+        return found
+
+    def require_tile(self, level: int, row: int, column: int) -> None:
+        """Raise `BadInput` unless there is such a tile."""
+        require_index("level", level, self.top + 1)
+        down, across = self.tiles(level)
+        if not (0 <= row < down and 0 <= column < across):
+            raise BadInput(
+                f"tile {row}, {column} does not exist: level {level} has {down} × {across} tiles",
+                code="bad_tile",
+                level=level,
+                row=row,
+                column=column,
+            )
+
+    def _shares(self, rows: slice, keys: slice) -> Float[Tensor, "row column"]:
+        masked = self.inputs.masked(0, 0, rows, keys)
+        return formula.shares(masked, self.peak[rows], self.total[rows])
+
+    def _log_weights(self, rows: slice, keys: slice) -> Float[Tensor, "row column"]:
+        return self.inputs.masked(0, 0, rows, keys).sub_(
+            _log_total(self.peak[rows], self.total[rows])
+        )
+
+
+def build(
+    call: AttentionCall,
+    head: int,
+    batch: int = 0,
+    *,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+) -> Pyramid:
+    """The pyramid of one head, computed in blocks of rows.
+
+    `progress` is told what fraction is done after each block. Raises `Cancelled` soon after
+    `cancel` was set.
+    """
+    call.check(head, batch)
+    inputs = call.inputs.one_head(head, batch)
+    peaks, totals, side = [], [], 1 << KEPT
+    codes = np.zeros((-(-inputs.n_query // side), -(-inputs.n_key // side)), dtype=np.uint8)
+    for rows in blocks(inputs.n_query):
+        require_wanted(cancel)
+        keys = inputs.reach(rows)
+        masked = inputs.masked(0, 0, rows, keys)
+        peak, total = inputs.normalisers(masked, rows)
+        peaks.append(peak)
+        totals.append(total)
+        found = encoded(pooled(masked.sub_(_log_total(peak, total)), side)).cpu().numpy()
+        down = rows.start // side
+        codes[down : down + found.shape[0], : found.shape[1]] = found
+        progress(rows.stop / inputs.n_query)
+    top = top_level(inputs.n_query, inputs.n_key)
+    return Pyramid(inputs, torch.cat(peaks), torch.cat(totals), _levels(codes, top))
+
+
+def top_level(n_query: int, n_key: int) -> int:
+    """The lowest level at which one tile holds the whole matrix."""
+    return max(0, (max(n_query, n_key) - 1) // TILE).bit_length()
+
+
+def require_wanted(cancel: threading.Event | None) -> None:
+    """Raise `Cancelled` once someone asked to stop."""
+    if cancel is not None and cancel.is_set():
+        raise Cancelled("stopped on request; build again to see this head", code="cancelled")
+
+
+def _levels(codes: UInt8[np.ndarray, "_down _across"], top: int) -> dict[int, np.ndarray]:
+    """Every level from `KEPT` to the top; `KEPT` itself also where the top is lower."""
+    levels = {KEPT: codes}
+    for level in range(KEPT + 1, top + 1):
+        levels[level] = halved(levels[level - 1])
+    return levels
+
+
+def _log_total(
+    peak: Float[Tensor, "row one"], total: Float[Tensor, "row one"]
+) -> Float[Tensor, "row one"]:
+    """What is taken from a score to get the logarithm of its weight."""
+    return peak + total.log()
+
+
+def _side(tile: int) -> slice:
+    return slice(tile * TILE, (tile + 1) * TILE)

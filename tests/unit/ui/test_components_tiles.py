@@ -1,0 +1,159 @@
+"""The wrapper of tiles: what travels, which texts it needs, what it believes of the browser."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import tiles as library
+from attnviz.ui.components import bundle, tiles
+from attnviz.ui.components.buffer import unpack
+from attnviz.ui.components.heads import Axis, strings_of
+from attnviz.ui.components.selection import Extent
+from attnviz.ui.components.tiles import TilesData, Want, parse_want
+
+SIDE = tiles.SIDE
+EXTENT = Extent(2, 3, 300, 701)
+LABELS = ("</script><img src=x>", "%{x}", "שלום")
+
+
+def axis(n: int) -> Axis:
+    labels = tuple(LABELS[i % 3] for i in range(n))
+    return Axis(labels, np.zeros(n, dtype=np.bool_), np.arange(n) == n - 1)
+
+
+def some_data() -> TilesData:
+    codes = np.zeros((SIDE, SIDE), dtype=np.uint8)
+    exact = np.zeros((SIDE, SIDE), dtype=np.float32)
+    codes[3, 5], exact[7, 11] = 200, 0.123456789
+    return TilesData(
+        stamp="head",
+        axes_stamp="text",
+        axes=(axis(3), axis(3)),
+        cross=True,
+        layer=1,
+        head=2,
+        extent=EXTENT,
+        top=2,
+        ready=True,
+        want=Want(number=4, stamp="head", tiles=((1, 0, 1), (2, 0, 0), (0, 1, 2)), cell=(7, 11)),
+        strings=strings_of(tiles.STRING_KEYS, lambda key: key),
+        codes={(1, 0, 1): codes, (2, 0, 0): np.zeros_like(codes)},
+        exact={(0, 1, 2): exact},
+        cells=((7, 500, 0.5), (2, 600, 0.25)),
+        weight=0.125,
+    )
+
+
+def test_tiles_travel_by_name_and_empty_ones_by_name_only() -> None:
+    header, arrays = unpack(tiles.pack_tiles(some_data()))
+    assert set(arrays) == {"1/0/1", "0/1/2"}
+    assert arrays["1/0/1"].dtype == np.uint8 and arrays["1/0/1"][3, 5] == 200
+    assert arrays["0/1/2"].dtype == np.float32
+    assert arrays["0/1/2"][7, 11] == np.float32(0.123456789)
+    assert header["empty"] == [[2, 0, 0]]
+    assert header["cells"] == [[7, 500, 0.5], [2, 600, 0.25]]
+    assert header["pinned"] == [7, 11, 0.125]
+    assert header["number"] == 4
+    assert header["distances"] == [2, 16, 128]  # 1,024 would be farther than the text is long
+
+
+def test_names_of_tokens_travel_only_where_they_are_wanted() -> None:
+    with_names = tiles.pack_tiles(some_data())
+    header, _ = unpack(tiles.pack_tiles(replace(some_data(), axes=None)))
+    assert header["axes"] is None
+    assert unpack(with_names)[0]["axes"]["tokens"] == list(LABELS)
+
+
+def test_demo_json_is_the_header_that_travels() -> None:
+    data = tiles.pack_tiles(some_data())
+    demo = json.loads((bundle.FOLDER / "tiles" / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
+
+
+def test_the_typedef_names_what_travels() -> None:
+    source = (bundle.FOLDER / "tiles" / "component.js").read_text(encoding="utf-8")
+    typedef = re.search(r"@typedef \{\{([^@]*)\}\} TilesHeader", source)
+    assert typedef is not None
+    header, _ = unpack(tiles.pack_tiles(some_data()))
+    assert set(re.findall(r"(\w+): ", typedef[1])) == header.keys() - {"arrays"}
+
+
+def test_javascript_and_the_library_mean_the_same_codes() -> None:
+    source = (bundle.FOLDER / "tiles" / "store.js").read_text(encoding="utf-8")
+    assert f"const OCTAVES = {library.OCTAVES};" in source
+    assert "2 ** (OCTAVES * (code / 255 - 1))" in source
+    assert library.decoded(np.array([0, 51, 255], np.uint8)).tolist() == pytest.approx(
+        [0, 2 ** (24 * (51 / 255 - 1)), 1]
+    )
+    camera = (bundle.FOLDER / "tiles" / "camera.js").read_text(encoding="utf-8")
+    assert f"const TILE = {library.TILE};" in camera and library.TILE == tiles.SIDE
+
+
+GOOD = {
+    "number": 3,
+    "stamp": "head",
+    "axes": "text",
+    "distance": 128,
+    "tiles": [[0, 1, 2], [2, 0, 0]],
+    "cell": [299, 700],
+}
+
+
+def test_what_the_browser_wants_is_taken_as_it_is() -> None:
+    assert parse_want(GOOD, EXTENT) == Want(
+        3, "head", "text", ((0, 1, 2), (2, 0, 0)), 128, (299, 700)
+    )
+
+
+@pytest.mark.parametrize("value", [None, 3, "want", [], [[0, 0, 0]]])
+def test_nonsense_wants_nothing(value: object) -> None:
+    assert parse_want(value, EXTENT) == Want()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"number": -1}, {"number": 0}),
+        ({"number": True}, {"number": 0}),
+        ({"number": "7"}, {"number": 0}),
+        ({"stamp": 5}, {"stamp": ""}),
+        ({"stamp": "x" * 500}, {"stamp": "x" * 80}),
+        ({"distance": 3}, {"distance": tiles.DISTANCE}),
+        ({"distance": [16]}, {"distance": tiles.DISTANCE}),
+        ({"tiles": "0/0/0"}, {"tiles": ()}),
+        ({"tiles": [[0, 1], [0, 1, -2], [0, 1, 1.5], [9, 9, 9], None]}, {"tiles": ((9, 9, 9),)}),
+        ({"tiles": [[0, 0, 0]] * 3}, {"tiles": ((0, 0, 0),)}),
+        ({"cell": [300, 0]}, {"cell": None}),
+        ({"cell": [0, 701]}, {"cell": None}),
+        ({"cell": [0]}, {"cell": None}),
+        ({"cell": {"query": 0}}, {"cell": None}),
+    ],
+)
+def test_each_part_is_checked(change: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert parse_want(GOOD | change, EXTENT) == replace(parse_want(GOOD, EXTENT), **expected)
+
+
+def test_no_more_tiles_than_an_answer_holds() -> None:
+    many = [[0, row, 0] for row in range(1000)]
+    assert len(parse_want(GOOD | {"tiles": many}, EXTENT).tiles) == tiles.MOST_TILES
+
+
+def test_the_component_mounts() -> None:
+    def page() -> None:
+        import numpy as np
+
+        from attnviz.ui.components import tiles
+        from tests.unit.ui.test_components_tiles import some_data
+
+        assert np
+        tiles.show_tiles(tiles.pack_tiles(some_data()))
+
+    app = AppTest.from_function(page, default_timeout=60).run()
+    assert not app.exception
+    (component,) = app.get("bidi_component")
+    assert component.proto.component_name == tiles.NAME
