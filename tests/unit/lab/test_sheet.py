@@ -1,0 +1,90 @@
+"""Sheets: matrices as people type and paste them, shapes that must fit, and the text form."""
+
+import numpy as np
+import pytest
+
+from attnviz.errors import BadInput
+from attnviz.lab.presets import PRESETS, Preset, preset
+from attnviz.lab.sheet import MOST_CHARS, matrix, parse, sheet, write
+
+WANTED = [[1.0, -2.5], [0.001, 4.0]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 -2.5\n0.001 4",
+        "1, -2.5\n1e-3, 4\n",
+        "1;\t-2.5;\n0.001".replace(";\t", "\t").replace(";", "") + "\t4",
+        "1,-2.5;.001,4.",
+        "[[1, -2.5], [0.001, 4]]",
+        "array([[ 1.e+00, -2.5e+00],\n       [ 1.e-03,  4.e+00]])",
+        "tensor([[1.0000, -2.5000],\n        [0.0010, 4.0000]], dtype=torch.float64)",
+        "np.array([[1, −2.5],\n[0.001, 4]], dtype=float)",
+    ],
+)
+def test_matrices_are_read_as_they_are_pasted(text: str) -> None:
+    assert matrix("q", text).tolist() == WANTED
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("1 2\n3", "differ in length"),
+        ("1 two", "'two' is no number"),
+        ("1 nan", "between"),
+        ("1 inf", "between"),
+        ("1 1e9", "between"),
+        ("<script>alert(1)</script>", "no number"),
+        ("\n".join(["1 2"] * 9), "limit is 8"),
+        (" ".join("123456789"), "limit is 8"),
+    ],
+)
+def test_what_cannot_be_a_matrix_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(BadInput, match=reason) as error:
+        matrix("w_q", text)
+    assert error.value.code == "bad_matrix"
+    assert error.value.details["name"] == "W_Q"
+
+
+@pytest.mark.parametrize("text", ["1 0\n1 1", "0 -inf\n0 0", "0 -1e9\n0 0", "0 −inf\n0 0"])
+def test_a_mask_is_read_in_both_conventions(text: str) -> None:
+    assert matrix("mask", text).tolist() == [[1, 0], [1, 1]]
+
+
+def test_other_numbers_make_no_mask() -> None:
+    with pytest.raises(BadInput, match="other numbers"):
+        matrix("mask", "1 0.5\n1 1")
+
+
+def test_shapes_must_fit() -> None:
+    rows = {name: np.ones((3, 2)) for name in ("q", "k", "v")}
+    with pytest.raises(BadInput, match="K cannot be used: it is 3 × 5, needed is any × 2"):
+        sheet(rows | {"k": np.ones((3, 5))})
+    with pytest.raises(BadInput, match="V .* 4 × 2, needed is 3 × any"):
+        sheet(rows | {"v": np.ones((4, 2))})
+    with pytest.raises(BadInput, match="MASK .* it is missing"):
+        sheet(rows, "custom")
+    with pytest.raises(BadInput, match="W_K .* 2 × 7, needed is 5 × 3"):
+        sheet({"x": np.ones((4, 5)), "w_q": np.ones((5, 3)), "w_k": np.ones((2, 7)), "w_v": np.ones((5, 2))})  # fmt: skip  # noqa: E501
+    with pytest.raises(BadInput, match="two tokens"):
+        sheet({name: np.ones((1, 2)) for name in ("q", "k", "v")})
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_text_form_comes_back(name: Preset) -> None:
+    made = preset(name)
+    text = write(made)
+    assert len(text) < MOST_CHARS
+    again = parse(text)
+    assert write(again) == text
+    assert (again.mask, again.scale, again.tokens) == (made.mask, made.scale, made.tokens)
+    for key, of in made.matrices.items():
+        np.testing.assert_allclose(again.matrices[key], of, rtol=1e-8)
+
+
+@pytest.mark.parametrize("text", ["", "q=1", "x=1 2~mask=round", "~" * MOST_CHARS + "~", "q=<b>"])
+def test_nonsense_is_no_sheet(text: str) -> None:
+    with pytest.raises(BadInput):
+        parse(text)
