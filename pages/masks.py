@@ -1,10 +1,10 @@
 """Masks: one or two sentences in a batch, which cells a mask blocks, and what another would do.
 
-Reads the view, runs the model through the cache, derives the chosen head under each mask, says
-what was checked.
+Reads the view, runs the model through the cache, derives the chosen head under each mask, gives the
+mask as code, says what was checked.
 """
 
-from attnviz.ui import controls, frame, views
+from attnviz.ui import controls, forensics, frame, views
 
 
 def main() -> None:
@@ -15,6 +15,7 @@ def main() -> None:
     if captured is not None:
         group = controls.attention(lang, captured)
         views.masks(lang, captured, group)
+        forensics.show(lang, group)
         frame.verification(lang, captured)
 
 

@@ -12,6 +12,7 @@ def main() -> None:
     captured = frame.captured(lang)
     if captured is not None:
         group = controls.attention(lang, captured)
+        views.written(lang, captured, group)
         views.grid(lang, captured, group)
         frame.verification(lang, captured)
 

@@ -13,6 +13,7 @@ def main() -> None:
     captured = frame.captured(lang)
     if captured is not None:
         group = controls.attention(lang, captured)
+        views.written(lang, captured, group)
         views.steps(lang, captured, group)
         frame.verification(lang, captured)
 

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,18 +22,30 @@ import streamlit as st
 from jaxtyping import UInt8
 
 import attnviz
+from attnviz.ui import building
 from attnviz.ui.groups import Group, groups
+from attnviz.ui.sampling import GREEDY, Sampling
 from attnviz.ui.sources import Source
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from attnviz.call import Capture
+    from attnviz.call import AttentionCall, Capture
+    from attnviz.capture.fates import DeadRow
+    from attnviz.capture.generation import Generation
     from attnviz.metrics import HeadRole
     from attnviz.models.loaded import LoadedModel
+    from attnviz.outputs.alignment import Alignment
+    from attnviz.outputs.similarity import Similarity
 
 MAX_MODELS = 2
 MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
+MAX_ANSWERS = 256  # texts, and small matrices of cosines
+MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
+LONG_CHARS = 6000  # what the text box takes; only a file holds more
+MAX_KEY_CHARS = 2000
+MAX_PYRAMIDS = 8  # the largest keeps 13 MB
+MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
 MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
 
 # one forward pass at a time per core serves many sessions better than one pass on all cores:
@@ -73,6 +86,7 @@ def model(source: Source) -> "LoadedModel":
 def _forget_captures(_: object) -> None:
     """Captures point into the weights of their model: they go with it, or it would stay."""
     _captured.clear()
+    _long_captured.clear()
 
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
@@ -104,7 +118,8 @@ def _frozen_heap() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Request:
-    """What a model is to read, and to write: its repr names all of it.
+    """What a model is to read, and to write: its repr names all of it. An empty one asks for the
+    inputs that a model comes with.
 
     The model writes one token more than `generate`: its last one is never read, so that it has no
     row and no column.
@@ -114,7 +129,23 @@ class Request:
     cut: bool = False
     target: str = ""
     generate: int = 0
+    sampling: Sampling = GREEDY
     picture: str = ""
+
+    def writing(self) -> "Generation | int":
+        """What the library is asked to write; 0 for nothing."""
+        if not self.generate:
+            return 0
+        from attnviz.capture.generation import Generation
+
+        how = self.sampling
+        return Generation(
+            self.generate + 1,
+            temperature=how.temperature or None,
+            top_k=how.top_k,
+            top_p=how.top_p,
+            seed=how.seed,
+        )
 
 
 def captured(source: Source, request: Request, image: "Image | None" = None) -> Captured:
@@ -123,38 +154,57 @@ def captured(source: Source, request: Request, image: "Image | None" = None) -> 
     `request.picture` is the digest of `image`.
     """
     loaded = model(source)
-    return _captured(f"{source} {loaded.key} {request}", source.name, request, image, loaded)
+    kept = _long_captured if sum(map(len, request.texts)) > LONG_CHARS else _captured
+    return kept(_short(f"{source} {loaded.key} {request}"), source.name, request, image, loaded)
+
+
+def _short(key: str) -> str:
+    """A key that is not hashed anew at length for each of a text's hundred buffers."""
+    return key if len(key) <= MAX_KEY_CHARS else sha256(key.encode("utf-8")).hexdigest()
+
+
+@st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
+def _long_captured(
+    key: str, _name: str, _request: Request, _image: "Image | None", _loaded: "LoadedModel"
+) -> Captured:
+    return _run(key, _name, _request, _image, _loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
 def _captured(
     key: str, _name: str, _request: Request, _image: "Image | None", _loaded: "LoadedModel"
 ) -> Captured:
-    if _image is not None:
+    return _run(key, _name, _request, _image, _loaded)
+
+
+def _run(
+    key: str, name: str, request: Request, image: "Image | None", loaded: "LoadedModel"
+) -> Captured:
+    if image is not None:
         from attnviz.capture.images import seen
 
-        capture, picture = attnviz.capture(_loaded, image=_image), seen(_loaded, _image)
+        capture, picture = attnviz.capture(loaded, image=image), seen(loaded, image)
     else:
         picture = None
         capture = attnviz.capture(
-            _loaded,
-            _request.texts,
-            target=[_request.target] * len(_request.texts) if _request.target else None,
-            generate=_request.generate + 1 if _request.generate else 0,
-            cut=_request.cut,
+            loaded,
+            request.texts or None,
+            target=[request.target] * len(request.texts) if request.target else None,
+            generate=request.writing(),
+            cut=request.cut,
         )
     errors = capture.verify()
     tolerance = errors.pop("tolerance")
     return Captured(
         key=key,
-        name=_name,
-        model=_loaded,
+        name=name,
+        model=loaded,
         capture=capture,
         # max() would lose a NaN that is not the first
         error=max(errors.values(), key=lambda error: (error != error, error)),
         tolerance=tolerance,
         groups=groups(capture),
-        asked=_request.generate,
+        asked=request.generate,
         picture=picture,
     )
 
@@ -170,6 +220,67 @@ def _roles(key: str, _group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
     return attnviz.metrics.describe(_group.all_weights(), _group.queries(), keys, _group.visible())
 
 
+def answer(source: Source, shown: str, cut: bool) -> str:
+    """What an encoder-decoder answers to a text, up to its own end."""
+    loaded = model(source)
+    return _answer(f"{source} {loaded.key} {cut} {shown}", shown, cut, loaded)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _answer(key: str, _shown: str, _cut: bool, _loaded: "LoadedModel") -> str:
+    from attnviz.outputs.answer import answer
+
+    return answer(_loaded, _shown, cut=_cut)
+
+
+def similarity(captured: Captured, texts: tuple[str, ...]) -> "Similarity":
+    """The cosines between sentences."""
+    return _similarity(f"{captured.key} {texts}", texts, captured.model)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "Similarity":
+    from attnviz.outputs.similarity import similarity
+
+    return similarity(_loaded, _texts, cut=True)
+
+
+def alignment(captured: Captured, target: str) -> "Alignment":
+    """The words of both sides of the first text, with the weights between them."""
+    from attnviz.outputs.alignment import align
+
+    return align(captured.model, captured.capture, target or None)
+
+
+def pyramid(key: str, call: "AttentionCall", head: int, distance: int | None) -> building.Build:
+    """One head of a long text, which `key` names; where it was not built before, that begins now.
+
+    With it come its strongest cells whose query and key are so far apart.
+    """
+    call.check(head, 0)
+    return _pyramid(key, call, head, distance)
+
+
+def forget_pyramid(key: str) -> None:
+    """Build that head anew when it is asked for again."""
+    _pyramid.clear(key, None, None, None)
+
+
+@st.cache_resource(max_entries=MAX_PYRAMIDS, show_spinner=False, on_release=building.Build.stop)
+def _pyramid(key: str, _call: "AttentionCall", _head: int, _distance: int | None) -> building.Build:
+    return building.start(_call, _head, _distance)
+
+
+def tiles(key: str, build: Callable[[], bytes]) -> bytes:
+    """The tiles that `build` packs; `key` names head, language and all that was asked for."""
+    return _tiles(key, build)
+
+
+@st.cache_resource(max_entries=MAX_TILE_ANSWERS, show_spinner=False)
+def _tiles(key: str, _build: Callable[[], bytes]) -> bytes:
+    return _build()
+
+
 def buffer(key: str, build: Callable[[], bytes]) -> bytes:
     """The bytes that `build` makes; `key` names everything that determines them."""
     return _buffer(key, build)
@@ -178,3 +289,11 @@ def buffer(key: str, build: Callable[[], bytes]) -> bytes:
 @st.cache_resource(max_entries=MAX_BUFFERS, show_spinner=False)
 def _buffer(key: str, _build: Callable[[], bytes]) -> bytes:
     return _build()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def dead_rows() -> "tuple[DeadRow, ...]":
+    """What each interface makes of a row without keys: the same at every visit."""
+    from attnviz.capture import fates
+
+    return fates.dead_rows()

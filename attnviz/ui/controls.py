@@ -5,38 +5,47 @@ never holds a value of its own: it is told what to show before it appears, and i
 what the visitor did into the view.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.errors import AttnVizError
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui import cache, pictures, state
-from attnviz.ui.frame import EXAMPLES, WRITING, plain, say
+from attnviz.ui import cache, examples, numbers, picking, reading, sampling, state
+from attnviz.ui.frame import TEXTLESS, WRITING, plain, text_label
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.sources import label
 
 NAVIGATION = "navigation"
 TEXT_HEIGHT_PX = 110
+TARGET_HEIGHT_PX = 82
 OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
-def sidebar(lang: Language, pages: Sequence[StreamlitPage]) -> None:
-    """Draw the sidebar."""
+def sidebar(lang: Language, pages: Sequence[StreamlitPage], with_model: bool) -> None:
+    """Draw the sidebar; input and model only where a page looks at one."""
     with st.sidebar:
         st.markdown(f"**{text(lang, 'app.name')}**")
         st.caption(text(lang, "app.tagline"))
         navigation(tuple(pages))
-        card = state.card(state.current().model)
-        if card is not None and card.kind == "vision":
-            _picture(lang)
-        else:
-            _text(lang)
-        _model(lang)
-        _writing(lang)
+        if with_model:
+            _input(lang)
+            _model(lang)
+            _writing(lang)
         _language(lang)
+
+
+def _input(lang: Language) -> None:
+    card = state.card(state.current().model)
+    if card is not None and card.kind == "vision":
+        picking.picture(lang)
+    elif card is not None and card.kind == "module":
+        st.markdown(text(lang, f"model.{card.name}.input"))
+    else:
+        _text(lang)
+    if card is not None and card.kind == "encoder-decoder":
+        _target(lang)
 
 
 @st.fragment(key=NAVIGATION)
@@ -51,9 +60,11 @@ def navigation(pages: tuple[StreamlitPage, ...]) -> None:
 
 
 def _text(lang: Language) -> None:
+    if reading.shown(lang):
+        return
     view = state.current()
     st.text_area(
-        text(lang, "sidebar.text"),
+        text_label(lang),
         key=state.show_in_widget("text", view.text),
         height=TEXT_HEIGHT_PX,
         max_chars=state.MAX_CHARS["text"],
@@ -61,72 +72,36 @@ def _text(lang: Language) -> None:
         help=text(lang, "sidebar.text_help"),
         on_change=_take_text,
     )
+    known = {example.name: example.text for example in examples.of(view.model)}
     st.menu_button(
         text(lang, "sidebar.example"),
-        EXAMPLES,
+        list(known),
         key=state.widget_key("example"),
-        format_func=lambda name: plain(text(lang, f"example.{name}")),
+        format_func=lambda name: plain(known[name]),
         on_click=_take_example,
-        args=(lang,),
+        args=(known,),
         width="stretch",
     )
-    shown = [name for name in EXAMPLES if text(lang, f"example.{name}") == view.text]
-    if shown:
-        st.caption(text(lang, f"example_hint.{shown[0]}"))
-
-
-def _picture(lang: Language) -> None:
-    """The pictures that the app draws, and a place for one of the visitor's own."""
-    image, name = state.current().image, f"image.{lang}"
-    st.selectbox(
-        text(lang, "sidebar.picture"),
-        [*pictures.DRAWN, *([image] if image == pictures.OWN else [])],
-        key=state.show_in_widget(name, image),
-        format_func=lambda each: text(lang, f"picture.{each}"),
-        on_change=_take_picture,
-        args=(name,),
-    )
-    file = st.file_uploader(
-        text(lang, "sidebar.upload"),
-        type=["png", "jpg", "jpeg"],
-        max_upload_size=pictures.MOST_BYTES // pictures.MIB,
-        key=state.widget_key("upload"),
-        help=text(lang, "sidebar.upload_help"),
-        on_change=_take_upload,
-    )
-    problem = state.upload_problem()
-    if file is not None and problem is not None:
-        say(lang, problem)
-
-
-def _take_picture(widget: str) -> None:
-    state.update(image=state.widget_value(widget), query=None, key=None)
-
-
-def _take_upload() -> None:
-    file = state.widget_value("upload")
-    if file is None:
-        return
-    try:
-        state.keep_picture(pictures.uploaded(file.getvalue()))
-    except AttnVizError as error:
-        state.keep_problem(error)
+    hint = examples.hint(lang, view.model, view.text)
+    if hint is not None:
+        st.caption(hint)
+    reading.upload(lang)
 
 
 def _take_text() -> None:
-    state.update(text=state.clean("text", state.widget_value("text")), cut=False)
+    state.open_text(state.clean("text", state.widget_value("text")))
 
 
-def _take_example(lang: Language) -> None:
+def _take_example(known: Mapping[str, str]) -> None:
     name = state.widget_value("example")
-    if name in EXAMPLES:
-        state.update(text=text(lang, f"example.{name}"), cut=False)
+    if name in known:
+        state.open_text(known[name])
 
 
 def second_text(lang: Language) -> None:
     """The box for the second sentence of a batch, where the model reads sentences."""
     card = state.card(state.current().model)
-    if card is not None and card.kind == "vision":
+    if card is not None and card.kind in TEXTLESS:
         return
     st.text_input(
         text(lang, "sidebar.text2"),
@@ -179,7 +154,8 @@ def _card(lang: Language, name: str) -> None:
         "parameters": f"{card.parameters:,}",
     }
     if name in REGISTRY:
-        said = text(lang, "sidebar.model_card", licence=card.licence, **numbers)
+        of = "module" if card.kind == "module" else "model"
+        said = text(lang, f"sidebar.{of}_card", licence=card.licence, **numbers)
         st.caption(said, help=text(lang, f"model.{name}.description"))
     else:
         kind = text(lang, f"model_kind.{card.kind}")
@@ -196,40 +172,51 @@ def _take_model_name() -> None:
     state.open_model(state.clean("model", state.widget_value("model_name")).strip())
 
 
+def _target(lang: Language) -> None:
+    """What an encoder-decoder is to have written, and a button that asks the model itself."""
+    view = state.current()
+    st.text_area(
+        text(lang, "sidebar.target"),
+        key=state.show_in_widget("target", view.target),
+        height=TARGET_HEIGHT_PX,
+        max_chars=state.MAX_CHARS["target"],
+        placeholder=text(lang, "sidebar.target_placeholder"),
+        help=text(lang, "sidebar.target_help"),
+        on_change=_take_target,
+    )
+    known = view.model in REGISTRY
+    st.button(
+        text(lang, "action.translate" if known else "action.let_write"),
+        key=state.widget_key("translate"),
+        help=text(lang, "sidebar.translate_help"),
+        on_click=state.ask_for_target,
+        disabled=not view.text.strip(),
+        width="stretch",
+    )
+
+
 def _writing(lang: Language) -> None:
-    """What a model that writes is to write, or to have written."""
+    """How much a model that writes is to write."""
     view = state.current()
     card = state.card(view.model)
     if card is None or card.kind not in WRITING:
         return
-    if card.kind == "encoder-decoder":
-        st.text_input(
-            text(lang, "sidebar.target"),
-            key=state.show_in_widget("target", view.target),
-            max_chars=state.MAX_CHARS["target"],
-            placeholder=text(lang, "sidebar.target_placeholder"),
-            help=text(lang, "sidebar.target_help"),
-            on_change=_take_target,
-        )
+    if card.kind == "encoder-decoder" and view.target.strip():
+        return
     st.number_input(
         text(lang, "sidebar.generate"),
         min_value=0,
-        max_value=state.MOST_WRITTEN,
+        max_value=numbers.MOST_WRITTEN,
         key=state.show_in_widget("generate", view.generate),
         help=text(lang, "sidebar.generate_help"),
-        disabled=bool(card.kind == "encoder-decoder" and view.target.strip()),
-        on_change=_take_generate,
+        on_change=sampling.take_number,
+        args=("generate",),
     )
+    sampling.expander(lang)
 
 
 def _take_target() -> None:
     state.update(target=state.clean("target", state.widget_value("target")), query=None, key=None)
-
-
-def _take_generate() -> None:
-    count = state.widget_value("generate")
-    if isinstance(count, int):
-        state.update(generate=count, query=None, key=None)
 
 
 def attention(lang: Language, captured: cache.Captured) -> Group:

@@ -11,6 +11,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -21,14 +22,13 @@ from attnviz.i18n import Language, has, text
 from attnviz.models.labels import visible
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
-from attnviz.ui import cache, pictures, routes, sources, state
+from attnviz.ui import cache, examples, files, pictures, routes, sampling, sources, state
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
 logger = logging.getLogger(__name__)
 
-EXAMPLES = ("tired", "wide", "bank", "names", "short", "japanese", "korean", "chinese")
 # what another model mends
 MODEL_ERRORS = (
     *("unknown_model", "folder_not_allowed", "no_folder", "no_config", "pickle_only"),
@@ -41,8 +41,9 @@ MODEL_ERRORS = (
 WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
 UNREADABLE: tuple[ModelKind, ...] = ("speech", "text-image")
 WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
-FIRST_WRITTEN = 8
+TEXTLESS: tuple[ModelKind, ...] = ("vision", "module")
 MAX_SHOWN_CHARS = 120
+MOST_NAMED = 8  # letters or words that a notice names
 MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 
@@ -64,8 +65,9 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
         st.subheader(text(lang, "empty.model_title"))
         st.markdown(text(lang, "empty.model_body", name=text(lang, "sidebar.model_name")))
         return None
-    if card is not None and card.kind != "vision" and not view.text.strip():
-        _empty(lang)
+    reading = files.reading()
+    if card is not None and card.kind not in TEXTLESS and not (reading or "").strip():
+        _no_file(lang) if reading is None else _empty(lang)
         return None
     source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
     loaded = _load(lang, source)
@@ -78,14 +80,20 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
         )
     if loaded.kind == "vision":
         return _pictured(lang, source)
-    texts = (view.text, view.text2) if with_second and view.text2.strip() else (view.text,)
+    if loaded.kind == "module":
+        return cache.captured(source, cache.Request())
+    if reading is None:
+        _no_file(lang)
+        return None
+    texts = (reading, view.text2) if with_second and view.text2.strip() else (reading,)
     request = _request(texts, loaded.kind)
     if loaded.kind == "encoder-decoder" and not (request.target or request.generate):
-        _no_target(lang)
+        _fill_target(lang, source, reading)
         return None
     with st.spinner(text(lang, "wait.capture", characters=sum(map(len, texts)))):
         found = cache.captured(source, request)
     _notices(lang, found)
+    _never_learned(lang, view.model, " ".join(texts))
     return found
 
 
@@ -106,17 +114,30 @@ def _request(texts: tuple[str, ...], kind: ModelKind) -> cache.Request:
     view = state.current()
     target = view.target if kind == "encoder-decoder" and view.target.strip() else ""
     writes = kind in WRITING and not target
-    return cache.Request(texts, view.cut, target, view.generate if writes else 0)
+    if not (writes and view.generate):
+        return cache.Request(texts, view.cut, target)
+    return cache.Request(texts, view.cut, generate=view.generate, sampling=sampling.current())
 
 
-def _no_target(lang: Language) -> None:
+def _fill_target(lang: Language, source: sources.Source, shown: str) -> None:
+    """Put the model's own answer into the target box, where the model translates or was asked to.
+
+    Of another model nothing is known, not even how long it would take: it writes when told to.
+    """
+    view, asked = state.current(), state.target_is_asked()
+    if asked or view.model in REGISTRY:
+        with st.spinner(text(lang, "wait.target")):
+            found = state.clean("target", cache.answer(source, shown, view.cut))
+        if found.strip():
+            state.update(target=found)
+            st.rerun()
+        st.info(text(lang, "empty.target_answer"))
     st.subheader(text(lang, "empty.target_title"))
     st.markdown(text(lang, "empty.target_body", target=text(lang, "sidebar.target")))
     st.button(
-        text(lang, "action.write", count=FIRST_WRITTEN),
+        text(lang, "action.let_write"),
         key=state.widget_key("start.write"),
-        on_click=state.update,
-        kwargs={"generate": FIRST_WRITTEN},
+        on_click=state.ask_for_target,
     )
 
 
@@ -131,17 +152,35 @@ def _load(lang: Language, source: sources.Source) -> "LoadedModel":
     return loaded
 
 
+def text_label(lang: Language) -> str:
+    """What the box for the text is called: a model that translates reads a source."""
+    card = state.card(state.current().model)
+    two = card is not None and card.kind == "encoder-decoder"
+    return text(lang, "sidebar.source" if two else "sidebar.text")
+
+
 def _empty(lang: Language) -> None:
     st.subheader(text(lang, "empty.title"))
-    st.markdown(text(lang, "empty.body", text=text(lang, "sidebar.text")))
-    for name in EXAMPLES:
-        sentence = text(lang, f"example.{name}")
+    st.markdown(text(lang, "empty.body", text=text_label(lang)))
+    for example in examples.of(state.current().model):
         st.button(
-            plain(sentence),
-            key=state.widget_key(f"start.{name}"),
-            on_click=state.update,
-            kwargs={"text": sentence, "cut": False},
+            plain(example.text),
+            key=state.widget_key(f"start.{example.name}"),
+            on_click=state.open_text,
+            args=(example.text,),
         )
+
+
+def _no_file(lang: Language) -> None:
+    """Say that the text of the address was an upload, and offer the text of the box."""
+    st.subheader(text(lang, "empty.file_title"))
+    st.markdown(text(lang, "empty.file_body", file=text(lang, "sidebar.file")))
+    st.button(
+        text(lang, "sidebar.use_box"),
+        key=state.widget_key("start.box"),
+        on_click=state.update,
+        kwargs={"file": False},
+    )
 
 
 def _notices(lang: Language, found: cache.Captured) -> None:
@@ -160,6 +199,23 @@ def _notices(lang: Language, found: cache.Captured) -> None:
     tokens = [found.capture.tokens_of(batch) for batch in range(found.capture.n_batch)]
     if any(_was_cut(of.text, of.offsets, model.max_tokens) for of in tokens):
         st.info(text(lang, "cut.notice", limit=model.max_tokens))
+
+
+def _never_learned(lang: Language, name: str, shown: str) -> None:
+    """Say what of a text the model has no way to understand."""
+    letters = examples.foreign_letters(name, shown)
+    if letters:
+        spoken = [text(lang, f"spoken.{code}") for code in examples.languages(name)]
+        said = letters if len(letters) <= MOST_NAMED else f"{letters[:MOST_NAMED]} …"
+        learned = reduce(lambda a, b: text(lang, "spoken.pair", first=a, second=b), spoken)
+        st.info(text(lang, "notice.language", languages=learned, letters=plain(said)))
+        return
+    words = examples.unknown_words(name, shown)
+    if examples.has_no_date(name, shown):
+        st.info(text(lang, "notice.no_date"))
+    elif words:
+        said = ", ".join(words[:MOST_NAMED]) + (" …" if len(words) > MOST_NAMED else "")
+        st.info(text(lang, "notice.unknown_words", words=plain(said)))
 
 
 def _was_cut(source: str, offsets: tuple[tuple[int, int], ...], limit: int) -> bool:
@@ -221,6 +277,7 @@ def _way_out(lang: Language, error: AttnVizError) -> None:
     nothing = ("action.write_nothing", {"generate": 0})
     known: dict[str, tuple[str, dict[str, Any]]] = {
         "too_many_tokens": ("cut.button", {"cut": True}),
+        "bad_edit": ("action.no_edits", {"edits": ""}),
         "bad_layer": first_head,
         "bad_head": first_head,
         **dict.fromkeys(WRITING_ERRORS, nothing),
@@ -237,6 +294,16 @@ def _way_out(lang: Language, error: AttnVizError) -> None:
             on_click=state.update,
             kwargs=changes,
         )
+
+
+def too_long(lang: Language, page: str, **values: str) -> None:
+    """Say which limit a text is over, and where one head of it is shown all the same."""
+    st.info(text(lang, f"long.{page}", **values))
+    st.page_link(
+        routes.file("head"),
+        label=text(lang, "long.link"),
+        query_params=state.params(state.current()),
+    )
 
 
 def own_code(lang: Language, module: str) -> None:
@@ -256,8 +323,12 @@ def adjusted(lang: Language) -> None:
         st.warning(text(lang, "notice.adjusted", names=", ".join(names)))
 
 
-def plain(value: str) -> str:
+def plain(value: str, most: int = MAX_SHOWN_CHARS) -> str:
     """A visitor's text for a place that reads Markdown: shown as it is, shortened, visible."""
-    short = value if len(value) <= MAX_SHOWN_CHARS else value[: MAX_SHOWN_CHARS - 1] + "…"
-    words = (visible(word) for word in short.split(" "))
-    return MARKDOWN.sub(r"\\\1", " ".join(words))
+    return MARKDOWN.sub(r"\\\1", shortened(value, most))
+
+
+def shortened(value: str, most: int = MAX_SHOWN_CHARS) -> str:
+    """A text for a place that has no room for a long one, each of its characters visible."""
+    short = value if len(value) <= most else value[: most - 1] + "…"
+    return " ".join(visible(word) for word in short.split(" "))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from attnviz.call import AttentionCall, Capture
 
 MAX_CELLS = 48 * 2**20  # of all heads together: what a browser gets at once, in bytes
+MOST_WHOLE = 2048  # queries or keys of a matrix that is shown whole; beyond, there are tiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,26 @@ class Group:
             max(call.n_query for call in calls),
             max(call.n_key for call in calls),
         )
+
+    @property
+    def n_cells(self) -> int:
+        """How many weights all heads have together."""
+        return sum(call.n_heads * call.n_query * call.n_key for call in self.calls)
+
+    @property
+    def n_longest(self) -> int:
+        """The longer side of the largest matrix."""
+        return max(self.extent.n_query, self.extent.n_key)
+
+    @property
+    def whole(self) -> bool:
+        """Whether one matrix can be shown at once."""
+        return self.n_longest <= MOST_WHOLE
+
+    @property
+    def all_at_once(self) -> bool:
+        """Whether all heads can be shown at once."""
+        return self.whole and self.n_cells <= MAX_CELLS
 
     def queries(self, batch: int = 0, layer: int = 0) -> Tokens:
         """The tokens that ask."""

@@ -11,7 +11,11 @@ import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
 import attnviz
+from attnviz.edits import Edit
 from attnviz.i18n import Language, catalogue, text
+from attnviz.lab.sheet import Sheet
+from attnviz.polarity import MaskParts
+from attnviz.types import StepView
 from attnviz.ui import cache, sources
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import masks as masks_component
@@ -40,7 +44,7 @@ def strings(lang: Language, keys: tuple[str, ...]) -> dict[str, str]:
 
 def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
     """All heads of a group on the first text, each with a sentence on what it does most."""
-    queries, keys = _axes(group)
+    queries, keys = token_axes(group)
     return HeadsView(
         model=sources.label(lang, captured.name),
         queries=queries,
@@ -51,11 +55,11 @@ def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
             for of_layer in cache.roles(captured, group)
         ),
         weights=group.all_weights(),
-        patches=_patches(captured, group),
+        patches=patches(captured, group),
     )
 
 
-def _patches(captured: Captured, group: Group) -> Patches | None:
+def patches(captured: Captured, group: Group) -> Patches | None:
     """The picture under the tokens, where each of its patches is one of them."""
     grid, n = captured.capture.grid, len(group.queries())
     if captured.picture is None or grid is None or group.cross or grid[0] * grid[1] > n:
@@ -63,7 +67,7 @@ def _patches(captured: Captured, group: Group) -> Patches | None:
     return Patches(*grid, first=n - grid[0] * grid[1], picture=captured.picture)
 
 
-def _axes(group: Group, batch: int = 0, layer: int = 0) -> tuple[Axis, Axis]:
+def token_axes(group: Group, batch: int = 0, layer: int = 0) -> tuple[Axis, Axis]:
     """The tokens along the queries and along the keys."""
     queries, keys = group.queries(batch, layer), group.keys(batch, layer)
     return (
@@ -85,13 +89,16 @@ def sentence(lang: Language, role: "HeadRole") -> str:
     return text(lang, "role.with_rest", sentence=said, rest=sentence(lang, role.rest))
 
 
-def steps(lang: Language, group: Group, layer: int, head: int) -> steps_component.StepsData:
-    """Every stage of one head of the first text."""
+def steps(
+    lang: Language, group: Group, layer: int, head: int, edits: Sequence[Edit] = ()
+) -> steps_component.StepsData:
+    """Every stage of one head of the first text, after and before what was edited in it."""
     call = group.call(layer)
-    derived = attnviz.derive(call, head)
-    queries, keys = _axes(group, layer=layer)
+    derived = attnviz.derive(call, head, edits=edits)
+    queries, keys = token_axes(group, layer=layer)
     long_text = "_long" if call.row_step > 1 else ""
     named = _named(group.keys(0, layer).padding, call.n_query, group.cross)
+    reach = None if derived.reach is None else derived.reach.cpu().numpy()
     return steps_component.StepsData(
         queries=queries,
         keys=keys,
@@ -111,6 +118,57 @@ def steps(lang: Language, group: Group, layer: int, head: int) -> steps_componen
         mask_names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
         mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in BLOCKERS),
         strings=strings(lang, steps_component.STRING_KEYS),
+        reach=reach,
+        edits=tuple(edits),
+        original=_changed(derived, attnviz.derive(call, head)) if edits else (),
+        turned=derived.turned,
+        without_bias=derived.without_bias,
+    )
+
+
+def sheet_steps(lang: Language, sheet: Sheet) -> steps_component.StepsData:
+    """Every stage of a sheet of typed matrices; its badges compare with torch's own kernel."""
+    from attnviz.lab.run import call
+
+    derived = attnviz.derive(call(sheet), 0)
+    reach = None if derived.reach is None else derived.reach.numpy()
+    of_kernel = {"badge": "lab.badge", "no_reference": "lab.no_reference"}
+    return steps_component.StepsData(
+        queries=_plain_axis(sheet.labels(sheet.n_query)),
+        keys=_plain_axis(sheet.labels(sheet.n_key)),
+        cross=False,
+        layer=0,
+        head=0,
+        n_layers=1,
+        n_heads=1,
+        scaling=sheet.scaling,
+        sink=False,
+        views=derived.views(),
+        absent={"x": text(lang, "lab.no_x"), "projected": text(lang, "lab.no_w_o")},
+        blocked=(~sheet.may_attend).astype(np.uint8),
+        mask_names=(text(lang, f"lab.mask_kind_{sheet.mask}"),),
+        mask_reasons=() if sheet.mask == "none" else (text(lang, f"lab.reason_{sheet.mask}"),),
+        strings={
+            **strings(lang, steps_component.STRING_KEYS),
+            **{name: catalogue(lang)[key] for name, key in of_kernel.items()},
+        },
+        reach=reach,
+        without_bias=frozenset(("q", "k", "v", "projected")),
+        editable=False,
+        given=not sheet.from_x,
+    )
+
+
+def _plain_axis(labels: tuple[str, ...]) -> Axis:
+    nothing = np.zeros(len(labels), dtype=np.bool_)
+    return Axis(labels, nothing, nothing)
+
+
+def _changed(after: "Steps", before: "Steps") -> tuple[StepView, ...]:
+    """The stages that differ, as they were before."""
+    now = {view.stage: view.values for view in after.views()}
+    return tuple(
+        view for view in before.views() if not np.array_equal(view.values, now[view.stage])
     )
 
 
@@ -147,7 +205,7 @@ def _named(
 def masks(lang: Language, group: Group, layer: int, head: int) -> masks_component.MasksData:
     """One head of every sentence of the batch, under each combination of masks."""
     call, batches = group.call(layer), range(group.capture.n_batch)
-    axes = [_axes(group, batch, layer) for batch in batches]
+    axes = [token_axes(group, batch, layer) for batch in batches]
     padding = [group.queries(batch, layer).padding for batch in batches]
     model = [attnviz.derive(call, head, batch) for batch in batches]
     named = [_named(group.keys(b, layer).padding, call.n_query, group.cross) for b in batches]
@@ -176,6 +234,23 @@ def masks(lang: Language, group: Group, layer: int, head: int) -> masks_componen
         masked=_stacked([[each.masked for each in of] for of in variants]),
         scaled=np.stack([_before_mask(of).cpu().numpy() for of in model]),
         strings=strings(lang, masks_component.STRING_KEYS),
+    )
+
+
+def mask_parts(group: Group, layer: int, head: int, batch: int) -> MaskParts:
+    """What the mask of one head on one sentence is made of, as far as it has names."""
+    call, keys = group.call(layer), group.keys(batch, layer)
+    ran = attnviz.derive(call, head, batch).mask
+    named = _named(keys.padding, call.n_query, group.cross)
+    variant = _as_model([ran], [named], [group.queries(batch, layer).padding])
+    if variant is None and ran is not None:
+        cells = tuple(tuple(row) for row in ran.cpu().tolist())
+        return MaskParts(call.n_query, call.n_key, cells=cells)
+    return MaskParts(
+        call.n_query,
+        call.n_key,
+        real=tuple((~keys.padding).tolist()) if keys.padding.any() else None,
+        causal=bool((variant or 0) & 2),
     )
 
 

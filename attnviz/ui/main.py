@@ -28,7 +28,8 @@ def main() -> None:
     page = st.navigation(list(pages.values()), position="hidden")
     st.set_page_config(page_title=f"{page.title} · {text(lang, 'app.name')}", layout="wide")
     state.write_address()
-    controls.sidebar(lang, list(pages.values()))
+    with_model = page.url_path not in routes.WITHOUT_MODEL
+    controls.sidebar(lang, list(pages.values()), with_model)
     frame.adjusted(lang)
     with frame.guard(lang):
         page.run()

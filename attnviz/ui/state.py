@@ -9,7 +9,7 @@ else: on an ordinary rerun the browser reports the parameters that it remembers,
 older than a selection that a component has committed since.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_args
 
@@ -17,15 +17,18 @@ import streamlit as st
 from PIL.Image import Image
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz import i18n
-from attnviz.errors import AttnVizError
+from attnviz import edits, i18n
+from attnviz.errors import AttnVizError, BadInput
+from attnviz.lab import sheet
 from attnviz.models.labels import without_surrogates
 from attnviz.models.registry import REGISTRY
 from attnviz.types import Kind, ModelCard, Stack
-from attnviz.ui import pictures
+from attnviz.ui import examples, numbers, pictures
 from attnviz.ui.components.selection import (
+    MEANS,
     SCALES,
     SPECIALS,
+    Mean,
     OpenRequest,
     Scale,
     Selection,
@@ -37,12 +40,18 @@ DEFAULT_MODEL = "minilm"
 # all texts percent-encoded (9 bytes for a CJK character) must fit the 64 KiB of a request line,
 # or the address could not be opened again
 MAX_CHARS = {"text": 6000, "text2": 600, "target": 400}
-MAX_INDEX = 99_999
-MOST_WRITTEN = 64
 MAX_NAME_CHARS = 400
+FLAGS = ("cut", "file")
 INDICES = ("layer", "head", "query", "key")
 # what was chosen in one model means nothing in another
-UNCHOSEN = dict.fromkeys((*INDICES, "stack", "kind"))
+UNCHOSEN = {**dict.fromkeys((*INDICES, "stack", "kind", "mean")), "target": ""}
+# what edits belong to: a change of any of these leaves nothing that was edited
+DRAWING = ("generate", "temperature", "top_k", "top_p", "seed")
+EDITED = (*"model text text2 cut file target image stack kind layer head".split(), *DRAWING)
+WRITTEN_FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
+    "edits": (edits.parse, edits.write),
+    "lab": (sheet.parse, sheet.write),
+}
 MAX_CARDS = 8
 
 
@@ -51,34 +60,46 @@ class View:
     """Everything that defines what is on screen. The order of fields is that of the address.
 
     `lang` is None while the browser's locale decides. `cut` asks to keep only the tokens that the
-    model can read. `stack` and `kind` choose among a model's attentions where it has several.
-    `target` is what an encoder–decoder is to have written, `generate` how many tokens the model is
-    to write itself, `image` the picture that a vision model reads. `query` and `key` are
-    positions, None when no cell is chosen.
+    model can read, `file` to read an uploaded text instead of `text`. `stack` and `kind` choose
+    among a model's attentions where it has several; `mean` asks for the mean of a layer's heads, or
+    of all, where words are aligned. `target` is what an encoder–decoder is to have written,
+    `generate` how many tokens the model is to write itself; a `temperature` above 0 samples them
+    from `seed`, with `top_k` (0 = off) and `top_p` (1 = off). `image` is the picture that a vision
+    model reads. `query` and `key` are positions, None when no cell is chosen. `edits` are entries
+    of the chosen head that were changed by hand; they go when another head or input is chosen.
+    `lab` is the sheet of the calculator.
     """
 
     model: str
     text: str
     text2: str
     cut: bool = False
+    file: bool = False
     target: str = ""
     generate: int = 0
-    image: str = "shapes"
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    image: str = ""
     lang: i18n.Language | None = None
     stack: Stack | None = None
     kind: Kind | None = None
+    mean: Mean | None = None
     layer: int | None = None
     head: int | None = None
     query: int | None = None
     key: int | None = None
     scale: Scale = "sqrt"
     special: Special = "show"
+    edits: str = ""
+    lab: str = ""
 
 
-def default_view() -> View:
-    """What an address without parameters shows: an example that the default model reads well."""
-    first, second = (i18n.text("en", f"example.{name}") for name in ("tired", "second"))
-    return View(model=DEFAULT_MODEL, text=first, text2=second)
+def default_view(model: str = DEFAULT_MODEL) -> View:
+    """What an address that names a model alone shows: the model's first example."""
+    second = i18n.text("en", "example.second")
+    return View(model=model, text=examples.texts(model)[0], text2=second)
 
 
 def parse(params: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -99,10 +120,11 @@ def parse(params: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
 def _checked(name: str, raw: object) -> tuple[Any, bool]:
     """(the value to use, or None; whether it is exactly what was given)."""
     if name in INDICES:
-        return _checked_index(raw)
-    if name == "generate":
-        asked, exact = _checked_index(raw)
-        return (None, False) if asked is None else (min(asked, MOST_WRITTEN), asked <= MOST_WRITTEN)
+        return numbers.index(raw)
+    if name in numbers.COUNTS:
+        return numbers.count(name, raw)
+    if name in numbers.FRACTIONS:
+        return numbers.fraction(name, raw)
     if not isinstance(raw, str):
         return None, False
     if name in MAX_CHARS:
@@ -111,13 +133,17 @@ def _checked(name: str, raw: object) -> tuple[Any, bool]:
     if name == "model":
         clean = without_surrogates(raw)[:MAX_NAME_CHARS]
         return clean, clean == raw
-    if name == "cut":
+    if name in WRITTEN_FORMS:
+        return _rewritten(raw, *WRITTEN_FORMS[name])
+    if name in FLAGS:
         return (raw == "1"), raw in {"0", "1"}
+    if name == "image":
+        return (raw, True) if pictures.exists(raw) else (None, False)
     allowed: dict[str, tuple[str, ...]] = {
         "lang": i18n.LANGUAGES,
-        "image": (*pictures.DRAWN, pictures.OWN),
         "stack": get_args(Stack),
         "kind": get_args(Kind),
+        "mean": MEANS,
         "scale": SCALES,
         "special": SPECIALS,
     }
@@ -130,19 +156,26 @@ def clean(name: str, value: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _checked_index(raw: object) -> tuple[int | None, bool]:
-    if raw is None:
-        return None, True
-    if isinstance(raw, str) and raw.isascii() and raw.isdigit() and len(raw) <= 6:
-        raw = int(raw)
-    if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= MAX_INDEX:
-        return raw, True
-    return None, False
+def take_number(name: str, value: object) -> None:
+    """Take over a number that a visitor chose, where it makes sense; no row is chosen then."""
+    found, _ = _checked(name, value)
+    if found is not None:
+        update(**{name: found, "query": None, "key": None})
+
+
+def _rewritten(
+    raw: str, parse: Callable[[str], Any], write: Callable[[Any], str]
+) -> tuple[str | None, bool]:
+    """What has a text form of its own, in that form; nothing where it is nonsense."""
+    try:
+        return write(parse(raw)), True
+    except BadInput:
+        return None, False
 
 
 def params(view: View) -> dict[str, str]:
     """The query parameters that restore a view; what equals the default is left out."""
-    default = default_view()
+    default = replace(default_view(view.model), model=DEFAULT_MODEL)
     changed = {
         field.name: getattr(view, field.name)
         for field in fields(View)
@@ -165,13 +198,38 @@ def place() -> tuple[int, int]:
 
 def update(**changes: Any) -> None:
     """Change fields of the view; the next run writes them into the address."""
-    st.session_state[f"{PREFIX}view"] = replace(current(), **changes)
+    before = current()
+    after = replace(before, **changes)
+    if "edits" not in changes and any(
+        getattr(before, name) != getattr(after, name) for name in EDITED
+    ):
+        after = replace(after, edits="")
+    st.session_state[f"{PREFIX}view"] = after
 
 
 def open_model(name: str) -> None:
-    """Look at another model, from its first head on."""
-    if name != current().model:
-        update(model=name, **UNCHOSEN)
+    """Look at another model, from its first head on, on a text that is fit for it."""
+    view = current()
+    if name != view.model:
+        fitting = examples.after_switch(view.model, name, view.text)
+        cut = view.cut and fitting == view.text
+        update(**{**UNCHOSEN, "model": name, "text": fitting, "cut": cut})
+
+
+def open_text(name: str) -> None:
+    """Read another text, which the model is to translate anew where it translates."""
+    update(text=name, target="", cut=False, file=False, query=None, key=None)
+
+
+def ask_for_target() -> None:
+    """Have the next run let the model write the target, up to its own end token."""
+    update(target="", generate=0, query=None, key=None)
+    st.session_state[f"{PREFIX}target_asked"] = True
+
+
+def target_is_asked() -> bool:
+    """Whether the model was asked for its own target; it is asked once."""
+    return bool(st.session_state.pop(f"{PREFIX}target_asked", False))
 
 
 def card(name: str) -> ModelCard | None:
@@ -192,29 +250,45 @@ def learn(name: str, found: ModelCard) -> bool:
     return True
 
 
+def keep(name: str, value: object) -> None:
+    """Keep something for this session that is not part of the address."""
+    st.session_state[f"{PREFIX}{name}"] = value
+
+
+def kept(name: str) -> Any:
+    """What was kept under this name; None for nothing."""
+    return st.session_state.get(f"{PREFIX}{name}")
+
+
 def keep_picture(image: Image) -> None:
-    """Keep what the visitor uploaded, for this session only, and look at it."""
+    """Keep what the visitor uploaded or drew, for this session only, and look at it."""
     st.session_state[f"{PREFIX}picture"] = image
-    st.session_state[f"{PREFIX}upload_problem"] = None
+    st.session_state[f"{PREFIX}upload_problems"] = {}
     update(image=pictures.OWN, query=None, key=None)
 
 
-def keep_problem(error: AttnVizError) -> None:
-    """Keep why the last upload was refused."""
-    st.session_state[f"{PREFIX}upload_problem"] = error
+def keep_problem(error: AttnVizError, widget: str) -> None:
+    """Keep why the last upload that came from a widget was refused."""
+    st.session_state[f"{PREFIX}upload_problems"] = {widget: error}
 
 
-def upload_problem() -> AttnVizError | None:
-    """Why the last upload was refused; None when it was not."""
-    found: AttnVizError | None = st.session_state.get(f"{PREFIX}upload_problem")
+def upload_problem(widget: str) -> AttnVizError | None:
+    """Why the last upload was refused; None when it was not, or came from another widget."""
+    found: AttnVizError | None = st.session_state.get(f"{PREFIX}upload_problems", {}).get(widget)
     return found
+
+
+def picture_name() -> str:
+    """The name of the chosen picture; the model's first one where none was chosen."""
+    view = current()
+    return view.image or pictures.default(view.model)
 
 
 def picture() -> Image | None:
     """The chosen picture; None when it is an upload that this session does not have."""
-    name = current().image
-    if name in pictures.DRAWN:
-        return pictures.drawn(name)
+    name = picture_name()
+    if name != pictures.OWN:
+        return pictures.made(name)
     found: Image | None = st.session_state.get(f"{PREFIX}picture")
     return found
 
@@ -222,6 +296,14 @@ def picture() -> Image | None:
 def select(chosen: Selection) -> None:
     """Take over what a component committed."""
     update(**asdict(chosen))
+
+
+def edit(asked: str) -> bool:
+    """Take over what a component asks to edit; False for nonsense."""
+    found = _checked("edits", asked)[0]
+    if found is not None:
+        update(edits=found)
+    return found is not None
 
 
 def choose(request: OpenRequest) -> None:
@@ -235,7 +317,8 @@ def adopt_address() -> None:
     if not first_run and not _went_back_or_forward():
         return
     found, rejected = parse(st.query_params.to_dict())
-    st.session_state[f"{PREFIX}view"] = replace(default_view(), **found)
+    default = default_view(found.get("model", DEFAULT_MODEL))
+    st.session_state[f"{PREFIX}view"] = replace(default, **found)
     st.session_state[f"{PREFIX}rejected"] = rejected
     st.session_state[f"{PREFIX}visit"] = visit() + 1
 

@@ -10,21 +10,55 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz import edits
 from attnviz.i18n import Language
 from attnviz.ui import cache, frame, inputs, routes, state
 from attnviz.ui.components import grid as grids
 from attnviz.ui.components import head as one_head
 from attnviz.ui.components import masks as overlays
 from attnviz.ui.components import steps as strip
+from attnviz.ui.components import writing
 from attnviz.ui.components.selection import Extent, parse_open, parse_selection
 from attnviz.ui.controls import NAVIGATION
-from attnviz.ui.groups import Group
+from attnviz.ui.groups import MAX_CELLS, MOST_WHOLE, Group
+
+
+def written(lang: Language, captured: cache.Captured, group: Group) -> None:
+    """The bar that steps through what the model wrote; nothing where it wrote nothing."""
+    if group.written().any():
+        _player(lang, captured, group)
+
+
+@st.fragment
+def _player(lang: Language, captured: cache.Captured, group: Group) -> None:
+    with frame.guard(lang):
+        data = cache.buffer(
+            f"{captured.key} {group.name} player {lang}",
+            lambda: writing.pack_player(
+                *inputs.token_axes(group),
+                group.cross,
+                group.extent,
+                inputs.strings(lang, writing.PLAYER_KEYS),
+            ),
+        )
+        extent, key = group.extent, state.component_key("player")
+        writing.show_writing(data, extent, key, note(key, extent))
 
 
 @st.fragment
 def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
     """All heads of the first text."""
     with frame.guard(lang):
+        if not group.all_at_once:
+            frame.too_long(
+                lang,
+                "all_heads",
+                tokens=f"{group.n_longest:,}",
+                cells=f"{group.n_cells / 1e6:,.0f}",
+                longest=f"{MOST_WHOLE:,}",
+                limit=f"{MAX_CELLS / 1e6:,.0f}",
+            )
+            return
         data = cache.buffer(
             f"{captured.key} {group.name} grid {lang}",
             lambda: grids.pack_grid(
@@ -32,7 +66,7 @@ def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
             ),
         )
         extent, key = group.extent, state.component_key("grid")
-        grids.show_grid(data, extent, key, _note(key, extent), _open(key, extent))
+        grids.show_grid(data, extent, key, note(key, extent), opener(key, extent))
 
 
 @st.fragment
@@ -46,29 +80,34 @@ def head(lang: Language, captured: cache.Captured, group: Group) -> None:
             ),
         )
         extent, key = group.extent, state.component_key("head")
-        one_head.show_head(data, extent, key, _note(key, extent), _open(key, extent))
+        one_head.show_head(data, extent, key, note(key, extent), opener(key, extent))
 
 
 @st.fragment(key="steps")
 def steps(lang: Language, captured: cache.Captured, group: Group) -> None:
     """Every step of the chosen head; another head is derived when it is asked for."""
     with frame.guard(lang):
+        if not _whole(lang, group):
+            return
         layer, head = state.place()
         if group.own_code(layer):
             frame.own_code(lang, group.call(layer).module)
             return
+        edited = state.current().edits
         data = cache.buffer(
-            f"{captured.key} {group.name} steps {lang} {layer} {head}",
-            lambda: strip.pack_steps(inputs.steps(lang, group, layer, head)),
+            f"{captured.key} {group.name} steps {lang} {layer} {head} {edited}",
+            lambda: strip.pack_steps(inputs.steps(lang, group, layer, head, edits.parse(edited))),
         )
         extent, key = group.extent, state.component_key("steps")
-        strip.show_steps(data, extent, key, on_selection=_note(key, extent, redraw="steps"))
+        strip.show_steps(data, extent, key, note(key, extent, redraw="steps"), _edit(key))
 
 
 @st.fragment(key="masks")
 def masks(lang: Language, captured: cache.Captured, group: Group) -> None:
     """The chosen head on every sentence of the batch, under each combination of masks."""
     with frame.guard(lang):
+        if not _whole(lang, group):
+            return
         layer, head = state.place()
         if group.own_code(layer):
             frame.own_code(lang, group.call(layer).module)
@@ -78,10 +117,18 @@ def masks(lang: Language, captured: cache.Captured, group: Group) -> None:
             lambda: overlays.pack_masks(inputs.masks(lang, group, layer, head)),
         )
         extent, key = group.extent, state.component_key("masks")
-        overlays.show_masks(data, extent, key, on_selection=_note(key, extent, redraw="masks"))
+        overlays.show_masks(data, extent, key, on_selection=note(key, extent, redraw="masks"))
 
 
-def _note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], None]:
+def _whole(lang: Language, group: Group) -> bool:
+    """Whether every matrix of a head can be shown; says why not."""
+    if not group.whole:
+        tokens, limit = f"{group.n_longest:,}", f"{MOST_WHOLE:,}"
+        frame.too_long(lang, "matrices", tokens=tokens, limit=limit)
+    return group.whole
+
+
+def note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], None]:
     """A callback that keeps what was committed and renews the links.
 
     The fragment `redraw` runs again when another head was asked for; nothing else does. When the
@@ -100,7 +147,18 @@ def _note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], N
     return noted
 
 
-def _open(key: str, extent: Extent) -> Callable[[], None]:
+def _edit(key: str) -> Callable[[], None]:
+    """A callback that keeps what was edited; the steps run again with it, and so do the links."""
+
+    def edited() -> None:
+        asked = state.component_value(key, "edit")
+        if isinstance(asked, str) and state.edit(asked) and state.only_a_fragment_runs():
+            st.rerun(["steps", NAVIGATION])
+
+    return edited
+
+
+def opener(key: str, extent: Extent) -> Callable[[], None]:
     """A callback that goes to the page, and the head on it, that a click asked for."""
 
     def opened() -> None:

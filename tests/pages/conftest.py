@@ -58,15 +58,16 @@ def tiny(saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Calla
     return name
 
 
-def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays of the one component on the page."""
-    (component,) = app.get("bidi_component")
-    return unpack(component.proto.bytes)
+def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of the one component beside the sidebar, or of the player above it."""
+    found = [unpack(component.proto.bytes) for component in app.main.get("bidi_component")]
+    (one,) = [each for each in found if bool(each[0].get("compact")) == player]
+    return one
 
 
 def component_name(app: AppTest) -> str:
-    """The name of the one component on the page."""
-    (component,) = app.get("bidi_component")
+    """The name of the one component beside the sidebar."""
+    (component,) = app.main.get("bidi_component")
     return str(component.proto.component_name)
 
 

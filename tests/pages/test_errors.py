@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.models.registry import REGISTRY
 from attnviz.ui import cache, frame, state
 from tests.pages.conftest import Visit, parameters, sent
 
@@ -53,7 +54,8 @@ def test_a_text_that_fits_is_not_said_to_be_cut(visit: Visit) -> None:
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_an_unknown_model_lists_those_that_exist(visit: Visit, lang: i18n.Language) -> None:
     app = visit("head", lang=lang, model="gpt-9")
-    said = i18n.text(lang, "error.unknown_model", asked=frame.plain("gpt-9"), known="minilm")
+    known = frame.plain(", ".join(REGISTRY))
+    said = i18n.text(lang, "error.unknown_model", asked=frame.plain("gpt-9"), known=known)
     assert [each.value for each in app.error] == [said]
     app.button(KEY("way_out.unknown_model")).click().run()
     assert not app.error
@@ -120,3 +122,14 @@ def test_the_unexpected_is_one_sentence_and_a_log_entry(
 )
 def test_plain(value: str, shown: str) -> None:
     assert frame.plain(value) == shown
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_an_edit_outside_the_matrix_is_refused_with_a_way_out(
+    visit: Visit, lang: i18n.Language
+) -> None:
+    app = visit("steps", lang=lang, text="The cat sat.", edits="q.99.0=1")
+    assert "q.99.0=1" in app.error[0].value.replace("\\", "")
+    app.button(key="attnviz.widget.way_out.bad_edit").click().run()
+    assert not app.error
+    assert len(app.get("bidi_component")) == 1

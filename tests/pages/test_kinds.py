@@ -9,6 +9,7 @@ from PIL import Image
 
 import attnviz
 from attnviz import i18n
+from attnviz.outputs.answer import answer
 from attnviz.ui import pictures, state
 from tests.pages.conftest import Visit, parameters, sent
 
@@ -62,14 +63,24 @@ def test_steps_of_a_decoder_name_the_future(visit: Visit, tiny: Tiny) -> None:
 def test_a_model_that_writes_says_what_it_needs(
     visit: Visit, tiny: Tiny, lang: i18n.Language
 ) -> None:
-    app = visit("overview", lang=lang, text=TEXT, model=tiny("marian"))
+    app = visit("overview", lang=lang, text=TEXT, model=tiny("t5"))
     assert not app.error
     assert app.subheader[0].value == i18n.text(lang, "empty.target_title")
     app.button(KEY("start.write")).click().run()
     assert not app.error
-    assert parameters(app)["generate"] == "8"
+    lm = attnviz.load(tiny("t5"))
+    written = answer(lm, TEXT)
+    assert parameters(app)["target"] == written
     assert len(app.get("button_group")) == 1
     assert len(sent(app)[0]["tokens"]) == len(TEXT.split()) + 1
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_tokens_that_were_written_are_counted(
+    visit: Visit, tiny: Tiny, lang: i18n.Language
+) -> None:
+    app = visit("overview", lang=lang, text=TEXT, model=tiny("marian"), generate="8")
+    assert not app.error
     found = attnviz.capture(attnviz.load(tiny("marian")), TEXT, generate=9).n_generated
     said = i18n.text(lang, "notice.ended", count=found, asked=8)
     assert (said in [each.value for each in app.main.caption]) == (found < 8)

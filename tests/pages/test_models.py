@@ -160,3 +160,27 @@ def test_loaded_models_are_bounded(visit: Visit, tiny: Tiny, tmp_path: Path) -> 
     gc.unfreeze()
     gc.collect()
     assert [of() is not None for of in kept] == [False, True, True]
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+@pytest.mark.parametrize("page", ["overview", "head", "steps", "masks"])
+def test_a_model_with_inputs_of_its_own_needs_no_text(
+    visit: Visit, page: str, lang: i18n.Language
+) -> None:
+    app = visit(page, model="mha-55", lang=lang, text="", text2=TEXT)
+    assert not app.error and not app.warning
+    assert not app.text_area and not app.text_input
+    said = [each.value for each in app.sidebar.markdown]
+    assert i18n.text(lang, "model.mha-55.input") in said
+    tokens = sent(app)[0]["tokens"]
+    expected = [f"x{number}" for number in range(1, 6)]
+    assert tokens == ([expected] if page == "masks" else expected)
+
+
+def test_every_step_of_torchs_own_module_is_there(visit: Visit) -> None:
+    header, arrays = sent(visit("steps", model="mha-55", head="1"))
+    assert [panel["stage"] for panel in header["panels"] if panel["absent"]] == []
+    lm = attnviz.load("mha-55")
+    assert lm.example is not None
+    np.testing.assert_array_equal(arrays["x"], lm.example.inputs["query"][0].numpy())
+    assert all(panel["ok"] for panel in header["panels"])

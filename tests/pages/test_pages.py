@@ -9,6 +9,7 @@ from attnviz.ui import state
 from tests.pages.conftest import Visit, component_name, sent
 
 PAGES = ("overview", "head", "steps", "masks")
+ALL_PAGES = (*PAGES, "output", "calculator")
 TEXT = "The cat sat."
 SECOND = "Dogs ran home fast."
 
@@ -32,7 +33,7 @@ def test_a_page_speaks_the_language(visit: Visit, page: str, lang: i18n.Language
 def test_the_navigation_is_translated(visit: Visit, lang: i18n.Language) -> None:
     app = visit("overview", lang=lang, text=TEXT)
     links = [link.proto.label for link in app.sidebar.get("page_link")]
-    assert links == [i18n.text(lang, f"page.{page}.title") for page in PAGES]
+    assert links == [i18n.text(lang, f"page.{page}.title") for page in ALL_PAGES]
 
 
 def test_overview_shows_the_librarys_weights(visit: Visit, minilm: attnviz.LoadedModel) -> None:

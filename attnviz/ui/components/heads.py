@@ -72,12 +72,10 @@ class HeadsView:
         return Extent(*self.weights.shape)
 
 
-def pack_heads(
-    view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16], with_picture: bool = False
-) -> bytes:
-    """The buffer of a view."""
+def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, object]:
+    """Everything of a view but its numbers."""
     extent = view.extent
-    header = {
+    return {
         "strings": dict(strings),
         "model": view.model,
         **axes_header(view.queries, view.keys, view.cross),
@@ -88,6 +86,13 @@ def pack_heads(
         "sentences": [list(row) for row in view.sentences],
         "patches": _patches_header(view.patches),
     }
+
+
+def pack_heads(
+    view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16], with_picture: bool = False
+) -> bytes:
+    """The buffer of a view."""
+    header = heads_header(view, strings)
     arrays: dict[str, Packable] = {"weights": quantise(view.weights, bits)}
     if view.patches is not None and with_picture:
         arrays["picture"] = view.patches.picture

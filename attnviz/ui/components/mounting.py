@@ -32,14 +32,19 @@ def mount(
     key: str,
     on_selection: Callable[[], None] = ignore,
     on_open: Callable[[], None] = ignore,
+    on_edit: Callable[[], None] = ignore,
 ) -> ComponentResult:
     """Mounts the component; what came back from the browser, None for nothing and for nonsense.
 
     A committed selection stays in the result of later runs; `on_selection` is called for new
-    ones, `on_open` for a click that opens another page.
+    ones, `on_open` for a click that opens another page, `on_edit` for a number that was changed.
     """
-    result = _renderer(name)(
-        data=data, key=key, on_selection_change=on_selection, on_open_change=on_open
+    result = renderer(name)(
+        data=data,
+        key=key,
+        on_selection_change=on_selection,
+        on_open_change=on_open,
+        on_edit_change=on_edit,
     )
     return ComponentResult(
         selection=parse_selection(result.get("selection"), extent),
@@ -48,6 +53,7 @@ def mount(
 
 
 @cache
-def _renderer(name: str) -> "ComponentRenderer":
+def renderer(name: str) -> "ComponentRenderer":
+    """What mounts a component: for those that send something else back, or nothing."""
     folder = name.removeprefix(PREFIX)
     return st.components.v2.component(name, js=script(folder), css=stylesheet(folder))

@@ -12,9 +12,11 @@ from typing import Literal, cast, get_args
 
 Scale = Literal["linear", "sqrt", "log"]
 Special = Literal["show", "hide"]
-Page = Literal["overview", "head", "steps", "masks"]
+Mean = Literal["layer", "all"]
+Page = Literal["overview", "head", "steps", "masks", "output", "calculator"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 SPECIALS: tuple[Special, ...] = get_args(Special)
+MEANS: tuple[Mean, ...] = get_args(Mean)
 PAGES: tuple[Page, ...] = get_args(Page)
 
 

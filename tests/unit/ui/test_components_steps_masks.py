@@ -203,6 +203,23 @@ def test_formulas_are_those_of_the_model() -> None:
     assert both["weights"] == "A = softmax(C + B + M | s)"
 
 
+def test_formulas_of_a_rotary_embedding_and_of_layers_without_a_bias() -> None:
+    views = {view.stage: replace(view, error=0.0) for view in some_steps().views}
+    before = replace(views["q"], stage="unrotated_q")
+    told = formulas(
+        views=(before, *views.values()),
+        turned=frozenset({"q", "k"}),
+        without_bias=frozenset({"q", "projected"}),
+        cross=False,
+    )
+    assert told["unrotated_q"] == "Q′ = X·W_Q"
+    assert told["q"] == "Q_t = R_t·Q′_t"
+    assert told["k"] == "K_t = R_t·(X·W_K)_t"  # of a long text it is not kept
+    assert told["v"] == "V = X·W_V + b_V"
+    assert told["projected"] == "[Z_0 … Z_h]·W_O"
+    assert "unrotated_k" not in told
+
+
 def test_every_stage_has_a_formula_a_title_and_a_place_in_the_strip() -> None:
     assert steps.FORMULAS.keys() == steps.TITLE_KEYS.keys() == set(STAGES)
     folder = bundle.FOLDER / "steps"

@@ -1,11 +1,13 @@
 """Pictures: those drawn by the app, and uploads, which are checked before they are believed."""
 
+import base64
 from io import BytesIO
 
 import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
+from attnviz.data import shapes
 from attnviz.errors import AttnVizError
 from attnviz.ui import pictures
 
@@ -77,4 +79,92 @@ def test_what_is_too_large_is_refused_before_it_is_decoded() -> None:
     for data in (many, b"x" * (pictures.MOST_BYTES + 1)):
         with pytest.raises(AttnVizError) as caught:
             pictures.uploaded(data)
+        assert caught.value.code == "picture_too_large"
+
+
+def test_a_sample_is_what_its_world_draws() -> None:
+    name = pictures.sample_name(7)
+    scene = shapes.sample(7)
+    assert (np.asarray(pictures.made(name)) == scene.picture()).all()
+    assert pictures.truth(name) == scene.label in shapes.LABELS
+    assert pictures.digest(pictures.made(name)) != pictures.digest(pictures.made("sample-8"))
+
+
+def test_samples_have_numbers() -> None:
+    assert pictures.sample_seed("sample-0") == 0
+    assert pictures.sample_seed("sample-99999") == 99_999 == pictures.LAST_SAMPLE
+    assert pictures.sample_name(pictures.LAST_SAMPLE + 1) == "sample-0"
+    assert pictures.sample_name(-1) == "sample-99999"
+
+
+HOSTILE = [
+    "sample-",
+    "sample--1",
+    "sample-100000",
+    "sample-01",
+    "sample-1.5",
+    "sample-٣",
+    "sample-1\n",
+]
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "", "Sample-1", "shape", "../own", "own\x00"])
+def test_other_names_are_no_pictures(name: str) -> None:
+    assert not pictures.exists(name)
+    assert pictures.sample_seed(name) is None
+    assert pictures.truth(name) == ""
+
+
+def test_each_model_has_a_first_picture() -> None:
+    assert pictures.default("shapes") == "sample-1"
+    assert pictures.default("other") == "shapes"
+    assert all(map(pictures.exists, (pictures.default("shapes"), *pictures.DRAWN, pictures.OWN)))
+
+
+def from_pad(image: Image.Image, form: str = "PNG") -> str:
+    return pictures.PAD_START + base64.b64encode(written(image, form)).decode()
+
+
+def pad_sized(mode: str = "RGBA") -> Image.Image:
+    side = pictures.PAD_SIDE_PX
+    return gradient(side // 2, side // 2).resize((side, side)).convert(mode)
+
+
+def test_a_drawing_keeps_its_pixels_and_nothing_else() -> None:
+    image = pictures.from_pad(from_pad(pad_sized()))
+    assert pictures.digest(image) == pictures.digest(pad_sized("RGB"))
+    assert not image.info
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        None,
+        7,
+        b"data:image/png;base64,",
+        {"url": "x"},
+        "",
+        "</script><img src=x onerror=alert(1)>",
+        pictures.PAD_START,
+        pictures.PAD_START + "no base64!",
+        pictures.PAD_START + "漢字",
+        pictures.PAD_START + base64.b64encode(b"<svg xmlns='x'/>").decode(),
+        from_pad(pad_sized())[:400],
+        from_pad(pad_sized()).replace("image/png", "text/html"),
+        from_pad(pad_sized("RGB"), "GIF"),
+        from_pad(gradient()),
+        from_pad(Image.new("RGB", (pictures.PAD_SIDE_PX, 10))),
+    ],
+)
+def test_what_is_no_drawing_is_refused(sent: object) -> None:
+    with pytest.raises(AttnVizError) as caught:
+        pictures.from_pad(sent)
+    assert caught.value.code == "bad_picture"
+
+
+def test_a_drawing_that_is_too_large_is_refused() -> None:
+    many = from_pad(Image.new("1", (6000, 6000)))
+    for sent in (many, pictures.PAD_START + "A" * (2 * pictures.MOST_BYTES)):
+        with pytest.raises(AttnVizError) as caught:
+            pictures.from_pad(sent)
         assert caught.value.code == "picture_too_large"

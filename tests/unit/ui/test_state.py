@@ -7,7 +7,7 @@ from urllib.parse import quote_plus
 import pytest
 
 from attnviz import i18n
-from attnviz.ui import state
+from attnviz.ui import numbers, state
 from attnviz.ui.components.selection import SCALES, SPECIALS
 
 DEFAULT = state.default_view()
@@ -51,11 +51,17 @@ def test_random_views_survive_the_address() -> None:
             text="".join(rng.choices(alphabet, k=rng.randrange(20))),
             text2="".join(rng.choices(alphabet, k=rng.randrange(20))),
             cut=rng.random() < 0.5,
+            file=rng.random() < 0.5,
             target="".join(rng.choices(alphabet, k=rng.randrange(9))),
-            generate=rng.randrange(state.MOST_WRITTEN + 1),
+            generate=rng.randrange(numbers.MOST_WRITTEN + 1),
+            temperature=round(rng.uniform(*numbers.FRACTIONS["temperature"]), 2),
+            top_k=rng.randrange(numbers.COUNTS["top_k"] + 1),
+            top_p=round(rng.uniform(*numbers.FRACTIONS["top_p"]), 2),
+            seed=rng.randrange(numbers.MAX_INDEX + 1),
             lang=rng.choice([None, *i18n.LANGUAGES]),
             stack=rng.choice([None, "encoder", "decoder"]),
             kind=rng.choice([None, "self", "cross"]),
+            image=rng.choice(["", "own", "stripes", "sample-0", "sample-99999"]),
             layer=rng.choice(index),
             head=rng.choice(index),
             query=rng.choice(index),
@@ -90,14 +96,44 @@ def test_the_order_of_parameters_is_that_of_the_browser() -> None:
         ("cut", "yes"),
         ("generate", "-1"),
         ("generate", "some"),
+        ("temperature", "-1"),
+        ("temperature", "hot"),
+        ("temperature", "1e1"),
+        ("temperature", "nan"),
+        ("temperature", "inf"),
+        ("temperature", "٠.٥"),
+        ("top_k", "1.5"),
+        ("top_p", ""),
+        ("top_p", "0.123456789"),
+        ("seed", "-3"),
         ("stack", "middle"),
         ("kind", "other"),
+        ("image", ""),
+        ("image", "sample-100000"),
+        ("image", "/etc/passwd"),
     ],
 )
 def test_what_makes_no_sense_is_named_and_left_out(name: str, raw: str) -> None:
     found, rejected = state.parse({name: raw})
     assert rejected == (name,)
     assert found.get(name, False) is False
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "kept"),
+    [
+        ("generate", "65", 64),
+        ("temperature", "2.5", 2.0),
+        ("temperature", "0.70", 0.7),
+        ("top_k", "99999", 1000),
+        ("top_p", "0", 0.01),
+        ("top_p", "1.2", 1.0),
+    ],
+)
+def test_a_number_beyond_its_bounds_is_brought_back(name: str, raw: str, kept: float) -> None:
+    found, rejected = state.parse({name: raw})
+    assert found == {name: kept}
+    assert rejected == (() if float(raw) == kept else (name,))
 
 
 @pytest.mark.parametrize("raw", [True, 1.5, [], {}, b"1", -1])

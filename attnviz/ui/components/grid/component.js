@@ -5,34 +5,30 @@
 
 import { parse, headValues, weightOf } from "../shared/buffer.js";
 import { axisMarks } from "../shared/axes.js";
+import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
 import { headPicker } from "../shared/controls.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { el, fillNodes, fitCanvas, keycaps, markDrawn, oncePerFrame, setData, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed, headName } from "../shared/fmt.js";
+import { mounted } from "../shared/mounted.js";
 import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
-import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
+import { drawAtlas, makeAtlas, thumbRect } from "../shared/thumbs.js";
 import { theme } from "../shared/theme.js";
-import { lightChips, makeChips, strongestRows } from "./chips.js";
 import { drawPreview, makePreview } from "./preview.js";
 
 const SCALE = "sqrt";
 const NARROW = 820;
 const SIDE = 344 + 28;
 const STRONGEST = 3;
-/** @type {WeakMap<object, any>} */
-const INSTANCES = new WeakMap();
 
-/** Mounts or refreshes the component: called when the data or the theme change. */
+/** Streamlit calls this with new data or a new theme. */
 export default function grid(/** @type {any} */ component) {
-  const { data, parentElement: root, setStateValue, setTriggerValue } = component;
-  if (!data) return undefined;
-  let state = INSTANCES.get(root);
-  if (!state) INSTANCES.set(root, (state = mountGrid(root, setStateValue)));
-  state.committer.bind(setStateValue);
-  state.trigger = setTriggerValue;
+  return mounted(component, mountGrid, refreshGrid);
+}
+
+function refreshGrid(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   if (state.raw !== data) takeGridData(state, data);
   layoutGrid(state);
-  return () => unmountGrid(root);
 }
 
 function mountGrid(/** @type {any} */ root, /** @type {any} */ setStateValue) {
@@ -43,24 +39,24 @@ function mountGrid(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   root.append(box);
   const state = /** @type {any} */ ({ root, box, chipBox: chips, keyBox: keyChips, asks, answers, strongest, left, side, hover: null, chip: null,
     selection: readSelection(), started: false });
-  state.committer = makeCommitter(box, setStateValue);
+  state.committer = makeCommitter(box, setStateValue, (/** @type {any} */ selection) => followGrid(state, selection));
+  state.destroy = () => unmountGrid(state);
   state.show = oncePerFrame(() => showHead(state));
   box.addEventListener("pointerleave", () => { state.hover = null; state.chip = null; state.show(); });
   chips.addEventListener("pointerover", (/** @type {any} */ event) => pointChip(state, event.target.dataset?.token));
   chips.addEventListener("pointerleave", () => pointChip(state, undefined));
+  chips.addEventListener("click", (/** @type {any} */ event) => pinRow(state, event.target.dataset?.token));
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") chooseInGrid(state, { query: null, key: null }); });
   state.unwatch = watchSize(box, () => { if (state.header) layoutGrid(state); });
   return state;
 }
 
-function unmountGrid(/** @type {any} */ root) {
-  const state = INSTANCES.get(root);
-  if (!state) return;
+function unmountGrid(/** @type {any} */ state) {
   state.unwatch();
   state.show.cancel();
   state.committer.destroy();
   cancelWrite();
   state.box.remove();
-  INSTANCES.delete(root);
 }
 
 /** New data: what was chosen is kept where it still fits. */
@@ -81,13 +77,13 @@ function makeTokens(/** @type {any} */ state) {
   const { header } = state, { strings } = header, cross = Boolean(header.cross);
   state.marks = axisMarks(header.special, header.written);
   state.keyMarks = axisMarks(header.key_special, header.key_written);
-  state.chips = makeChips(state.chipBox, header.tokens, state.marks, strings);
+  state.chips = makeChips(state.chipBox, header.tokens, state.marks, strings.written);
   state.chipBox.setAttribute("aria-label", cross ? strings.query_axis : strings.tokens);
   state.asks.hidden = state.answers.hidden = !cross;
   state.asks.textContent = strings.query_axis;
   state.answers.firstChild.textContent = strings.key_axis;
   state.keyBox.setAttribute("aria-label", strings.key_axis);
-  state.keyChips = cross ? makeChips(state.keyBox, header.key_tokens, state.keyMarks, strings) : null;
+  state.keyChips = cross ? makeChips(state.keyBox, header.key_tokens, state.keyMarks, strings.written) : null;
 }
 
 function buildPicker(/** @type {any} */ state) {
@@ -106,9 +102,28 @@ function buildPicker(/** @type {any} */ state) {
 }
 
 function choose(/** @type {any} */ state, /** @type {number} */ layer, /** @type {number} */ head) {
-  state.selection = { ...state.selection, layer, head };
+  chooseInGrid(state, { layer, head });
+}
+
+/** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
+function chooseInGrid(/** @type {any} */ state, /** @type {any} */ change) {
+  state.selection = { ...state.selection, ...change };
   state.committer.update(state.selection);
   writeSelection(state.selection);
+  state.show();
+}
+
+/** A click on a token of the text keeps its row lit; the same one again lets it go. */
+function pinRow(/** @type {any} */ state, /** @type {string | undefined} */ token) {
+  if (token === undefined) return;
+  chooseInGrid(state, { query: Number(token) === state.selection.query ? null : Number(token), key: null });
+}
+
+/** What was chosen elsewhere on the page, a token that was just written for instance. */
+function followGrid(/** @type {any} */ state, /** @type {any} */ selection) {
+  if (!state.header) return;
+  state.selection = clampSelection(selection, state.header);
+  state.picker.set(state.selection.layer, state.selection.head);
   state.show();
 }
 
@@ -152,11 +167,11 @@ function thumbGeometry(/** @type {any} */ header, /** @type {number} */ width, /
 }
 
 function showHead(/** @type {any} */ state) {
-  const { header, weights, lut } = state, at = state.hover ?? state.selection;
+  const { header, weights, lut } = state, at = state.hover ?? state.selection, row = state.chip ?? state.selection.query;
   drawGrid(state, at);
   const values = headValues(weights, at.layer, at.head);
-  showTokens(state, values);
-  drawPreview(state.preview, { ...state, at, values, levels: levelTable(weights.dtype, SCALE), scale: SCALE, lut,
+  showTokens(state, values, row);
+  drawPreview(state.preview, { ...state, at, values, chip: row, levels: levelTable(weights.dtype, SCALE), scale: SCALE, lut,
     sentence: header.sentences[at.layer][at.head], width: state.previewWidth });
 }
 
@@ -164,6 +179,7 @@ function drawGrid(/** @type {any} */ state, /** @type {{layer: number, head: num
   const { thumbs: geom, canvas, theme: look } = state, step = geom.size + geom.gap;
   const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * step);
   drawAtlas(ctx, state.atlas, geom);
+  if (state.selection.query !== null) markRows(ctx, geom, state.selection.query / state.header.n_query, 1 / state.header.n_query, look);
   ctx.textBaseline = "middle";
   const label = (/** @type {string} */ text, /** @type {boolean} */ on, /** @type {number} */ x, /** @type {number} */ y) => {
     ctx.font = `${on ? "600 " : ""}11.5px ${look.font}`;
@@ -174,13 +190,24 @@ function drawGrid(/** @type {any} */ state, /** @type {{layer: number, head: num
   for (let layer = 0; layer < geom.layers; layer++) label(`L${layer}`, layer === at.layer, 0, geom.y + layer * step + geom.size / 2);
   ctx.textAlign = "center";
   for (let head = 0; head < geom.heads; head++) label(`H${head}`, head === at.head, geom.x + head * step + geom.size / 2, 7);
-  setData(canvas, { layer: at.layer, head: at.head, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap });
+  setData(canvas, { layer: at.layer, head: at.head, query: state.selection.query, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap });
   markDrawn(canvas);
 }
 
-/** Chips and the line below them: the strongest rows of the head, or the row of the token under the pointer. */
-function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ values) {
-  const { header, weights, chips, keyChips, lut, chip } = state, { strings, tokens, key_tokens: keys, n_query: nQuery, n_key: nKey } = header;
+/** A pair of lines across every small heatmap, around the row that is chosen. */
+function markRows(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {number} */ from, /** @type {number} */ share, /** @type {any} */ look) {
+  const h = Math.max(2, share * geom.size), at = (from + share / 2) * geom.size - h / 2;
+  ctx.strokeStyle = look.accent;
+  ctx.lineWidth = 1;
+  for (let layer = 0; layer < geom.layers; layer++) for (let head = 0; head < geom.heads; head++) {
+    const { x, y } = thumbRect(geom, layer, head);
+    ctx.strokeRect(x - 0.5, y + at - 0.5, geom.size + 1, h + 1);
+  }
+}
+
+/** Chips and the line below them: the strongest rows of the head, or the row of a token: the one under the pointer, else the chosen one. */
+function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ values, /** @type {number | null} */ chip) {
+  const { header, weights, chips, keyChips, lut } = state, { strings, tokens, key_tokens: keys, n_query: nQuery, n_key: nKey } = header;
   const levels = levelTable(weights.dtype, SCALE), asking = new Set(), looked = new Map();
   const number = (/** @type {number} */ code) => `≈\u2009${fmtFixed(weightOf(code, weights.dtype), 2)}`;
   /** @type {Node[]} */
@@ -198,7 +225,7 @@ function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ v
   }
   lightChips(chips, asking, keyChips ? new Map() : looked, lut);
   if (keyChips) lightChips(keyChips, new Set(), looked, lut);
-  if (chip === null) scrollToChip(state.chipBox, chips[Math.min(...asking)]);
+  if (state.chip === null) scrollToChip(state.chipBox, chips[Math.min(...asking)]);
   state.strongest.replaceChildren(...items);
 }
 

@@ -7,42 +7,41 @@ import { headValues, parse } from "../shared/buffer.js";
 import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
 import { el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtPercent, fmtWeight, headName } from "../shared/fmt.js";
+import { mounted } from "../shared/mounted.js";
+import { neighbour } from "../shared/headkeys.js";
 import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
 import { axisMarks, isolate, WRITTEN } from "../shared/axes.js";
 import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells } from "./heatmap.js";
-import { neighbour, onHeadKey } from "./keys.js";
+import { onHeadKey } from "./keys.js";
 import { drawLines, hitLines, layoutLines, LINES_PER_QUERY } from "./lines.js";
-import { hiddenInRow, hiddenMean, rankAt, weightAt } from "./numbers.js";
+import { hiddenInRow, hiddenMean, rankAt, rowWeights, weightAt } from "../shared/numbers.js";
 import { buildParts } from "./parts.js";
-import { drawPicture, hitPicture, layoutPicture, pictureQuery, pictureSource } from "./picture.js";
+import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery } from "../shared/picture.js";
 import { showRanked } from "./ranked.js";
 
 const NARROW = 760;
 const RANKED_HEIGHT = 240;
+const MAX_PICTURE = 380;
 const THUMB = { size: 18, gap: 3 };
-/** @type {WeakMap<object, any>} */
-const HEADS = new WeakMap();
 
-/** Mounts or refreshes the component: called when the data or the theme change. */
+/** Streamlit calls this with new data or a new theme. */
 export default function head(/** @type {any} */ component) {
-  const { data, parentElement: root, setStateValue, setTriggerValue } = component;
-  if (!data) return undefined;
-  let state = HEADS.get(root);
-  if (!state) HEADS.set(root, (state = mountHead(root, setStateValue)));
-  state.committer.bind(setStateValue);
-  state.trigger = setTriggerValue;
+  return mounted(component, mountHead, refreshHead);
+}
+
+function refreshHead(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   if (state.raw !== data) takeHeadData(state, data);
   layoutHead(state);
-  return () => unmountHead(root);
 }
 
 function mountHead(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   const box = el("section", { class: "av av-head" });
   root.append(box);
   const state = /** @type {any} */ ({ root, box, cells: document.createElement("canvas"), cache: {}, hover: null, focus: null });
-  state.committer = makeCommitter(box, setStateValue);
+  state.committer = makeCommitter(box, setStateValue, (/** @type {any} */ selection) => followHead(state, selection));
+  state.destroy = () => unmountHead(state);
   state.show = oncePerFrame(() => showAll(state));
   state.point = oncePerFrame(() => showFocus(state));
   state.unwatch = watchSize(box, () => { if (state.header) layoutHead(state); });
@@ -50,16 +49,13 @@ function mountHead(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   return state;
 }
 
-function unmountHead(/** @type {any} */ root) {
-  const state = HEADS.get(root);
-  if (!state) return;
+function unmountHead(/** @type {any} */ state) {
   state.unwatch();
   state.show.cancel();
   state.point.cancel();
   state.committer.destroy();
   cancelWrite();
   state.box.remove();
-  HEADS.delete(root);
 }
 
 /** New data: what was chosen is kept where it still fits. */
@@ -95,6 +91,16 @@ function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
   state.committer.update(state.selection);
   writeSelection(state.selection);
   if ("special" in change) layoutHead(state);
+  else state.show();
+}
+
+/** What was chosen elsewhere on the page, a token that was just written for instance. */
+function followHead(/** @type {any} */ state, /** @type {any} */ selection) {
+  if (!state.header) return;
+  const before = state.selection.special;
+  state.selection = clampSelection(selection, state.header);
+  state.hover = state.focus = null;
+  if (state.selection.special !== before) layoutHead(state);
   else state.show();
 }
 
@@ -218,9 +224,11 @@ function showFocus(/** @type {any} */ state) {
 
 /** The picture under the patches, with the attention of one query over it. */
 function showPicture(/** @type {any} */ state) {
-  const { view, parts, source, header } = state, { strings, patches } = header, query = pictureQuery(view);
-  state.pictureGeom = layoutPicture(source, patches, view.linesWidth);
-  drawPicture(parts.picture, source, state.pictureGeom, view);
+  const { view, parts, source, header } = state, { strings, patches } = header;
+  const query = view.focus?.query ?? view.pinned.query ?? restingQuery(patches), key = view.hover?.key ?? view.pinned.key ?? null;
+  const levels = query === null ? null : patchLevels(rowWeights(view.data, query), patches, view.scale);
+  state.pictureGeom = layoutPicture(source, patches, Math.min(view.linesWidth, MAX_PICTURE));
+  drawPicture(parts.picture, source, state.pictureGeom, { levels, lut: view.lut, theme: view.theme, patches, query, key });
   const size = { rows: patches.rows, columns: patches.columns };
   const said = query === null ? fill(strings.picture_idle, size) : fill(strings.picture, { ...size, token: view.labels[query], position: query });
   parts.picture.setAttribute("aria-label", said);

@@ -3,6 +3,7 @@
 // the pinned cell while the heatmap has the focus, Escape unpins.
 
 import { swallow } from "../shared/controls.js";
+import { headStep } from "../shared/headkeys.js";
 
 /**
  * @param {KeyboardEvent} event
@@ -16,22 +17,6 @@ export function onHeadKey(event, state, change) {
   else if (next) change(next);
   else return;
   swallow(event);
-}
-
-/** The head that a key leads to, or null. */
-function headStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ header, /** @type {any} */ selection) {
-  const { layer } = selection, shift = event.shiftKey;
-  if (event.key === "[" || (shift && event.key === "ArrowLeft")) return neighbour(header, selection, -1);
-  if (event.key === "]" || (shift && event.key === "ArrowRight")) return neighbour(header, selection, 1);
-  if (shift && event.key === "ArrowUp") return { layer: Math.max(0, layer - 1) };
-  if (shift && event.key === "ArrowDown") return { layer: Math.min(header.n_layers - 1, layer + 1) };
-  return null;
-}
-
-/** The head before or after, across layers; the first and the last have no further neighbour. */
-export function neighbour(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ { layer, head }, /** @type {number} */ by) {
-  const count = header.n_layers * header.n_heads, at = Math.max(0, Math.min(count - 1, layer * header.n_heads + head + by));
-  return { layer: Math.floor(at / header.n_heads), head: at % header.n_heads };
 }
 
 /** The cell that an arrow leads to from the pinned one; the first arrow pins the first cell. */

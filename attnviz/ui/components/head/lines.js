@@ -8,7 +8,7 @@ import { scaleValue } from "../shared/colors.js";
 import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { withAlpha } from "../shared/theme.js";
 import { placeOf } from "./heatmap.js";
-import { topKeys, weightAt } from "./numbers.js";
+import { topKeys, weightAt } from "../shared/numbers.js";
 
 export const LINES_PER_QUERY = 8;
 const BANDS = 16;

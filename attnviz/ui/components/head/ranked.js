@@ -5,7 +5,7 @@ import { isolate, SPECIAL } from "../shared/axes.js";
 import { colourFor } from "../shared/colors.js";
 import { el } from "../shared/dom.js";
 import { fill, fmtWeight } from "../shared/fmt.js";
-import { hiddenInRow, topKeys, weightAt } from "./numbers.js";
+import { hiddenInRow, topKeys, weightAt } from "../shared/numbers.js";
 
 const COUNT = 8;
 

@@ -9,7 +9,8 @@ import { isolate } from "../shared/axes.js";
 import { sequential } from "../shared/colors.js";
 import { cellAt } from "../shared/matrix.js";
 import { gradientOf, moveBy, roleColours } from "../shared/panel.js";
-import { makePicker } from "../shared/picker.js";
+import { mounted } from "../shared/mounted.js";
+import { askForHead, makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { hatchPath, maskColours } from "./hatching.js";
@@ -25,30 +26,15 @@ import { drawRowTable } from "./rowtable.js";
  *   mask_reasons: string[]}} MasksHeader
  */
 
-/** How long the picture stays faded when the server does not answer. */
-const BUSY_AT_MOST_MS = 8000;
-
-/** @type {WeakMap<object, any>} */
-const VIEWS = new WeakMap();
-
-/** Streamlit calls this with new data or a new theme; the returned function runs when the component goes. */
+/** Streamlit calls this with new data or a new theme. */
 export default function masks(/** @type {any} */ component) {
-  const { data, parentElement, setStateValue } = component;
-  if (!data) return undefined;
-  let view = VIEWS.get(parentElement);
-  if (!view) VIEWS.set(parentElement, (view = mountMasks(parentElement, setStateValue)));
-  view.committer.bind(setStateValue);
-  updateMasks(view, data);
-  return () => {
-    view.destroy();
-    VIEWS.delete(parentElement);
-  };
+  return mounted(component, mountMasks, updateMasks);
 }
 
 function mountMasks(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   const view = /** @type {any} */ ({ root, nodes: {}, maps: [], selection: null, variant: null, sentence: 0, query: null, key: null });
   const { nodes } = view;
-  view.picker = makePicker((layer, head) => askHead(view, layer, head));
+  view.picker = makePicker((layer, head) => askForHead(view, layer, head));
   nodes.layers = el("fieldset", { class: "layers" });
   nodes.clear = el("button", { type: "button", class: "av-button clear", on: { click: () => choose(view, view.sentence, null, null) } });
   nodes.banner = el("p", { class: "banner", role: "status" });
@@ -202,15 +188,6 @@ function showReadout(/** @type {any} */ view, /** @type {any} */ map, /** @type 
 function switchMask(/** @type {any} */ view, /** @type {number} */ bit, /** @type {boolean} */ on) {
   view.variant = on ? view.variant | (1 << bit) : view.variant & ~(1 << bit);
   showVariant(view);
-}
-
-/** Another head is asked of the server at once. */
-function askHead(/** @type {any} */ view, /** @type {number} */ layer, /** @type {number} */ head) {
-  view.selection = { ...view.selection, layer, head };
-  view.nodes.top.setAttribute("aria-busy", "true");
-  setTimeout(() => view.nodes.top.removeAttribute("aria-busy"), BUSY_AT_MOST_MS);
-  view.committer.update(view.selection);
-  view.committer.commit();
 }
 
 /** Another cell of a sentence is chosen, or none. */

@@ -70,12 +70,12 @@ function srgb(/** @type {number[]} */ lab) {
   return linear.map((v) => Math.round(255 * Math.min(1, Math.max(0, v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055))));
 }
 
-/** Place 0..1 of a weight 0..1 on the ramp. */
-export function scaleValue(/** @type {number} */ weight, /** @type {Scale} */ scale) {
+/** Place 0..1 of a weight 0..1 on the ramp; the log scale begins at `floor`. */
+export function scaleValue(/** @type {number} */ weight, /** @type {Scale} */ scale, floor = LOG_FLOOR) {
   const w = Math.min(1, Math.max(0, weight));
   if (scale === "linear") return w;
   if (scale === "sqrt") return Math.sqrt(w);
-  return w <= LOG_FLOOR ? 0 : 1 - Math.log10(w) / Math.log10(LOG_FLOOR);
+  return w <= floor ? 0 : 1 - Math.log10(w) / Math.log10(floor);
 }
 
 /** The weight at a place of the ramp: inverse of scaleValue. */
@@ -85,8 +85,8 @@ export function unscaleValue(/** @type {number} */ place, /** @type {Scale} */ s
 }
 
 /** Index 0..255 into a table for a weight. */
-export function levelFor(/** @type {number} */ weight, /** @type {Scale} */ scale) {
-  return Math.round(255 * scaleValue(weight, scale));
+export function levelFor(/** @type {number} */ weight, /** @type {Scale} */ scale, floor = LOG_FLOOR) {
+  return Math.round(255 * scaleValue(weight, scale, floor));
 }
 
 /** @type {Map<string, Uint8Array>} */
@@ -135,10 +135,10 @@ const TICKS = { linear: [0, 0.25, 0.5, 0.75, 1], sqrt: [0, 0.05, 0.25, 0.5, 1], 
  * A horizontal colour bar with printed ticks. For weights give `scale` and perhaps `mark`, a weight to
  * point out; for signed values give `limit`.
  * @param {HTMLCanvasElement} canvas
- * @param {{lut: Uint32Array, theme: import("./theme.js").Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number}} opts
+ * @param {{lut: Uint32Array, theme: import("./theme.js").Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number, floor?: number}} opts
  */
 export function drawColourBar(canvas, opts) {
-  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10 } = opts, pad = 22, font = 11;
+  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10, floor = LOG_FLOOR } = opts, pad = 22, font = 11;
   const ctx = fitCanvas(canvas, width, bar + font + 9), span = width - 2 * pad;
   for (let x = 0; x < span; x++) {
     ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));
@@ -147,13 +147,13 @@ export function drawColourBar(canvas, opts) {
   ctx.lineWidth = 1;
   ctx.strokeStyle = theme.border;
   ctx.strokeRect(pad - 0.5, 0.5, span + 1, bar - 1);
-  if (mark !== undefined) markPlace(ctx, pad + scaleValue(mark, scale) * span, bar, theme);
+  if (mark !== undefined) markPlace(ctx, pad + scaleValue(mark, scale, floor) * span, bar, theme);
   setData(canvas, { x: pad, w: span, mark });
   ctx.font = `${font}px ${theme.font}`;
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "center";
-  for (const [place, label] of limit === undefined ? weightTicks(scale) : signedTicks(limit)) {
+  for (const [place, label] of limit === undefined ? weightTicks(scale, floor) : signedTicks(limit)) {
     const x = pad + place * span;
     ctx.fillRect(Math.round(x) - 0.5, bar, 1, 4);
     ctx.fillText(label, x, bar + font + 5);
@@ -170,8 +170,9 @@ function markPlace(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {numbe
 }
 
 /** @returns {[number, string][]} */
-function weightTicks(/** @type {Scale} */ scale) {
-  return TICKS[scale].map((w) => [scaleValue(w, scale), scale === "log" && w === LOG_FLOOR ? `≤${w}` : String(w)]);
+function weightTicks(/** @type {Scale} */ scale, /** @type {number} */ floor) {
+  const ticks = scale === "log" && floor < LOG_FLOOR ? [floor, 1e-4, 0.01, 1] : TICKS[scale];
+  return ticks.map((w) => [scaleValue(w, scale, floor), scale === "log" && w === floor ? `≤${w}` : String(w)]);
 }
 
 /** @returns {[number, string][]} */

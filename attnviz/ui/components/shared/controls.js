@@ -6,11 +6,11 @@ import { el } from "./dom.js";
 import { headName } from "./fmt.js";
 
 /**
- * A row of options of which one is on (a radio group with roving focus).
- * @param {{label: string, options: {value: string, label: string}[], value: string, onChange: (value: string) => void}} opts
+ * A row of options of which one is on (a radio group with roving focus). A label may be drawn; its words are then its tip.
+ * @param {{label: string, options: {value: string, label: string | Node, tip?: string}[], value: string, onChange: (value: string) => void}} opts
  */
 export function segmented(opts) {
-  const buttons = opts.options.map(({ value, label }) => el("button", { class: "av-seg", type: "button", role: "radio", dataset: { value } }, label));
+  const buttons = opts.options.map(({ value, label, tip }) => el("button", { class: "av-seg", type: "button", role: "radio", title: tip, dataset: { value } }, label));
   const node = el("div", { class: "av-segs", role: "radiogroup", "aria-label": opts.label }, ...buttons);
   const set = (/** @type {string} */ value) => {
     for (const button of buttons) {
@@ -20,7 +20,10 @@ export function segmented(opts) {
     }
   };
   const choose = (/** @type {any} */ button) => { set(button.dataset.value); opts.onChange(button.dataset.value); };
-  node.addEventListener("click", (/** @type {any} */ event) => { if (buttons.includes(event.target)) choose(event.target); });
+  node.addEventListener("click", (/** @type {any} */ event) => {
+    const button = event.target.closest("[role=radio]");
+    if (button) choose(button);
+  });
   node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const step = arrowStep(event.key), at = buttons.indexOf(event.target);
     if (!step || at < 0) return;

@@ -31,7 +31,7 @@ export function roleColours(/** @type {Theme} */ theme) {
  */
 export function layoutStrip(ctx, opts) {
   const { rowLabels, cols, width, rowHeight, theme, font, maxCell, maxLabel, top } = opts;
-  ctx.font = `${font}px ${theme.font}`;
+  ctx.font = `600 ${font}px ${theme.font}`; // as wide as a label gets when its row is marked
   const widest = rowLabels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8);
   const rowRoom = Math.ceil(Math.min(maxLabel, widest)), left = rowRoom + LABEL_GAP, ratio = pixelRatio();
   const room = width - left - 4, whole = Math.floor((Math.min(maxCell, room / cols)) * ratio);
@@ -50,7 +50,7 @@ export function layoutStrip(ctx, opts) {
  */
 export function layoutCells(ctx, opts) {
   const { rowLabels, colLabels, width, theme, font, maxCell, maxHeight, maxLabel } = opts, ratio = pixelRatio();
-  ctx.font = `${font}px ${theme.font}`;
+  ctx.font = `600 ${font}px ${theme.font}`; // as wide as a label gets when its row is marked
   const widest = (/** @type {readonly string[]} */ labels) =>
     Math.ceil(Math.min(maxLabel, labels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8)));
   const rowRoom = widest(rowLabels), colWide = widest(colLabels), left = rowRoom + LABEL_GAP, rows = rowLabels.length, cols = colLabels.length;

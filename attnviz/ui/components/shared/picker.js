@@ -5,6 +5,9 @@
 import { el, setText } from "./dom.js";
 import { fill } from "./fmt.js";
 
+/** How long the picture stays faded when the server does not answer. */
+const BUSY_AT_MOST_MS = 8000;
+
 /**
  * @typedef {{node: HTMLElement, update: (strings: Record<string, string>, size: {n_layers: number, n_heads: number},
  *   layer: number, head: number) => void}} Picker
@@ -20,6 +23,7 @@ export function makePicker(choose) {
   const head = pickerGroup("head", (step) => choose(now.layer, step), now);
   const node = el("div", { class: "av-pickbar", role: "group" }, layer.node, head.node);
   const update = (strings, size, layerNow, headNow) => {
+    node.hidden = size.n_layers * size.n_heads < 2;
     Object.assign(now, size, { layer: layerNow, head: headNow });
     node.setAttribute("aria-label", `${strings.layer}, ${strings.head}`);
     layer.update(strings, size.n_layers, layerNow);
@@ -53,4 +57,18 @@ function pickerGroup(name, choose, now) {
     forth.setAttribute("aria-label", fill(strings[`next_${name}`], {}));
   };
   return { node, update };
+}
+
+/**
+ * Another head is asked of the server at once; the view is faded until it comes.
+ * @param {any} view
+ * @param {number} layer
+ * @param {number} head
+ */
+export function askForHead(view, layer, head) {
+  view.selection = { ...view.selection, layer, head };
+  view.nodes.top.setAttribute("aria-busy", "true");
+  setTimeout(() => view.nodes.top.removeAttribute("aria-busy"), BUSY_AT_MOST_MS);
+  view.committer.update(view.selection);
+  view.committer.commit();
 }

@@ -3,10 +3,12 @@
 // server is told once, when pointer or focus leaves the component, so that switching heads costs no message.
 
 /**
+ * `more`: other parameters that a component owns, null for one that is to go.
  * @typedef {{layer: number | null, head: number | null, query: number | null, key: number | null,
- *   scale: "linear" | "sqrt" | "log", special: "show" | "hide"}} Selection
+ *   scale: "linear" | "sqrt" | "log", special: "show" | "hide", more?: Record<string, string | null>}} Selection
  */
 
+const ANNOUNCED = "attnviz-selection";
 const URL_DELAY_MS = 150;
 const SETTLE_MS = 60;
 const INDICES = /** @type {const} */ (["layer", "head", "query", "key"]);
@@ -59,6 +61,15 @@ export function cancelWrite() {
   unwritten = null;
 }
 
+/** Puts one parameter of a page's own into the address; null takes it out. */
+export function writeParameter(/** @type {string} */ name, /** @type {string | null} */ value) {
+  flushWrite();
+  const url = new URL(location.href);
+  if (value === null) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  if (url.href !== location.href) history.replaceState(history.state, "", url.href);
+}
+
 function replaceUrl(/** @type {Selection} */ selection) {
   const url = new URL(location.href);
   const put = (/** @type {string} */ name, /** @type {string | number | null} */ value) =>
@@ -66,23 +77,27 @@ function replaceUrl(/** @type {Selection} */ selection) {
   for (const name of INDICES) put(name, selection[name]);
   put("scale", selection.scale === "sqrt" ? null : selection.scale);
   put("special", selection.special === "show" ? null : selection.special);
+  for (const [name, value] of Object.entries(selection.more ?? {})) put(name, value);
   if (url.href !== location.href) history.replaceState(history.state, "", url.href);
 }
 
 /**
  * Tells the server about the selection when pointer or focus leaves `element` or the window loses focus.
- * `start` sets what the server already knows, `update` what is true now, `bind` renews the callback.
+ * `start` sets what the server already knows, `update` what is true now, `bind` renews the callback. An update is
+ * announced to the other components of the page; those that give `follow` show it too, and leave telling to this one.
  * @param {HTMLElement} element
  * @param {(name: string, value: any) => void} setStateValue
+ * @param {(selection: Selection) => void} [follow]
  */
-export function makeCommitter(element, setStateValue) {
+export function makeCommitter(element, setStateValue, follow) {
   let send = setStateValue, known = "", current = "", sentAt = -Infinity;
   const commit = () => {
     if (!current || current === known) return;
     known = current;
     sentAt = performance.now();
     flushWrite();
-    send("selection", JSON.parse(current));
+    // with its time: a choice that was sent before, and replaced by another component since, is new again
+    send("selection", { ...JSON.parse(current), at: Date.now() });
   };
   // Streamlit sends a value in a timer. A click that comes before it, a tap on a link to another page, would overtake it
   // and be undone by it: such a click is made again once the server has had the value.
@@ -99,6 +114,13 @@ export function makeCommitter(element, setStateValue) {
   // the keyboard may change the selection while the pointer is elsewhere: a press there, on a link for instance, is told
   // to the server first, and so are the moves that lead to it
   const pointerElsewhere = (/** @type {PointerEvent} */ event) => { if (!event.composedPath().includes(element)) commit(); };
+  const hear = (/** @type {any} */ event) => {
+    if (event.detail.from === element) return;
+    cancelWrite();
+    known = current = JSON.stringify(event.detail.selection);
+    follow?.(event.detail.selection);
+  };
+  if (follow) addEventListener(ANNOUNCED, hear);
   element.addEventListener("pointerleave", commit);
   document.addEventListener("pointermove", pointerElsewhere, true);
   document.addEventListener("pointerdown", pointerElsewhere, true);
@@ -108,9 +130,13 @@ export function makeCommitter(element, setStateValue) {
   return {
     commit,
     start(/** @type {Selection} */ selection) { known = current = JSON.stringify(selection); },
-    update(/** @type {Selection} */ selection) { current = JSON.stringify(selection); },
+    update(/** @type {Selection} */ selection) {
+      current = JSON.stringify(selection);
+      dispatchEvent(new CustomEvent(ANNOUNCED, { detail: { selection, from: element } }));
+    },
     bind(/** @type {(name: string, value: any) => void} */ fn) { send = fn; },
     destroy() {
+      removeEventListener(ANNOUNCED, hear);
       element.removeEventListener("pointerleave", commit);
       document.removeEventListener("pointermove", pointerElsewhere, true);
       document.removeEventListener("pointerdown", pointerElsewhere, true);

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Float32, UInt8
 
+from attnviz.edits import Edit
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.ui.components import buffer
 from attnviz.ui.components.heads import Axis, axes_header
@@ -60,6 +61,7 @@ STRING_KEYS: tuple[str, ...] = (
     "steps.terms_caption",
     "steps.component",
     "steps.product",
+    "steps.running",
     "steps.sum",
     "steps.step_scaled",
     "steps.step_masked",
@@ -76,13 +78,29 @@ STRING_KEYS: tuple[str, ...] = (
     "steps.mixed_row",
     "steps.step_projected",
     "steps.projected_text",
+    "steps.effect_text",
+    "steps.effect_ranks",
     "steps.step_unavailable",
+    "steps.changed",
+    "steps.edit_hint",
+    "steps.edit_value",
+    "steps.edit_set",
+    "steps.edit_block",
+    "steps.edit_open",
+    "steps.edit_reset",
+    "steps.edit_undo",
+    "steps.edit_modes",
+    "steps.edit_edited",
+    "steps.edit_original",
+    "steps.edit_difference",
 )
 FORMULAS: dict[Stage, str] = {
     "x": "X",
-    "q": "Q = X·W_Q + b_Q",
-    "k": "K = {source}·W_K + b_K",
-    "v": "V = {source}·W_V + b_V",
+    "unrotated_q": "Q′ = X·W_Q{b_q}",
+    "unrotated_k": "K′ = {source}·W_K{b_k}",
+    "q": "Q = X·W_Q{b_q}",
+    "k": "K = {source}·W_K{b_k}",
+    "v": "V = {source}·W_V{b_v}",
     "scores": "S = Q·Kᵀ",
     "scaled": "{scaled}",
     "capped": "C = c·tanh(({scaled}) ÷ c)",
@@ -91,16 +109,23 @@ FORMULAS: dict[Stage, str] = {
     "weights": "A = softmax({unmasked} + M{sink})",
     "mixed": "Z = A·V",
     "concat": "[Z_0 … Z_h]",
-    "projected": "[Z_0 … Z_h]·W_O + b_O",
+    "projected": "[Z_0 … Z_h]·W_O{b_projected}",
 }
+BIASES: dict[Stage, str] = {"q": " + b_Q", "k": " + b_K", "v": " + b_V", "projected": " + b_O"}
 PROJECTED: tuple[Stage, ...] = ("q", "k", "v")
 # stages that most models do not have; without a view they get no panel
-OPTIONAL: tuple[Stage, ...] = ("capped", "biased")
+OPTIONAL: tuple[Stage, ...] = ("unrotated_q", "unrotated_k", "capped", "biased")
 
 
 @dataclass(frozen=True, eq=False)
 class StepsData:
-    """One head of one sentence, ready to be drawn; `absent` says why a stage has no view."""
+    """One head of one sentence, ready to be drawn; `absent` says why a stage has no view.
+
+    `turned` has those of q and k that a rotary embedding turned, `without_bias` the stages whose
+    layer adds none. `reach` is how long a vector a weight of 1 on each key would write, ‖v·W_O‖.
+    `original` holds the stages that `edits` have changed as they were. `given` is True where q, k
+    and v were typed, and no layer made them.
+    """
 
     queries: Axis
     keys: Axis
@@ -117,6 +142,13 @@ class StepsData:
     mask_names: tuple[str, ...]
     mask_reasons: tuple[str, ...]
     strings: Mapping[str, str]
+    reach: Float32[np.ndarray, "key"] | None = None
+    edits: tuple[Edit, ...] = ()
+    original: tuple[StepView, ...] = ()
+    turned: frozenset[Stage] = frozenset()
+    without_bias: frozenset[Stage] = frozenset()
+    editable: bool = True
+    given: bool = False
 
 
 def show_steps(
@@ -124,14 +156,21 @@ def show_steps(
     extent: Extent,
     key: str = "steps",
     on_selection: Callable[[], None] = ignore,
+    on_edit: Callable[[], None] = ignore,
 ) -> Selection | None:
-    """Mounts packed steps; the selection that the visitor committed, None for none or nonsense."""
-    return mount(NAME, data, extent, key, on_selection).selection
+    """Mounts packed steps; the selection that the visitor committed, None for none or nonsense.
+
+    `on_edit` is called when the visitor changed a number.
+    """
+    return mount(NAME, data, extent, key, on_selection, on_edit=on_edit).selection
 
 
 def pack_steps(data: StepsData) -> bytes:
     """What travels to the browser: the header and one float32 matrix per stage that is there."""
     arrays: dict[str, buffer.Packable] = {view.stage: view.values for view in data.views}
+    if data.reach is not None:
+        arrays["reach"] = data.reach
+    arrays |= {f"was_{view.stage}": view.values for view in data.original}
     return buffer.pack(header(data), {**arrays, "blocked": data.blocked})
 
 
@@ -154,15 +193,25 @@ def header(data: StepsData) -> dict[str, object]:
         "d_head": d_head,
         "d_model": model_wide.values.shape[1] if model_wide else None,
         "scaling": data.scaling,
+        "turned": sorted(data.turned),
         "mask_names": list(data.mask_names),
         "mask_reasons": list(data.mask_reasons),
         "head_slice": [data.head * d_value, (data.head + 1) * d_value],
+        "editable": int(data.editable),
+        "given": int(data.given),
+        "edits": [_entry(edit) for edit in data.edits],
         "panels": [
             _panel(stage, views.get(stage), data, formulas)
             for stage in STAGES
             if stage in views or stage not in OPTIONAL
         ],
     }
+
+
+def _entry(edit: Edit) -> dict[str, object]:
+    """An edit for the browser; JSON has no −∞, so a closed cell has no value."""
+    value = edit.value if math.isfinite(edit.value) else None
+    return {"stage": edit.stage, "row": edit.row, "column": edit.column, "value": value}
 
 
 def _formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
@@ -176,12 +225,24 @@ def _formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
         "unbiased": unbiased,
         "unmasked": f"{unbiased} + B" if "biased" in stages else unbiased,
         "sink": " | s" if data.sink else "",
+        **{
+            f"b_{stage}": "" if stage in data.without_bias else bias
+            for stage, bias in BIASES.items()
+        },
     }
     formulas = {stage: formula.format_map(parts) for stage, formula in FORMULAS.items()}
     for view in data.views:
-        if view.stage in PROJECTED and view.error is None:  # more than a linear layer made it
-            name = view.stage.upper()
-            formulas[view.stage] = f"{name} = f({parts['source'] if name != 'Q' else 'X'}·W_{name})"
+        name, source = view.stage.upper(), "X" if view.stage == "q" else parts["source"]
+        by_hand = any(edit.stage == view.stage for edit in data.edits)
+        if view.stage in data.turned:
+            before = (
+                f"{name}′_t" if f"unrotated_{view.stage}" in stages else f"({source}·W_{name})_t"
+            )
+            formulas[view.stage] = f"{name}_t = R_t·{before}"
+        elif view.stage in PROJECTED and data.given:
+            formulas[view.stage] = name
+        elif view.stage in PROJECTED and view.error is None and not by_hand:
+            formulas[view.stage] = f"{name} = f({source}·W_{name})"  # more than a linear layer
     return formulas
 
 

@@ -110,6 +110,22 @@ export function mixedOf(arrays, query, key) {
 }
 
 /**
+ * How long a vector this key writes into the query's projected row: weight × ‖v·W_O‖, and its place among all keys of
+ * the row, by that length and by weight alone. Source: Kobayashi et al. 2020, ‖α·f(x)‖ with f(x) = (x·W_V + b_V)·W_O.
+ * @param {Record<string, any>} arrays `reach` holds ‖v·W_O‖ of each key
+ * @param {number} query
+ * @param {number} key
+ * @returns {{weight: number, norm: number, effect: number, rank: number, rankByWeight: number, count: number} | null}
+ */
+export function effectOf(arrays, query, key) {
+  const weights = rowOf(arrays.weights, query), reach = arrays.reach?.data;
+  if (!weights || !reach) return null;
+  const effects = Array.from(weights, (weight, at) => weight * reach[at]);
+  const above = (values) => 1 + Array.from(values).filter((value) => value > values[key]).length;
+  return { weight: weights[key], norm: reach[key], effect: effects[key], rank: above(effects), rankByWeight: above(weights), count: weights.length };
+}
+
+/**
  * The reasons why a cell is blocked, from its bit mask (bit i set: the i-th named mask blocks it).
  * @param {number} bits
  * @param {string[]} reasons

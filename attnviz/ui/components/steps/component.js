@@ -8,20 +8,23 @@ import { el, localPoint, oncePerFrame, setData, setText, watchSize } from "../sh
 import { fill } from "../shared/fmt.js";
 import { cellAt } from "../shared/matrix.js";
 import { moveBy, roleColours } from "../shared/panel.js";
-import { makePicker } from "../shared/picker.js";
+import { mounted } from "../shared/mounted.js";
+import { askForHead, makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
-import { SQUARE_STAGES } from "./highlight.js";
+import { EDITABLE, arraysOf, makeEditBar, showEditBar } from "./edit.js";
+import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
 import { buildPanels, chosenIn, drawStrip, markPanel, markStrip, roomKey, spoken } from "./strip.js";
 import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
 
 /**
  * The header of the buffer; beside it travel one f32 matrix per panel that is not absent, by its stage's name, and
- * blocked u8 [query, key], the bits of the masks that block a cell.
+ * blocked u8 [query, key], the bits of the masks that block a cell, reach f32 [key], ‖v·W_O‖, where W_O
+ * is known, and was_<stage> f32 for what edits have changed.
  * @typedef {{strings: Record<string, string>, tokens: string[], special: number[], written: number[], key_tokens: string[],
  *   key_special: number[], key_written: number[], cross: 0 | 1, layer: number, head: number,
- *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, mask_names: string[],
- *   mask_reasons: string[], head_slice: [number, number], panels: PanelInfo[]}} StepsHeader
+ *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, turned: string[], mask_names: string[],
+ *   mask_reasons: string[], head_slice: [number, number], editable: 0 | 1, given: 0 | 1, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
  */
 /**
  * One panel: its stage with shape, axes, colour range and error, or the reason why it is absent.
@@ -30,40 +33,28 @@ import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
  *   error?: number | null, ok?: boolean, tolerance?: number}} PanelInfo
  */
 
-/** How long the picture stays faded when the server does not answer. */
-const BUSY_AT_MOST_MS = 8000;
-
-/** @type {WeakMap<object, any>} */
-const VIEWS = new WeakMap();
-
-/** Streamlit calls this with new data or a new theme; the returned function runs when the component goes. */
+/** Streamlit calls this with new data or a new theme. */
 export default function steps(/** @type {any} */ component) {
-  const { data, parentElement, setStateValue } = component;
-  if (!data) return undefined;
-  let view = VIEWS.get(parentElement);
-  if (!view) VIEWS.set(parentElement, (view = mountSteps(parentElement, setStateValue)));
-  view.committer.bind(setStateValue);
-  updateSteps(view, data);
-  return () => {
-    view.destroy();
-    VIEWS.delete(parentElement);
-  };
+  return mounted(component, mountSteps, updateSteps);
 }
 
 function mountSteps(/** @type {any} */ root, /** @type {any} */ setStateValue) {
-  const view = /** @type {any} */ ({ root, nodes: {}, panels: [], shape: "", selection: null, query: null, key: null, allTerms: false });
+  const view = /** @type {any} */ ({ root, nodes: {}, panels: [], shape: "", selection: null, query: null, key: null, allTerms: false,
+    mode: "edited", target: null });
   const { nodes } = view;
-  view.picker = makePicker((layer, head) => askHead(view, layer, head));
+  view.picker = makePicker((layer, head) => askForHead(view, layer, head));
   nodes.asks = el("p", { class: "asks" });
   nodes.status = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   nodes.clear = el("button", { type: "button", class: "av-button clear", on: { click: () => choose(view, null, null) } });
   nodes.bar = el("div", { class: "bar" }, view.picker.node, nodes.asks, nodes.clear);
+  view.editBar = makeEditBar(view);
+  view.setMode = (/** @type {string} */ mode) => setMode(view, mode);
   nodes.legend = el("p", { class: "legend" });
   nodes.strip = el("div", { class: "strip", role: "group" });
   nodes.box = el("section", { class: "arithmetic" });
-  nodes.top = el("div", { class: "av steps" }, nodes.bar, nodes.status, nodes.strip, nodes.legend, nodes.box);
+  nodes.top = el("div", { class: "av steps" }, nodes.bar, view.editBar.node, nodes.status, nodes.strip, nodes.legend, nodes.box);
   root.append(nodes.top);
-  view.committer = makeCommitter(nodes.top, setStateValue);
+  view.committer = makeCommitter(nodes.top, setStateValue, (/** @type {any} */ selection) => followSteps(view, selection));
   view.toggleTerms = () => toggleTerms(view);
   const redraw = oncePerFrame(() => view.header && view.drawnFor !== roomKey(view) && drawStrip(view));
   const stop = watchSize(nodes.strip, redraw);
@@ -75,10 +66,12 @@ function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data), { nodes } = view, first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
   view.selection = clampSelection(from, { ...header, n_query: header.tokens.length, n_key: header.key_tokens.length });
+  header.edits = header.edits.map((edit) => ({ ...edit, value: edit.value ?? -Infinity }));
   header.marks = axisMarks(header.special, header.written);
   header.key_marks = axisMarks(header.key_special, header.key_written);
-  Object.assign(view, { header, arrays, theme: theme(view.root), scale: view.selection.scale,
+  Object.assign(view, { header, edited: arrays, theme: theme(view.root), scale: view.selection.scale,
     query: view.selection.query, key: view.selection.key });
+  view.arrays = arraysOf(view);
   const colours = roleColours(view.theme);
   nodes.top.style.setProperty("--query", colours.query);
   nodes.top.style.setProperty("--key", colours.key);
@@ -114,7 +107,31 @@ function showChoice(/** @type {any} */ view) {
     : query !== null ? [tokenMark("query", tokens[query])] : key !== null ? [tokenMark("key", keys[key])] : [strings.hint];
   nodes.asks.classList.toggle("empty", query === null && key === null);
   nodes.asks.replaceChildren(...asks);
-  drawArithmetic(view);
+  showEditBar(view);
+  showSums(view);
+}
+
+/** The arithmetic is that of the numbers on show; of a difference there is none, so that the edited ones are taken. */
+function showSums(/** @type {any} */ view) {
+  drawArithmetic(view.mode === "difference" ? { ...view, arrays: view.edited } : view);
+}
+
+/** Edited numbers, the original ones, or the difference. */
+function setMode(/** @type {any} */ view, /** @type {string} */ mode) {
+  view.mode = mode;
+  view.arrays = arraysOf(view);
+  drawStrip(view);
+  showChoice(view);
+  view.editBar.modes.querySelector(`[data-mode=${mode}]`)?.focus();
+}
+
+/** A row or cell was chosen elsewhere on the page; which head is shown is the server's word. */
+function followSteps(/** @type {any} */ view, /** @type {any} */ selection) {
+  if (!view.header) return;
+  const { query, key } = clampSelection(selection, { ...view.header, n_query: view.header.tokens.length, n_key: view.header.key_tokens.length });
+  Object.assign(view, { query, key, selection: { ...view.selection, query, key } });
+  markStrip(view);
+  showChoice(view);
 }
 
 /** Another cell, row or nothing is chosen: marks, arithmetic, URL; the server hears of it later. */
@@ -127,18 +144,9 @@ function choose(/** @type {any} */ view, /** @type {number | null} */ query, /**
   showChoice(view);
 }
 
-/** Another head is asked of the server at once. */
-function askHead(/** @type {any} */ view, /** @type {number} */ layer, /** @type {number} */ head) {
-  view.selection = { ...view.selection, layer, head };
-  view.nodes.top.setAttribute("aria-busy", "true");
-  setTimeout(() => view.nodes.top.removeAttribute("aria-busy"), BUSY_AT_MOST_MS);
-  view.committer.update(view.selection);
-  view.committer.commit();
-}
-
 function toggleTerms(/** @type {any} */ view) {
   view.allTerms = !view.allTerms;
-  drawArithmetic(view);
+  showSums(view);
   view.nodes.box.querySelector("button.terms")?.focus();
 }
 
@@ -152,13 +160,14 @@ function wirePanel(/** @type {any} */ panel, /** @type {any} */ view) {
     const cell = hit(event);
     if (cell) take(panel, view, cell);
   });
+  base.addEventListener("dblclick", () => view.target && view.editBar.input.select());
   base.addEventListener("keydown", (event) => keyIn(panel, view, event));
 }
 
 function keyIn(/** @type {any} */ panel, /** @type {any} */ view, /** @type {KeyboardEvent} */ event) {
   if (event.key === "Escape") return choose(view, null, null);
   const { geom } = panel.layout, square = SQUARE_STAGES.includes(panel.info.stage);
-  const role = ["k", "v"].includes(panel.info.stage) ? "key" : "query";
+  const role = KEY_STAGES.includes(panel.info.stage) ? "key" : "query";
   const from = square ? { row: view.query, col: view.key } : { row: view[role], col: panel.col };
   const cell = moveBy(event, from, geom);
   if (!cell) return undefined;
@@ -169,12 +178,14 @@ function keyIn(/** @type {any} */ panel, /** @type {any} */ view, /** @type {Key
 /** A cell of a panel was chosen: in square panels query and key, else the position of the panel's rows. */
 function take(/** @type {any} */ panel, /** @type {any} */ view, /** @type {{row: number, col: number}} */ cell) {
   const { stage } = panel.info;
+  view.target = EDITABLE.includes(stage) ? { stage, row: cell.row, column: cell.col } : null;
   if (SQUARE_STAGES.includes(stage)) choose(view, cell.row, cell.col);
   else {
     panel.col = cell.col;
-    if (["k", "v"].includes(stage)) choose(view, view.query, cell.row);
+    if (KEY_STAGES.includes(stage)) choose(view, view.query, cell.row);
     else choose(view, cell.row, view.key);
     markPanel(panel, view);
   }
+  showEditBar(view);
   if (chosenIn(panel, view)) setText(view.nodes.status, spoken(panel, view));
 }

@@ -7,11 +7,10 @@ import { el } from "../shared/dom.js";
 import { fill, fmtFixed, fmtReal } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { subscripted } from "../shared/panel.js";
-import { addUp, beforeMask, dotProduct, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
+import { beforeMask, dotProduct, effectOf, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
+import { termsTable } from "./microscope.js";
 
 const DECIMALS = 4;
-const TABLE_DECIMALS = 6;
-const SHOWN_TERMS = 6;
 const SHOWN_COMPONENTS = 8;
 
 /** Rebuilds the box for the chosen cell; without one it says how to choose. */
@@ -59,41 +58,18 @@ function fractionOf(/** @type {any[]} */ above, /** @type {any[]} */ below) {
   return el("span", { class: "fraction" }, el("span", {}, ...above), el("span", { class: "av-visually-hidden" }, " ÷ "), el("span", {}, ...below));
 }
 
-/** q · k: the largest products, and the rest in one number. */
+/** q · k: the largest products as bars, the rest in one number. */
 function scoreStep(/** @type {any} */ view) {
   const { strings } = view.header, dot = dotProduct(view.arrays, view.query, view.key);
   if (!dot) return missingCard(view, "scores", strings.step_score);
-  const { terms, score } = dot, first = terms.slice(0, SHOWN_TERMS), left = terms.length - first.length;
-  const sum = addUp(first.map((term) => term.product), score, DECIMALS);
-  const parts = first.map((term, i) => productTerm(term, sum.shown[i], i, strings.component));
-  const rest = left ? el("span", { class: "rest", dataset: { rest: String(sum.rest) } }, " + … ",
-    fill(strings.more_terms, { n: left, value: fmtFixed(sum.rest, DECIMALS) })) : null;
+  const { terms, score } = dot, n = terms.length;
   return stepCard("scores", strings.step_score, [
-    el("p", { class: "hint" }, fill(strings.step_score_text, { n: terms.length })),
-    mathLine(...parts, rest, " = ", resultOf(fmtFixed(sum.total, DECIMALS))),
+    el("p", { class: "hint" }, fill(strings.step_score_text, { n })),
+    termsTable(terms, score, strings, view.allTerms),
+    mathLine("q · k = ", resultOf(fmtFixed(score, DECIMALS))),
     el("button", { type: "button", class: "av-button terms", "aria-expanded": String(view.allTerms), on: { click: () => view.toggleTerms() } },
-      fill(view.allTerms ? strings.hide_terms : strings.show_terms, { n: terms.length })),
-    view.allTerms ? termsTable(terms, score, strings) : null,
+      fill(view.allTerms ? strings.hide_terms : strings.show_terms, { n })),
   ]);
-}
-
-/** One product with its sign, its two factors below it. */
-function productTerm(/** @type {any} */ term, /** @type {number} */ value, /** @type {number} */ i, /** @type {string} */ word) {
-  const sign = value < 0 ? " − " : i ? " + " : "";
-  return el("span", { class: "term", title: `${word} ${term.component}`, dataset: { component: String(term.component), value: String(value) } },
-    `${sign}${fmtFixed(Math.abs(value), DECIMALS)}`,
-    el("small", {}, el("span", { class: "query" }, fmtFixed(term.q, DECIMALS)), " × ", el("span", { class: "key" }, fmtFixed(term.k, DECIMALS))));
-}
-
-function termsTable(/** @type {any[]} */ terms, /** @type {number} */ score, /** @type {Record<string, string>} */ strings) {
-  const sum = addUp(terms.slice(0, -1).map((term) => term.product), score, TABLE_DECIMALS), six = (v) => fmtFixed(v, TABLE_DECIMALS);
-  const rows = terms.map((term, i) => el("tr", {}, el("th", { scope: "row" }, String(term.component)), el("td", {}, six(term.q)),
-    el("td", {}, six(term.k)), el("td", {}, six(i < terms.length - 1 ? sum.shown[i] : sum.rest))));
-  const head = [strings.component, "q", "k", strings.product].map((text) => el("th", { scope: "col" }, text));
-  return el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": fill(strings.terms_caption, { n: terms.length }) },
-    el("table", { class: "terms" }, el("caption", {}, fill(strings.terms_caption, { n: terms.length })),
-      el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows),
-      el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 3 }, strings.sum), el("td", {}, six(sum.total))))));
 }
 
 function scaledStep(/** @type {any} */ view) {
@@ -154,10 +130,17 @@ function mixedStep(/** @type {any} */ view) {
   ]);
 }
 
+/** Where the mixed row goes, and how much of what W_O writes comes from this key: ‖α·f(x)‖. */
 function projectedStep(/** @type {any} */ view) {
-  const { strings, tokens, n_heads: heads, head_slice: slice } = view.header;
-  return stepCard("projected", strings.step_projected, [
-    el("p", { class: "hint" }, ...namedTokens(strings.projected_text, { query: tokenMark("query", tokens[view.query]), first: slice[0],
-      last: slice[1] - 1, n_heads: heads }).flatMap((part) => (typeof part === "string" ? subscripted(part) : [part]))),
-  ]);
+  const { strings, tokens, key_tokens: keys, n_heads: heads, head_slice: slice } = view.header;
+  const effect = effectOf(view.arrays, view.query, view.key);
+  const goes = namedTokens(strings.projected_text, { query: tokenMark("query", tokens[view.query]), first: slice[0], last: slice[1] - 1,
+    n_heads: heads }).flatMap((part) => (typeof part === "string" ? subscripted(part) : [part]));
+  const writes = effect && [
+    mathLine("‖α · f(x)‖ = ", `${fmtReal(effect.weight, 5)} × ${fmtFixed(effect.norm, DECIMALS)} = `, resultOf(fmtReal(effect.effect, 5))),
+    el("p", { class: "share", dataset: { effect: String(effect.effect), rank: String(effect.rank) } }, ...namedTokens(strings.effect_ranks, {
+      key: tokenMark("key", keys[view.key]), rank: String(effect.rank), by_weight: String(effect.rankByWeight), n: String(effect.count) })),
+  ];
+  return stepCard("projected", strings.step_projected, [el("p", { class: "hint" }, ...goes),
+    ...(writes ? [el("p", { class: "hint" }, ...subscripted(strings.effect_text)), ...writes] : [])]);
 }

@@ -9,13 +9,13 @@
 
 /** Which position chooses the rows of a panel: its own row axis, and for X both. */
 export const ROW_ROLES = {
-  x: ["query", "key"], q: ["query"], k: ["key"], v: ["key"],
+  x: ["query", "key"], unrotated_q: ["query"], unrotated_k: ["key"], q: ["query"], k: ["key"], v: ["key"],
   scores: [], scaled: [], capped: [], biased: [], masked: [], weights: ["query"],
   mixed: ["query"], concat: ["query"], projected: ["query"],
 };
 
 /** Stages whose rows are keys. */
-export const KEY_STAGES = ["k", "v"];
+export const KEY_STAGES = ["unrotated_k", "k", "v"];
 
 export const SQUARE_STAGES = ["scores", "scaled", "capped", "biased", "masked", "weights"];
 

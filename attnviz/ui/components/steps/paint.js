@@ -32,6 +32,10 @@ function limitOf(/** @type {any} */ matrix) {
  */
 export function scaleOf(info, show) {
   const matrix = show.arrays[info.stage];
+  if (show.mode === "difference" && show.edited[`was_${info.stage}`]) {
+    const limit = limitOf(matrix) || 1;
+    return { lut: diverging(show.theme.dark), toLevel: (v) => signedLevel(v, limit), low: fmtReal(-limit), high: fmtReal(limit), name: "Δ" };
+  }
   if (info.signed) {
     // masked scores keep the scale of those before the mask, so that the two panels can be compared by eye
     const limit = limitOf(info.stage === "masked" ? (beforeMask(show.arrays) ?? matrix) : matrix);

@@ -6,20 +6,21 @@ import { el, pixelRatio, setData, setText } from "../shared/dom.js";
 import { fill, fmtError, fmtReal } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { gradientOf, printed, subscripted } from "../shared/panel.js";
+import { largestChange } from "./edit.js";
 import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
 import { paintBase, paintMarks, squareCell } from "./paint.js";
 
 /** The three lines of the strip, and the operator that leads into each panel. */
-const LINES = [["x", "q", "k", "v"], ["scores", "scaled", "capped", "biased", "masked"], ["weights", "mixed", "concat", "projected"]];
-const OPERATORS = { q: "X·W_Q", k: "X·W_K", v: "X·W_V", scores: "Q·Kᵀ", scaled: "÷ √d_k", capped: "softcap", biased: "+ B", masked: "+ mask", weights: "softmax",
+const LINES = [["x", "unrotated_q", "unrotated_k", "q", "k", "v"], ["scores", "scaled", "capped", "biased", "masked"], ["weights", "mixed", "concat", "projected"]];
+const OPERATORS = { unrotated_q: "X·W_Q", unrotated_k: "X·W_K", q: "X·W_Q", k: "X·W_K", v: "X·W_V", scores: "Q·Kᵀ", scaled: "÷ √d_k", capped: "softcap", biased: "+ B", masked: "+ mask", weights: "softmax",
   mixed: "· V", concat: "concat", projected: "· W_O" };
-const ARROWLESS = ["x", "k", "v"];
+const ARROWLESS = ["x", "unrotated_k", "k", "v"];
 const GAP_PX = 20;
 const FRAME_PX = 22;
 
 /** @returns {string} changes when the panels have to be built anew */
 function shapeOf(/** @type {any} */ header) {
-  return JSON.stringify([header.cross, header.scaling, header.panels.map((info) => [info.stage, info.absent === null, info.error === null])]);
+  return JSON.stringify([header.cross, header.scaling, header.turned, header.panels.map((info) => [info.stage, info.absent === null, info.error === null])]);
 }
 
 /**
@@ -44,9 +45,12 @@ export function buildPanels(view, wire) {
 /** What leads into a panel, as this model computes it. */
 function operatorOf(/** @type {any} */ info, /** @type {any} */ header) {
   const { stage } = info;
-  if (["q", "k", "v"].includes(stage)) {
+  if (header.turned.includes(stage)) return "RoPE";
+  if (["unrotated_q", "unrotated_k", "q", "k", "v"].includes(stage)) {
+    if (header.given) return "";
     const product = header.cross && KEY_STAGES.includes(stage) ? OPERATORS[stage].replace("X", "E") : OPERATORS[stage];
-    return info.error === null ? `f(${product})` : product;
+    const byHand = header.edits.some((edit) => edit.stage === stage);
+    return info.error === null && !byHand ? `f(${product})` : product;
   }
   const usual = Math.abs(header.scaling * Math.sqrt(header.d_head) - 1) < 1e-5;
   return stage === "scaled" && !usual ? `× ${fmtReal(header.scaling)}` : OPERATORS[stage];
@@ -62,7 +66,7 @@ function makePanel(/** @type {any} */ info, /** @type {any} */ header) {
   const section = el("section", { class: "panel", dataset: { stage: info.stage } }, operator,
     el("header", {}, title, formula, shape, note), body, panel.scaleLine ?? null, panel.readout ?? null, badge);
   panel.step = el("div", { class: "step" },
-    el("span", { class: "arrow", "aria-hidden": "true" }, ARROWLESS.includes(info.stage) ? "" : "→"), section);
+    el("span", { class: "arrow", "aria-hidden": "true" }, ARROWLESS.includes(info.stage) || header.turned.includes(info.stage) ? "" : "→"), section);
   panel.section = section;
   return panel;
 }
@@ -85,7 +89,8 @@ export function measure(/** @type {any} */ view) {
   const perLine = Math.max(1, Math.min(3, Math.floor(width / (need + FRAME_PX + GAP_PX))));
   const square = Math.floor(Math.min(n <= 12 ? Math.max(need, 340) : 326, width / perLine - FRAME_PX - GAP_PX));
   const four = width >= 860, share = (room, count) => Math.floor(Math.max(130, Math.min(300, room / count - FRAME_PX - GAP_PX)));
-  const early = four ? share(width, 4) : share(width, width >= 480 ? 2 : 1);
+  const first = view.panels.filter((panel) => LINES[0].includes(panel.info.stage)).length;
+  const early = four ? share(width, first > 4 ? 3 : 4) : share(width, width >= 480 ? 2 : 1);
   const late = four ? share(width - square - FRAME_PX - GAP_PX, 3) : early;
   view.widths = { square, early, late, cell: 0 };
   view.widths.cell = squareCell(view);
@@ -156,12 +161,19 @@ function writePanel(/** @type {any} */ panel, /** @type {any} */ view) {
   if (info.stage === "concat") notes.push(fill(strings.head_columns, { first: slice[0], last: slice[1] - 1 }));
   setText(panel.note, notes.join(" · "));
   panel.base.setAttribute("aria-label", fill(strings.canvas_label, { title: info.title, shape }));
-  writeBadge(panel, strings);
+  writeBadge(panel, view);
 }
 
 /** How far our numbers are from the model's own, and whether that is within the tolerance. */
-function writeBadge(/** @type {any} */ panel, /** @type {Record<string, string>} */ strings) {
-  const { error, ok, tolerance } = panel.info, none = ok && error === null;
+function writeBadge(/** @type {any} */ panel, /** @type {any} */ view) {
+  const { error, ok, tolerance, stage } = panel.info, none = ok && error === null, { strings } = view.header;
+  const change = largestChange(view, stage);
+  panel.section.classList.toggle("edited", change !== null);
+  if (change !== null) {
+    setData(panel.badge, { ok: "none", change: String(change) });
+    panel.badge.title = "";
+    return void panel.badge.replaceChildren(fill(strings.changed, { size: fmtReal(change) }));
+  }
   const text = none ? strings.no_reference : fill(strings.badge, { error: fmtError(error ?? NaN) }).replace(/ = /, " =\u00a0");
   const verdict = fill(ok ? strings.badge_ok : strings.badge_bad, { tolerance: fmtError(tolerance) });
   setData(panel.badge, { ok: none ? "none" : String(ok) });
@@ -186,7 +198,7 @@ function writeReadout(/** @type {any} */ panel, /** @type {any} */ view) {
   const matrix = view.arrays[panel.info.stage];
   if (!at) return void panel.readout.replaceChildren(" ");
   const value = matrix.data[at.row * matrix.shape[1] + at.col], square = SQUARE_STAGES.includes(panel.info.stage);
-  const role = ["k", "v"].includes(panel.info.stage) ? "key" : "query";
+  const role = KEY_STAGES.includes(panel.info.stage) ? "key" : "query";
   const where = square
     ? [el("span", { class: "query" }, isolate(tokens[at.row])), " → ", el("span", { class: "key" }, isolate(keys[at.col]))]
     : [el("span", { class: role }, isolate((role === "key" ? keys : tokens)[at.row])), ` · ${panel.info.cols} ${at.col}`];
@@ -198,7 +210,7 @@ function writeReadout(/** @type {any} */ panel, /** @type {any} */ view) {
 export function chosenIn(/** @type {any} */ panel, /** @type {any} */ view) {
   const { query, key } = view, { stage } = panel.info;
   if (SQUARE_STAGES.includes(stage)) return query !== null && key !== null ? { row: query, col: key } : null;
-  const row = ["k", "v"].includes(stage) ? key : query;
+  const row = KEY_STAGES.includes(stage) ? key : query;
   const col = Math.min(panel.col, view.arrays[stage].shape[1] - 1);
   return row === null ? null : { row, col };
 }

@@ -1,8 +1,8 @@
 // @ts-check
-// Numbers of one head as the page states them: weights, ranks, the strongest keys of a row, the mass that hides with
+// Numbers of one head as pages state them: weights, ranks, the strongest keys of a row, the mass that hides with
 // the special tokens. Everything reads the stored codes; a code becomes a weight only when it is shown or summed.
 
-import { weightOf } from "../shared/buffer.js";
+import { weightOf } from "./buffer.js";
 
 /**
  * One head as shown: `rows` and `cols` are the token positions on the axes, in order.
@@ -12,6 +12,11 @@ import { weightOf } from "../shared/buffer.js";
 /** The weight of a query for a key. */
 export function weightAt(/** @type {HeadData} */ data, /** @type {number} */ query, /** @type {number} */ key) {
   return weightOf(data.values[query * data.nKey + key], data.dtype);
+}
+
+/** All weights of a query. @returns {Float32Array} */
+export function rowWeights(/** @type {HeadData} */ data, /** @type {number} */ query) {
+  return Float32Array.from({ length: data.nKey }, (_, key) => weightAt(data, query, key));
 }
 
 /** Place of a key in its row, 1 = strongest; equal weights share the better place. */

@@ -2,23 +2,23 @@
 // The sentence as wrapping chips. For a head, its strongest rows light up: the token that asks gets an outline, the
 // token it looks at gets the colour of the weight. With the pointer on a chip, that token's whole row lights up.
 
-import { el } from "../shared/dom.js";
-import { SPECIAL, WRITTEN } from "../shared/axes.js";
-import { colourAt, inkOn } from "../shared/colors.js";
+import { SPECIAL, WRITTEN } from "./axes.js";
+import { colourAt, inkOn } from "./colors.js";
+import { el } from "./dom.js";
 
 /**
  * Chips for the tokens, filled into `node`.
  * @param {HTMLElement} node
  * @param {readonly string[]} tokens
  * @param {ArrayLike<number>} marks
- * @param {Record<string, string>} strings
+ * @param {string} says what a token is called that the model wrote
  * @returns {HTMLElement[]}
  */
-export function makeChips(node, tokens, marks, strings) {
+export function makeChips(node, tokens, marks, says) {
   const chips = tokens.map((token, i) => {
     const written = (marks[i] & WRITTEN) !== 0, kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
-    return el("span", { class: `av-chip${kind}`, dir: "auto", title: written ? strings.written : null, dataset: { token: i } }, token,
-      written ? el("span", { class: "av-visually-hidden" }, ` (${strings.written})`) : null);
+    return el("span", { class: `av-chip${kind}`, dir: "auto", title: written ? says : null, dataset: { token: i } }, token,
+      written ? el("span", { class: "av-visually-hidden" }, ` (${says})`) : null);
   });
   node.replaceChildren(...chips);
   return chips;

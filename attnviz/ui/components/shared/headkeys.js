@@ -1,0 +1,18 @@
+// @ts-check
+// The keys that change the head wherever all heads are at hand: "[" and "]" and Shift+arrows.
+
+/** The head that a key leads to, or null. */
+export function headStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ header, /** @type {any} */ selection) {
+  const { layer } = selection, shift = event.shiftKey;
+  if (event.key === "[" || (shift && event.key === "ArrowLeft")) return neighbour(header, selection, -1);
+  if (event.key === "]" || (shift && event.key === "ArrowRight")) return neighbour(header, selection, 1);
+  if (shift && event.key === "ArrowUp") return { layer: Math.max(0, layer - 1) };
+  if (shift && event.key === "ArrowDown") return { layer: Math.min(header.n_layers - 1, layer + 1) };
+  return null;
+}
+
+/** The head before or after, across layers; the first and the last have no further neighbour. */
+export function neighbour(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ { layer, head }, /** @type {number} */ by) {
+  const count = header.n_layers * header.n_heads, at = Math.max(0, Math.min(count - 1, layer * header.n_heads + head + by));
+  return { layer: Math.floor(at / header.n_heads), head: at % header.n_heads };
+}

@@ -1,0 +1,58 @@
+"""Below the masks: the same mask in every interface's convention, and what a dead row becomes.
+
+In: the group and head on the page Masks. Out: code to copy (`attnviz.polarity`), and a table of
+what each interface makes of a row that may attend to nothing, computed when it is opened.
+"""
+
+import streamlit as st
+
+from attnviz import polarity
+from attnviz.i18n import Language, text
+from attnviz.ui import cache, inputs, state
+from attnviz.ui.groups import Group
+
+MOST_LISTED = 32  # a mask without a name is listed cell by cell up to this many tokens
+SHOWN_VALUES = 4
+
+
+def show(lang: Language, group: Group) -> None:
+    """Two closed boxes; what is in them is made when they are drawn."""
+    layer, head = state.place()
+    there_is_one = layer < group.n_layers and head < group.extent.n_heads
+    if not there_is_one or group.own_code(layer):  # said above, by the masks themselves
+        return
+    with st.expander(text(lang, "forensics.code_title")):
+        st.markdown(text(lang, "forensics.code_intro"))
+        _code(lang, group, layer, head)
+    with st.expander(text(lang, "forensics.fates_title")):
+        st.markdown(text(lang, "forensics.fates_intro"))
+        _fates(lang)
+
+
+def _code(lang: Language, group: Group, layer: int, head: int) -> None:
+    batches = range(group.capture.n_batch)
+    for batch in batches:
+        if len(batches) > 1:
+            st.markdown(text(lang, "forensics.sentence", number=batch + 1))
+        parts = inputs.mask_parts(group, layer, head, batch)
+        if max(parts.n_query, parts.n_key) > MOST_LISTED and parts.cells is not None:
+            st.caption(text(lang, "forensics.too_long", limit=MOST_LISTED))
+            continue
+        names = {text(lang, f"forensics.{each}"): each for each in polarity.CONVENTIONS}
+        for tab, convention in zip(st.tabs(list(names)), names.values(), strict=True):
+            tab.code(polarity.code(parts, convention), language="python")
+
+
+def _fates(lang: Language) -> None:
+    columns = [text(lang, f"forensics.{name}") for name in ("interface", "gives", "numbers")]
+    rows = [
+        (
+            text(lang, f"forensics.fate_{row.fate}"),
+            text(
+                lang, f"forensics.verdict_{row.verdict}", what=text(lang, f"forensics.{row.gives}")
+            ),
+            ", ".join(f"{value:.3g}" for value in row.values[:SHOWN_VALUES]),
+        )
+        for row in cache.dead_rows()
+    ]
+    st.table([dict(zip(columns, row, strict=True)) for row in rows], hide_index=True)

@@ -1,0 +1,123 @@
+"""What a model that writes expects next, and its text as it grows: the page Output for decoders.
+
+In: a `Captured` with the model's own scores for each token. Out: the writing component, and where
+nothing was written a button that lets the model write. Probabilities come from
+`attnviz.outputs.next_token`; nothing is computed here.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.ui import cache, frame, inputs, sampling, state, views
+from attnviz.ui.cache import Captured
+from attnviz.ui.components import writing
+from attnviz.ui.groups import Group, chosen
+
+if TYPE_CHECKING:
+    from attnviz.models.loaded import LoadedModel
+
+SHOWN = 12  # tokens in a distribution; the rest is one bar
+MOST_POSITIONS = 200
+WRITTEN_AT_ONCE = 20
+
+
+def fits(captured: Captured) -> bool:
+    """Whether this model writes, or has written, and gave its scores for each token."""
+    logits, kind = captured.capture.logits, captured.model.kind
+    if logits is None or logits.dim() != 3:
+        return False
+    return kind == "decoder" or (kind == "encoder-decoder" and captured.asked > 0)
+
+
+def show(lang: Language, captured: Captured) -> None:
+    """Draw it."""
+    if captured.asked == 0:
+        _write_button(lang, captured)
+    _writing(lang, captured, _group(captured))
+
+
+def _group(captured: Captured) -> Group:
+    """An attention of the stack that writes: the chosen one; at first where it reads a source."""
+    view = state.current()
+    among = [group for group in captured.groups if group.stack != "encoder"]
+    return chosen(among, view.stack, view.kind or ("cross" if len(among) > 1 else None))
+
+
+def _write_button(lang: Language, captured: Captured) -> None:
+    """Let the model write, as far as it has positions left."""
+    room = captured.model.max_tokens - len(captured.capture.tokens)
+    count = min(WRITTEN_AT_ONCE, room)
+    if count > 0:
+        st.button(
+            text(lang, "action.write", count=count),
+            key=state.widget_key("write"),
+            type="primary",
+            on_click=state.update,
+            kwargs={"generate": count, "query": None, "key": None},
+        )
+
+
+@st.fragment
+def _writing(lang: Language, captured: Captured, group: Group) -> None:
+    with frame.guard(lang):
+        how = sampling.current()
+        data = cache.buffer(
+            f"{captured.key} {group.name} writing {lang} {how}",
+            lambda: writing.pack_writing(
+                inputs.heads(lang, captured, group),
+                _draws(lang, captured, how),
+                inputs.strings(lang, writing.STRING_KEYS),
+            ),
+        )
+        extent, key = group.extent, state.component_key("writing")
+        writing.show_writing(
+            data,
+            extent,
+            key,
+            _of(group, views.note(key, extent)),
+            _of(group, views.opener(key, extent)),
+        )
+
+
+def _of(group: Group, then: Callable[[], None]) -> Callable[[], None]:
+    """A callback for which the attention that is shown here is the chosen one."""
+
+    def noted() -> None:
+        if group.stack is not None:
+            state.update(stack=group.stack, kind=group.kind)
+        then()
+
+    return noted
+
+
+def _draws(lang: Language, captured: Captured, how: sampling.Sampling) -> writing.Draws:
+    from attnviz.outputs.next_token import ranked
+
+    found = ranked(
+        captured.capture, SHOWN, how.temperature, how.top_k, how.top_p, most=MOST_POSITIONS
+    )
+    return writing.Draws(
+        first=found.first,
+        n_vocabulary=found.n_vocabulary,
+        labels=tuple(_labels(captured.model, row.tolist()) for row in found.ids),
+        before=found.before,
+        after=found.after,
+        cut=found.cut,
+        drawn=found.drawn,
+        rank=found.rank,
+        others=np.stack([found.others_before, found.others_after], axis=-1),
+        n_left=found.n_left,
+        sampled=how.temperature > 0,
+        sampling=how.said(lang),
+    )
+
+
+def _labels(model: "LoadedModel", ids: list[int]) -> tuple[str, ...]:
+    """The labels of the tokens in some slots, "" in an empty one."""
+    full = [token for token in ids if token >= 0]
+    label = dict(zip(full, model.labels_of(full), strict=True))
+    return tuple(label.get(token, "") for token in ids)

@@ -1,0 +1,119 @@
+"""What an encoder-decoder made of its source: each target word beside the words it looked at.
+
+In: a capture with a decoder's cross-attention. Out: the alignment component, and in words which row
+belongs to which word. What is shown first is what the model's card states, else the mean of all.
+"""
+
+import re
+from collections.abc import Callable
+
+import streamlit as st
+
+from attnviz.checks import card
+from attnviz.checks.cards import HeadNote
+from attnviz.i18n import Language, text
+from attnviz.ui import cache, frame, inputs, routes, state
+from attnviz.ui.cache import Captured
+from attnviz.ui.components import alignment as component
+from attnviz.ui.components.alignment import AlignmentView, ShownWord, Stated
+from attnviz.ui.components.selection import Extent, parse_open
+from attnviz.ui.controls import NAVIGATION
+from attnviz.ui.groups import Group, chosen
+
+STACK, KIND = "decoder", "cross"
+PLACE = re.compile(r"L(\d+)(?:\.H(\d+))?")
+
+
+def fits(captured: Captured) -> bool:
+    """Whether there is a target that looked at a source."""
+    return any((group.stack, group.kind) == (STACK, KIND) for group in captured.groups)
+
+
+@st.fragment
+def show(lang: Language, captured: Captured) -> None:
+    """The alignment, with what its numbers mean."""
+    with frame.guard(lang):
+        group = chosen(captured.groups, STACK, KIND)
+        st.subheader(text(lang, "translation.title"))
+        st.markdown(text(lang, "translation.rows"))
+        extent, key = group.extent, state.component_key("alignment")
+        component.show_alignment(
+            _data(lang, captured, group), extent, key, _note(key, extent), _open(key, extent)
+        )
+        st.caption(text(lang, "translation.merged"))
+
+
+def _data(lang: Language, captured: Captured, group: Group) -> bytes:
+    target = state.current().target
+    return cache.buffer(
+        f"{captured.key} alignment {lang}",
+        lambda: component.pack_alignment(
+            _view(captured, group, target), inputs.strings(lang, component.STRING_KEYS)
+        ),
+    )
+
+
+def _view(captured: Captured, group: Group, target: str) -> AlignmentView:
+    found = cache.alignment(captured, target)
+    given = found.probabilities
+    return AlignmentView(
+        source=tuple(ShownWord(word.text, word.start, word.special) for word in found.source),
+        target=tuple(
+            ShownWord(
+                word.text, word.start, word.special, None if given is None else float(given[place])
+            )
+            for place, word in enumerate(found.target)
+        ),
+        weights=found.weights,
+        stated=stated(captured.name, group),
+        probability=found.probability,
+    )
+
+
+def stated(name: str, group: Group) -> Stated:
+    """What a model's card says of its cross-attention: a head, a layer's mean, or all heads."""
+    known = card(name)
+    notes = () if known is None else known.description.heads
+    for note in notes:
+        if (note.stack, note.kind) == (STACK, KIND):
+            return _stated(note, group)
+    return Stated()
+
+
+def _stated(note: HeadNote, group: Group) -> Stated:
+    place = PLACE.search(note.head)
+    if place is None:
+        return Stated(does=note.does)
+    layer, head = int(place[1]), int(place[2] or 0)
+    if layer >= group.n_layers or head >= group.call(layer).n_heads:
+        return Stated()
+    return Stated(layer, head, "layer" if place[2] is None else None, note.does)
+
+
+def _note(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that keeps what was committed and renews the links."""
+
+    def noted() -> None:
+        found = component.parse_choice(state.component_value(key, "selection"), extent)
+        if found is None:
+            return
+        place, mean = found
+        state.select(place)
+        state.update(stack=STACK, kind=KIND, mean=mean)
+        if state.only_a_fragment_runs():
+            st.rerun([NAVIGATION])
+
+    return noted
+
+
+def _open(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that shows the head that was asked for as a rectangular heatmap."""
+
+    def opened() -> None:
+        asked = parse_open(state.component_value(key, "open"), extent)
+        if asked is not None:
+            state.choose(asked)
+            state.update(stack=STACK, kind=KIND)
+            st.switch_page(routes.file(asked.page), query_params=state.params(state.current()))
+
+    return opened

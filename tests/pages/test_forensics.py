@@ -1,0 +1,32 @@
+"""Below the masks: code in every convention, and the fates of a row without keys."""
+
+import pytest
+
+from attnviz import i18n
+from attnviz.polarity import CONVENTIONS, MaskParts, code
+from tests.pages.conftest import Visit
+
+TEXT = "The cat sat."
+SECOND = "Dogs ran home fast."
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_code_is_that_of_the_padding_of_each_sentence(
+    visit: Visit, lang: i18n.Language
+) -> None:
+    app = visit("masks", lang=lang, text=TEXT, text2=SECOND)
+    shown = [block.value for block in app.code]
+    short, full = MaskParts(7, 7, (True,) * 6 + (False,)), MaskParts(7, 7)
+    assert shown == [code(parts, each) for parts in (short, full) for each in CONVENTIONS]
+    assert [tab.label for tab in app.tabs[:4]] == [
+        i18n.text(lang, f"forensics.{each}") for each in CONVENTIONS
+    ]
+    assert not app.error
+
+
+def test_the_fates_stand_in_a_table(visit: Visit) -> None:
+    table = visit("masks", text=TEXT).table[0].value
+    assert len(table) == 5
+    said = " ".join(table.iloc[:, 1])
+    assert said.count("NaN") == 2
+    assert "uniform" in said

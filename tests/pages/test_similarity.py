@@ -1,0 +1,75 @@
+"""Similarity of sentences on the page Output, and what is said where it means less."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n
+from attnviz.outputs.similarity import similarity
+from attnviz.ui import state
+from attnviz.ui.outputs.similarity import OTHERS
+from tests.pages.conftest import Visit, component_name, parameters, sent
+
+KEY = state.widget_key
+Tiny = Callable[[str], str]
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_sentence_encoder_shows_similarities(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("output", lang=lang)
+    assert not app.error and not app.info
+    assert i18n.text(lang, "similarity.title") in [each.value for each in app.subheader]
+    assert component_name(app) == "attnviz.similarity"
+    header, arrays = sent(app)
+    default = state.default_view()
+    texts = (default.text, default.text2, *OTHERS)
+    assert [each["text"] for each in header["sentences"]] == list(texts)
+    assert [each["own"] for each in header["sentences"]] == [1, 1] + [0] * len(OTHERS)
+    expected = similarity(attnviz.load("minilm"), texts).cosine
+    np.testing.assert_allclose(arrays["cosine"], expected, atol=1e-6)
+
+
+def test_another_second_sentence_is_compared(visit: Visit) -> None:
+    app = visit("output")
+    app.text_input(KEY("text2")).set_value(OTHERS[0]).run()
+    assert parameters(app) == {"text2": OTHERS[0]}
+    header, arrays = sent(app)
+    assert len(header["sentences"]) == 1 + len(OTHERS)  # said once, though it stands there twice
+    assert 0.85 < arrays["cosine"][0, 1] < 0.95
+    app.text_input(KEY("text2")).set_value("").run()
+    assert sum(each["own"] for each in sent(app)[0]["sentences"]) == 1
+
+
+@pytest.fixture
+def bare(tiny: Tiny) -> str:
+    """The name of a tiny encoder without a head: it gives hidden states and nothing else."""
+    from tests.support import folders
+
+    folder = Path(tiny("bert")).parent / "bare"
+    folders.model("bert").bert.save_pretrained(folder)
+    folders.tokenizer("encoder").save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_of_another_encoder_no_meaning_is_claimed(
+    visit: Visit, bare: str, lang: i18n.Language
+) -> None:
+    app = visit("output", lang=lang, text="the cat sat", text2="a dog", model=bare)
+    assert not app.error
+    assert [each.value for each in app.subheader] == [i18n.text(lang, "similarity.title_hidden")]
+    assert i18n.text(lang, "similarity.intro_hidden") in [each.value for each in app.markdown]
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+@pytest.mark.parametrize("page", ["overview", "output"])
+def test_a_model_of_english_says_so_for_other_letters(
+    visit: Visit, lang: i18n.Language, page: str
+) -> None:
+    app = visit(page, lang=lang, text="The cat 東京 sat")
+    learned = i18n.text(lang, "spoken.en")
+    said = i18n.text(lang, "notice.language", languages=learned, letters="東京")
+    assert [each.value for each in app.info] == [said]

@@ -1,0 +1,213 @@
+"""Source and target: the model's own answer, another one by hand, and which words it looked at."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+import attnviz
+from attnviz import i18n
+from attnviz.checks import cards
+from attnviz.checks.cards import Card, Description, HeadNote, Training
+from attnviz.checks.figure import Figure
+from attnviz.models import files, registry
+from attnviz.models.registry import EmbeddedModel
+from attnviz.outputs.alignment import align
+from attnviz.outputs.answer import answer
+from attnviz.ui import examples, frame, state
+from tests.pages.conftest import Visit, component_name, parameters, sent
+
+KEY = state.widget_key
+TEXT, TARGET = "the cat sat on a mat", "the dog ran"
+OTHER = "a cat slept"
+NAME = "echo"
+Tiny = Callable[[str], str]
+NOTES = (
+    HeadNote("L1.H2", "points at the source word", 0.9, 0.2, "cross", "decoder"),
+    HeadNote("L1", "the mean of a layer", 0.5, None, "cross", "decoder"),
+    HeadNote("L0.H1", "looks <b>back</b> [x](http://192.0.2.1)", 0.75, None, "self", "encoder"),
+)
+
+
+def card_of(heads: tuple[HeadNote, ...] = NOTES) -> Card:
+    what = Description("An *echo*.", "random", ("en",), heads, "everything", ("a | b",))
+    figures = (Figure("exact | answers", 0.5, 0.99, cases=500), Figure("loss", 0.25, 1.0, False))
+    return Card(NAME, "Apache-2.0", what, Training(7, 1200, 12.4, 2), figures)
+
+
+@pytest.fixture
+def echo(saved: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tiny T5 as an embedded model of the registry, with a card."""
+    folder = tmp_path / NAME
+    shutil.copytree(saved("t5"), folder)
+    cards.write(folder, card_of())
+    loaded = attnviz.load(folder)
+    entry = EmbeddedModel(replace(loaded.card, name=NAME), files.sha256(folder / files.WEIGHTS))
+    monkeypatch.setattr(registry, "EMBEDDED", tmp_path)
+    monkeypatch.setitem(registry.REGISTRY, NAME, entry)
+    named = {f"model.{NAME}.label": "Echo", f"model.{NAME}.description": "It echoes."}
+    known = {lang: MappingProxyType({**i18n.catalogue(lang), **named}) for lang in i18n.LANGUAGES}
+    monkeypatch.setattr(i18n, "catalogue", known.__getitem__)
+    return folder
+
+
+def test_a_model_that_translates_opens_with_its_own_answer(visit: Visit, echo: Path) -> None:
+    app = visit("output", model=NAME, text=TEXT)
+    assert not app.error
+    written = answer(attnviz.load(echo), TEXT)
+    assert parameters(app)["target"] == written
+    assert app.text_area(KEY("target")).value == written
+    assert component_name(app) == "attnviz.alignment"
+    header, _ = sent(app)
+    assert [word["text"] for word in header["target"]] == [*written.split(), "</s>"]
+
+
+def test_another_text_is_translated_anew(visit: Visit, echo: Path) -> None:
+    app = visit("output", model=NAME, text=TEXT)
+    app.sidebar.text_area(KEY("text")).set_value(OTHER).run()
+    assert parameters(app)["target"] == answer(attnviz.load(echo), OTHER)
+
+
+def test_a_target_by_hand_stays_until_the_model_is_asked(visit: Visit, echo: Path) -> None:
+    app = visit("output", model=NAME, text=TEXT)
+    app.text_area(KEY("target")).set_value(TARGET).run()
+    assert parameters(app)["target"] == TARGET
+    assert [word["text"] for word in sent(app)[0]["target"]] == [*TARGET.split(), "</s>"]
+    app.button(KEY("translate")).click().run()
+    assert parameters(app)["target"] == answer(attnviz.load(echo), TEXT)
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_an_unknown_model_writes_when_it_is_told_to(
+    visit: Visit, tiny: Tiny, lang: i18n.Language
+) -> None:
+    app = visit("output", lang=lang, text=TEXT, model=tiny("t5"))
+    assert not app.error
+    assert app.subheader[0].value == i18n.text(lang, "empty.target_title")
+    assert app.button(KEY("translate")).label == i18n.text(lang, "action.let_write")
+    app.button(KEY("start.write")).click().run()
+    assert parameters(app)["target"] == answer(attnviz.load(tiny("t5")), TEXT)
+    assert component_name(app) == "attnviz.alignment"
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_an_empty_answer_is_said(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
+    app = visit("output", lang=lang, text=TEXT, model=tiny("marian"))
+    app.button(KEY("translate")).click().run()
+    assert not app.error
+    assert [each.value for each in app.info] == [i18n.text(lang, "empty.target_answer")]
+    assert "target" not in parameters(app)
+
+
+@pytest.mark.parametrize("name", ["marian", "t5"])
+def test_what_is_shown_is_the_librarys_alignment(visit: Visit, tiny: Tiny, name: str) -> None:
+    header, arrays = sent(visit("output", text=TEXT, target=TARGET, model=tiny(name)))
+    lm = attnviz.load(tiny(name))
+    found = align(lm, attnviz.capture(lm, TEXT, target=TARGET), TARGET)
+    assert [word["text"] for word in header["source"]] == [word.text for word in found.source]
+    assert [word["at"] for word in header["target"]] == [word.start for word in found.target]
+    shown = (arrays["weights"].astype(np.float64) / 65535) ** 2
+    assert np.abs(np.sqrt(shown) - np.sqrt(found.weights)).max() <= 0.5 / 65535 + 1e-6
+    assert found.probabilities is not None
+    given = [word["probability"] for word in header["target"]]
+    np.testing.assert_allclose(given, found.probabilities, rtol=1e-5)
+    assert header["stated"] == {"layer": 0, "head": 0, "mean": "all"}
+
+
+def test_the_head_that_the_card_states_is_shown_first(visit: Visit, echo: Path) -> None:
+    header, _ = sent(visit("output", model=NAME, text=TEXT))
+    assert header["stated"] == {"layer": 1, "head": 2, "mean": None}
+    assert header["does"] == NOTES[0].does
+
+
+@pytest.mark.parametrize(
+    ("head", "stated"),
+    [("L1", (1, 0, "layer")), ("mean", (0, 0, "all")), ("L9.H0", (0, 0, "all"))],
+)
+def test_a_card_may_state_a_mean(
+    visit: Visit, echo: Path, head: str, stated: tuple[int, int, str | None]
+) -> None:
+    cards.write(echo, card_of((replace(NOTES[0], head=head),)))
+    cards.read.cache_clear()
+    st.cache_resource.clear()  # what was stated is in the buffer
+    header, _ = sent(visit("output", model=NAME, text=TEXT))
+    assert tuple(header["stated"][name] for name in ("layer", "head", "mean")) == stated
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_card_is_shown_in_every_language(visit: Visit, echo: Path, lang: i18n.Language) -> None:
+    app = visit("output", lang=lang, model=NAME, text=TEXT)
+    said = "\n".join(each.value for each in app.main.markdown)
+    assert i18n.text(lang, "card.title") in [each.value for each in app.subheader]
+    assert "An \\*echo\\*\\." in said
+    assert "| exact \\| answers | 0.5 (" in said
+    assert "| ≥\N{NARROW NO-BREAK SPACE}0.99 | 500 |" in said
+    assert "| loss | 0.25 | ≤\N{NARROW NO-BREAK SPACE}1 |  |" in said
+    assert "1,200" in said and "12" in said
+    assert any(f"`attnviz check {NAME}`" in each.value for each in app.main.caption)
+
+
+def head_buttons(app: AppTest) -> list[str]:
+    return [each.label for each in app.button if each.key.startswith(KEY("card.head."))]
+
+
+def test_a_head_of_the_card_is_opened(visit: Visit, echo: Path) -> None:
+    app = visit("output", model=NAME, text=TEXT)
+    # the mean of a layer is no head to open
+    assert head_buttons(app) == [
+        NOTES[0].head.replace(".", "\\."),
+        NOTES[2].head.replace(".", "\\."),
+    ]
+    said = [each.value for each in app.main.markdown if "back" in each.value]
+    assert len(said) == 1 and "\\<b\\>" in said[0] and "\\[x\\]" in said[0]
+    app.button(KEY("card.head.0")).click().run()
+    assert not app.error
+    found = parameters(app)
+    wanted = {"stack": "decoder", "kind": "cross", "layer": "1", "head": "2"}
+    assert wanted.items() <= found.items()
+
+
+def test_a_model_without_a_card_has_none(visit: Visit) -> None:
+    app = visit("output")
+    assert not head_buttons(app)
+    assert i18n.text("en", "card.title") not in [each.value for each in app.subheader]
+
+
+def test_another_model_forgets_the_target_and_shows_its_own_example(
+    visit: Visit, echo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(examples.TYPED_HERE, NAME, (examples.Example("short", OTHER),))
+    app = visit("output")
+    app.selectbox(KEY("model.en")).set_value(NAME).run()
+    assert app.sidebar.text_area(KEY("text")).value == OTHER
+    assert parameters(app) == {
+        "model": NAME,
+        "target": answer(attnviz.load(echo), OTHER),
+    }
+    app.selectbox(KEY("model.en")).set_value("minilm").run()
+    assert parameters(app) == {}
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_dates_open_with_a_date(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("output", lang=lang, model="dates")
+    assert not app.error and not app.info
+    assert app.sidebar.text_area(KEY("text")).value == examples.texts("dates")[0]
+    assert parameters(app)["target"] == "1948-01-12"  # Monday, January 12, 1948
+    known = cards.card("dates")
+    assert known is not None
+    assert head_buttons(app)[0] == known.description.heads[0].head.replace(".", "\\.")
+
+
+def test_dates_say_what_they_do_not_know(visit: Visit) -> None:
+    app = visit("overview", model="dates", text="Monday morning")
+    assert [each.value for each in app.info] == [i18n.text("en", "notice.no_date")]
+    app = visit("overview", model="dates", text="A parrot hatched on 4 July 1976.")
+    said = i18n.text("en", "notice.unknown_words", words=frame.plain("A, parrot, hatched"))
+    assert [each.value for each in app.info] == [said]

@@ -1,0 +1,152 @@
+"""Models that write: how tokens are drawn, what they were drawn from, the player on every page."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n
+from attnviz.capture.generation import Generation
+from attnviz.outputs.next_token import distribution
+from attnviz.ui import state
+from attnviz.ui.components.buffer import unpack
+from attnviz.ui.components.writing import NAME, NO_SLOT
+from tests.pages.conftest import Visit, parameters, sent
+from tests.pages.test_selection import view
+
+KEY = state.widget_key
+TEXT = "the cat sat on"
+HOT = {"temperature": "1.5", "top_k": "7", "top_p": "0.8", "seed": "2"}
+Tiny = Callable[[str], str]
+
+
+def test_a_text_alone_shows_what_follows_it(visit: Visit, tiny: Tiny) -> None:
+    app = visit("output", text=TEXT, model=tiny("gpt2"))
+    assert not app.error
+    header, arrays = sent(app)
+    assert header["written"] == [0, 0, 0, 0]
+    cap = attnviz.capture(attnviz.load(tiny("gpt2")), TEXT)
+    assert cap.logits is not None
+    expected = np.sort(distribution(cap.logits[0]).before[-1])[::-1][:12]
+    np.testing.assert_allclose(arrays["before"][-1, :12], expected, rtol=1e-5)
+    assert arrays["drawn"][-1] == NO_SLOT
+    assert header["draws"]["sampled"] == 0
+    assert header["draws"]["sampling"] == i18n.text("en", "sampling.greedy")
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_button_lets_it_write(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
+    app = visit("output", lang=lang, text=TEXT, model=tiny("gpt2"))
+    button = app.button(KEY("write"))
+    assert button.label == i18n.text(lang, "action.write", count=20)
+    button.click().run()
+    assert not app.error
+    assert parameters(app)["generate"] == "20"
+    header, arrays = sent(app)
+    n = sum(header["written"])
+    assert n > 0
+    # greedy: each written token was the likeliest after the one before it
+    assert arrays["drawn"][3:-1].tolist() == [0] * n
+    assert KEY("write") not in [each.key for each in app.button]
+
+
+def test_it_writes_no_more_than_there_is_room(visit: Visit, tiny: Tiny) -> None:
+    app = visit("output", text=" ".join(["cat"] * 25), model=tiny("gpt2"))
+    assert app.button(KEY("write")).label == i18n.text("en", "action.write", count=7)
+    app.button(KEY("write")).click().run()
+    assert not app.error
+    app = visit("output", text=" ".join(["cat"] * 32), model=tiny("gpt2"))
+    assert KEY("write") not in [each.key for each in app.button]
+
+
+def test_sampling_is_what_the_library_samples(visit: Visit, tiny: Tiny) -> None:
+    app = visit("output", text=TEXT, model=tiny("llama"), generate="6", **HOT)
+    assert not app.error
+    header, arrays = sent(app)
+    how = Generation(7, temperature=1.5, top_k=7, top_p=0.8, seed=2)
+    cap = attnviz.capture(attnviz.load(tiny("llama")), TEXT, generate=how)
+    assert header["tokens"] == list(cap.tokens.labels)
+    assert cap.logits is not None
+    after = distribution(cap.logits[0], 1.5, 7, 0.8).after
+    np.testing.assert_allclose(arrays["after"][:, 0], after.max(-1), rtol=1e-5)
+    assert arrays["left"].tolist() == (after > 0).sum(-1).tolist()
+    assert header["draws"]["sampled"] == 1
+    assert "1.5" in header["draws"]["sampling"]
+    for name in HOT:
+        assert parameters(app)[name] == HOT[name]
+
+
+def test_the_sidebar_changes_how_it_draws(visit: Visit, tiny: Tiny) -> None:
+    app = visit("output", text=TEXT, model=tiny("gpt2"), generate="5", query="2")
+    assert app.number_input(KEY("top_k")).disabled
+    before = sent(app)[0]["tokens"]
+    app.slider(KEY("temperature")).set_value(2.0).run()
+    assert not app.error
+    assert view(app).temperature == 2.0
+    assert view(app).query is None
+    assert not app.number_input(KEY("top_k")).disabled
+    app.number_input(KEY("seed")).set_value(4).run()
+    app.number_input(KEY("top_k")).set_value(9).run()
+    app.slider(KEY("top_p")).set_value(0.9).run()
+    assert not app.error
+    found = parameters(app)
+    assert [found[name] for name in HOT] == ["2.0", "9", "0.9", "4"]
+    assert sent(app)[0]["tokens"] != before
+
+
+def test_a_seed_means_nothing_when_it_is_greedy(visit: Visit, tiny: Tiny) -> None:
+    one, other = (
+        visit("output", text=TEXT, model=tiny("gpt2"), generate="5", seed=seed, top_k="3")
+        for seed in ("0", "9")
+    )
+    assert sent(one)[0]["tokens"] == sent(other)[0]["tokens"]
+    assert sent(one)[0]["draws"]["sampled"] == 0
+
+
+def test_an_encoder_is_asked_for_no_sampling(visit: Visit) -> None:
+    app = visit("output", text=TEXT, temperature="1.0")
+    assert not app.error
+    assert not app.slider
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_controls_speak_every_language(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
+    app = visit("output", lang=lang, text=TEXT, model=tiny("gpt2"), generate="3", **HOT)
+    assert not app.error
+    assert i18n.text(lang, "sampling.title") in [each.label for each in app.sidebar.expander]
+    assert app.slider(KEY("top_p")).label == i18n.text(lang, "sampling.top_p")
+
+
+@pytest.mark.parametrize("page", ["overview", "head", "steps"])
+def test_the_player_stands_above_what_was_written(visit: Visit, tiny: Tiny, page: str) -> None:
+    app = visit(page, text=TEXT, model=tiny("gpt2"), generate="4")
+    assert not app.error
+    header, arrays = sent(app, player=True)
+    assert header["written"] == [0] * 4 + [1] * 4
+    assert not arrays
+    again = visit(page, text=TEXT, model=tiny("gpt2"))
+    assert len(again.get("bidi_component")) == 1
+
+
+def test_a_translators_player_belongs_to_the_stack_that_writes(visit: Visit, tiny: Tiny) -> None:
+    asked = {"text": TEXT, "model": tiny("t5"), "generate": "5"}
+    app = visit("overview", **asked, stack="decoder", kind="cross")
+    assert not app.error
+    header, _ = sent(app, player=True)
+    assert header["cross"] == 1
+    app = visit("overview", **asked, stack="encoder", kind="self")
+    assert len(app.get("bidi_component")) == 1
+
+
+def test_a_translator_shows_what_it_drew_from(visit: Visit, tiny: Tiny) -> None:
+    app = visit("output", text=TEXT, model=tiny("t5"), generate="5")
+    assert not app.error
+    (component,) = [
+        each for each in app.main.get("bidi_component") if each.proto.component_name == NAME
+    ]
+    header, arrays = unpack(component.proto.bytes)
+    cap = attnviz.capture(attnviz.load(tiny("t5")), TEXT, generate=6)
+    assert header["tokens"] == list(cap.tokens_of(0, "decoder").labels)
+    assert header["key_tokens"] == list(cap.tokens_of(0, "encoder").labels)
+    assert arrays["drawn"][:-1].tolist() == [0] * cap.n_generated

@@ -1,0 +1,109 @@
+"""The wrapper of writing: what travels in full and for the bar alone, and which texts it needs."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.ui.components import bundle, writing
+from attnviz.ui.components.buffer import quantise, unpack
+from attnviz.ui.components.heads import HeadsView, strings_of
+from attnviz.ui.components.writing import EMPTY, NO_SLOT, Draws, pack_player, pack_writing
+from tests.unit.ui.test_components_grid_head import axis
+
+LAYERS, HEADS, TOKENS = 2, 3, 5
+VIEW = HeadsView(
+    model="stories",
+    queries=axis("<s>", "</script><img src=x>", "%{x}", "שלום", "cat"),
+    keys=axis("<s>", "</script><img src=x>", "%{x}", "שלום", "cat"),
+    cross=False,
+    sentences=(("L spreads",) * HEADS,) * LAYERS,
+    weights=np.tril(np.full((LAYERS, HEADS, TOKENS, TOKENS), 0.2, np.float32)),
+)
+DRAWS = Draws(
+    first=3,
+    n_vocabulary=11,
+    labels=(("cat", "<b>", "dog"), ("dog", "cat", "")),
+    before=np.array([[0.5, 0.25, 0.125], [0.5, 0.375, 0]], np.float32),
+    after=np.array([[0.75, 0.25, 0], [1, 0, 0]], np.float32),
+    cut=np.array([[0, 0, 1], [0, 2, 0]], np.uint8),
+    drawn=np.array([2, -1]),
+    rank=np.array([4, -1]),
+    others=np.array([[0.125, 0], [0.125, 0]], np.float32),
+    n_left=np.array([2, 1]),
+    sampled=True,
+    sampling="temperature 0.5",
+)
+
+
+def test_a_buffer_holds_text_weights_and_draws() -> None:
+    header, arrays = unpack(pack_writing(VIEW, DRAWS, {"hint": "x"}))
+    assert header["tokens"] == list(VIEW.queries.labels)
+    assert header["written"] == [0, 0, 0, 0, 1]
+    assert header["compact"] == 0
+    np.testing.assert_array_equal(arrays["weights"], quantise(VIEW.weights, 8))
+    draws = header["draws"]
+    vocabulary = draws["vocabulary"]
+    named = [[None if i == EMPTY else vocabulary[i] for i in row] for row in arrays["ids"]]
+    assert named == [["cat", "<b>", "dog"], ["dog", "cat", None]]
+    assert arrays["drawn"].tolist() == [2, NO_SLOT]
+    for name in ("before", "after", "cut", "others"):
+        np.testing.assert_array_equal(arrays[name], getattr(DRAWS, name))
+    assert arrays["left"].tolist() == [2, 1]
+    assert (draws["first"], draws["n_vocabulary"], draws["sampled"]) == (3, 11, 1)
+
+
+def test_the_bar_alone_carries_no_weights() -> None:
+    extent = VIEW.extent
+    data = pack_player(VIEW.queries, VIEW.keys, False, extent, {})
+    header, arrays = unpack(data)
+    assert (header["compact"], arrays) == (1, {})
+    assert (header["n_layers"], header["n_heads"]) == (LAYERS, HEADS)
+    assert (header["n_query"], header["n_key"]) == (TOKENS, TOKENS)
+
+
+def test_demo_json_is_the_header_that_travels() -> None:
+    data = pack_writing(VIEW, DRAWS, strings_of(writing.STRING_KEYS, lambda key: key))
+    start = 4 + int.from_bytes(data[:4], "little")
+    demo = json.loads((bundle.FOLDER / "writing" / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4:start]) == demo
+
+
+def test_codes_are_those_of_the_browser() -> None:
+    source = (bundle.FOLDER / "writing" / "draws.js").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^const (\w+) = (\d+);", source, re.MULTILINE))
+    assert found == {"EMPTY": str(EMPTY), "NO_SLOT": str(NO_SLOT)}
+
+
+@pytest.mark.parametrize("keys", [writing.STRING_KEYS, writing.PLAYER_KEYS])
+def test_the_texts_it_asks_for_exist(keys: tuple[str, ...]) -> None:
+    short = [key.rpartition(".")[2] for key in keys]
+    assert len(set(short)) == len(short)
+    assert all(i18n.has(f"component.{key}") for key in keys)
+
+
+def test_the_bar_asks_for_no_other_texts_than_it_gets() -> None:
+    source = (bundle.FOLDER / "writing" / "player.js").read_text(encoding="utf-8")
+    used = set(re.findall(r"strings\.(\w+)", source)) | set(re.findall(r'icon\("(\w+)"', source))
+    used |= {"pause"} | {f"speed_{pace}" for pace in re.findall(r"(\w+): \d{3,}", source)}
+    assert used == {key.rpartition(".")[2] for key in writing.PLAYER_KEYS}
+
+
+def app_of_writing() -> None:
+    import streamlit as st  # the function runs as a script of its own
+
+    from attnviz.ui.components import writing
+    from attnviz.ui.components.selection import Extent
+
+    st.text(repr(writing.show_writing(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+
+
+def test_it_mounts_with_its_bytes() -> None:
+    ran = AppTest.from_function(app_of_writing).run()
+    assert not ran.exception
+    (mounted,) = ran.get("bidi_component")
+    assert mounted.proto.component_name == writing.NAME
+    assert ran.text[0].value == "ComponentResult(selection=None, open=None)"
