@@ -1,23 +1,37 @@
 """An app for the tests alone: one component with tokens that no tokenizer would make.
 
-`?show=grid|head|steps|masks` says which. Every text that a component takes is hostile: tokens,
-the sentences about heads, the model's name, reasons. One step has an error above its tolerance.
-The numbers are made up; what they look like is not looked at here.
+`?show=grid|head|…` says which, by the names in `main`. Every text that a component has is hostile:
+tokens, the sentences about heads, the model's name, reasons. One step has an error above its
+tolerance. The numbers are made up; what they look like is not looked at here.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
 from attnviz.i18n import catalogue
 from attnviz.types import StepView
-from attnviz.ui.components import grid, head, masks, steps
-from attnviz.ui.components.heads import Axis, HeadsView, strings_of
+from attnviz.ui.components import (
+    alignment,
+    bars,
+    grid,
+    head,
+    masks,
+    patches,
+    similarity,
+    steps,
+    tiles,
+    writing,
+)
+from attnviz.ui.components.heads import Axis, HeadsView, Patches, strings_of
 from attnviz.ui.components.selection import Extent
 from tests.support.hostile import TOKENS
 
 N = len(TOKENS)
 N_LAYERS, N_HEADS, D_HEAD, D_MODEL = 2, 3, 5, 15
 AXIS = Axis(TOKENS, special=np.zeros(N, dtype=np.bool_), written=np.zeros(N, dtype=np.bool_))
+WRITTEN_AXIS = replace(AXIS, written=np.arange(N) >= N // 2)
 EXTENT = Extent(N_LAYERS, N_HEADS, N, N)
 SHAPES = {
     **dict.fromkeys(("x", "projected"), (("query", "d_model"), (N, D_MODEL))),
@@ -112,16 +126,94 @@ def show_masks() -> None:
     masks.show_masks(masks.pack_masks(data), EXTENT)
 
 
+def show_alignment() -> None:
+    row = tuple(alignment.ShownWord(token, at) for at, token in enumerate(TOKENS))
+    view = alignment.AlignmentView(
+        source=row,
+        target=row,
+        weights=random(N_LAYERS, N_HEADS, N, N) / N,
+        stated=alignment.Stated(0, 1, None, " ".join(TOKENS)),
+    )
+    data = alignment.pack_alignment(view, words(alignment.STRING_KEYS))
+    alignment.show_alignment(data, EXTENT)
+
+
+def show_similarity() -> None:
+    view = similarity.SimilarityView(" ".join(TOKENS), TOKENS, 1, random(N, N))
+    similarity.show_similarity(similarity.pack_similarity(view, words(similarity.STRING_KEYS)))
+
+
+def show_writing() -> None:
+    parts = random(N, N + 1) / (N + 1)
+    view = replace(heads_view(), queries=WRITTEN_AXIS, keys=WRITTEN_AXIS)
+    draws = writing.Draws(
+        first=0,
+        n_vocabulary=99,
+        labels=((*TOKENS, ""),) * N,
+        before=parts,
+        after=parts,
+        cut=np.resize(np.arange(3, dtype=np.uint8), parts.shape),
+        drawn=np.arange(N),
+        rank=np.arange(N),
+        others=random(N, 2),
+        n_left=np.arange(N),
+        sampled=True,
+        sampling=" ".join(TOKENS),
+    )
+    data = writing.pack_writing(view, draws, words(writing.STRING_KEYS))
+    writing.show_writing(data, EXTENT)
+
+
+def show_bars() -> None:
+    rows = tuple(bars.Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
+    view = bars.BarsView(TOKENS[0], rows, note=" ".join(TOKENS), values="a", seconds="b")
+    bars.show_bars(bars.pack_bars(view, words(bars.STRING_KEYS)))
+
+
+def show_patches() -> None:
+    """Half of the tokens are patches of a picture, the others stand beside them."""
+    rows, columns = 2, N // 4
+    picture = np.zeros((8, 8, 3), dtype=np.uint8)
+    grid_of = Patches(rows, columns, first=N - rows * columns, picture=picture)
+    view = replace(heads_view(), patches=grid_of)
+    patches.show_patches(patches.pack_patches(view, words(patches.STRING_KEYS)), EXTENT)
+
+
+def show_tiles() -> None:
+    data = tiles.TilesData(
+        stamp=TOKENS[0],
+        axes_stamp=TOKENS[0],
+        axes=(AXIS, AXIS),
+        cross=False,
+        layer=0,
+        head=1,
+        extent=EXTENT,
+        top=0,
+        ready=True,
+        want=tiles.Want(),
+        strings=words(tiles.STRING_KEYS),
+        exact={(0, 0, 0): random(tiles.SIDE, tiles.SIDE)},
+        cells=tuple((query, N - 1 - query, 0.5) for query in range(N)),
+    )
+    tiles.show_tiles(tiles.pack_tiles(data))
+
+
 def main() -> None:
     show = {
         "grid": lambda: grid.show_grid(
             grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT
         ),
+        "bars": show_bars,
+        "patches": show_patches,
         "head": lambda: head.show_head(
             head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT
         ),
         "steps": show_steps,
         "masks": show_masks,
+        "alignment": show_alignment,
+        "similarity": show_similarity,
+        "writing": show_writing,
+        "tiles": show_tiles,
     }
     show[st.query_params["show"]]()
 

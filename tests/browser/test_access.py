@@ -8,14 +8,17 @@ from tests.support.browser import accessibility_problems
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The cat sat on the mat."
-PAGES = ("", "head", "steps", "masks")
+PAGES = ("", "head", "steps", "masks", "output")
 MOST_TABS = 60
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", PAGES)
 def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:
-    opened = visit(path, text=TEXT, layer=1, head=2, query=3, key=2, scheme=scheme)
+    painted = path != "output"  # a table has no canvas
+    asked = {"layer": 1, "head": 2, "query": 3, "key": 2}
+    opened = visit(path, text=TEXT, scheme=scheme, canvases=painted, **asked)
+    expect(opened.page.locator(".av").first).to_be_visible()
     assert accessibility_problems(opened.page) == []
 
 

@@ -104,7 +104,7 @@ def test_a_lone_surrogate_in_the_address_becomes_a_replacement(visit: OpenVisit)
     check(opened)
 
 
-@pytest.mark.parametrize("show", ["grid", "head", "steps", "masks"])
+@pytest.mark.parametrize("show", ["grid", "head", "patches", "steps", "masks", "writing", "tiles"])
 def test_hostile_tokens_in_a_component(visit: OpenVisit, component_server: str, show: str) -> None:
     opened = visit("", url=component_server, show=show, layer=0, head=1, query=0, key=0)
     check(opened)
@@ -115,6 +115,32 @@ def test_hostile_tokens_in_a_component(visit: OpenVisit, component_server: str, 
     for key in ["ArrowRight", "ArrowDown"]:
         opened.page.keyboard.press(key)
     canvases.first.hover()
+    check(opened)
+
+
+def test_hostile_words_in_an_alignment(visit: OpenVisit, component_server: str) -> None:
+    opened = visit("", url=component_server, show="alignment")
+    shown = [token.replace("\ud83d", "?") for token in TOKENS]
+    words = opened.page.locator(".av-word[data-side=target]")
+    assert words.all_text_contents() == shown
+    for place in range(len(shown)):
+        words.nth(place).focus()
+        expect(opened.page.locator(".av-align .av-bar").first).to_be_visible()
+    expect(opened.page.locator(".av-align [role=status]")).to_contain_text("looks at")
+    check(opened)
+
+
+def test_hostile_names_of_bars(visit: OpenVisit, component_server: str) -> None:
+    opened = visit("", url=component_server, show="bars", canvases=False)
+    names = opened.page.locator(".av-bar-name bdi")
+    expect(names).to_have_text([token.replace("\ud83d", "?") for token in TOKENS])
+    check(opened)
+
+
+def test_hostile_sentences_in_a_table(visit: OpenVisit, component_server: str) -> None:
+    opened = visit("", url=component_server, show="similarity", canvases=False)
+    rows = opened.page.locator(".av-similarity tbody th bdi")
+    expect(rows).to_have_text([token.replace("\ud83d", "?") for token in TOKENS])
     check(opened)
 
 

@@ -47,8 +47,7 @@ def test_back_returns_in_one_step(visit: OpenVisit) -> None:
 
 def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:
     opened = visit("masks", lang="en", text=TEXT)
-    opened.page.get_by_role("combobox", name=text("en", "language.label")).click()
-    opened.page.get_by_role("option", name=text("zh", "language.name")).click()
+    opened.choose(text("en", "language.label"), text("zh", "language.name"))
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("masks", "zh"))
     second = opened.page.get_by_role("textbox", name=text("zh", "sidebar.text2"))
     second.fill("")

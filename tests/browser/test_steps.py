@@ -100,12 +100,33 @@ def test_the_arithmetic_shows_the_numbers_of_the_library(
         wanted = float(getattr(steps, stage)[QUERY, KEY])
         assert number(shown.inner_text()) == pytest.approx(wanted, abs=6e-5), stage
     q, k = steps.q[QUERY].numpy(), steps.k[KEY].numpy()
-    largest = np.argsort(-np.abs(q * k), kind="stable")[:6]
+    largest = np.argsort(-np.abs(q * k), kind="stable")[:8]
     terms = opened.page.locator("li[data-sum=scores] .term").all()
     assert [int(data(term)["component"]) for term in terms] == largest.tolist()
     values = [float(data(term)["value"]) for term in terms]
     assert values == pytest.approx((q * k)[largest].tolist(), abs=6e-5)
+    check_running_sum(opened, float(steps.scores[QUERY, KEY]))
     check_mixed(opened, steps)
+    check_effect(opened, steps)
+
+
+def check_running_sum(visit: Visit, score: float) -> None:
+    """Products and running sum add up to the score, to the last digit that is printed."""
+    table = visit.page.locator("table.terms")
+    products = [number(of) for of in table.locator("tbody td.product-bar").all_inner_texts()]
+    running = [number(of) for of in table.locator("tbody td:last-child").all_inner_texts()]
+    assert running == pytest.approx(np.cumsum(products).tolist(), abs=1e-9)
+    assert running[-1] == number(table.locator("tfoot td").first.inner_text())
+    assert running[-1] == pytest.approx(score, abs=6e-5)
+
+
+def check_effect(visit: Visit, steps: Steps) -> None:
+    """‖α·f(x)‖ and its place in the row, from W_O itself."""
+    assert steps.w_o is not None
+    effects = (steps.weights[QUERY, :, None] * (steps.v @ steps.w_o)).norm(dim=1)
+    said = visit.page.locator("li[data-sum=projected] [data-effect]")
+    assert float(data(said)["effect"]) == pytest.approx(float(effects[KEY]), rel=1e-5)
+    assert int(data(said)["rank"]) == 1 + int((effects > effects[KEY]).sum())
 
 
 def check_mixed(visit: Visit, steps: Steps) -> None:
@@ -125,8 +146,8 @@ def test_all_products_add_up_to_the_score(visit: OpenVisit, minilm: LoadedModel)
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
     opened.page.get_by_role("button", name="Show all 32 products").click()
     table = opened.page.locator("table.terms")
-    products = [number(text) for text in table.locator("tbody td:last-child").all_inner_texts()]
-    total = number(table.locator("tfoot td").inner_text())
+    products = [number(text) for text in table.locator("tbody td.product-bar").all_inner_texts()]
+    total = number(table.locator("tfoot td").first.inner_text())
     assert len(products) == 32
     assert sum(products) == pytest.approx(total, abs=1e-9)  # to the last digit that is printed
     assert total == pytest.approx(float(steps.scores[QUERY, KEY]), abs=1e-5)

@@ -11,9 +11,9 @@ from attnviz import cli, masks
 from tests.contracts import project
 
 PUBLIC = (
-    "AttentionCall AttnVizError BadInput BadMask Capture CaptureMismatch HeadId LoadedModel "
-    "MissingExtra ModelCard ModelKey ModelNotFound StepView Steps Tokens TooLarge "
-    "UnsupportedAttention capture derive figures load masks metrics models record"
+    "AttentionCall AttnVizError BadInput BadMask Cancelled Capture CaptureMismatch HeadId "
+    "LoadedModel MissingExtra ModelCard ModelKey ModelNotFound StepView Steps Tokens TooLarge "
+    "UnsupportedAttention capture derive figures load masks metrics models record tiles"
 ).split()
 
 
@@ -78,7 +78,7 @@ def test_errors_are_one_tree() -> None:
     errors = [
         getattr(attnviz, name) for name in names if issubclass(getattr(attnviz, name), Exception)
     ]
-    assert len(errors) == 8
+    assert len(errors) == 9
     assert all(issubclass(error, attnviz.AttnVizError) for error in errors)
 
 

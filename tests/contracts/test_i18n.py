@@ -79,7 +79,10 @@ def test_every_model_and_page_has_its_texts() -> None:
 # --- the strings that components show ----------------------------------------------------------
 
 STRING = re.compile(r"\bstrings(?:\.(\w+)|\[\"(\w+)\"\])")
-COMPONENTS = ("grid", "head", "steps", "masks")
+COMPONENTS = (
+    *("alignment", "bars", "grid", "head", "pad", "patches", "similarity", "steps", "masks"),
+    *("tiles", "writing"),
+)
 
 
 def asked_for(source: str) -> set[str]:

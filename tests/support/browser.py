@@ -35,11 +35,11 @@ def chromium() -> Iterator[Browser]:
 
 
 def settle(page: Page, canvases: bool = True) -> None:
-    """Waits until the script has run, nothing is stale, and every canvas has painted."""
+    """Waits until the script has run, nothing is stale, and a canvas in sight has painted."""
     page.wait_for_selector(IDLE, timeout=READY_LIMIT_MS)
     page.wait_for_selector("[data-stale=true]", state="detached", timeout=READY_LIMIT_MS)
     if canvases:
-        page.locator("canvas[data-drawn]").first.wait_for(timeout=READY_LIMIT_MS)
+        page.locator("canvas[data-drawn]:visible").first.wait_for(timeout=READY_LIMIT_MS)
 
 
 def outside_requests(page: Page, url: str) -> list[str]:

@@ -9,17 +9,28 @@ waits for what it expects to see.
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, WebSocket, expect
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Dialog,
+    Locator,
+    Page,
+    TimeoutError,
+    WebSocket,
+    expect,
+)
 
 from tests.support.browser import outside_requests, settle
 
 # Streamlit asks for these beside a deep link first, then at the root
 KNOWN_404 = ("/_stcore/health", "/_stcore/host-config")
 POLL_MS = 20
+OPEN_MS = 1000  # how long the options of a box may take to show
 ANYTHING = re.compile("")
 VIEWPORT = {"width": 1280, "height": 900}
 
@@ -75,6 +86,18 @@ class Visit:
     def canvas(self, name: str) -> Locator:
         """The canvas whose accessible name begins with these words."""
         return self.page.locator(f'canvas[aria-label^="{name}"]')
+
+    def choose(self, label: str, option: str, limit_s: float = 20.0) -> None:
+        """Opens a select box and takes one of its options; opens it again if a run closed it."""
+        box = self.page.get_by_role("combobox", name=label, exact=True)
+        wanted = self.page.get_by_role("option", name=option)
+        deadline = time.monotonic() + limit_s
+        while not wanted.is_visible():
+            assert time.monotonic() < deadline, f"{option} did not show within {limit_s} s"
+            box.click()
+            with suppress(TimeoutError):
+                wanted.wait_for(timeout=OPEN_MS)
+        wanted.click()
 
     def type_text(self, text: str, label: str = "Text") -> None:
         """Puts a text into the sidebar's box and applies it, as a visitor does."""

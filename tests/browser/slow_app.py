@@ -1,0 +1,33 @@
+"""An app for the tests alone: the whole app, but each block of a long head takes a while.
+
+So that a test can see the progress and stop it, on any machine.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+import attnviz
+from attnviz import tiles
+
+BLOCK_S = 0.3
+original = tiles.build
+
+
+def slow_build(call: Any, head: int, *, progress: Callable[[float], None], **options: Any) -> Any:
+    cancel: threading.Event = options["cancel"]
+
+    def slow(fraction: float) -> None:
+        progress(fraction)
+        if not cancel.is_set():
+            time.sleep(BLOCK_S)
+
+    return original(call, head, progress=slow, **options)
+
+
+tiles.build = slow_build
+app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py")

@@ -1,0 +1,90 @@
+"""Changing numbers by hand on the page Steps: what follows is computed anew, and undone again."""
+
+import pytest
+from playwright.sync_api import expect
+
+import attnviz
+from attnviz.edits import parse
+from attnviz.models.loaded import LoadedModel
+from attnviz.steps import Steps
+from tests.browser.conftest import OpenVisit
+from tests.browser.test_steps import HEAD, KEY, LAYER, QUERY, TEXT, N, canvas, number, panel
+from tests.support.canvas import cell_middle
+from tests.support.visit import Visit, expect_data
+
+COMPONENT = 5
+
+
+def edited(minilm: LoadedModel, text: str) -> Steps:
+    return attnviz.derive(attnviz.capture(minilm, TEXT).call(LAYER), HEAD, edits=parse(text))
+
+
+def choose(visit: Visit, stage: str, row: int, col: int, n_cols: int) -> None:
+    where = canvas(visit, stage)
+    x, y = cell_middle(where, row, col, N, n_cols)
+    where.click(position={"x": x, "y": y})
+
+
+def type_value(visit: Visit, value: str) -> None:
+    box = visit.page.locator("input.edit-value")
+    box.fill(value)
+    box.press("Enter")
+
+
+def shown_weight(visit: Visit) -> float:
+    return number(visit.page.locator("li[data-sum=weights] .result").inner_text())
+
+
+def test_a_query_is_changed_and_everything_after_it(visit: OpenVisit, minilm: LoadedModel) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
+    top = opened.page.locator(".av.steps")
+    choose(opened, "q", QUERY, COMPONENT, 32)
+    type_value(opened, "2.5")
+    expect_data(top, edits="1")
+    steps = edited(minilm, f"q.{QUERY}.{COMPONENT}=2.5")
+    plain = edited(minilm, "")
+    assert shown_weight(opened) == pytest.approx(float(steps.weights[QUERY, KEY]), abs=1e-4)
+    assert f"edits=q.{QUERY}.{COMPONENT}" in opened.page.url
+    change = float((steps.weights - plain.weights).abs().max())
+    badge = panel(opened, "weights").locator(".badge")
+    assert number(badge.inner_text().split("=")[1]) == pytest.approx(change, rel=5e-3)
+    # the original stays at hand, and so does the difference
+    opened.page.get_by_role("radio", name="original").click()
+    assert shown_weight(opened) == pytest.approx(float(plain.weights[QUERY, KEY]), abs=1e-4)
+    opened.page.get_by_role("radio", name="difference").click()
+    choose(opened, "weights", QUERY, KEY, N)
+    wanted = float(steps.weights[QUERY, KEY] - plain.weights[QUERY, KEY])
+    readout = panel(opened, "weights").locator(".readout b")
+    assert number(readout.inner_text()) == pytest.approx(wanted, abs=6e-5)
+    opened.page.get_by_role("button", name="Undo all edits").click()
+    expect_data(top, edits="0")
+    assert "edits" not in opened.page.url
+    assert shown_weight(opened) == pytest.approx(float(plain.weights[QUERY, KEY]), abs=1e-4)
+
+
+def test_an_address_with_edits_is_restored_and_a_cell_is_blocked(
+    visit: OpenVisit, minilm: LoadedModel
+) -> None:
+    text = f"masked.{QUERY}.0=-inf,q.1.2=3"
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY, edits=text)
+    top = opened.page.locator(".av.steps")
+    expect_data(top, edits="2")
+    steps = edited(minilm, text)
+    assert shown_weight(opened) == pytest.approx(float(steps.weights[QUERY, KEY]), abs=1e-4)
+    # the blocked cell is opened again: one edit more, on the same entry
+    choose(opened, "masked", QUERY, 0, N)
+    expect(opened.page.get_by_role("button", name="Open this cell")).to_be_visible()
+    opened.page.get_by_role("button", name="Open this cell").click()
+    expect(opened.page.get_by_role("button", name="Block this cell")).to_be_visible()
+    choose(opened, "weights", QUERY, KEY, N)
+    plain = edited(minilm, "")
+    assert shown_weight(opened) == pytest.approx(float(plain.weights[QUERY, KEY]), abs=1e-4)
+    # another head has nothing edited
+    opened.page.locator("select[data-pick=head]").select_option("3")
+    expect_data(top, head="3", edits="0")
+
+
+def test_nonsense_in_the_address_is_left_out(visit: OpenVisit) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, edits="q.1=<b>")
+    expect_data(opened.page.locator(".av.steps"), edits="0")
+    expect(opened.page.get_by_text("edits", exact=False).first).to_be_visible()

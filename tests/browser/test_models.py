@@ -1,0 +1,137 @@
+"""Models that are not in the list, and attention that is no square: tiny folders in a browser."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+import attnviz
+from attnviz.i18n import text
+from attnviz.ui import sources
+from tests.browser.conftest import OpenVisit
+from tests.support.canvas import Palette, cell_middle, matrix_colours, pixels
+from tests.support.server import serve
+from tests.support.visit import Visit, expect_data
+
+SOURCE, TARGET = "the cat sat on a mat", "the dog ran"
+LAYER, HEAD = 1, 2
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with tiny models: one that translates, one that writes, one that sees."""
+    from tests.support import folders  # loads torch: not before the settings of the root conftest
+
+    root = tmp_path_factory.mktemp("models")
+    for name in ("marian", "llama", "vit"):
+        folders.save(root / name, name)
+    return root
+
+
+@pytest.fixture(scope="module")
+def own_server(models: Path) -> Iterator[str]:
+    """The address of an app that may open these models."""
+    with serve(env={sources.VARIABLE: str(models)}) as url:
+        yield url
+
+
+def cross_call(models: Path) -> attnviz.AttentionCall:
+    cap = attnviz.capture(attnviz.load(models / "marian"), SOURCE, target=TARGET)
+    return cap.call(LAYER, "cross", "decoder")
+
+
+def test_cross_attention_is_a_rectangle_of_its_two_texts(
+    visit: OpenVisit, own_server: str, models: Path, palettes: dict[str, Palette]
+) -> None:
+    call = cross_call(models)
+    assert call.n_query < call.n_key, "the case is not about a rectangle"
+    cross = {"stack": "decoder", "kind": "cross", "layer": LAYER, "head": HEAD}
+    view = {"model": models / "marian", "text": SOURCE, "target": TARGET, **cross}
+    opened = visit("head", url=own_server, **view)
+    heatmap = opened.canvas("Attention weights of")
+    expect_data(heatmap, rows=call.n_query, cols=call.n_key)
+    weights = call.weights(HEAD).numpy()
+    points, allowed = matrix_colours(heatmap, weights, palettes["light"])
+    found = pixels(heatmap, points)
+    assert all(colour in of for colour, of in zip(found, allowed, strict=True))
+    # a key that lies beyond the last query can be chosen, and carries over to Steps
+    last = (1, call.n_key - 1)
+    x, y = cell_middle(heatmap, *last, call.n_query, call.n_key)
+    heatmap.click(position={"x": x, "y": y})
+    opened.wait_for_parameters(query=last[0], key=last[1])
+    opened.page.get_by_role("link", name=text("en", "page.steps.title"), exact=True).click()
+    shapes = {"q": call.n_query, "k": call.n_key, "v": call.n_key, "weights": call.n_query}
+    for stage, n_row in shapes.items():
+        panel = opened.page.locator(f".panel[data-stage={stage}]")
+        expect_data(panel.locator("canvas[role=img]"), rows_count=n_row)
+    expect(opened.page.locator(".panel[data-stage=k] .formula")).to_contain_text("E·W")
+    expect_data(opened.page.locator(".steps"), query=last[0], key=last[1])
+
+
+def choose_other(opened: Visit, name: str) -> None:
+    """Types a model's name into the box that the last entry of the list opens."""
+    opened.choose(text("en", "sidebar.model"), text("en", "sidebar.other_model"))
+    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
+    box.fill(name)
+    box.press("Enter")
+
+
+def test_a_folder_is_opened_from_its_box_and_another_refused(
+    visit: OpenVisit, own_server: str, models: Path
+) -> None:
+    opened = visit("steps", url=own_server, lang="en", text=SOURCE)
+    choose_other(opened, "/etc")
+    refused = opened.page.get_by_test_id("stAlert")
+    expect(refused).to_contain_text("/etc")
+    expect(refused).to_contain_text(sources.VARIABLE)
+    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
+    box.fill(str(models / "llama"))
+    box.press("Enter")
+    opened.wait_for_parameters(model=models / "llama")
+    # a rotary embedding: q and k before they turn, and after
+    for stage in ("x", "unrotated_q", "unrotated_k", "q", "k"):
+        expect(opened.page.locator(f".panel[data-stage={stage}] canvas[role=img]")).to_be_visible()
+        if stage != "x":
+            badge = opened.page.locator(f".panel[data-stage={stage}] .badge")
+            expect_data(badge, ok="true")
+    expect(opened.page.locator(".panel[data-stage=q] .operator")).to_have_text("RoPE")
+    expect(opened.page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+def test_the_module_from_a_seed_opens_without_a_text(visit: OpenVisit, own_server: str) -> None:
+    opened = visit("steps", url=own_server, lang="en", model="mha-55", head=1)
+    expect(opened.page.get_by_role("textbox")).to_have_count(0)
+    expect(opened.page.locator(".panel canvas[role=img]")).to_have_count(11)
+    expect(opened.page.locator(".panel .absent")).to_have_count(0)
+    expect(opened.page.locator(".panel[data-stage=q] .formula")).to_have_text("Q = X·WQ")
+
+
+def png(colour: tuple[int, int, int]) -> bytes:
+    data = BytesIO()
+    Image.new("RGB", (24, 24), colour).save(data, "PNG")
+    return data.getvalue()
+
+
+def test_an_uploaded_picture_lies_under_its_patches(
+    visit: OpenVisit, own_server: str, models: Path
+) -> None:
+    opened = visit("head", url=own_server, lang="en", model=models / "vit")
+    picture = opened.page.locator("canvas.av-picture")
+    expect_data(opened.canvas("Attention weights of"), rows=10)  # [CLS] and 3 × 3 patches
+    expect_data(picture, first=1)
+    middles = [cell_middle(picture, row, col, 3, 3) for row in range(3) for col in range(3)]
+    before = pixels(picture, middles)
+    file = opened.page.locator("input[type=file]")
+    file.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": png((255, 0, 0))})
+    opened.wait_for_parameters(image="own")
+    opened.wait_until(lambda: pixels(picture, middles) != before)
+    red = pixels(picture, middles)
+    # colours of the weights lie over it, so a patch that is given much is no longer red
+    assert sum(r > max(g, b) for r, g, b in red) >= 5, red
+    file.set_input_files({"name": "b.png", "mimeType": "image/png", "buffer": b"no picture"})
+    expect(opened.page.get_by_test_id("stAlert")).to_have_text(text("en", "error.bad_picture"))
+    opened.wait_for_parameters(image="own")
+    assert pixels(picture, middles) == red
