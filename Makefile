@@ -6,6 +6,7 @@
 #   make bench        the figures of the README, measured here
 #   make format       rewrite the sources in the house format
 #   make screenshots  take the pictures of the docs from the running app
+#   make train NAME=… make an embedded model again, e.g. NAME=stories  (TRAIN_ARGS, e.g. --threads 1)
 #   make clean        remove .venv and caches
 # PYTHON names another python3; PIP_ARGS is passed to pip, e.g. PIP_ARGS='--extra-index-url …' for a mirror.
 
@@ -19,6 +20,8 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 PIP_ARGS ?=
 PYTEST_ARGS ?=
+NAME ?=
+TRAIN_ARGS ?=
 export PYTHON VENV PIP_ARGS
 
 BIN := $(VENV)/bin
@@ -26,7 +29,7 @@ APP_STAMP := $(VENV)/.installed-app
 DEV_STAMP := $(VENV)/.installed-dev
 CODE := app.py attnviz pages tests scripts benchmarks
 
-.PHONY: run test test-all check lint bench format screenshots clean
+.PHONY: run test test-all check lint bench format screenshots train clean
 
 run: $(APP_STAMP)
 	@exec $(BIN)/python -m attnviz.cli app --port $(PORT) --address $(ADDRESS)
@@ -55,6 +58,10 @@ format: $(DEV_STAMP)
 
 screenshots: $(DEV_STAMP)
 	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m scripts.screenshots
+
+train: $(DEV_STAMP)
+	@test -n "$(NAME)" || { echo "say which: make train NAME=stories"; exit 2; }
+	$(BIN)/python -m scripts.train.$(subst -,_,$(NAME)) $(TRAIN_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
