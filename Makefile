@@ -1,6 +1,6 @@
 # attnviz: everything a person or a CI runs. Needs python3 (3.11 or newer), make and bash.
 #   make run          install what the app needs, start it, print its address  (PORT=8501 ADDRESS=127.0.0.1)
-#   make test         checks and all tests but the slow ones; gets a browser where there is none
+#   make test         checks and all tests but the slow ones, JOBS=2 at once; gets a browser where there is none
 #   make test-all     the slow ones too
 #   make check        format, lint, types, layers, contracts: no model, no browser
 #   make bench        the figures of the README, measured here
@@ -20,6 +20,7 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 PIP_ARGS ?=
 PYTEST_ARGS ?=
+JOBS ?= 2
 NAME ?=
 TRAIN_ARGS ?=
 export PYTHON VENV PIP_ARGS
@@ -38,10 +39,10 @@ check: lint
 	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)
 
 test: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
 
 test-all: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check $(wildcard $(CODE))
