@@ -42,6 +42,19 @@ Stage = Literal[
     "projected",
 ]
 STAGES: tuple[Stage, ...] = get_args(Stage)
+Measure = Literal[
+    "previous",
+    "next",
+    "self",
+    "first",
+    "separator",
+    "same",
+    "induction",
+    "entropy",
+    "distance",
+    "peak",
+]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 Axis = Literal["query", "key", "d_model", "d_head", "d_concat"]
 
 

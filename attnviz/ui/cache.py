@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
-from jaxtyping import UInt8
+from jaxtyping import Float32, UInt8
 
 import attnviz
 from attnviz.ui import building
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.alignment import Alignment
     from attnviz.outputs.similarity import Similarity
+    from attnviz.types import Measure
 
 MAX_MODELS = 2
 MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
@@ -218,6 +219,21 @@ def roles(captured: Captured, group: Group) -> "tuple[tuple[HeadRole, ...], ...]
 def _roles(key: str, _group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
     keys = _group.keys() if _group.cross else None
     return attnviz.metrics.describe(_group.all_weights(), _group.queries(), keys, _group.visible())
+
+
+def measures(
+    captured: Captured, group: Group
+) -> "dict[Measure, Float32[np.ndarray, 'layer head']]":
+    """What each head of a group measures on the first text, in every measure."""
+    return _measures(f"{captured.key} {group.name}", group)
+
+
+@st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
+def _measures(key: str, _group: Group) -> "dict[Measure, Float32[np.ndarray, 'layer head']]":
+    from attnviz.metrics.measures import measured
+
+    keys = _group.keys() if _group.cross else None
+    return measured(_group.all_weights(), _group.queries(), keys, _group.visible())
 
 
 def answer(source: Source, shown: str, cut: bool) -> str:

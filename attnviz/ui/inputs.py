@@ -5,6 +5,7 @@ inputs of the component packages. Nothing is computed here but by asking the lib
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from attnviz.ui import cache, sources
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import masks as masks_component
 from attnviz.ui.components import steps as steps_component
-from attnviz.ui.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.ui.components.heads import Axis, HeadMeasure, HeadsView, Patches, strings_of
 from attnviz.ui.groups import Group
 
 if TYPE_CHECKING:
@@ -57,6 +58,18 @@ def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
         weights=group.all_weights(),
         patches=patches(captured, group),
     )
+
+
+def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
+    """All heads of a group, with every measure that this text has."""
+    from attnviz.metrics.measures import UNITS
+
+    found = tuple(
+        HeadMeasure(name, text(lang, f"measure.{name}"), UNITS[name], values)
+        for name, values in cache.measures(captured, group).items()
+        if np.isfinite(values).any()
+    )
+    return replace(heads(lang, captured, group), measures=found)
 
 
 def patches(captured: Captured, group: Group) -> Patches | None:

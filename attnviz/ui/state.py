@@ -24,6 +24,8 @@ from attnviz.models.labels import without_surrogates
 from attnviz.models.registry import REGISTRY
 from attnviz.types import Kind, ModelCard, Stack
 from attnviz.ui import examples, numbers, pictures
+from attnviz.ui.components import options
+from attnviz.ui.components.options import Order
 from attnviz.ui.components.selection import (
     MEANS,
     SCALES,
@@ -52,6 +54,11 @@ WRITTEN_FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
     "edits": (edits.parse, edits.write),
     "lab": (sheet.parse, sheet.write),
 }
+CHECKS: tuple[tuple[Mapping[str, Any], Callable[[str, object], tuple[Any, bool]]], ...] = (
+    (numbers.COUNTS, numbers.count),
+    (numbers.FRACTIONS, numbers.fraction),
+    (options.DEFAULTS, options.checked),
+)
 MAX_CARDS = 8
 
 
@@ -65,9 +72,9 @@ class View:
     of all, where words are aligned. `target` is what an encoder–decoder is to have written,
     `generate` how many tokens the model is to write itself; a `temperature` above 0 samples them
     from `seed`, with `top_k` (0 = off) and `top_p` (1 = off). `image` is the picture that a vision
-    model reads. `query` and `key` are positions, None when no cell is chosen. `edits` are entries
-    of the chosen head that were changed by hand; they go when another head or input is chosen.
-    `lab` is the sheet of the calculator.
+    model reads. `query` and `key` are positions, None when no cell is chosen; from `order` on stand
+    the `options`. `edits` are entries of the chosen head that were changed by hand; they go when
+    another head or input is chosen. `lab` is the sheet of the calculator.
     """
 
     model: str
@@ -92,6 +99,8 @@ class View:
     key: int | None = None
     scale: Scale = "sqrt"
     special: Special = "show"
+    order: Order = "layer"
+    cells: bool = False
     edits: str = ""
     lab: str = ""
 
@@ -121,10 +130,9 @@ def _checked(name: str, raw: object) -> tuple[Any, bool]:
     """(the value to use, or None; whether it is exactly what was given)."""
     if name in INDICES:
         return numbers.index(raw)
-    if name in numbers.COUNTS:
-        return numbers.count(name, raw)
-    if name in numbers.FRACTIONS:
-        return numbers.fraction(name, raw)
+    for among, check in CHECKS:
+        if name in among:
+            return check(name, raw)
     if not isinstance(raw, str):
         return None, False
     if name in MAX_CHARS:

@@ -18,6 +18,7 @@ from attnviz.ui.components import head as one_head
 from attnviz.ui.components import masks as overlays
 from attnviz.ui.components import steps as strip
 from attnviz.ui.components import writing
+from attnviz.ui.components.options import parse_options
 from attnviz.ui.components.selection import Extent, parse_open, parse_selection
 from attnviz.ui.controls import NAVIGATION
 from attnviz.ui.groups import MAX_CELLS, MOST_WHOLE, Group
@@ -62,7 +63,7 @@ def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
         data = cache.buffer(
             f"{captured.key} {group.name} grid {lang}",
             lambda: grids.pack_grid(
-                inputs.heads(lang, captured, group), inputs.strings(lang, grids.STRING_KEYS)
+                inputs.overview(lang, captured, group), inputs.strings(lang, grids.STRING_KEYS)
             ),
         )
         extent, key = group.extent, state.component_key("grid")
@@ -136,9 +137,11 @@ def note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], No
     """
 
     def noted() -> None:
-        chosen = parse_selection(state.component_value(key, "selection"), extent)
+        sent = state.component_value(key, "selection")
+        chosen = parse_selection(sent, extent)
         if chosen is None:
             return
+        state.update(**parse_options(sent))
         moved = state.place() != (chosen.layer, chosen.head)
         state.select(chosen)
         if state.only_a_fragment_runs():

@@ -52,6 +52,16 @@ class Patches:
 
 
 @dataclass(frozen=True, eq=False)
+class HeadMeasure:
+    """One number for each head, by which heads can be sorted; NaN where a head has none."""
+
+    name: str
+    label: str
+    unit: str
+    values: Float32[np.ndarray, "layer head"]
+
+
+@dataclass(frozen=True, eq=False)
 class HeadsView:
     """All heads of one attention; `sentences[layer][head]` says in words what a head does most.
 
@@ -65,6 +75,7 @@ class HeadsView:
     sentences: tuple[tuple[str, ...], ...]
     weights: Float32[np.ndarray, "layer head query key"]
     patches: Patches | None = None
+    measures: tuple[HeadMeasure, ...] = ()
 
     @property
     def extent(self) -> Extent:
@@ -85,6 +96,7 @@ def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, objec
         "n_key": extent.n_key,
         "sentences": [list(row) for row in view.sentences],
         "patches": _patches_header(view.patches),
+        "measures": [{"name": of.name, "label": of.label, "unit": of.unit} for of in view.measures],
     }
 
 
@@ -96,6 +108,8 @@ def pack_heads(
     arrays: dict[str, Packable] = {"weights": quantise(view.weights, bits)}
     if view.patches is not None and with_picture:
         arrays["picture"] = view.patches.picture
+    if view.measures:
+        arrays["measures"] = np.stack([of.values for of in view.measures]).astype(np.float32)
     return pack(header, arrays)
 
 

@@ -12,7 +12,15 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.ui.components import bundle, grid, head
 from attnviz.ui.components.buffer import quantise, unpack
-from attnviz.ui.components.heads import Axis, HeadsView, Patches, pack_heads, strings_of, wide_bits
+from attnviz.ui.components.heads import (
+    Axis,
+    HeadMeasure,
+    HeadsView,
+    Patches,
+    pack_heads,
+    strings_of,
+    wide_bits,
+)
 from attnviz.ui.components.selection import (
     Extent,
     OpenRequest,
@@ -42,7 +50,10 @@ def example() -> HeadsView:
     picture = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
     patches = Patches(rows=1, columns=4, first=1, picture=picture)
     values = weights.astype(np.float32)
-    return HeadsView("minilm", axis(*labels), keys, True, sentences, values, patches)
+    numbers = np.arange(LAYERS * HEADS, dtype=np.float32).reshape(LAYERS, HEADS)
+    numbers[0, 1] = np.nan
+    measures = (HeadMeasure("entropy", "Entropy (bits)", "bits", numbers),)
+    return HeadsView("minilm", axis(*labels), keys, True, sentences, values, patches, measures)
 
 
 @pytest.mark.parametrize(("part", "packer", "bits"), PARTS, ids=["grid", "head"])
@@ -60,6 +71,8 @@ def test_a_buffer_holds_the_view(part: object, packer: Callable[..., bytes], bit
     assert header["sentences"][1][2] == "L1.H2 spreads"
     assert header["patches"] == {"rows": 1, "columns": 4, "first": 1}
     assert ("picture" in arrays) == (part is head)
+    assert header["measures"] == [{"name": "entropy", "label": "Entropy (bits)", "unit": "bits"}]
+    np.testing.assert_array_equal(arrays["measures"], view.measures[0].values[None])
     expected = quantise(view.weights, 8) if bits == 8 else quantise(view.weights, 16)
     np.testing.assert_array_equal(arrays["weights"], expected)
 

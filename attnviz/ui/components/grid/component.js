@@ -8,12 +8,14 @@ import { axisMarks } from "../shared/axes.js";
 import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
 import { headPicker } from "../shared/controls.js";
 import { levelTable, sequential } from "../shared/colors.js";
-import { el, fillNodes, fitCanvas, keycaps, markDrawn, oncePerFrame, setData, watchSize } from "../shared/dom.js";
+import { el, fillNodes, keycaps, oncePerFrame, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
-import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
-import { drawAtlas, makeAtlas, thumbRect } from "../shared/thumbs.js";
+import { cancelWrite, clampSelection, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
+import { makeAtlas } from "../shared/thumbs.js";
 import { theme } from "../shared/theme.js";
+import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
+import { arranged, BY_LAYER, measureText, orderSelect, sortings } from "./order.js";
 import { drawPreview, makePreview } from "./preview.js";
 
 const SCALE = "sqrt";
@@ -38,7 +40,7 @@ function mountGrid(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   const box = el("section", { class: "av av-grid" }, el("div", {}, asks, chips, answers, strongest), el("div", { class: "av-grid-body" }, left, side));
   root.append(box);
   const state = /** @type {any} */ ({ root, box, chipBox: chips, keyBox: keyChips, asks, answers, strongest, left, side, hover: null, chip: null,
-    selection: readSelection(), started: false });
+    selection: readSelection() });
   state.committer = makeCommitter(box, setStateValue, (/** @type {any} */ selection) => followGrid(state, selection));
   state.destroy = () => unmountGrid(state);
   state.show = oncePerFrame(() => showHead(state));
@@ -62,9 +64,9 @@ function unmountGrid(/** @type {any} */ state) {
 /** New data: what was chosen is kept where it still fits. */
 function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
-  Object.assign(state, { raw: data, header, weights: arrays.weights, atlas: null, hover: null, chip: null });
+  Object.assign(state, { raw: data, header, weights: arrays.weights, atlas: null, hover: null, chip: null, sortings: sortings(header, arrays.measures) });
   flushWrite();
-  state.selection = clampSelection(readSelection(), header);
+  state.selection = { ...clampSelection(readSelection(), header), more: { order: readParameter("order") } };
   state.committer.start(state.selection);
   makeTokens(state);
   buildPicker(state);
@@ -97,8 +99,21 @@ function buildPicker(/** @type {any} */ state) {
     onHover: (at) => { state.hover = at; state.show(); },
   });
   state.picker.set(state.selection.layer, state.selection.head);
+  state.order = orderSelect(header, state.sortings, (name) => { changeOption(state, { order: name === BY_LAYER ? null : name }); });
   const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, { arrows: keycaps("←", "→", "↑", "↓"), enter: keycaps("Enter") }));
-  state.left.replaceChildren(state.picker.node, hint);
+  state.left.replaceChildren(el("div", { class: "av-row av-grid-options" }, state.order.node), state.picker.node, hint);
+}
+
+/** What the heads are sorted by; null for the model's own order. */
+function sortingOf(/** @type {any} */ state) {
+  const { order } = state.selection.more;
+  return state.sortings.find((/** @type {import("./order.js").Sorting} */ each) => each.name === order) ?? null;
+}
+
+/** One change of how heads are shown. */
+function changeOption(/** @type {any} */ state, /** @type {Record<string, string | null>} */ change) {
+  chooseInGrid(state, { more: { ...state.selection.more, ...change } });
+  layoutGrid(state);
 }
 
 function choose(/** @type {any} */ state, /** @type {number} */ layer, /** @type {number} */ head) {
@@ -122,7 +137,7 @@ function pinRow(/** @type {any} */ state, /** @type {string | undefined} */ toke
 /** What was chosen elsewhere on the page, a token that was just written for instance. */
 function followGrid(/** @type {any} */ state, /** @type {any} */ selection) {
   if (!state.header) return;
-  state.selection = clampSelection(selection, state.header);
+  state.selection = { ...clampSelection(selection, state.header), more: state.selection.more };
   state.picker.set(state.selection.layer, state.selection.head);
   state.show();
 }
@@ -149,60 +164,33 @@ function layoutGrid(/** @type {any} */ state) {
   box.classList.toggle("av-grid-narrow", narrow);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
-  state.thumbs = thumbGeometry(header, narrow ? width : width - SIDE, Math.max(header.n_query, header.n_key));
+  const room = narrow ? width : width - SIDE, sorting = sortingOf(state);
+  state.order.set(sorting?.name ?? BY_LAYER);
+  state.rows = arranged(header, sorting, sortedColumns(header, room));
+  state.thumbs = boardGeometry(state.rows, sorting !== null, room, Math.max(header.n_query, header.n_key));
   state.atlas = makeAtlas({ array: state.weights, lut: state.lut, levels: levelTable(state.weights.dtype, SCALE) }, state.thumbs.size);
   state.previewWidth = narrow ? Math.min(width, 560) : SIDE - 28;
-  const { size, gap, x, y } = state.thumbs;
-  state.picker.resize(size, gap, x, y);
+  const { size, gap, rowGap, x, y } = state.thumbs;
+  state.picker.arrange(state.rows);
+  state.picker.resize(size, gap, x, y, rowGap);
   state.chipBox.tabIndex = state.chipBox.scrollHeight > state.chipBox.clientHeight ? 0 : -1;
   showHead(state);
 }
 
-/** Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little. */
-function thumbGeometry(/** @type {any} */ header, /** @type {number} */ width, /** @type {number} */ n) {
-  const { n_layers: layers, n_heads: heads } = header, x = 30, y = 20, ratio = Math.max(1, devicePixelRatio || 1);
-  const room = Math.floor((width - x - 6) / heads), gap = room >= 34 ? 6 : 3, most = Math.max(10, Math.min(84, room - gap));
-  const whole = (Math.floor((most * ratio) / n) * n) / ratio;
-  return { x, y, size: whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio, gap, layers, heads };
-}
-
 function showHead(/** @type {any} */ state) {
   const { header, weights, lut } = state, at = state.hover ?? state.selection, row = state.chip ?? state.selection.query;
-  drawGrid(state, at);
+  const sorting = sortingOf(state);
+  drawBoard(state.canvas, { rows: state.rows, geom: state.thumbs, atlas: state.atlas, theme: state.theme, header, at, query: state.selection.query, sorting });
   const values = headValues(weights, at.layer, at.head);
   showTokens(state, values, row);
   drawPreview(state.preview, { ...state, at, values, chip: row, levels: levelTable(weights.dtype, SCALE), scale: SCALE, lut,
-    sentence: header.sentences[at.layer][at.head], width: state.previewWidth });
+    sentence: sentenceOf(header, at, sorting), width: state.previewWidth });
 }
 
-function drawGrid(/** @type {any} */ state, /** @type {{layer: number, head: number}} */ at) {
-  const { thumbs: geom, canvas, theme: look } = state, step = geom.size + geom.gap;
-  const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * step);
-  drawAtlas(ctx, state.atlas, geom);
-  if (state.selection.query !== null) markRows(ctx, geom, state.selection.query / state.header.n_query, 1 / state.header.n_query, look);
-  ctx.textBaseline = "middle";
-  const label = (/** @type {string} */ text, /** @type {boolean} */ on, /** @type {number} */ x, /** @type {number} */ y) => {
-    ctx.font = `${on ? "600 " : ""}11.5px ${look.font}`;
-    ctx.fillStyle = on ? look.accent : look.muted;
-    ctx.fillText(text, x, y);
-  };
-  ctx.textAlign = "left";
-  for (let layer = 0; layer < geom.layers; layer++) label(`L${layer}`, layer === at.layer, 0, geom.y + layer * step + geom.size / 2);
-  ctx.textAlign = "center";
-  for (let head = 0; head < geom.heads; head++) label(`H${head}`, head === at.head, geom.x + head * step + geom.size / 2, 7);
-  setData(canvas, { layer: at.layer, head: at.head, query: state.selection.query, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap });
-  markDrawn(canvas);
-}
-
-/** A pair of lines across every small heatmap, around the row that is chosen. */
-function markRows(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {number} */ from, /** @type {number} */ share, /** @type {any} */ look) {
-  const h = Math.max(2, share * geom.size), at = (from + share / 2) * geom.size - h / 2;
-  ctx.strokeStyle = look.accent;
-  ctx.lineWidth = 1;
-  for (let layer = 0; layer < geom.layers; layer++) for (let head = 0; head < geom.heads; head++) {
-    const { x, y } = thumbRect(geom, layer, head);
-    ctx.strokeRect(x - 0.5, y + at - 0.5, geom.size + 1, h + 1);
-  }
+/** What a head does, and its number where heads are sorted. */
+function sentenceOf(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ at, /** @type {import("./order.js").Sorting | null} */ sorting) {
+  const said = header.sentences[at.layer][at.head];
+  return sorting ? fill(header.strings.measured, { sentence: said, measure: sorting.label, value: measureText(sorting, at.layer * header.n_heads + at.head) }) : said;
 }
 
 /** Chips and the line below them: the strongest rows of the head, or the row of a token: the one under the pointer, else the chosen one. */

@@ -68,95 +68,105 @@ export function button(opts) {
  * A matrix of heads, layers down and heads across: arrow keys move, a click or Enter picks. `under` is an optional
  * canvas (thumbnails of the heads) below the transparent cells; `left` and `top` leave room on it for labels.
  * onMove: the cursor went to a head; onPick: a head was clicked or Enter pressed (default: onMove); onHover: the
- * pointer is over a head, or left (null).
+ * pointer is over a head, or left (null). `extras` are cells that are no head: onExtra(i, how) tells of them; they and
+ * another order than the model's come into sight by `arrange`.
  * @typedef {{label: string, nLayers: number, nHeads: number, size?: number, gap?: number, under?: HTMLCanvasElement,
- *   labelOf?: (layer: number, head: number) => string, onMove: (layer: number, head: number) => void,
- *   onPick?: (layer: number, head: number) => void, onHover?: (at: {layer: number, head: number} | null) => void}} PickerOptions
+ *   labelOf?: (layer: number, head: number) => string, extras?: string[], onMove: (layer: number, head: number) => void,
+ *   onPick?: (layer: number, head: number) => void, onHover?: (at: {layer: number, head: number} | null) => void,
+ *   onExtra?: (extra: number, how: "move" | "pick" | "hover") => void}} PickerOptions
  */
+/** What stands where, row by row: heads as layer * nHeads + head, then extras, null for an empty place.
+ * @typedef {(number | null)[][]} Arrangement */
 
-/** @returns {{node: HTMLElement, set: (layer: number, head: number) => void,
- *   resize: (size: number, gap: number, left?: number, top?: number) => void}} */
+/** @returns {{node: HTMLElement, set: (layer: number, head: number) => void, mark: (index: number) => void, arrange: (rows: Arrangement) => void,
+ *   resize: (size: number, gap: number, left?: number, top?: number, rowGap?: number) => void}} */
 export function headPicker(/** @type {PickerOptions} */ opts) {
   const { nHeads } = opts, grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
-  const cells = pickerCells(opts, grid), node = el("div", { class: "av-picker" }, opts.under, grid);
-  let at = 0;
-  const set = (/** @type {number} */ layer, /** @type {number} */ head) => {
-    cells[at].setAttribute("aria-selected", "false");
-    cells[at].tabIndex = -1;
-    at = layer * nHeads + head;
-    cells[at].setAttribute("aria-selected", "true");
-    cells[at].tabIndex = 0;
+  const cells = pickerCells(opts), node = el("div", { class: "av-picker" }, opts.under, grid), now = { at: 0, rows: arrangement(opts.nLayers, nHeads) };
+  const mark = (/** @type {number} */ index) => {
+    cells[now.at].setAttribute("aria-selected", "false");
+    cells[now.at].tabIndex = -1;
+    now.at = index;
+    cells[index].setAttribute("aria-selected", "true");
+    cells[index].tabIndex = 0;
   };
-  const resize = (/** @type {number} */ size, /** @type {number} */ gap, left = 0, top = 0) => {
-    Object.assign(grid.style, { gridTemplateColumns: `repeat(${nHeads}, ${size}px)`, gridAutoRows: `${size}px`, gap: `${gap}px`, marginLeft: `${left}px`, marginTop: `${top}px` });
+  const arrange = (/** @type {Arrangement} */ rows) => {
+    now.rows = rows;
+    grid.replaceChildren(...rows.map((row) => el("div", { class: "av-picker-row", role: "row" }, ...row.map((i) => (i === null ? el("div", { role: "gridcell" }) : cells[i])))));
   };
-  listenPicker(grid, cells, opts, () => at, set);
+  const resize = (/** @type {number} */ size, /** @type {number} */ gap, left = 0, top = 0, rowGap = gap) => {
+    Object.assign(grid.style, { gridTemplateColumns: `repeat(${now.rows[0].length}, ${size}px)`, gridAutoRows: `${size}px`, gap: `${rowGap}px ${gap}px`, margin: `${top}px 0 ${rowGap > gap ? rowGap : 0}px ${left}px` });
+  };
+  listenPicker(grid, cells, opts, now, mark);
+  arrange(now.rows);
   resize(opts.size ?? 18, opts.gap ?? 3);
-  set(0, 0);
-  return { node, set, resize };
+  mark(0);
+  return { node, set: (layer, head) => mark(layer * nHeads + head), mark, arrange, resize };
 }
 
-/** @returns {any[]} the cells in order, put into the grid row by row */
-function pickerCells(/** @type {PickerOptions} */ opts, /** @type {HTMLElement} */ grid) {
-  const cells = [];
-  for (let layer = 0; layer < opts.nLayers; layer++) {
-    const row = el("div", { class: "av-picker-row", role: "row" });
-    for (let head = 0; head < opts.nHeads; head++) {
-      const label = opts.labelOf?.(layer, head) ?? headName(layer, head);
-      const cell = el("div", { class: "av-picker-cell", role: "gridcell", tabIndex: -1, "aria-label": label, "aria-selected": "false",
-        title: opts.onHover ? null : label, dataset: { layer, head } });
-      cells.push(cell);
-      row.append(cell);
-    }
-    grid.append(row);
-  }
-  return cells;
+/** The model's own order: a row for each layer. @returns {Arrangement} */
+export function arrangement(/** @type {number} */ nLayers, /** @type {number} */ nHeads) {
+  return Array.from({ length: nLayers }, (_, layer) => Array.from({ length: nHeads }, (_, head) => layer * nHeads + head));
+}
+
+/** @returns {any[]} the cells: all heads in the model's order, then what else there is */
+function pickerCells(/** @type {PickerOptions} */ opts) {
+  const { nLayers, nHeads, extras = [] } = opts;
+  const cell = (/** @type {string} */ label, /** @type {any} */ dataset) => el("div", { class: "av-picker-cell", role: "gridcell", tabIndex: -1,
+    "aria-label": label, "aria-selected": "false", title: opts.onHover ? null : label, dataset });
+  const heads = arrangement(nLayers, nHeads).flat().map((i) => {
+    const layer = Math.floor(/** @type {number} */ (i) / nHeads), head = /** @type {number} */ (i) % nHeads;
+    return cell(opts.labelOf?.(layer, head) ?? headName(layer, head), { layer, head });
+  });
+  return [...heads, ...extras.map((label, extra) => cell(label, { extra }))];
 }
 
 /**
  * @param {HTMLElement} grid
  * @param {any[]} cells
  * @param {PickerOptions} opts
- * @param {() => number} current
- * @param {(layer: number, head: number) => void} set
+ * @param {{at: number, rows: Arrangement}} now
+ * @param {(index: number) => void} mark
  */
-function listenPicker(grid, cells, opts, current, set) {
-  const { nLayers, nHeads } = opts, pick = opts.onPick ?? opts.onMove;
-  const place = (/** @type {number} */ i) => ({ layer: Math.floor(i / nHeads), head: i % nHeads });
-  const go = (/** @type {number} */ i, /** @type {(layer: number, head: number) => void} */ then) => {
-    const { layer, head } = place(i);
-    set(layer, head);
-    cells[i].focus({ preventScroll: true });
-    then(layer, head);
+function listenPicker(grid, cells, opts, now, mark) {
+  const { nLayers, nHeads } = opts, count = nLayers * nHeads, calls = { move: opts.onMove, pick: opts.onPick ?? opts.onMove };
+  const tell = (/** @type {number} */ i, /** @type {"move" | "pick"} */ how) => {
+    if (i >= count) opts.onExtra?.(i - count, how);
+    else calls[how](Math.floor(i / nHeads), i % nHeads);
+  };
+  const go = (/** @type {number} */ i, /** @type {"move" | "pick"} */ how) => {
+    mark(i);
+    cells[i].focus({ preventScroll: how === "pick" });
+    tell(i, how);
   };
   grid.addEventListener("click", (event) => {
     const i = cells.indexOf(event.target), touch = /** @type {any} */ (event).pointerType === "touch";
-    if (i >= 0) go(i, touch && i !== current() ? opts.onMove : pick);
+    if (i >= 0) go(i, touch && i !== now.at ? "move" : "pick");
   });
   grid.addEventListener("keydown", (event) => {
-    const { layer, head } = place(current()), next = movedHead(event.key, layer, head, nLayers, nHeads);
-    if (next && !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey) go(next.layer * nHeads + next.head, opts.onMove);
-    else if (event.key === "Enter" || event.key === " ") pick(layer, head);
+    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey, next = plain ? movedPlace(event.key, now) : null;
+    if (next !== null) go(next, "move");
+    else if (event.key === "Enter" || event.key === " ") tell(now.at, "pick");
     else return;
     swallow(event);
   });
   if (!opts.onHover) return;
   grid.addEventListener("pointerover", (event) => {
     const i = cells.indexOf(event.target);
-    if (i >= 0 && event.pointerType !== "touch") opts.onHover?.(place(i));
+    if (i < 0 || event.pointerType === "touch") return;
+    if (i >= count) opts.onExtra?.(i - count, "hover");
+    else opts.onHover?.({ layer: Math.floor(i / nHeads), head: i % nHeads });
   });
 }
 
-/** Where an arrow, Home or End key leads in the matrix of heads; null for other keys. */
-export function movedHead(/** @type {string} */ key, /** @type {number} */ layer, /** @type {number} */ head, /** @type {number} */ nLayers, /** @type {number} */ nHeads) {
-  const clamp = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));
-  switch (key) {
-    case "ArrowLeft": return { layer, head: clamp(head - 1, nHeads) };
-    case "ArrowRight": return { layer, head: clamp(head + 1, nHeads) };
-    case "ArrowUp": return { layer: clamp(layer - 1, nLayers), head };
-    case "ArrowDown": return { layer: clamp(layer + 1, nLayers), head };
-    case "Home": return { layer, head: 0 };
-    case "End": return { layer, head: nHeads - 1 };
-    default: return null;
-  }
+/** What an arrow, Home or End key leads to, over empty places; null for other keys. */
+function movedPlace(/** @type {string} */ key, /** @type {{at: number, rows: Arrangement}} */ { at, rows }) {
+  const steps = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] });
+  const row = rows.findIndex((line) => line.includes(at)), here = rows[row].indexOf(at), filled = rows[row].filter((i) => i !== null);
+  if (key === "Home") return filled[0];
+  if (key === "End") return filled[filled.length - 1];
+  if (!steps[key]) return null;
+  const [down, across] = steps[key];
+  for (let r = row + down, c = here + across; rows[r] && c >= 0 && c < rows[r].length; r += down, c += across) if (rows[r][c] !== null) return rows[r][c];
+  return at;
 }

@@ -23,6 +23,11 @@ export function readSelection(search = location.search) {
   };
 }
 
+/** A parameter of a component's own, as it stands in the address; null where it does not. */
+export function readParameter(/** @type {string} */ name, search = location.search) {
+  return new URLSearchParams(search).get(name);
+}
+
 /**
  * A selection that fits the data: layer and head are clamped, query and key dropped when out of range.
  * @param {Selection} selection

@@ -7,8 +7,8 @@ import { pixelRatio } from "./dom.js";
 import { headValues } from "./buffer.js";
 import { paintLevels } from "./matrix.js";
 
-/** x, y: corner of head 0 of layer 0; size: side of one heatmap; gap: space between two (CSS pixels).
- * @typedef {{x: number, y: number, size: number, gap: number, layers: number, heads: number}} ThumbGeom */
+/** x, y: corner of head 0 of layer 0; size: side of one heatmap; gap: space between two, rowGap: between rows (CSS pixels).
+ * @typedef {{x: number, y: number, size: number, gap: number, rowGap?: number, layers: number, heads: number}} ThumbGeom */
 /**
  * @typedef {{array: import("./buffer.js").PackedArray, lut: Uint32Array, levels: Uint8Array,
  *   rowIndex?: ArrayLike<number>, colIndex?: ArrayLike<number>}} ThumbSource
@@ -39,15 +39,18 @@ export function makeAtlas(source, size) {
 export function drawAtlas(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{canvas: HTMLCanvasElement, w: number, h: number}} */ atlas, /** @type {ThumbGeom} */ geom) {
   ctx.imageSmoothingEnabled = false;
   for (let layer = 0; layer < geom.layers; layer++) for (let head = 0; head < geom.heads; head++) {
-    const { x, y } = thumbRect(geom, layer, head);
-    ctx.drawImage(atlas.canvas, head * atlas.w, layer * atlas.h, atlas.w, atlas.h, x, y, geom.size, geom.size);
+    stampHead(ctx, atlas, layer, head, thumbRect(geom, layer, head));
   }
+}
+
+/** Stamps one head of an atlas into a rectangle. */
+export function stampHead(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{canvas: HTMLCanvasElement, w: number, h: number}} */ atlas, /** @type {number} */ layer, /** @type {number} */ head, /** @type {{x: number, y: number, w: number, h: number}} */ box) {
+  ctx.drawImage(atlas.canvas, head * atlas.w, layer * atlas.h, atlas.w, atlas.h, box.x, box.y, box.w, box.h);
 }
 
 /** The rectangle of one head. */
 export function thumbRect(/** @type {ThumbGeom} */ geom, /** @type {number} */ layer, /** @type {number} */ head) {
-  const step = geom.size + geom.gap;
-  return { x: geom.x + head * step, y: geom.y + layer * step, w: geom.size, h: geom.size };
+  return { x: geom.x + head * (geom.size + geom.gap), y: geom.y + layer * (geom.size + (geom.rowGap ?? geom.gap)), w: geom.size, h: geom.size };
 }
 
 /** The head under a point (gaps belong to the nearer head), or null outside. */

@@ -1,0 +1,102 @@
+"""One number for every head and measure, to sort heads by: shares of mass, entropy, distance.
+
+In: weights (rows sum to 1) and tokens; arrays, never models. Out: for each measure an array over
+layers and heads, NaN where a text or an attention does not have it. Every number is a mean over the
+queries that count (`metrics.asking`: words, without special tokens and padding). With α for the
+weights of a query q over its keys k:
+
+    previous … same    Σ α(q, k) over the keys of that pattern (`metrics.pattern_keys`)
+    induction          Σ α(q, k) over the keys that follow an earlier occurrence of q's own token:
+                       token(k − 1) = token(q), k ≤ q (Olsson et al. 2022, prefix matching)
+    entropy            −Σ α log₂ α, in bits: 0 on one key, log₂ n spread evenly over n keys
+    distance           Σ α |q − k|, in tokens; only where queries and keys are the same tokens
+    peak               max α, the largest weight of a row
+
+A pattern's mean is over the queries that can see such a key; where there is none it is NaN.
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float32
+
+from attnviz.metrics import Pattern, asking, pattern_keys
+from attnviz.types import MEASURES, Measure, Tokens
+
+Share = Literal[Pattern, "induction"]
+Unit = Literal["share", "bits", "tokens"]
+SHARES: tuple[Share, ...] = get_args(Share)
+UNITS: dict[Measure, Unit] = {
+    name: "bits" if name == "entropy" else "tokens" if name == "distance" else "share"
+    for name in MEASURES
+}
+
+
+def measured(
+    weights: Float32[np.ndarray, "layer head query key"],
+    tokens: Tokens,
+    keys: Tokens | None = None,
+    visible: Bool[np.ndarray, "layer query key"] | None = None,
+) -> dict[Measure, Float32[np.ndarray, "layer head"]]:
+    """Every measure of every head; arguments as those of `metrics.describe`."""
+    others = tokens if keys is None else keys
+    shape = (len(weights), len(tokens), len(others))
+    seen = np.broadcast_to(True if visible is None else visible, shape) & ~others.padding
+    rows = asking(tokens)
+    wanted = {name: _keys_of(name, tokens, keys) for name in SHARES}
+    layers = [
+        {name: _mass(of_layer, wanted[name] & can_see, rows) for name in SHARES}
+        | {
+            "entropy": _entropy(of_layer[:, rows]),
+            "distance": _distance(of_layer, rows, same=keys is None),
+            "peak": np.asarray(of_layer[:, rows].max(axis=-1).mean(axis=-1)),
+        }
+        for of_layer, can_see in zip(weights, seen, strict=True)
+    ]
+    return {name: np.stack([layer[name] for layer in layers]) for name in MEASURES}
+
+
+def induction_keys(tokens: Tokens) -> Bool[np.ndarray, "query key"]:
+    """The keys right after an earlier occurrence of the query's own token; never padding."""
+    n, place = len(tokens), np.arange(len(tokens))
+    before = np.zeros((n, n), dtype=np.bool_)
+    before[:, 1:] = tokens.ids[:, None] == tokens.ids[None, :-1]
+    earlier = place[None, :] <= place[:, None]
+    real: Bool[np.ndarray, "query key"] = before & earlier & ~tokens.padding[None, :]
+    return real
+
+
+def _keys_of(name: Share, tokens: Tokens, keys: Tokens | None) -> Bool[np.ndarray, "query key"]:
+    if name != "induction":
+        return pattern_keys(name, tokens, keys)
+    if keys is not None:
+        return np.zeros((len(tokens), len(keys)), dtype=np.bool_)
+    return induction_keys(tokens)
+
+
+def _mass(
+    weights: Float32[np.ndarray, "head query key"],
+    keys: Bool[np.ndarray, "query key"],
+    rows: Bool[np.ndarray, "query"],
+) -> Float32[np.ndarray, "head"]:
+    counted = rows & keys.any(axis=1)
+    if not counted.any():
+        return np.full(len(weights), np.nan, dtype=np.float32)
+    mass = np.einsum("hqk,qk->hq", weights[:, counted], keys[counted], dtype=np.float32)
+    return np.asarray(mass.mean(axis=-1), dtype=np.float32)
+
+
+def _entropy(weights: Float32[np.ndarray, "head query key"]) -> Float32[np.ndarray, "head"]:
+    logs = np.log2(np.maximum(weights, np.finfo(np.float32).tiny))
+    return np.asarray(-(weights * logs).sum(axis=-1).mean(axis=-1), dtype=np.float32)
+
+
+def _distance(
+    weights: Float32[np.ndarray, "head query key"], rows: Bool[np.ndarray, "query"], same: bool
+) -> Float32[np.ndarray, "head"]:
+    if not same:
+        return np.full(len(weights), np.nan, dtype=np.float32)
+    _, n_query, n_key = weights.shape
+    apart = np.abs(np.arange(n_key)[None, :] - np.arange(n_query)[:, None]).astype(np.float32)
+    far = np.einsum("hqk,qk->hq", weights[:, rows], apart[rows], dtype=np.float32)
+    return np.asarray(far.mean(axis=-1), dtype=np.float32)

@@ -1,0 +1,92 @@
+// @ts-check
+// The canvas of the overview: a small heatmap in every place, with the names of layers and heads, or, where heads are
+// sorted, with the name and the number of each below it.
+
+import { shownLabels } from "../shared/axes.js";
+import { fitCanvas, markDrawn, pixelRatio, setData } from "../shared/dom.js";
+import { headName } from "../shared/fmt.js";
+import { stampHead, thumbRect } from "../shared/thumbs.js";
+import { measureText } from "./order.js";
+
+const LEFT = 30, TOP = 20, UNDER = 28, NAMED = 44;
+const MOST_PIXELS = 48e6;
+
+/** How many heads stand in a row when they are sorted: as many as their names have room for. */
+export function sortedColumns(/** @type {any} */ header, /** @type {number} */ width) {
+  return Math.max(1, Math.min(header.n_heads, Math.floor(width / (NAMED + 6))));
+}
+
+/** Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little. */
+export function boardGeometry(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {boolean} */ sorted, /** @type {number} */ width, /** @type {number} */ n) {
+  const x = sorted ? 3 : LEFT, y = sorted ? 3 : TOP, columns = rows[0].length, ratio = pixelRatio();
+  const room = Math.floor((width - x - 6) / columns), gap = room >= 34 ? 6 : 3, most = Math.max(10, Math.min(84, room - gap));
+  const whole = (Math.floor((most * ratio) / n) * n) / ratio, size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
+  const named = sorted && width * rows.length * (size + gap + UNDER) * ratio ** 2 <= MOST_PIXELS;
+  return { x, y, size, gap, rowGap: gap + (named ? UNDER : 0), named, layers: rows.length, heads: columns };
+}
+
+/**
+ * Draws the board. `at` is the head that is shown large, `row` the part of the height that the chosen row takes.
+ * @param {HTMLCanvasElement} canvas
+ * @param {{rows: import("../shared/controls.js").Arrangement, geom: any, atlas: any, theme: import("../shared/theme.js").Theme, header: any,
+ *   at: {layer: number, head: number}, query: number | null, sorting: import("./order.js").Sorting | null}} view
+ */
+export function drawBoard(canvas, view) {
+  const { rows, geom, atlas, at, header, query, sorting } = view, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
+  const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * down);
+  ctx.imageSmoothingEnabled = false;
+  eachPlace(rows, (index, row, column) => stampHead(ctx, atlas, Math.floor(index / header.n_heads), index % header.n_heads, thumbRect(geom, row, column)));
+  if (query !== null) markRows(ctx, view, query / header.n_query, 1 / header.n_query);
+  if (!sorting) labelSides(ctx, view);
+  else if (geom.named) labelPlaces(ctx, view, sorting);
+  setData(canvas, { layer: at.layer, head: at.head, query, order: sorting?.name, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap, step: down, columns: geom.heads });
+  markDrawn(canvas);
+}
+
+/** Calls back with every filled place: what stands there, row and column. */
+function eachPlace(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {(index: number, row: number, column: number) => void} */ then) {
+  rows.forEach((line, row) => line.forEach((index, column) => { if (index !== null) then(index, row, column); }));
+}
+
+/** A pair of lines across every small heatmap, around the row that is chosen. */
+function markRows(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {number} */ from, /** @type {number} */ share) {
+  const { geom, theme: look } = view, h = Math.max(2, share * geom.size), at = (from + share / 2) * geom.size - h / 2;
+  ctx.strokeStyle = look.accent;
+  ctx.lineWidth = 1;
+  eachPlace(view.rows, (_, row, column) => {
+    const { x, y } = thumbRect(geom, row, column);
+    ctx.strokeRect(x - 0.5, y + at - 0.5, geom.size + 1, h + 1);
+  });
+}
+
+/** Layers down the left side, heads along the top; they thin out where there is no room. */
+function labelSides(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
+  const { geom, theme: look, at } = view, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
+  const label = (/** @type {string} */ text, /** @type {boolean} */ on, /** @type {number} */ x, /** @type {number} */ y) => {
+    ctx.font = `${on ? "600 " : ""}11.5px ${look.font}`;
+    ctx.fillStyle = on ? look.accent : look.muted;
+    ctx.fillText(text, x, y);
+  };
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
+  for (const layer of shownLabels(geom.layers, down, 13, at.layer)) label(`L${layer}`, layer === at.layer, 0, geom.y + layer * down + geom.size / 2);
+  ctx.textAlign = "center";
+  for (const head of shownLabels(geom.heads, step, 26, at.head)) label(`H${head}`, head === at.head, geom.x + head * step + geom.size / 2, 7);
+}
+
+/** Name and number below each small heatmap. */
+function labelPlaces(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {import("./order.js").Sorting} */ sorting) {
+  const { geom, theme: look, at, header } = view;
+  ctx.textBaseline = "alphabetic";
+  ctx.textAlign = "center";
+  eachPlace(view.rows, (index, row, column) => {
+    const layer = Math.floor(index / header.n_heads), head = index % header.n_heads, on = layer === at.layer && head === at.head;
+    const { x, y } = thumbRect(geom, row, column), middle = x + geom.size / 2;
+    ctx.font = `${on ? "600 " : ""}10px ${look.font}`;
+    ctx.fillStyle = on ? look.accent : look.muted;
+    ctx.fillText(headName(layer, head), middle, y + geom.size + 14, geom.size + geom.gap);
+    ctx.font = `600 11px ${look.font}`;
+    ctx.fillStyle = on ? look.accent : look.text;
+    ctx.fillText(measureText(sorting, index), middle, y + geom.size + 26, geom.size + geom.gap);
+  });
+}

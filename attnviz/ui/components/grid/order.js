@@ -1,0 +1,52 @@
+// @ts-check
+// In which order the overview shows its heads: the model's own, layer by layer, or from the head that measures most of
+// something to the one that measures least. The numbers come with the buffer; sorting them is all that happens here.
+
+import { arrangement } from "../shared/controls.js";
+import { el } from "../shared/dom.js";
+import { fmtFixed, fmtPercent } from "../shared/fmt.js";
+
+export const BY_LAYER = "layer";
+
+/** A measure with its number for each head, NaN where a head has none.
+ * @typedef {{name: string, label: string, unit: string, values: ArrayLike<number>}} Sorting */
+
+/** What the heads can be sorted by, the numbers of each from the buffer. @returns {Sorting[]} */
+export function sortings(/** @type {import("../shared/buffer.js").HeadsHeader} */ header, /** @type {import("../shared/buffer.js").PackedArray | undefined} */ array) {
+  const count = header.n_layers * header.n_heads;
+  return header.measures.map((measure, i) => ({ ...measure, values: /** @type {any} */ (array).data.subarray(i * count, (i + 1) * count) }));
+}
+
+/** All heads, the largest number first and those without one last; equal ones in the model's order. @returns {number[]} */
+export function sortedHeads(/** @type {ArrayLike<number>} */ values) {
+  const size = (/** @type {number} */ i) => (Number.isNaN(values[i]) ? -Infinity : values[i]);
+  return Array.from(values, (_, i) => i).sort((a, b) => (size(b) === size(a) ? a - b : size(b) - size(a)));
+}
+
+/** Rows of heads, as many in a row as there are columns; the last row is filled up with empty places.
+ * @returns {import("../shared/controls.js").Arrangement} */
+export function sortedRows(/** @type {ArrayLike<number>} */ values, /** @type {number} */ columns) {
+  const order = sortedHeads(values), rows = [];
+  for (let at = 0; at < order.length; at += columns) rows.push(Array.from({ length: columns }, (_, i) => order[at + i] ?? null));
+  return rows;
+}
+
+/** The heads as they are arranged for an order; `columns` for one that is not the model's. */
+export function arranged(/** @type {any} */ header, /** @type {Sorting | null} */ sorting, /** @type {number} */ columns) {
+  return sorting ? sortedRows(sorting.values, columns) : arrangement(header.n_layers, header.n_heads);
+}
+
+/** A number as it is printed below a small heatmap; "–" where a head has none. */
+export function measureText(/** @type {Sorting} */ sorting, /** @type {number} */ index) {
+  const value = sorting.values[index];
+  if (Number.isNaN(value)) return "–";
+  return sorting.unit === "share" ? `${fmtPercent(value)}\u2009%` : fmtFixed(value, 2);
+}
+
+/** The select box, with the model's own order first. */
+export function orderSelect(/** @type {{strings: Record<string, string>}} */ header, /** @type {Sorting[]} */ all, /** @type {(name: string) => void} */ onChange) {
+  const { strings } = header, option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
+  const select = el("select", { on: { change: () => onChange(select.value) } }, option(BY_LAYER, strings.by_layer), ...all.map(({ name, label }) => option(name, label)));
+  const node = el("div", { class: "av-pick" }, el("label", {}, el("span", { class: "av-caption" }, strings.order), select));
+  return { node, set: (/** @type {string} */ name) => { select.value = name; } };
+}

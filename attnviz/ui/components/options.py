@@ -1,0 +1,35 @@
+"""How Overview and Head draw what was chosen: options that are part of the address, not of a place.
+
+In: the text of a query parameter, or what a component sends beside its selection (`more`); either
+may be anything. Out: values that fit. An option's name is that of its parameter and of its field in
+the view; what equals `DEFAULTS` stands in no address.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from attnviz.types import Measure
+
+Order = Literal["layer", Measure]
+ORDERS: tuple[Order, ...] = get_args(Order)
+DEFAULTS: dict[str, Any] = {"order": "layer", "cells": False}
+
+
+def checked(name: str, raw: object) -> tuple[Any, bool]:
+    """(the value of an option, None where `raw` makes no sense; whether it is as given)."""
+    if isinstance(DEFAULTS[name], bool):
+        return (raw == "1"), raw in ("0", "1")
+    return (raw, True) if raw in ORDERS else (None, False)
+
+
+def parse_options(sent: object) -> dict[str, Any]:
+    """The options among what a component committed; null is the default, nonsense is left out."""
+    more = sent.get("more") if isinstance(sent, Mapping) else None
+    if not isinstance(more, Mapping):
+        return {}
+    found = {
+        name: default if more[name] is None else checked(name, more[name])[0]
+        for name, default in DEFAULTS.items()
+        if name in more
+    }
+    return {name: value for name, value in found.items() if value is not None}

@@ -1,0 +1,37 @@
+"""Options of Overview and Head: what the address and the browser may say, and what they may not."""
+
+from dataclasses import fields
+
+import pytest
+
+from attnviz.ui import state
+from attnviz.ui.components.options import DEFAULTS, ORDERS, checked, parse_options
+
+
+def test_options_are_fields_of_the_view_with_the_same_defaults() -> None:
+    defaults = {field.name: field.default for field in fields(state.View)}
+    assert {name: defaults[name] for name in DEFAULTS} == DEFAULTS
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_order_survives_the_address(order: str) -> None:
+    found, rejected = state.parse({"order": order, "cells": "1"})
+    assert found == {"order": order, "cells": True}
+    assert rejected == ()
+
+
+@pytest.mark.parametrize(("name", "raw"), [("order", "size"), ("order", None), ("cells", "yes")])
+def test_nonsense_in_the_address_is_named(name: str, raw: object) -> None:
+    assert state.parse({name: raw})[1] == (name,)
+    assert checked(name, raw)[1] is False
+
+
+def test_what_a_component_sends_is_believed_when_it_fits() -> None:
+    sent = {"layer": 0, "more": {"order": "entropy", "cells": "1", "else": "x"}}
+    assert parse_options(sent) == {"order": "entropy", "cells": True}
+    assert parse_options({"more": {"order": None, "cells": None}}) == DEFAULTS
+
+
+@pytest.mark.parametrize("sent", [None, 3, {}, {"more": 3}, {"more": {"order": ["x"]}}])
+def test_what_does_not_fit_changes_nothing(sent: object) -> None:
+    assert parse_options(sent) == {}
