@@ -1,195 +1,69 @@
 """What a session looks at: one frozen `View`, kept in the session and mirrored in the address.
 
 In: the query parameters of a deep link, widgets' values, and what a component committed; all of it
-is checked like user input. Out: the current `View`, and the parameters that restore it elsewhere
-(its fields, in their order, under their names; a default is left out).
+is checked like user input. Out: the current `View` (defined by `view`, whose names are here too).
 
 The address is read on the first run of a session and when the visitor goes back or forward, never
 else: on an ordinary rerun the browser reports the parameters that it remembers, and these may be
 older than a selection that a component has committed since.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, get_args
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
 
 import streamlit as st
 from PIL.Image import Image
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz import edits, i18n
-from attnviz.errors import AttnVizError, BadInput
-from attnviz.lab import sheet
-from attnviz.models.labels import without_surrogates
+from attnviz import i18n
+from attnviz.errors import AttnVizError
 from attnviz.models.registry import REGISTRY
-from attnviz.types import Kind, ModelCard, Stack
-from attnviz.ui import examples, numbers, pictures
-from attnviz.ui.components import options
-from attnviz.ui.components.options import Order
-from attnviz.ui.components.selection import (
-    MEANS,
-    SCALES,
-    SPECIALS,
-    Mean,
-    OpenRequest,
-    Scale,
-    Selection,
-    Special,
+from attnviz.types import ModelCard
+from attnviz.ui import examples, pictures
+from attnviz.ui.components.selection import OpenRequest, Selection
+from attnviz.ui.view import (
+    DEFAULT_MODEL,
+    INDICES,
+    MAX_CHARS,
+    MAX_NAME_CHARS,
+    View,
+    checked,
+    default_view,
+    params,
+    parse,
 )
 
+__all__ = [
+    "DEFAULT_MODEL",
+    "MAX_CHARS",
+    "MAX_NAME_CHARS",
+    "View",
+    "default_view",
+    "params",
+    "parse",
+]
+
 PREFIX = "attnviz."
-DEFAULT_MODEL = "minilm"
-# all texts percent-encoded (9 bytes for a CJK character) must fit the 64 KiB of a request line,
-# or the address could not be opened again
-MAX_CHARS = {"text": 6000, "text2": 600, "target": 400}
-MAX_NAME_CHARS = 400
-FLAGS = ("cut", "file")
-INDICES = ("layer", "head", "query", "key")
 # what was chosen in one model means nothing in another
 UNCHOSEN = {**dict.fromkeys((*INDICES, "stack", "kind", "mean")), "target": ""}
 # what edits belong to: a change of any of these leaves nothing that was edited
 DRAWING = ("generate", "temperature", "top_k", "top_p", "seed")
 EDITED = (*"model text text2 cut file target image stack kind layer head".split(), *DRAWING)
-WRITTEN_FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
-    "edits": (edits.parse, edits.write),
-    "lab": (sheet.parse, sheet.write),
-}
-CHECKS: tuple[tuple[Mapping[str, Any], Callable[[str, object], tuple[Any, bool]]], ...] = (
-    (numbers.COUNTS, numbers.count),
-    (numbers.FRACTIONS, numbers.fraction),
-    (options.DEFAULTS, options.checked),
-)
 MAX_CARDS = 8
-
-
-@dataclass(frozen=True)
-class View:
-    """Everything that defines what is on screen. The order of fields is that of the address.
-
-    `lang` is None while the browser's locale decides. `cut` asks to keep only the tokens that the
-    model can read, `file` to read an uploaded text instead of `text`. `stack` and `kind` choose
-    among a model's attentions where it has several; `mean` asks for the mean of a layer's heads, or
-    of all, where words are aligned. `target` is what an encoder–decoder is to have written,
-    `generate` how many tokens the model is to write itself; a `temperature` above 0 samples them
-    from `seed`, with `top_k` (0 = off) and `top_p` (1 = off). `image` is the picture that a vision
-    model reads. `query` and `key` are positions, None when no cell is chosen; from `order` on stand
-    the `options`. `edits` are entries of the chosen head that were changed by hand; they go when
-    another head or input is chosen. `lab` is the sheet of the calculator.
-    """
-
-    model: str
-    text: str
-    text2: str
-    cut: bool = False
-    file: bool = False
-    target: str = ""
-    generate: int = 0
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-    image: str = ""
-    lang: i18n.Language | None = None
-    stack: Stack | None = None
-    kind: Kind | None = None
-    mean: Mean | None = None
-    layer: int | None = None
-    head: int | None = None
-    query: int | None = None
-    key: int | None = None
-    scale: Scale = "sqrt"
-    special: Special = "show"
-    order: Order = "layer"
-    cells: bool = False
-    edits: str = ""
-    lab: str = ""
-
-
-def default_view(model: str = DEFAULT_MODEL) -> View:
-    """What an address that names a model alone shows: the model's first example."""
-    second = i18n.text("en", "example.second")
-    return View(model=model, text=examples.texts(model)[0], text2=second)
-
-
-def parse(params: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """(fields of a `View`, names of the parameters that could not be used as they were)."""
-    found: dict[str, Any] = {}
-    rejected = []
-    for name in (field.name for field in fields(View)):
-        if name not in params:
-            continue
-        value, exact = _checked(name, params[name])
-        if not exact:
-            rejected.append(name)
-        if value is not None:
-            found[name] = value
-    return found, tuple(rejected)
-
-
-def _checked(name: str, raw: object) -> tuple[Any, bool]:
-    """(the value to use, or None; whether it is exactly what was given)."""
-    if name in INDICES:
-        return numbers.index(raw)
-    for among, check in CHECKS:
-        if name in among:
-            return check(name, raw)
-    if not isinstance(raw, str):
-        return None, False
-    if name in MAX_CHARS:
-        clean = without_surrogates(raw)[: MAX_CHARS[name]]
-        return clean, clean == raw
-    if name == "model":
-        clean = without_surrogates(raw)[:MAX_NAME_CHARS]
-        return clean, clean == raw
-    if name in WRITTEN_FORMS:
-        return _rewritten(raw, *WRITTEN_FORMS[name])
-    if name in FLAGS:
-        return (raw == "1"), raw in {"0", "1"}
-    if name == "image":
-        return (raw, True) if pictures.exists(raw) else (None, False)
-    allowed: dict[str, tuple[str, ...]] = {
-        "lang": i18n.LANGUAGES,
-        "stack": get_args(Stack),
-        "kind": get_args(Kind),
-        "mean": MEANS,
-        "scale": SCALES,
-        "special": SPECIALS,
-    }
-    return (raw, True) if raw in allowed[name] else (None, False)
 
 
 def clean(name: str, value: object) -> str:
     """What a visitor typed into a text box, as the view may hold it."""
-    found, _ = _checked(name, value)
+    found, _ = checked(name, value)
     return found if isinstance(found, str) else ""
 
 
 def take_number(name: str, value: object) -> None:
     """Take over a number that a visitor chose, where it makes sense; no row is chosen then."""
-    found, _ = _checked(name, value)
+    found, _ = checked(name, value)
     if found is not None:
         update(**{name: found, "query": None, "key": None})
-
-
-def _rewritten(
-    raw: str, parse: Callable[[str], Any], write: Callable[[Any], str]
-) -> tuple[str | None, bool]:
-    """What has a text form of its own, in that form; nothing where it is nonsense."""
-    try:
-        return write(parse(raw)), True
-    except BadInput:
-        return None, False
-
-
-def params(view: View) -> dict[str, str]:
-    """The query parameters that restore a view; what equals the default is left out."""
-    default = replace(default_view(view.model), model=DEFAULT_MODEL)
-    changed = {
-        field.name: getattr(view, field.name)
-        for field in fields(View)
-        if getattr(view, field.name) != getattr(default, field.name)
-    }
-    return {name: "1" if value is True else str(value) for name, value in changed.items()}
 
 
 def current() -> View:
@@ -308,7 +182,7 @@ def select(chosen: Selection) -> None:
 
 def edit(asked: str) -> bool:
     """Take over what a component asks to edit; False for nonsense."""
-    found = _checked("edits", asked)[0]
+    found = checked("edits", asked)[0]
     if found is not None:
         update(edits=found)
     return found is not None
