@@ -6,11 +6,12 @@ how a number finds its place in a table is written here once more, so that eithe
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from playwright.sync_api import Browser, Locator, Route
+from playwright.sync_api import Browser, Locator, Page, Route
 
 from attnviz.ui.components.bundle import FOLDER
 from tests.support.visit import data
@@ -52,8 +53,9 @@ def _levels(exact: float) -> set[int]:
     return {min(255, max(0, math.floor(value + 0.5))) for value in near}
 
 
-def load_palettes(browser: Browser) -> dict[str, Palette]:
-    """The tables of the light and the dark theme."""
+@contextmanager
+def module_page(browser: Browser) -> Iterator[Page]:
+    """A bare page that can import the components' modules, each a plain ES module, by its path."""
 
     def answer(route: Route) -> None:
         name = route.request.url.removeprefix(f"{MODULES}/")
@@ -66,15 +68,22 @@ def load_palettes(browser: Browser) -> dict[str, Palette]:
     context.route(f"{MODULES}/**", answer)
     page = context.new_page()
     page.goto(f"{MODULES}/")
-    tables = page.evaluate(
-        """async () => {
-            const { sequential, diverging } = await import("/shared/colors.js");
-            const table = (lut) => [...lut].map((v) => [v & 255, (v >> 8) & 255, (v >> 16) & 255]);
-            return Object.fromEntries([["light", false], ["dark", true]].map(([name, dark]) =>
-                [name, [table(sequential(dark)), table(diverging(dark))]]));
-        }"""
-    )
+    yield page
     context.close()
+
+
+def load_palettes(browser: Browser) -> dict[str, Palette]:
+    """The tables of the light and the dark theme."""
+    with module_page(browser) as page:
+        tables = page.evaluate(
+            """async () => {
+                const { sequential, diverging } = await import("/shared/colors.js");
+                const parts = (v) => [v & 255, (v >> 8) & 255, (v >> 16) & 255];
+                const table = (lut) => [...lut].map(parts);
+                return Object.fromEntries([["light", false], ["dark", true]].map(([name, dark]) =>
+                    [name, [table(sequential(dark)), table(diverging(dark))]]));
+            }"""
+        )
     return {
         name: Palette(*(tuple(tuple(colour) for colour in table) for table in both))
         for name, both in tables.items()

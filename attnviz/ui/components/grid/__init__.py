@@ -32,6 +32,14 @@ STRING_KEYS: tuple[str, ...] = (
     "grid.order",
     "grid.by_layer",
     "grid.measured",
+    "grid.cells",
+    "grid.mean",
+    "grid.max",
+    "grid.of_layer",
+    "grid.of_column",
+    "grid.of_all",
+    "grid.mean_says",
+    "grid.max_says",
     "shared.written",
 )
 

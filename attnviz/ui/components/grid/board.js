@@ -7,8 +7,9 @@ import { fitCanvas, markDrawn, pixelRatio, setData } from "../shared/dom.js";
 import { headName } from "../shared/fmt.js";
 import { stampHead, thumbRect } from "../shared/thumbs.js";
 import { measureText } from "./order.js";
+import { summaryOf, summaryPlaces } from "./summaries.js";
 
-const LEFT = 30, TOP = 20, UNDER = 28, NAMED = 44;
+const LEFT = 36, ABOVE = 20, UNDER = 28, NAMED = 44;
 const MOST_PIXELS = 48e6;
 
 /** How many heads stand in a row when they are sorted: as many as their names have room for. */
@@ -18,7 +19,7 @@ export function sortedColumns(/** @type {any} */ header, /** @type {number} */ w
 
 /** Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little. */
 export function boardGeometry(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {boolean} */ sorted, /** @type {number} */ width, /** @type {number} */ n) {
-  const x = sorted ? 3 : LEFT, y = sorted ? 3 : TOP, columns = rows[0].length, ratio = pixelRatio();
+  const x = sorted ? 3 : LEFT, y = sorted ? 3 : ABOVE, columns = rows[0].length, ratio = pixelRatio();
   const room = Math.floor((width - x - 6) / columns), gap = room >= 34 ? 6 : 3, most = Math.max(10, Math.min(84, room - gap));
   const whole = (Math.floor((most * ratio) / n) * n) / ratio, size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
   const named = sorted && width * rows.length * (size + gap + UNDER) * ratio ** 2 <= MOST_PIXELS;
@@ -28,18 +29,22 @@ export function boardGeometry(/** @type {import("../shared/controls.js").Arrange
 /**
  * Draws the board. `at` is the head that is shown large, `row` the part of the height that the chosen row takes.
  * @param {HTMLCanvasElement} canvas
- * @param {{rows: import("../shared/controls.js").Arrangement, geom: any, atlas: any, theme: import("../shared/theme.js").Theme, header: any,
- *   at: {layer: number, head: number}, query: number | null, sorting: import("./order.js").Sorting | null}} view
+ * @param {{rows: import("../shared/controls.js").Arrangement, geom: any, atlas: any, summaryAtlas: any, theme: import("../shared/theme.js").Theme,
+ *   header: any, at: any, query: number | null, sorting: import("./order.js").Sorting | null}} view
  */
 export function drawBoard(canvas, view) {
   const { rows, geom, atlas, at, header, query, sorting } = view, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
   const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * down);
   ctx.imageSmoothingEnabled = false;
-  eachPlace(rows, (index, row, column) => stampHead(ctx, atlas, Math.floor(index / header.n_heads), index % header.n_heads, thumbRect(geom, row, column)));
+  const count = header.n_layers * header.n_heads, stamp = (/** @type {any} */ from, /** @type {number} */ i, /** @type {number} */ inRow, /** @type {any} */ box) => stampHead(ctx, from, Math.floor(i / inRow), i % inRow, box);
+  eachPlace(rows, (index, row, column) => {
+    if (index < count) stamp(atlas, index, header.n_heads, thumbRect(geom, row, column));
+    else stamp(view.summaryAtlas, index - count, summaryPlaces(header), thumbRect(geom, row, column));
+  });
   if (query !== null) markRows(ctx, view, query / header.n_query, 1 / header.n_query);
   if (!sorting) labelSides(ctx, view);
   else if (geom.named) labelPlaces(ctx, view, sorting);
-  setData(canvas, { layer: at.layer, head: at.head, query, order: sorting?.name, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap, step: down, columns: geom.heads });
+  setData(canvas, { layer: at.layer, head: at.head, extra: at.extra, query, order: sorting?.name, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap, step: down, columns: geom.heads });
   markDrawn(canvas);
 }
 
@@ -69,9 +74,27 @@ function labelSides(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any}
   };
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
-  for (const layer of shownLabels(geom.layers, down, 13, at.layer)) label(`L${layer}`, layer === at.layer, 0, geom.y + layer * down + geom.size / 2);
+  const { n_layers: layers, n_heads: heads } = view.header, middle = (/** @type {number} */ i, /** @type {number} */ pitch) => i * pitch + geom.size / 2;
+  for (const layer of shownLabels(layers, down, 13, at.layer ?? null)) label(`L${layer}`, layer === at.layer, 0, geom.y + middle(layer, down));
   ctx.textAlign = "center";
-  for (const head of shownLabels(geom.heads, step, 26, at.head)) label(`H${head}`, head === at.head, geom.x + head * step + geom.size / 2, 7);
+  for (const head of shownLabels(heads, step, 26, at.head ?? null)) label(`H${head}`, head === at.head, geom.x + middle(head, step), 7);
+  if (geom.heads > heads) labelSummaries(view, label, ctx, middle);
+}
+
+/** "mean" and "max" over the two last columns and beside the two last rows; one name for both where columns are narrow. */
+function labelSummaries(/** @type {any} */ view, /** @type {(text: string, on: boolean, x: number, y: number) => void} */ label, /** @type {CanvasRenderingContext2D} */ ctx, /** @type {(i: number, pitch: number) => number} */ middle) {
+  const { geom, header, at } = view, { strings, n_layers: layers, n_heads: heads } = header, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
+  const summary = at.extra === undefined ? null : summaryOf(header, at.extra), words = [strings.mean, strings.max];
+  const on = (/** @type {number} */ i, /** @type {boolean} */ inColumn) => summary !== null && (summary.kind === "max") === (i === 1) && (summary.place < layers) === inColumn;
+  if (step >= 34) words.forEach((word, i) => label(word, on(i, true), geom.x + middle(heads + i, step), 7));
+  else {
+    ctx.textAlign = "right";
+    const text = words.join(" · "), right = geom.x + geom.heads * step - geom.gap;
+    ctx.clearRect(right - ctx.measureText(text).width - 4, 0, geom.heads * step, geom.y - 2);
+    label(text, false, right, 7);
+  }
+  ctx.textAlign = "left";
+  words.forEach((word, i) => label(word, on(i, false), 0, geom.y + middle(layers + i, down)));
 }
 
 /** Name and number below each small heatmap. */

@@ -3,25 +3,26 @@
 // Pointing and moving never leave the browser; a click or Enter asks the server to open a head (trigger "open").
 // Data: HeadsHeader of shared/buffer.js, weights u8. In cross-attention the keys are other tokens, with chips of their own.
 
-import { parse, headValues, weightOf } from "../shared/buffer.js";
+import { parse, headValues } from "../shared/buffer.js";
 import { axisMarks } from "../shared/axes.js";
-import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
-import { headPicker } from "../shared/controls.js";
+import { makeChips } from "../shared/chips.js";
+import { checkbox, headPicker } from "../shared/controls.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { el, fillNodes, keycaps, oncePerFrame, watchSize } from "../shared/dom.js";
-import { fill, fmtFixed, headName } from "../shared/fmt.js";
+import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { cancelWrite, clampSelection, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
 import { makeAtlas } from "../shared/thumbs.js";
 import { theme } from "../shared/theme.js";
 import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
 import { arranged, BY_LAYER, measureText, orderSelect, sortings } from "./order.js";
+import { summarise, summarisedRows, summaryOf, summaryPlaces, summaryText } from "./summaries.js";
+import { showTokens } from "./tokens.js";
 import { drawPreview, makePreview } from "./preview.js";
 
 const SCALE = "sqrt";
 const NARROW = 820;
 const SIDE = 344 + 28;
-const STRONGEST = 3;
 
 /** Streamlit calls this with new data or a new theme. */
 export default function grid(/** @type {any} */ component) {
@@ -48,7 +49,7 @@ function mountGrid(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   chips.addEventListener("pointerover", (/** @type {any} */ event) => pointChip(state, event.target.dataset?.token));
   chips.addEventListener("pointerleave", () => pointChip(state, undefined));
   chips.addEventListener("click", (/** @type {any} */ event) => pinRow(state, event.target.dataset?.token));
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") chooseInGrid(state, { query: null, key: null }); });
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { leaveExtra(state); chooseInGrid(state, { query: null, key: null }); } });
   state.unwatch = watchSize(box, () => { if (state.header) layoutGrid(state); });
   return state;
 }
@@ -64,9 +65,9 @@ function unmountGrid(/** @type {any} */ state) {
 /** New data: what was chosen is kept where it still fits. */
 function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
-  Object.assign(state, { raw: data, header, weights: arrays.weights, atlas: null, hover: null, chip: null, sortings: sortings(header, arrays.measures) });
+  Object.assign(state, { raw: data, header, weights: arrays.weights, atlas: null, hover: null, extra: null, chip: null, summaries: null, sortings: sortings(header, arrays.measures) });
   flushWrite();
-  state.selection = { ...clampSelection(readSelection(), header), more: { order: readParameter("order") } };
+  state.selection = { ...clampSelection(readSelection(), header), more: { order: readParameter("order"), cells: readParameter("cells") === "1" ? "1" : null } };
   state.committer.start(state.selection);
   makeTokens(state);
   buildPicker(state);
@@ -97,11 +98,14 @@ function buildPicker(/** @type {any} */ state) {
     onMove: (layer, head) => { state.hover = null; choose(state, layer, head); },
     onPick: (layer, head) => { choose(state, layer, head); openHead(state, "head"); },
     onHover: (at) => { state.hover = at; state.show(); },
+    extras: Array.from({ length: 2 * summaryPlaces(header) }, (_, extra) => summaryText(header, summaryOf(header, extra)).name),
+    onExtra: (extra, how) => showExtra(state, extra, how),
   });
   state.picker.set(state.selection.layer, state.selection.head);
   state.order = orderSelect(header, state.sortings, (name) => { changeOption(state, { order: name === BY_LAYER ? null : name }); });
+  state.cells = checkbox({ label: strings.cells, checked: false, onChange: (on) => changeOption(state, { cells: on ? "1" : null }) });
   const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, { arrows: keycaps("←", "→", "↑", "↓"), enter: keycaps("Enter") }));
-  state.left.replaceChildren(el("div", { class: "av-row av-grid-options" }, state.order.node), state.picker.node, hint);
+  state.left.replaceChildren(el("div", { class: "av-row av-grid-options" }, state.order.node, state.cells.node), state.picker.node, hint);
 }
 
 /** What the heads are sorted by; null for the model's own order. */
@@ -117,7 +121,22 @@ function changeOption(/** @type {any} */ state, /** @type {Record<string, string
 }
 
 function choose(/** @type {any} */ state, /** @type {number} */ layer, /** @type {number} */ head) {
+  state.extra = null;
   chooseInGrid(state, { layer, head });
+}
+
+/** A summary of several heads: enlarged while pointed at, kept by a click; there is no head behind it to open. */
+function showExtra(/** @type {any} */ state, /** @type {number} */ extra, /** @type {"move" | "pick" | "hover"} */ how) {
+  if (how === "hover") state.hover = { extra };
+  else Object.assign(state, { extra, hover: null });
+  state.show();
+}
+
+/** Lets a kept summary go: what is shown is the chosen head again. */
+function leaveExtra(/** @type {any} */ state) {
+  if (state.extra === null) return;
+  state.extra = null;
+  state.picker.set(state.selection.layer, state.selection.head);
 }
 
 /** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
@@ -138,12 +157,19 @@ function pinRow(/** @type {any} */ state, /** @type {string | undefined} */ toke
 function followGrid(/** @type {any} */ state, /** @type {any} */ selection) {
   if (!state.header) return;
   state.selection = { ...clampSelection(selection, state.header), more: state.selection.more };
+  state.extra = null;
   state.picker.set(state.selection.layer, state.selection.head);
   state.show();
 }
 
+/** What the preview shows: what is pointed at, else a summary that was kept, else the chosen head. */
+function shownNow(/** @type {any} */ state) {
+  return state.hover ?? (state.extra === null ? state.selection : { extra: state.extra });
+}
+
 function openHead(/** @type {any} */ state, /** @type {string} */ page) {
-  const at = state.hover ?? state.selection, { query, key } = state.selection;
+  const at = shownNow(state), { query, key } = state.selection;
+  if (at.extra !== undefined) return;
   flushWrite();
   state.committer.commit();
   state.trigger("open", { page, layer: at.layer, head: at.head, query, key });
@@ -164,11 +190,17 @@ function layoutGrid(/** @type {any} */ state) {
   box.classList.toggle("av-grid-narrow", narrow);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
-  const room = narrow ? width : width - SIDE, sorting = sortingOf(state);
+  const room = narrow ? width : width - SIDE, sorting = sortingOf(state), summed = !sorting && state.selection.more.cells !== null;
   state.order.set(sorting?.name ?? BY_LAYER);
-  state.rows = arranged(header, sorting, sortedColumns(header, room));
+  state.cells.set(summed);
+  state.cells.disable(sorting !== null);
+  if (!summed) leaveExtra(state);
+  const plain = arranged(header, sorting, sortedColumns(header, room));
+  state.rows = summed ? summarisedRows(plain, header) : plain;
+  if (summed) state.summaries ??= summarise(state.weights);
   state.thumbs = boardGeometry(state.rows, sorting !== null, room, Math.max(header.n_query, header.n_key));
-  state.atlas = makeAtlas({ array: state.weights, lut: state.lut, levels: levelTable(state.weights.dtype, SCALE) }, state.thumbs.size);
+  const atlasOf = (/** @type {any} */ array) => makeAtlas({ array, lut: state.lut, levels: levelTable(array.dtype, SCALE) }, state.thumbs.size);
+  Object.assign(state, { atlas: atlasOf(state.weights), summaryAtlas: summed ? atlasOf(state.summaries) : null });
   state.previewWidth = narrow ? Math.min(width, 560) : SIDE - 28;
   const { size, gap, rowGap, x, y } = state.thumbs;
   state.picker.arrange(state.rows);
@@ -178,52 +210,27 @@ function layoutGrid(/** @type {any} */ state) {
 }
 
 function showHead(/** @type {any} */ state) {
-  const { header, weights, lut } = state, at = state.hover ?? state.selection, row = state.chip ?? state.selection.query;
-  const sorting = sortingOf(state);
-  drawBoard(state.canvas, { rows: state.rows, geom: state.thumbs, atlas: state.atlas, theme: state.theme, header, at, query: state.selection.query, sorting });
-  const values = headValues(weights, at.layer, at.head);
-  showTokens(state, values, row);
-  drawPreview(state.preview, { ...state, at, values, chip: row, levels: levelTable(weights.dtype, SCALE), scale: SCALE, lut,
-    sentence: sentenceOf(header, at, sorting), width: state.previewWidth });
+  const { header, lut } = state, at = shownNow(state), row = state.chip ?? state.selection.query, sorting = sortingOf(state);
+  drawBoard(state.canvas, { ...state, geom: state.thumbs, at, query: state.selection.query, sorting });
+  const shown = at.extra === undefined ? headShown(state, at, sorting) : summaryShown(state, at.extra);
+  showTokens(state, shown, row);
+  drawPreview(state.preview, { ...state, at, ...shown, chip: row, levels: levelTable(shown.dtype, SCALE), scale: SCALE, lut, header, width: state.previewWidth });
+}
+
+/** A head to show: its name, what it does, its numbers. */
+function headShown(/** @type {any} */ state, /** @type {{layer: number, head: number}} */ at, /** @type {import("./order.js").Sorting | null} */ sorting) {
+  const { header, weights } = state;
+  return { name: headName(at.layer, at.head), sentence: sentenceOf(header, at, sorting), values: headValues(weights, at.layer, at.head), dtype: weights.dtype };
+}
+
+/** The same of a summary. */
+function summaryShown(/** @type {any} */ state, /** @type {number} */ extra) {
+  const { header, summaries } = state, summary = summaryOf(header, extra);
+  return { ...summaryText(header, summary), values: headValues(summaries, summary.kind === "mean" ? 0 : 1, summary.place), dtype: summaries.dtype };
 }
 
 /** What a head does, and its number where heads are sorted. */
 function sentenceOf(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ at, /** @type {import("./order.js").Sorting | null} */ sorting) {
   const said = header.sentences[at.layer][at.head];
   return sorting ? fill(header.strings.measured, { sentence: said, measure: sorting.label, value: measureText(sorting, at.layer * header.n_heads + at.head) }) : said;
-}
-
-/** Chips and the line below them: the strongest rows of the head, or the row of a token: the one under the pointer, else the chosen one. */
-function showTokens(/** @type {any} */ state, /** @type {ArrayLike<number>} */ values, /** @type {number | null} */ chip) {
-  const { header, weights, chips, keyChips, lut } = state, { strings, tokens, key_tokens: keys, n_query: nQuery, n_key: nKey } = header;
-  const levels = levelTable(weights.dtype, SCALE), asking = new Set(), looked = new Map();
-  const number = (/** @type {number} */ code) => `≈\u2009${fmtFixed(weightOf(code, weights.dtype), 2)}`;
-  /** @type {Node[]} */
-  let items;
-  if (chip !== null && chip < nQuery) {
-    const row = Array.from({ length: nKey }, (_, key) => ({ key, code: values[chip * nKey + key] }));
-    asking.add(chip);
-    for (const { key, code } of row) looked.set(key, levels[code]);
-    const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
-    items = [...fillItem(strings.looks, tokens[chip]), ...top.map(({ key, code }) => el("span", {}, el("bdi", {}, keys[key]), number(code)))];
-  } else {
-    const rows = strongestRows(values, nQuery, nKey, header.special, STRONGEST);
-    for (const { query, key, code } of rows) { asking.add(query); looked.set(key, Math.max(levels[code], looked.get(key) ?? 0)); }
-    items = [el("span", {}, strings.strongest), ...rows.map(({ query, key, code }) => el("span", {}, el("bdi", {}, tokens[query]), "→", el("bdi", {}, keys[key]), number(code)))];
-  }
-  lightChips(chips, asking, keyChips ? new Map() : looked, lut);
-  if (keyChips) lightChips(keyChips, new Set(), looked, lut);
-  if (state.chip === null) scrollToChip(state.chipBox, chips[Math.min(...asking)]);
-  state.strongest.replaceChildren(...items);
-}
-
-/** Scrolls the chips, never the page, so that a chip is in sight. */
-function scrollToChip(/** @type {HTMLElement} */ box, /** @type {HTMLElement | undefined} */ chip) {
-  if (!chip || box.scrollHeight <= box.clientHeight) return;
-  const top = chip.offsetTop - box.offsetTop, low = top + chip.offsetHeight - box.clientHeight;
-  if (top < box.scrollTop || low > box.scrollTop) box.scrollTop = Math.max(0, top - 30);
-}
-
-function fillItem(/** @type {string} */ template, /** @type {string} */ query) {
-  return [el("span", {}, ...fillNodes(template, { query: el("bdi", {}, query) }))];
 }

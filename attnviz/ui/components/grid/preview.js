@@ -5,7 +5,7 @@ import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { button } from "../shared/controls.js";
 import { drawColourBar } from "../shared/colors.js";
 import { el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
-import { fill, headName } from "../shared/fmt.js";
+import { fill } from "../shared/fmt.js";
 import { drawMatrix, frameCell } from "../shared/matrix.js";
 
 /**
@@ -16,15 +16,16 @@ import { drawMatrix, frameCell } from "../shared/matrix.js";
 export function makePreview(strings, openHead, openSteps) {
   const title = el("h2", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
   const canvas = el("canvas", { role: "img" }), bar = el("canvas", { role: "img", "aria-label": fill(strings.colour_bar, { scale: strings.scale_sqrt }) });
-  const buttons = el("div", { class: "av-row" }, button({ label: strings.open_head, kind: "primary", onClick: openHead }), button({ label: strings.open_steps, onClick: openSteps }));
+  const openers = [button({ label: strings.open_head, kind: "primary", onClick: openHead }), button({ label: strings.open_steps, onClick: openSteps })];
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const node = el("div", { style: { display: "contents" } }, el("div", {}, title, sentence), canvas, el("div", {}, bar, el("p", { class: "av-note" }, strings.weights_note)), buttons, spoken);
-  return { node, title, sentence, canvas, bar, spoken };
+  const node = el("div", { style: { display: "contents" } }, el("div", {}, title, sentence), canvas, el("div", {}, bar, el("p", { class: "av-note" }, strings.weights_note)), el("div", { class: "av-row" }, ...openers), spoken);
+  return { node, title, sentence, canvas, bar, openers, spoken };
 }
 
-/** Draws one head into the panel. */
+/** Draws one head, or a summary of several, into the panel; only a head can be opened. */
 export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { header, at, theme, lut, width } = view, { strings } = header, name = headName(at.layer, at.head);
+  const { header, at, name, theme, lut, width } = view, { strings } = header;
+  for (const opener of panel.openers) opener.disabled = at.extra !== undefined;
   setText(panel.title, name);
   setText(panel.sentence, view.sentence);
   setText(panel.spoken, fill(strings.status, { head: name, sentence: view.sentence }));
@@ -42,6 +43,6 @@ function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ vi
   drawMatrix(ctx, { values, lut, levels, theme, grid: true, ...geom });
   if (chip !== null) frameCell(ctx, geom, chip, null, theme);
   drawAxes(ctx, layout, tokens, keys, { theme, rowHi: chip, rowMarks: view.marks, colMarks: view.keyMarks, ...titles });
-  setData(canvas, { layer: at.layer, head: at.head, query: chip, x: geom.x, y: geom.y, w: geom.w, h: geom.h });
+  setData(canvas, { layer: at.layer, head: at.head, extra: at.extra, query: chip, x: geom.x, y: geom.y, w: geom.w, h: geom.h });
   markDrawn(canvas);
 }

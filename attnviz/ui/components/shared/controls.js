@@ -52,7 +52,7 @@ export function swallow(/** @type {Event} */ event) {
 export function checkbox(opts) {
   const input = el("input", { type: "checkbox", checked: opts.checked, on: { change: () => opts.onChange(input.checked) } });
   const node = el("label", { class: "av-check" }, input, el("span", {}, opts.label));
-  return { node, set: (/** @type {boolean} */ checked) => { input.checked = checked; } };
+  return { node, set: (/** @type {boolean} */ checked) => { input.checked = checked; }, disable: (/** @type {boolean} */ off) => { input.disabled = off; } };
 }
 
 /**
