@@ -93,7 +93,14 @@ class Live:
     seed: int = 0
 
 
-Picture = Board | Chart | Real | Live
+@dataclass(frozen=True)
+class Code:
+    """A program to copy, the same in every language."""
+
+    source: str
+
+
+Picture = Board | Chart | Real | Live | Code
 
 
 @dataclass(frozen=True)
