@@ -57,6 +57,7 @@ def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
         ),
         weights=group.all_weights(),
         patches=patches(captured, group),
+        visible=group.visible(),
     )
 
 

@@ -76,6 +76,7 @@ class View:
     special: Special = "show"
     order: Order = "layer"
     cells: bool = False
+    sums: bool = False
     edits: str = ""
     lab: str = ""
 

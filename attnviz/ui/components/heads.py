@@ -66,6 +66,7 @@ class HeadsView:
     """All heads of one attention; `sentences[layer][head]` says in words what a head does most.
 
     `queries` and `keys` are the tokens on the two axes: the same ones unless it is `cross`.
+    `visible` is what each layer may attend to, None where nothing is blocked.
     """
 
     model: str
@@ -76,6 +77,7 @@ class HeadsView:
     weights: Float32[np.ndarray, "layer head query key"]
     patches: Patches | None = None
     measures: tuple[HeadMeasure, ...] = ()
+    visible: Bool[np.ndarray, "layer query key"] | None = None
 
     @property
     def extent(self) -> Extent:
@@ -101,13 +103,16 @@ def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, objec
 
 
 def pack_heads(
-    view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16], with_picture: bool = False
+    view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16], in_full: bool = False
 ) -> bytes:
-    """The buffer of a view."""
+    """The buffer of a view; `in_full` with its picture and with what can be seen."""
     header = heads_header(view, strings)
     arrays: dict[str, Packable] = {"weights": quantise(view.weights, bits)}
-    if view.patches is not None and with_picture:
+    if view.patches is not None and in_full:
         arrays["picture"] = view.patches.picture
+    if view.visible is not None and in_full:
+        same = (view.visible == view.visible[:1]).all()
+        arrays["visible"] = (view.visible[:1] if same else view.visible).astype(np.uint8)
     if view.measures:
         arrays["measures"] = np.stack([of.values for of in view.measures]).astype(np.float32)
     return pack(header, arrays)

@@ -12,7 +12,7 @@ from attnviz.types import Measure
 
 Order = Literal["layer", Measure]
 ORDERS: tuple[Order, ...] = get_args(Order)
-DEFAULTS: dict[str, Any] = {"order": "layer", "cells": False}
+DEFAULTS: dict[str, Any] = {"order": "layer", "cells": False, "sums": False}
 
 
 def checked(name: str, raw: object) -> tuple[Any, bool]:

@@ -29,7 +29,7 @@ def test_nonsense_in_the_address_is_named(name: str, raw: object) -> None:
 def test_what_a_component_sends_is_believed_when_it_fits() -> None:
     sent = {"layer": 0, "more": {"order": "entropy", "cells": "1", "else": "x"}}
     assert parse_options(sent) == {"order": "entropy", "cells": True}
-    assert parse_options({"more": {"order": None, "cells": None}}) == DEFAULTS
+    assert parse_options({"more": dict.fromkeys(DEFAULTS)}) == DEFAULTS
 
 
 @pytest.mark.parametrize("sent", [None, 3, {}, {"more": 3}, {"more": {"order": ["x"]}}])

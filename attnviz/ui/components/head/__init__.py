@@ -47,12 +47,18 @@ STRING_KEYS: tuple[str, ...] = (
     "head.token_written",
     "head.picture",
     "head.picture_idle",
+    "head.sums",
+    "head.received",
+    "head.row_sum",
+    "head.column_readout",
+    "head.row_readout",
+    "head.sums_idle",
 )
 
 
 def pack_head(view: HeadsView, strings: Mapping[str, str]) -> bytes:
     """The buffer of the head page: two bytes for each weight, one where that would be too much."""
-    return pack_heads(view, strings, bits=wide_bits(view), with_picture=True)
+    return pack_heads(view, strings, bits=wide_bits(view), in_full=True)
 
 
 def show_head(

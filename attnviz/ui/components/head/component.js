@@ -6,20 +6,22 @@
 import { headValues, parse } from "../shared/buffer.js";
 import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
 import { el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { fill, fmtPercent, fmtWeight, headName } from "../shared/fmt.js";
+import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { neighbour } from "../shared/headkeys.js";
-import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { cancelWrite, clampSelection, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
-import { axisMarks, isolate, WRITTEN } from "../shared/axes.js";
-import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells } from "./heatmap.js";
+import { axisMarks } from "../shared/axes.js";
+import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
 import { onHeadKey } from "./keys.js";
-import { drawLines, hitLines, layoutLines, LINES_PER_QUERY } from "./lines.js";
-import { hiddenInRow, hiddenMean, rankAt, rowWeights, weightAt } from "../shared/numbers.js";
+import { drawLines, hitLines, layoutLines } from "./lines.js";
+import { rowWeights, weightAt } from "../shared/numbers.js";
 import { buildParts } from "./parts.js";
 import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery } from "../shared/picture.js";
 import { showRanked } from "./ranked.js";
+import { caption, hiddenText, readout } from "./said.js";
+import { axisSums, saySums } from "./sums.js";
 
 const NARROW = 760;
 const RANKED_HEIGHT = 240;
@@ -66,14 +68,21 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   state.source = arrays.picture && header.patches ? pictureSource(arrays.picture) : null;
   Object.assign(state, { raw: data, header, marks, keyMarks, view: null, weights: arrays.weights, hover: null, focus: null });
   flushWrite();
-  state.selection = clampSelection(readSelection(), header);
+  state.selection = { ...clampSelection(readSelection(), header), more: readOptions() };
+  state.visible = arrays.visible ?? null;
   state.committer.start(state.selection);
   state.parts = buildParts(header, state.selection, {
+    option: (/** @type {any} */ change) => choosePlace(state, { more: { ...state.selection.more, ...change } }),
     change: (/** @type {any} */ change) => choosePlace(state, "step" in change ? neighbour(header, state.selection, change.step) : change),
     open: () => openSteps(state),
   });
   state.box.replaceChildren(...state.parts.nodes);
   listenPointer(state);
+}
+
+/** How the head is drawn, as the address has it. */
+function readOptions() {
+  return { sums: readParameter("sums") === "1" ? "1" : null };
 }
 
 /** Asks the server for the steps of the head; scale and special tokens are committed on the way. */
@@ -90,7 +99,7 @@ function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
   state.hover = state.focus = null;
   state.committer.update(state.selection);
   writeSelection(state.selection);
-  if ("special" in change) layoutHead(state);
+  if ("special" in change || "more" in change) layoutHead(state);
   else state.show();
 }
 
@@ -98,7 +107,7 @@ function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
 function followHead(/** @type {any} */ state, /** @type {any} */ selection) {
   if (!state.header) return;
   const before = state.selection.special;
-  state.selection = clampSelection(selection, state.header);
+  state.selection = { ...clampSelection(selection, state.header), more: state.selection.more };
   state.hover = state.focus = null;
   if (state.selection.special !== before) layoutHead(state);
   else state.show();
@@ -108,8 +117,8 @@ function listenPointer(/** @type {any} */ state) {
   const { heatmap, lines, picture } = state.parts;
   const point = (/** @type {any} */ hover, /** @type {any} */ focus) => { state.hover = hover; state.focus = focus; state.point(); };
   heatmap.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    const hit = state.view ? hitHeatmap(state.layout, state.view.data, localPoint(event, heatmap)) : null;
-    point(hit && hit.key !== null ? hit : null, hit && { query: hit.query, key: null });
+    const hit = state.view ? hitHeatmap(state.layout, state.view, localPoint(event, heatmap)) : null;
+    point(hit && hit.query !== null && hit.key !== null ? hit : null, hit && (hit.query === null ? hit : { query: hit.query, key: null }));
   });
   lines.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     point(null, state.view ? hitLines(state.linesLayout, state.view.data, localPoint(event, lines)) : null);
@@ -123,7 +132,8 @@ function listenPointer(/** @type {any} */ state) {
   for (const canvas of [heatmap, lines, picture]) canvas.addEventListener("pointerleave", () => point(null, null));
   heatmap.addEventListener("click", (/** @type {MouseEvent} */ event) => {
     heatmap.focus({ preventScroll: true });
-    pin(state, hitHeatmap(state.layout, state.view.data, localPoint(event, heatmap)));
+    const hit = hitHeatmap(state.layout, state.view, localPoint(event, heatmap));
+    if (!hit || hit.query !== null) pin(state, hit);
   });
   lines.addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const hit = hitLines(state.linesLayout, state.view.data, localPoint(event, lines));
@@ -167,7 +177,14 @@ function makeView(/** @type {any} */ state) {
   const query = seen(rows, selection.query), key = query === null ? null : seen(cols, selection.key);
   return { header, strings: header.strings, labels: header.tokens, keyLabels: header.key_tokens, marks: state.marks, keyMarks: state.keyMarks, specialMode: special, layer, head, scale, data, lut: state.lut,
     theme: state.theme, levels: levelTable(weights.dtype, scale), approx: weights.dtype === "u8", pinned: { query, key }, hover: state.hover,
-    focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth };
+    focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth, sums: selection.more.sums ? axisSums(data, seesOf(state, layer)) : null };
+}
+
+/** Whether a query of a layer can see a key, as a function; null where every query sees every key. */
+function seesOf(/** @type {any} */ state, /** @type {number} */ layer) {
+  if (!state.visible) return null;
+  const { data, shape } = state.visible, from = shape[0] > 1 ? layer * shape[1] * shape[2] : 0;
+  return (/** @type {number} */ query, /** @type {number} */ key) => data[from + query * shape[2] + key];
 }
 
 /** Everything for the chosen head: names, controls, cells, then what depends on the pointer. */
@@ -178,6 +195,8 @@ function showAll(/** @type {any} */ state) {
   parts.picker.set(view.layer, view.head);
   parts.scale.set(view.scale);
   parts.special.set(view.specialMode === "hide");
+  parts.sums.set(view.sums !== null);
+  parts.sumsSaid.hidden = view.sums === null;
   const empty = !view.data.rows.length || !view.data.cols.length;
   parts.empty.hidden = !empty;
   parts.body.hidden = empty;
@@ -185,7 +204,7 @@ function showAll(/** @type {any} */ state) {
   const values = { head: name, rows: view.data.rows.length, cols: view.data.cols.length };
   parts.heatmap.setAttribute("aria-label", fill(strings.heatmap, values));
   parts.lines.setAttribute("aria-label", fill(strings.lines, values));
-  const laidOut = `${view.specialMode} ${view.width} ${view.linesWidth}`;
+  const laidOut = `${view.specialMode} ${view.width} ${view.linesWidth} ${view.sums !== null}`;
   if (state.shownFor !== laidOut) {
     state.layout = layoutHeatmap(parts.heatmap, view);
     state.linesLayout = layoutLines(parts.lines, view, linesHeight(state, Math.max(view.data.rows.length, view.data.cols.length)));
@@ -213,6 +232,7 @@ function showFocus(/** @type {any} */ state) {
   const cell = hover ?? (pinned.key === null ? null : pinned);
   drawBar(state, cell);
   setText(parts.readout, cell ? readout(view, cell) : strings.readout_idle);
+  if (view.sums) saySums(parts.sumsSaid, view, view.sums, placeOf(view.data.rows, hover?.query ?? view.focus?.query ?? pinned.query), placeOf(view.data.cols, hover?.key ?? view.focus?.key ?? pinned.key));
   setText(parts.caption, caption(view));
   const query = pinned.query ?? view.focus?.query ?? null;
   if (state.rankedFor !== rankedName(view, query)) {
@@ -244,25 +264,4 @@ function drawBar(/** @type {any} */ state, /** @type {{query: number, key: numbe
 
 function rankedName(/** @type {any} */ view, /** @type {number | null} */ query) {
   return [view.layer, view.head, query, view.scale, view.specialMode, view.theme.dark, view.header.tokens.length].join();
-}
-
-function readout(/** @type {any} */ view, /** @type {{query: number, key: number}} */ cell) {
-  const { strings, labels, keyLabels, marks, keyMarks, data } = view;
-  const named = (/** @type {string[]} */ names, /** @type {number[]} */ of, /** @type {number} */ i) =>
-    fill(of[i] & WRITTEN ? strings.token_written : strings.token_at, { token: isolate(names[i]), position: i });
-  return fill(strings.readout, { query: named(labels, marks, cell.query), key: named(keyLabels, keyMarks, cell.key), weight: fmtWeight(weightAt(data, cell.query, cell.key), view.approx),
-    rank: rankAt(data, cell.query, cell.key), count: data.nKey });
-}
-
-function caption(/** @type {any} */ view) {
-  const { strings, labels, keyLabels, focus } = view;
-  if (focus && focus.query !== null) return fill(strings.lines_query, { token: isolate(labels[focus.query]) });
-  if (focus && focus.key !== null) return fill(strings.lines_key, { token: isolate(keyLabels[focus.key]) });
-  return fill(strings.lines_all, { count: Math.min(LINES_PER_QUERY, view.data.cols.length) });
-}
-
-function hiddenText(/** @type {any} */ view, /** @type {number | null} */ query) {
-  const { strings, labels, data } = view, mean = fill(strings.hidden_mean, { percent: fmtPercent(hiddenMean(data)) });
-  if (query === null) return mean;
-  return `${mean} · ${fill(strings.hidden_row, { percent: fmtPercent(hiddenInRow(data, query)), token: isolate(labels[query]) })}`;
 }

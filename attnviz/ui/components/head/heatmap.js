@@ -4,14 +4,16 @@
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { cellAt, drawMatrix, frameCell } from "../shared/matrix.js";
+import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 
 const MAX_SIDE = 620;
 
 /** Layout for the tokens shown; depends on width, tokens and theme only. */
 export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { labels, keyLabels, data, theme, strings, width } = view, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const { labels, keyLabels, data, theme, strings, sums } = view, more = sums ? SUMS_ROOM : 0, width = Math.min(view.width, MAX_SIDE + more) - more, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const pick = (/** @type {readonly number[]} */ shown, /** @type {string[]} */ names) => shown.map((i) => names[i]);
-  return layoutAxes(probe, { rowLabels: pick(data.rows, labels), colLabels: pick(data.cols, keyLabels), width: Math.min(width, MAX_SIDE), theme, maxCell: 56, ...titles(strings) });
+  const layout = layoutAxes(probe, { rowLabels: pick(data.rows, labels), colLabels: pick(data.cols, keyLabels), width, theme, maxCell: 56, ...titles(strings) });
+  return { ...layout, width: Math.max(layout.width, layout.geom.x + layout.geom.w + more), height: layout.height + more };
 }
 
 function titles(/** @type {Record<string, string>} */ strings) {
@@ -33,11 +35,11 @@ export function paintCells(/** @type {HTMLCanvasElement} */ cells, /** @type {an
  * @param {any} layout
  */
 export function drawHeatmap(canvas, cells, view, layout) {
-  const { labels, keyLabels, marks, keyMarks, data, theme, pinned, hover } = view, { geom } = layout;
+  const { labels, keyLabels, marks, keyMarks, data, theme, pinned, hover, focus } = view, { geom } = layout;
   const ctx = fitCanvas(canvas, layout.width, layout.height);
   ctx.drawImage(cells, 0, 0, cells.width, cells.height, geom.x, geom.y, geom.w, geom.h);
   const at = (/** @type {readonly number[]} */ shown, /** @type {number | null | undefined} */ token) => placeOf(shown, token);
-  const row = at(data.rows, hover?.query ?? pinned.query), col = at(data.cols, hover ? hover.key : pinned.key);
+  const row = at(data.rows, hover?.query ?? pinned.query), col = at(data.cols, hover ? hover.key : focus?.key ?? pinned.key);
   const pick = (/** @type {readonly number[]} */ shown, /** @type {ArrayLike<any>} */ list) => shown.map((i) => list[i]);
   const pinnedRow = at(data.rows, pinned.query), pinnedCol = at(data.cols, pinned.key);
   if (pinnedRow !== null) markRow(ctx, geom, pinnedRow, theme);
@@ -45,6 +47,7 @@ export function drawHeatmap(canvas, cells, view, layout) {
   if (hover && row !== null && col !== null) frameCell(ctx, geom, row, col, theme, { width: 1.5, colour: theme.text });
   drawAxes(ctx, layout, /** @type {string[]} */ (pick(data.rows, labels)), /** @type {string[]} */ (pick(data.cols, keyLabels)), { theme, rowHi: row, colHi: col,
     rowMarks: pick(data.rows, marks), colMarks: pick(data.cols, keyMarks), ...titles(view.strings) });
+  if (view.sums) drawSums(ctx, view.sums, geom, theme, view.strings, row, col);
   setData(canvas, { layer: view.layer, head: view.head, query: pinned.query, key: pinned.key, scale: view.scale, special: view.specialMode,
     x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols });
   markDrawn(canvas);
@@ -74,10 +77,12 @@ export function placeOf(/** @type {readonly number[]} */ shown, /** @type {numbe
   return place < 0 ? null : place;
 }
 
-/** What lies under a point: a cell, a row label ({query, key: null}), or nothing. */
-export function hitHeatmap(/** @type {any} */ layout, /** @type {any} */ data, /** @type {{x: number, y: number}} */ point) {
-  const { geom } = layout, cell = cellAt(point.x, point.y, geom);
+/** What lies under a point: a cell, a row ({query, key: null}), a column's bar ({query: null, key}), or nothing. */
+export function hitHeatmap(/** @type {any} */ layout, /** @type {any} */ view, /** @type {{x: number, y: number}} */ point) {
+  const { geom } = layout, { data, sums } = view, cell = cellAt(point.x, point.y, geom);
   if (cell) return { query: data.rows[cell.row], key: data.cols[cell.col] };
+  const bar = sums ? hitSums(geom, point) : null;
+  if (bar) return { query: bar.row === null ? null : data.rows[bar.row], key: bar.col === null ? null : data.cols[bar.col] };
   const side = cellAt(geom.x, point.y, geom);
   return side && point.x < geom.x ? { query: data.rows[side.row], key: null } : null;
 }

@@ -8,7 +8,7 @@ import { el, fillNodes, keycaps } from "../shared/dom.js";
 /**
  * @param {any} header
  * @param {any} selection
- * @param {{change: (change: any) => void, open: () => void}} act
+ * @param {{change: (change: any) => void, option: (change: any) => void, open: () => void}} act
  */
 export function buildParts(header, selection, act) {
   const { strings, n_layers: nLayers, n_heads: nHeads } = header, thumbs = el("canvas", { "aria-hidden": "true" });
@@ -16,18 +16,19 @@ export function buildParts(header, selection, act) {
   const scale = segmented({ label: strings.scale, value: selection.scale, options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
     onChange: (value) => act.change({ scale: value }) });
   const special = checkbox({ label: strings.hide_special, checked: selection.special === "hide", onChange: (on) => act.change({ special: on ? "hide" : "show" }) });
+  const sums = checkbox({ label: strings.sums, checked: false, onChange: (on) => act.option({ sums: on ? "1" : null }) });
   const text = /** @type {Record<string, any>} */ ({ title: el("h2", { class: "av-title" }), sentence: el("p", { class: "av-sentence" }),
     readout: el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }), caption: el("h3", { class: "av-heading" }), pictured: el("p", { class: "av-note" }),
-    hidden: el("p", { class: "av-note av-hidden-mass", "aria-live": "polite" }), empty: el("p", { class: "av-panel", hidden: true }, strings.all_special) });
+    sumsSaid: el("p", { class: "av-note av-number av-sums", hidden: true }), hidden: el("p", { class: "av-note av-hidden-mass", "aria-live": "polite" }), empty: el("p", { class: "av-panel", hidden: true }, strings.all_special) });
   const hint = makeHint(strings), heatmap = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id });
   const lines = el("canvas", { role: "img" }), bar = el("canvas", { role: "img" }), picture = el("canvas", { role: "img", class: "av-picture" }), ranked = el("div", { class: "av-ranked" });
   const name = el("div", { class: "av-head-name" }, nameRow(header, text.title, act), text.sentence);
-  const scaleBox = el("div", { class: "av-head-scale" }, el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node), bar, special.node, text.hidden);
+  const scaleBox = el("div", { class: "av-head-scale" }, el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node), bar, sums.node, special.node, text.hidden);
   const right = el("div", { class: "av-head-right" }, header.patches ? el("div", { class: "av-pictured" }, picture, text.pictured) : el("div", {}, text.caption, lines), ranked);
-  const left = el("div", { class: "av-head-left" }, heatmap, text.readout, hint, header.approximate ? el("p", { class: "av-note" }, strings.approximate) : null);
+  const left = el("div", { class: "av-head-left" }, heatmap, text.readout, text.sumsSaid, hint, header.approximate ? el("p", { class: "av-note" }, strings.approximate) : null);
   const body = el("div", { class: "av-head-body" }, left, right);
   const top = el("div", { class: "av-head-top" }, picker.node, name, scaleBox);
-  return { ...text, thumbs, picker, scale, special, heatmap, lines, picture, bar, ranked, right, body, nodes: [top, text.empty, body] };
+  return { ...text, thumbs, picker, scale, special, sums, heatmap, lines, picture, bar, ranked, right, body, nodes: [top, text.empty, body] };
 }
 
 function nameRow(/** @type {any} */ header, /** @type {Node} */ title, /** @type {any} */ act) {

@@ -46,7 +46,7 @@ STRING_KEYS: tuple[str, ...] = (
 def pack_patches(view: HeadsView, strings: Mapping[str, str]) -> bytes:
     """The buffer of a picture and all heads: two bytes a weight, one where that is too much."""
     assert view.patches is not None, "no picture to show"
-    return pack_heads(view, strings, bits=wide_bits(view), with_picture=True)
+    return pack_heads(view, strings, bits=wide_bits(view), in_full=True)
 
 
 def show_patches(
