@@ -1,0 +1,188 @@
+"""One room of a class: what its presenter shows, who is there, how the class answered.
+
+In: stages and answers, checked for their size and form. Out: `Stage` for a follower's page, `Tally`
+for a card. A member is a random id, never a name; an answer is kept as a label, the name of what
+`grade` found, never as what was typed. Nothing here locks or ends: `rooms` does.
+"""
+
+import re
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass, field, replace
+
+from attnviz.errors import BadInput, TooLarge
+
+SEAT_BYTES = 12
+RIGHT = "right"
+LABEL = re.compile(r"[A-Za-z0-9_]{1,40}")
+
+CardName = tuple[str, str]
+Watcher = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much one server keeps for classes, and for how long."""
+
+    rooms: int = 50
+    members: int = 200
+    answers: int = 300
+    stage_chars: int = 2000
+    idle_s: float = 2 * 3600.0
+    total_s: float = 12 * 3600.0
+    present_s: float = 45.0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What every follower's page shows: one card of a lesson, as the presenter has it.
+
+    `settings` and `selection` are written as in the address. `shown`: followers see how the class
+    answered; `revealed`: they see the right answer, and no answer counts any more. `version` is
+    the room's own count.
+    """
+
+    lesson: str
+    card: str
+    settings: str = ""
+    selection: str = ""
+    shown: bool = False
+    revealed: bool = False
+    version: int = 0
+
+    @property
+    def name(self) -> CardName:
+        """The card, among those of all lessons."""
+        return self.lesson, self.card
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How a class answered one card: label → members; how many are here now."""
+
+    counts: Mapping[str, int]
+    present: int
+
+    @property
+    def answered(self) -> int:
+        """How many members answered, those who left again included."""
+        return sum(self.counts.values())
+
+
+@dataclass(eq=False)
+class Member:
+    """A follower: when it was last here, and its answer for each card."""
+
+    seen: float
+    answers: dict[CardName, str] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Room:
+    """One class. `changes` counts all that its presenter would want to see."""
+
+    key: str
+    bounds: Bounds
+    opened: float
+    touched: float
+    stage: Stage
+    changes: int = 1
+    members: dict[str, Member] = field(default_factory=dict)
+    watchers: list[Watcher] = field(default_factory=list)
+
+    def ended(self, now: float) -> bool:
+        """Whether nobody came for too long, or the room is too old."""
+        age, idle = now - self.opened, now - self.touched
+        return age >= self.bounds.total_s or idle >= self.bounds.idle_s
+
+    def show(self, stage: Stage) -> None:
+        """Put another stage before the class."""
+        check_size(stage, self.bounds)
+        shown = replace(stage, version=self.stage.version)
+        if shown != self.stage:
+            self.stage = replace(shown, version=self.stage.version + 1)
+            self.changes += 1
+
+    def join(self, seat: str | None, now: float) -> str:
+        """The id of a member: the one it had, or a new one; an id from elsewhere is not taken."""
+        if seat is None or seat not in self.members:
+            self._make_room(now)
+            seat = secrets.token_urlsafe(SEAT_BYTES)
+            self.members[seat] = Member(now)
+            self.changes += 1
+        self.see(seat, now)
+        return seat
+
+    def see(self, seat: str, now: float) -> None:
+        """Note that a member is here; nothing for an id that is none."""
+        member = self.members.get(seat)
+        if member is not None:
+            self.changes += not self._is_here(member, now)
+            member.seen = self.touched = now
+
+    def leave(self, seat: str) -> None:
+        """Note that a member went; its answers stay, and it may come back."""
+        member = self.members.get(seat)
+        if member is not None:
+            member.seen = float("-inf")
+            self.changes += 1
+
+    def answer(self, seat: str, card: CardName, label: str, now: float) -> None:
+        """Keep a member's answer for the card on the stage; it may change until the reveal."""
+        member = self.members.get(seat)
+        if member is None:
+            raise BadInput("nobody with this id is in the room; join it first", code="no_seat")
+        if card != self.stage.name or self.stage.revealed:
+            raise BadInput(
+                f"the class is at {self.stage.card!r} and answers to {card[1]!r} count no more",
+                code="answer_closed",
+            )
+        if not LABEL.fullmatch(label):
+            raise BadInput(f"{label!r} is not the name of an answer", code="bad_label", asked=label)
+        self.see(seat, now)
+        _check("answers", len(member.answers.keys() | {card}), self.bounds.answers)
+        if member.answers.get(card) != label:
+            member.answers[card] = label
+            self.changes += 1
+
+    def tally(self, card: CardName, now: float) -> Tally:
+        """How the class answered a card."""
+        labels = (member.answers.get(card) for member in self.members.values())
+        counts = Counter(label for label in labels if label is not None)
+        return Tally(counts, sum(self._is_here(each, now) for each in self.members.values()))
+
+    def _is_here(self, member: Member, now: float) -> bool:
+        return now - member.seen < self.bounds.present_s
+
+    def _make_room(self, now: float) -> None:
+        """Let the member go that is away for longest, where the room is full."""
+        if len(self.members) < self.bounds.members:
+            return
+        seat, member = min(self.members.items(), key=lambda item: item[1].seen)
+        if self._is_here(member, now):
+            limit = self.bounds.members
+            raise TooLarge(
+                f"the room has {limit} members, as many as it takes",
+                code="room_full",
+                found=limit + 1,
+                limit=limit,
+                unit="members",
+            )
+        del self.members[seat]
+
+
+def check_size(stage: Stage, bounds: Bounds) -> None:
+    """Refuse a stage that is longer than any card needs."""
+    _check("characters", sum(len(str(part)) for part in astuple(stage)), bounds.stage_chars)
+
+
+def _check(unit: str, found: int, limit: int) -> None:
+    if found > limit:
+        raise TooLarge(
+            f"a room keeps {limit} {unit}, not {found}",
+            code="room_too_large",
+            found=found,
+            limit=limit,
+            unit=unit,
+        )
