@@ -128,7 +128,9 @@ def difference(
     keys: Sequence[Slot],
 ) -> Float32[np.ndarray, "row column"]:
     """B − A on the common axes; NaN where a query or a key has no counterpart."""
-    return _on_axes(b, queries, keys, "b") - _on_axes(a, queries, keys, "a")
+    found: Float32[np.ndarray, "row column"]
+    found = _on_axes(b, queries, keys, "b") - _on_axes(a, queries, keys, "a")
+    return found
 
 
 def moved(

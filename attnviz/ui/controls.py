@@ -224,7 +224,7 @@ def attention(lang: Language, captured: cache.Captured) -> Group:
     view = state.current()
     group = chosen(captured.groups, view.stack, view.kind)
     if len(captured.groups) > 1:
-        titles = {each.name: _attention_title(lang, each) for each in captured.groups}
+        titles = {each.name: attention_title(lang, each) for each in captured.groups}
         name = f"attention.{lang}"
         st.segmented_control(
             text(lang, "attention.label"),
@@ -237,7 +237,7 @@ def attention(lang: Language, captured: cache.Captured) -> Group:
     return group
 
 
-def _attention_title(lang: Language, group: Group) -> str:
+def attention_title(lang: Language, group: Group) -> str:
     if group.stack is None:
         return text(lang, f"attention.{group.kind}")
     return text(lang, f"attention.{group.stack}_{group.kind}")

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Protocol, runtime_checkable
 
 from attnviz import i18n
@@ -23,6 +24,7 @@ WORLDS = ("translator", "dates")  # the models whose world says which words it h
 SCRIPTS = {"en": "LATIN", "fr": "LATIN"}  # how Unicode names begin for letters of a language
 KNOWN_LANGUAGES = {"minilm": ("en",)}  # of models without a card of ours
 YEAR = re.compile(r"\d{4}")
+LEAST_ALIKE = 0.75  # the share of words that an example must have in common with another text
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,27 @@ SENTIMENT = (
     Example("astray", "I did not read the book, but the film was wonderful.", r"negat|\bnot\b"),
     Example("only", "The acting was not only good, it was brilliant."),
 )
+CONTRASTS = {
+    f"{TIRED}.": f"{TIRED.removesuffix('tired')}wide.",
+    "She sat on the bank of the river and thought about the bank loan.": (
+        "She sat on the side of the river and thought about the bank loan."
+    ),
+    "When Mary and John went to the store, John gave a book to Mary.": (
+        "When Mary and John went to the store, Mary gave a book to John."
+    ),
+    "The cat sat on the mat.": "The dog sat on the mat.",
+    "動物は疲れていたので、通りを渡らなかった。": "動物は疲れていたので、道を渡らなかった。",
+    "그 동물은 너무 피곤해서 길을 건너지 않았다.": "그 아이는 너무 피곤해서 길을 건너지 않았다.",
+    "那只动物太累了，所以没有过马路。": "那只动物太饿了，所以没有过马路。",
+    "When Mary and John went to the store, John gave a book to": (
+        "When Mary and John went to the store, Mary gave a book to"
+    ),
+    "Once upon a time there was a": "Once upon a time there lived a",
+    "The little white cat sees a green apple.": "The little black cat sees a green apple.",
+    "I saw her yesterday.": "I saw him yesterday.",
+    "Monday, January 12, 1948": "Monday, October 12, 1948",
+    "The story was never boring.": "The story was very boring.",
+}
 TYPED_HERE = {"stories": STORIES, "stories-llama": STORIES, "sentiment": SENTIMENT}
 
 
@@ -94,6 +117,24 @@ def after_switch(before: str, after: str, shown: str) -> str:
     if shown in texts(after) or (shown.strip() and shown not in texts(before)):
         return shown
     return texts(after)[0]
+
+
+def contrast(model: str, shown: str) -> str:
+    """What to hold against a text: one that differs in a word or two; itself where none is known.
+
+    An example has its counterpart below, or is the counterpart of another, or resembles another.
+    """
+    known = CONTRASTS | {other: one for one, other in CONTRASTS.items()}
+    if shown in known:
+        return known[shown]
+    words = shown.split()
+    ratio = {
+        other: SequenceMatcher(None, words, other.split(), autojunk=False).ratio()
+        for other in texts(model)
+        if other != shown
+    }
+    best = max(ratio, key=ratio.__getitem__, default=shown)
+    return best if ratio.get(best, 0.0) >= LEAST_ALIKE else shown
 
 
 def hint(lang: Language, model: str, shown: str) -> str | None:

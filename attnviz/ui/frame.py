@@ -70,14 +70,7 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
         _no_file(lang) if reading is None else _empty(lang)
         return None
     source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
-    loaded = _load(lang, source)
-    if loaded.kind in UNREADABLE:
-        raise UnsupportedAttention(
-            f"{loaded.name} is a {loaded.kind} model; the app shows models that read text or"
-            " pictures, the library others too",
-            code="kind_not_shown",
-            name=loaded.name,
-        )
+    loaded = load(lang, source, view.model)
     if loaded.kind == "vision":
         return _pictured(lang, source)
     if loaded.kind == "module":
@@ -141,14 +134,20 @@ def _fill_target(lang: Language, source: sources.Source, shown: str) -> None:
     )
 
 
-def _load(lang: Language, source: sources.Source) -> "LoadedModel":
-    """Load the model; the sidebar is drawn again where it did not know what model that is."""
-    name = state.current().model
+def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
+    """Load a model that can be shown; the sidebar is drawn again where it was not known."""
     said = text(lang, "wait.model", model=plain(sources.label(lang, name)))
     with st.spinner(said, show_time=name not in REGISTRY):
         loaded = cache.model(source)
     if state.learn(name, loaded.card):
         st.rerun()
+    if loaded.kind in UNREADABLE:
+        raise UnsupportedAttention(
+            f"{loaded.name} is a {loaded.kind} model; the app shows models that read text or"
+            " pictures, the library others too",
+            code="kind_not_shown",
+            name=loaded.name,
+        )
     return loaded
 
 

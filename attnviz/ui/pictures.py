@@ -53,6 +53,15 @@ def sample_seed(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def following(name: str) -> str:
+    """The name of another picture, to hold against this one."""
+    seed = sample_seed(name)
+    if seed is not None:
+        return sample_name(seed + 1)
+    names = list(DRAWN)
+    return names[(names.index(name) + 1) % len(names)] if name in DRAWN else names[0]
+
+
 def exists(name: str) -> bool:
     """Whether a picture of this name can be made, or may have been uploaded."""
     return name in DRAWN or name == OWN or sample_seed(name) is not None

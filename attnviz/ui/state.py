@@ -11,6 +11,7 @@ older than a selection that a component has committed since.
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from PIL.Image import Image
@@ -45,8 +46,14 @@ __all__ = [
 ]
 
 PREFIX = "attnviz."
+RIGHT_TEXTS = {"model_b": "", "text_b": "", "target_b": "", "image_b": ""}
+RIGHT_PLACE = dict.fromkeys(("stack_b", "kind_b", "layer_b", "head_b"))
 # what was chosen in one model means nothing in another
-UNCHOSEN = {**dict.fromkeys((*INDICES, "stack", "kind", "mean")), "target": ""}
+UNCHOSEN = {
+    **dict.fromkeys((*INDICES, "stack", "kind", "mean")),
+    **{"target": "", **RIGHT_TEXTS, **RIGHT_PLACE},
+}
+MAX_ADDRESS_BYTES = 60_000
 # what edits belong to: a change of any of these leaves nothing that was edited
 DRAWING = ("generate", "temperature", "top_k", "top_p", "seed")
 EDITED = (*"model text text2 cut file target image stack kind layer head".split(), *DRAWING)
@@ -86,6 +93,8 @@ def update(**changes: Any) -> None:
         getattr(before, name) != getattr(after, name) for name in EDITED
     ):
         after = replace(after, edits="")
+    if len(urlencode(params(after))) > MAX_ADDRESS_BYTES:  # two texts that no page shows at once
+        after = replace(after, text_b="", target_b="")
     st.session_state[f"{PREFIX}view"] = after
 
 
@@ -166,9 +175,9 @@ def picture_name() -> str:
     return view.image or pictures.default(view.model)
 
 
-def picture() -> Image | None:
-    """The chosen picture; None when it is an upload that this session does not have."""
-    name = picture_name()
+def picture(name: str = "") -> Image | None:
+    """A picture, the chosen one first; None when it is an upload that this session has not."""
+    name = name or picture_name()
     if name != pictures.OWN:
         return pictures.made(name)
     found: Image | None = st.session_state.get(f"{PREFIX}picture")

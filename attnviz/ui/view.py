@@ -26,6 +26,7 @@ MAX_CHARS = {"text": 6000, "text2": 600, "target": 400}
 MAX_NAME_CHARS = 400
 FLAGS = ("cut", "file")
 INDICES = ("layer", "head", "query", "key")
+RIGHT = "_b"  # ends the names of Compare's right side; each is checked as the one of the left
 WRITTEN_FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
     "edits": (edits.parse, edits.write),
     "lab": (sheet.parse, sheet.write),
@@ -49,7 +50,8 @@ class View:
     from `seed`, with `top_k` (0 = off) and `top_p` (1 = off). `image` is the picture that a vision
     model reads. `query` and `key` are positions, None when no cell is chosen; from `order` on stand
     the `options`. `edits` are entries of the chosen head that were changed by hand; they go when
-    another head or input is chosen. `lab` is the sheet of the calculator.
+    another head or input is chosen. `lab` is the sheet of the calculator. Names that end in "_b"
+    are those of Compare's right side; what is empty there is as on the left, or suggested.
     """
 
     model: str
@@ -79,6 +81,14 @@ class View:
     sums: bool = False
     edits: str = ""
     lab: str = ""
+    model_b: str = ""
+    text_b: str = ""
+    target_b: str = ""
+    image_b: str = ""
+    stack_b: Stack | None = None
+    kind_b: Kind | None = None
+    layer_b: int | None = None
+    head_b: int | None = None
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:
@@ -104,6 +114,7 @@ def parse(params: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 def checked(name: str, raw: object) -> tuple[Any, bool]:
     """(the value to use, or None; whether it is exactly what was given)."""
+    name = name.removesuffix(RIGHT)
     if name in INDICES:
         return numbers.index(raw)
     for among, check in CHECKS:

@@ -1,0 +1,154 @@
+"""The widgets of Compare's two sides: what stands on the left, and what is chosen on the right.
+
+In: the language and both sides. Out: widgets that show the view and change it; as in the sidebar,
+none holds a value of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY
+from attnviz.types import ModelKind
+from attnviz.ui import beside, cache, controls, examples, pictures, state
+from attnviz.ui.beside import SAME, Side
+from attnviz.ui.frame import TEXTLESS, plain
+from attnviz.ui.groups import Group, chosen
+from attnviz.ui.sources import label
+
+TEXT_HEIGHT_PX = 82
+PREVIEW_PX = 96
+N_SAMPLES = 6
+
+
+def left(lang: Language, captured: cache.Captured) -> None:
+    """The left side in words, and what is done to both sides."""
+    side = beside.left()
+    st.markdown(f"**A** · {plain(label(lang, side.model))}")
+    st.caption(text(lang, "compare.left"))
+    if captured.model.kind not in TEXTLESS:
+        st.markdown(f"“{plain(side.text.strip())}”")
+    with st.container(horizontal=True):
+        for name, act in (("swap", beside.swap), ("copy", beside.copy)):
+            st.button(text(lang, f"compare.{name}"), key=state.widget_key(name), on_click=act)
+
+
+def right(lang: Language, side: Side) -> None:
+    """What the right side shows: model, then text or picture."""
+    _model(lang)
+    card = state.card(side.model)
+    kind: ModelKind = "encoder" if card is None else card.kind
+    if kind == "vision":
+        _picture(lang, side)
+    elif kind != "module":
+        _text(lang, side)
+
+
+def _model(lang: Language) -> None:
+    view = state.current()
+    # the browser answers with a label: in another language it must be another widget
+    name = f"model_b.{lang}"
+    st.selectbox(
+        text(lang, "compare.model"),
+        list(dict.fromkeys((SAME, *REGISTRY, view.model_b))),
+        key=state.show_in_widget(name, view.model_b),
+        format_func=lambda each: (
+            text(lang, "compare.same_model") if each == SAME else label(lang, each)
+        ),
+        on_change=_take,
+        args=("model_b", name),
+    )
+
+
+def _take(field: str, widget: str) -> None:
+    """Another model or picture on the right: what was chosen in the last one is void."""
+    cleared = {**state.RIGHT_TEXTS, **state.RIGHT_PLACE} if field == "model_b" else {}
+    value = state.clean(field, state.widget_value(widget))
+    state.update(**{**cleared, field: value, "query": None, "key": None})
+
+
+def _text(lang: Language, side: Side) -> None:
+    st.text_area(
+        text(lang, "compare.text"),
+        key=state.show_in_widget("text_b", side.text),
+        height=TEXT_HEIGHT_PX,
+        max_chars=state.MAX_CHARS["text"],
+        help=text(lang, "compare.text_help"),
+        on_change=_take_text,
+    )
+    known = {example.name: example.text for example in examples.of(side.model)}
+    st.menu_button(
+        text(lang, "sidebar.example"),
+        list(known),
+        key=state.widget_key("example_b"),
+        format_func=lambda name: plain(known[name]),
+        on_click=_take_example,
+        args=(known,),
+    )
+
+
+def _take_text() -> None:
+    _read(state.clean("text_b", state.widget_value("text_b")))
+
+
+def _take_example(known: Mapping[str, str]) -> None:
+    name = state.widget_value("example_b")
+    if name in known:
+        _read(known[name])
+
+
+def _read(shown: str) -> None:
+    state.update(text_b=shown, target_b="", query=None, key=None)
+
+
+def _picture(lang: Language, side: Side) -> None:
+    samples = range(pictures.FIRST_SAMPLE, pictures.FIRST_SAMPLE + N_SAMPLES)
+    names = [pictures.sample_name(seed) for seed in samples if pictures.is_sampled(side.model)]
+    name = f"image_b.{lang}"
+    st.selectbox(
+        text(lang, "compare.picture"),
+        list(dict.fromkeys((*names, *pictures.DRAWN, beside.left().image, side.image))),
+        key=state.show_in_widget(name, side.image),
+        format_func=lambda each: _picture_title(lang, each),
+        on_change=_take,
+        args=("image_b", name),
+    )
+    with st.container(horizontal=True):
+        for mark, image in (("A", beside.left().image), ("B", side.image)):
+            shown = state.picture(image)
+            if shown is not None:
+                st.image(shown, width=PREVIEW_PX, caption=mark, alt=_picture_title(lang, image))
+
+
+def _picture_title(lang: Language, name: str) -> str:
+    seed = pictures.sample_seed(name)
+    if seed is None:
+        return text(lang, f"picture.{name}")
+    return text(lang, "compare.sample", number=seed)
+
+
+def attention(lang: Language, captured: cache.Captured, other: Group) -> Group:
+    """The right side's attention: the left one's where nothing is chosen."""
+    view = state.current()
+    group = chosen(captured.groups, view.stack_b or other.stack, view.kind_b or other.kind)
+    if len(captured.groups) > 1:
+        titles = {each.name: controls.attention_title(lang, each) for each in captured.groups}
+        name = f"attention_b.{lang}"
+        st.segmented_control(
+            text(lang, "compare.attention"),
+            list(titles),
+            key=state.show_in_widget(name, group.name),
+            format_func=titles.__getitem__,
+            on_change=_take_attention,
+            args=(name, captured.groups),
+        )
+    return group
+
+
+def _take_attention(widget: str, among: Sequence[Group]) -> None:
+    asked = state.widget_value(widget)
+    for group in among:
+        if group.name == asked:
+            place = {**state.RIGHT_PLACE, "stack_b": group.stack, "kind_b": group.kind}
+            state.update(**place, query=None, key=None)

@@ -1,0 +1,162 @@
+"""Compare: two captures side by side, paired token by token, and what differs between their heads.
+
+In: the left side's capture, and the view. Out: the widgets of both sides, the component `pair` with
+the weights of every head of both, and what was checked. Heads are switched in the browser; what it
+commits is noted, as on every page.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import streamlit as st
+
+from attnviz import pairing
+from attnviz.i18n import Language
+from attnviz.pairing import Pairing
+from attnviz.ui import beside, cache, choosing, controls, frame, inputs, sources, state
+from attnviz.ui.cache import Captured
+from attnviz.ui.components import pair as component
+from attnviz.ui.components.heads import Axis
+from attnviz.ui.components.selection import Extent, parse_selection
+from attnviz.ui.groups import MAX_CELLS, Group
+
+MOST_PAIRED = 1024  # tokens of a side; more are not legible side by side
+
+
+def show(lang: Language, left: Captured) -> None:
+    """Both sides and their difference."""
+    columns, side = st.columns(2, gap="large"), beside.right()
+    with columns[0]:
+        choosing.left(lang, left)
+    with columns[1]:
+        choosing.right(lang, side)
+        right = beside.captured(lang, side)
+    if right is None:
+        return
+    group = controls.attention(lang, left)
+    other = choosing.attention(lang, right, group)
+    _compared(lang, (left, right), (group, other))
+    frame.verification(lang, max(left, right, key=_doubt))
+
+
+def _doubt(captured: Captured) -> tuple[bool, float]:
+    """The worse checked of two captures comes last; NaN is the worst."""
+    return captured.error != captured.error, captured.error / captured.tolerance
+
+
+@st.fragment
+def _compared(
+    lang: Language, sides: tuple[Captured, Captured], groups: tuple[Group, Group]
+) -> None:
+    with frame.guard(lang):
+        if max(group.n_longest for group in groups) > MOST_PAIRED or (
+            sum(group.n_cells for group in groups) > MAX_CELLS
+        ):
+            frame.too_long(
+                lang,
+                "pair",
+                tokens=f"{max(group.n_longest for group in groups):,}",
+                cells=f"{sum(group.n_cells for group in groups) / 1e6:,.0f}",
+                longest=f"{MOST_PAIRED:,}",
+                limit=f"{MAX_CELLS / 1e6:,.0f}",
+            )
+            return
+        names = [f"{of.key} {group.name}" for of, group in zip(sides, groups, strict=True)]
+        data = cache.buffer(
+            f"{names} pair {lang}",
+            lambda: component.pack_pair(
+                _view(lang, sides, groups, names[0] == names[1]),
+                inputs.strings(lang, component.STRING_KEYS),
+            ),
+        )
+        extents, key = (groups[0].extent, groups[1].extent), state.component_key("pair")
+        component.show_pair(data, extents[0], key, _note(key, *extents))
+
+
+def _view(
+    lang: Language,
+    sides: tuple[Captured, Captured],
+    groups: tuple[Group, Group],
+    identical: bool,
+) -> component.PairView:
+    same = _same_vocabulary(*sides)
+    a, b = groups
+    queries = pairing.pair(a.queries(), b.queries(), same)
+    keys = pairing.pair(a.keys(), b.keys(), same)
+    weights = (
+        pairing.merged(a.all_weights(), queries.a, keys.a),
+        pairing.merged(b.all_weights(), queries.b, keys.b),
+    )
+    alike = sides[0].name == sides[1].name and weights[0].shape[:2] == weights[1].shape[:2]
+    moved = None
+    if alike and not identical:
+        moved = pairing.moved_by_head(*weights, queries.slots, keys.slots)
+    return component.PairView(
+        a=_shown(lang, sides[0], a, (queries, keys), "a", weights[0]),
+        b=_shown(lang, sides[1], b, (queries, keys), "b", weights[1]),
+        rows=queries.slots,
+        cols=keys.slots,
+        cross=a.cross or b.cross,
+        merged=queries.merged or keys.merged,
+        alike=alike,
+        identical=identical,
+        moved=moved,
+    )
+
+
+def _shown(
+    lang: Language,
+    captured: Captured,
+    group: Group,
+    pairings: tuple[Pairing, Pairing],
+    side: component.Letter,
+    weights: np.ndarray,
+) -> component.SideView:
+    """One side as the component shows it; joined pieces take the place of tokens."""
+    queries, keys = (of.a if side == "a" else of.b for of in pairings)
+    axes = inputs.token_axes(group)
+    return component.SideView(
+        model=sources.label(lang, captured.name),
+        queries=_axis(queries, axes[0]),
+        keys=_axis(keys, axes[1]),
+        at_query=tuple(part.start for part in queries),
+        at_key=tuple(part.start for part in keys),
+        extent=group.extent,
+        weights=weights,
+    )
+
+
+def _axis(parts: tuple[pairing.Part, ...], tokens: Axis) -> Axis:
+    return Axis(
+        tuple(part.label for part in parts),
+        np.array([part.special for part in parts], dtype=np.bool_),
+        np.array([bool(tokens.written[part.start]) for part in parts], dtype=np.bool_),
+    )
+
+
+def _same_vocabulary(left: Captured, right: Captured) -> bool:
+    """Whether the tokens of both are the same things; patches are where the grids are equal."""
+    a, b = left.model, right.model
+    if a is b:
+        return left.capture.grid == right.capture.grid
+    if a.kind == b.kind == "vision":
+        return left.capture.grid == right.capture.grid
+    if a.kind in frame.TEXTLESS or b.kind in frame.TEXTLESS:
+        return False
+    return bool(a.text_tokenizer().get_vocab() == b.text_tokenizer().get_vocab())
+
+
+def _note(key: str, extent: Extent, other: Extent) -> Callable[[], None]:
+    """A callback that keeps the heads of both sides and the cell, and renews the links."""
+
+    def noted() -> None:
+        value = state.component_value(key, "selection")
+        chosen = parse_selection(value, extent)
+        if chosen is None or not isinstance(value, Mapping):
+            return
+        state.select(chosen)
+        state.update(**component.parse_other(value.get("more"), other))
+        if state.only_a_fragment_runs():
+            st.rerun([controls.NAVIGATION])
+
+    return noted

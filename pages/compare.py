@@ -1,0 +1,18 @@
+"""Compare: two texts, models, layers or heads side by side, and how they differ.
+
+Reads the view, runs both sides through the cache, shows them with their difference, says what was
+checked.
+"""
+
+from attnviz.ui import compare, frame
+
+
+def main() -> None:
+    """Draw the page."""
+    lang = frame.open_page("compare")
+    captured = frame.captured(lang)
+    if captured is not None:
+        compare.show(lang, captured)
+
+
+main()
