@@ -25,10 +25,10 @@ N_SAMPLES = 6
 def left(lang: Language, captured: cache.Captured) -> None:
     """The left side in words, and what is done to both sides."""
     side = beside.left()
-    st.markdown(f"**A** · {plain(label(lang, side.model))}")
+    st.markdown(text(lang, "compare.side", model=plain(label(lang, side.model))))
     st.caption(text(lang, "compare.left"))
     if captured.model.kind not in TEXTLESS:
-        st.markdown(f"“{plain(side.text.strip())}”")
+        st.markdown(text(lang, "compare.quote", text=plain(side.text.strip())))
     with st.container(horizontal=True):
         for name, act in (("swap", beside.swap), ("copy", beside.copy)):
             st.button(text(lang, f"compare.{name}"), key=state.widget_key(name), on_click=act)

@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.i18n import catalogue
+from attnviz.pairing import Slot
 from attnviz.types import StepView
 from attnviz.ui.components import (
     alignment,
@@ -18,6 +19,7 @@ from attnviz.ui.components import (
     grid,
     head,
     masks,
+    pair,
     patches,
     similarity,
     steps,
@@ -170,6 +172,17 @@ def show_bars() -> None:
     bars.show_bars(bars.pack_bars(view, words(bars.STRING_KEYS)))
 
 
+def show_pair() -> None:
+    """One token was replaced, one is on either side alone."""
+    side = pair.SideView(
+        " ".join(TOKENS), AXIS, AXIS, *(tuple(range(N)),) * 2, EXTENT, random(2, 3, N, N)
+    )
+    slots = tuple(Slot(at, at, at > 1) for at in range(N - 1))
+    slots = (*slots, Slot(N - 1, None), Slot(None, N - 1))
+    view = pair.PairView(side, side, slots, slots, True, True, True, False, random(2, 3))
+    pair.show_pair(pair.pack_pair(view, words(pair.STRING_KEYS)), EXTENT)
+
+
 def show_patches() -> None:
     """Half of the tokens are patches of a picture, the others stand beside them."""
     rows, columns = 2, N // 4
@@ -204,6 +217,7 @@ def main() -> None:
             grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT
         ),
         "bars": show_bars,
+        "pair": show_pair,
         "patches": show_patches,
         "head": lambda: head.show_head(
             head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT

@@ -8,7 +8,7 @@ from tests.support.browser import accessibility_problems
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The cat sat on the mat."
-PAGES = ("", "head", "steps", "masks", "output")
+PAGES = ("", "head", "steps", "masks", "compare", "output")
 MOST_TABS = 60
 
 

@@ -104,7 +104,9 @@ def test_a_lone_surrogate_in_the_address_becomes_a_replacement(visit: OpenVisit)
     check(opened)
 
 
-@pytest.mark.parametrize("show", ["grid", "head", "patches", "steps", "masks", "writing", "tiles"])
+@pytest.mark.parametrize(
+    "show", ["grid", "head", "pair", "patches", "steps", "masks", "writing", "tiles"]
+)
 def test_hostile_tokens_in_a_component(visit: OpenVisit, component_server: str, show: str) -> None:
     opened = visit("", url=component_server, show=show, layer=0, head=1, query=0, key=0)
     check(opened)

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser
 from tests.browser.conftest import OpenVisit
 from tests.support.visit import open_visit
 
-PAGES = ("", "head", "steps", "masks")
+PAGES = ("", "head", "steps", "masks", "compare")
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -125,3 +125,15 @@ def test_the_languages_come_from_the_file_of_the_card(
     carded["stories"] = cards.read(tmp_path)
     assert examples.languages("stories") == ("en",)
     assert examples.languages("minilm") == ("en",)
+
+
+def test_a_contrast_differs_in_a_word_or_two_and_goes_both_ways() -> None:
+    for one, other in examples.CONTRASTS.items():
+        assert examples.contrast("minilm", one) == other
+        assert examples.contrast("minilm", other) == one
+        assert one != other
+
+
+def test_a_text_that_resembles_no_example_is_its_own_contrast() -> None:
+    assert examples.contrast("minilm", "nothing like it") == "nothing like it"
+    assert examples.contrast("sentiment", "This is not a good film.") == "This is a good film."

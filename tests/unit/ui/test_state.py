@@ -169,3 +169,34 @@ def test_the_longest_address_fits_a_request_line() -> None:
 def test_what_is_typed_is_cleaned() -> None:
     assert state.clean("text", "a\udfffb") == "a\ufffdb"
     assert state.clean("text", None) == ""
+
+
+def test_the_right_side_of_compare_survives_the_address() -> None:
+    view = replace(
+        DEFAULT,
+        model_b="stories",
+        text_b="a & b",
+        target_b="c",
+        image_b="sample-3",
+        stack_b="decoder",
+        kind_b="cross",
+        layer_b=1,
+        head_b=0,
+    )
+    assert restored(state.params(view)) == view
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"), [("layer_b", "x"), ("stack_b", "left"), ("kind_b", ""), ("image_b", "../x")]
+)
+def test_the_right_side_is_checked_as_the_left_one(name: str, raw: str) -> None:
+    assert state.parse({name: raw}) == ({}, (name,))
+
+
+def test_two_texts_that_no_address_holds_leave_the_left_one() -> None:
+    state.update(text="漢" * 6000, text_b="漢" * 6000)
+    try:
+        assert len(state.current().text) == 6000
+        assert state.current().text_b == ""
+    finally:
+        state.update(**{field: getattr(DEFAULT, field) for field in ("text", "text_b")})

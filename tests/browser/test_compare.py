@@ -1,0 +1,98 @@
+"""Compare in the browser: colours of the difference, one cursor in three pictures, the address."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, expect
+
+import attnviz
+from attnviz import pairing
+from attnviz.models.loaded import LoadedModel
+from tests.browser.conftest import OpenVisit
+from tests.support.canvas import Palette, cell_colours, cell_middle
+from tests.support.visit import Visit, expect_data
+
+A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
+LAYER, HEAD = 3, 8
+N = 10  # places on the common axes: nine tokens of A and one more of B
+NEW = 4  # where "quietly" stands
+CELL = (2, 6)
+
+
+def plot(visit: Visit, side: str) -> Locator:
+    return visit.page.locator(f".av-pair canvas[data-side={side}]")
+
+
+@pytest.fixture(scope="module")
+def difference(minilm: LoadedModel) -> np.ndarray:
+    """What the library says."""
+    a, b = attnviz.capture(minilm, A), attnviz.capture(minilm, B)
+    axis = pairing.pair(a.tokens, b.tokens, same_vocabulary=True).slots
+    return pairing.difference(a.weights(LAYER, HEAD), b.weights(LAYER, HEAD), axis, axis)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_difference_has_the_colours_of_the_librarys_numbers(
+    visit: OpenVisit, palettes: dict[str, Palette], difference: np.ndarray, scheme: str
+) -> None:
+    opened = visit("compare", text=A, text_b=B, layer=LAYER, head=HEAD, scheme=scheme)
+    canvas = plot(opened, "d")
+    expect_data(canvas, layer=LAYER, head=HEAD, rows=N, cols=N)
+    limit = float(np.nanmax(np.abs(difference)))
+    assert float(canvas.get_attribute("data-limit") or 0) == pytest.approx(limit, abs=1e-5)
+    cells = [(row, col) for row in range(N) for col in range(N) if NEW not in (row, col)]
+    shown = cell_colours(canvas, cells, N, N)
+    wrong = [
+        (cell, colour, float(difference[cell]))
+        for cell, colour in zip(cells, shown, strict=True)
+        if colour not in palettes[scheme].of_signed(float(difference[cell]), limit)
+    ]
+    assert not wrong, wrong[:5]
+    assert len(set(shown)) > 20  # a blank canvas would match nothing but itself
+    assert np.isnan(difference[NEW]).all()
+
+
+def test_one_cursor_in_all_three(visit: OpenVisit, difference: np.ndarray) -> None:
+    opened = visit("compare", text=A, text_b=B, layer=LAYER, head=HEAD)
+    before = len(opened.seen.sent)
+    row, col = CELL  # in B, whose tokens after "quietly" stand one place later than in A
+    x, y = cell_middle(plot(opened, "b"), row, col, N, N)
+    plot(opened, "b").hover(position={"x": x, "y": y})
+    expect(plot(opened, "d")).to_have_attribute("data-over-row", str(row))
+    expect(plot(opened, "d")).to_have_attribute("data-over-col", str(col))
+    expect(plot(opened, "a")).to_have_attribute("data-over-col", str(col - 1))
+    said = opened.page.locator(".av-pair .av-readout")
+    value = f"{abs(float(difference[CELL])):.4f}"
+    expect(said).to_contain_text(re.compile(rf"B − A [+−]?{value}"))
+    plot(opened, "d").focus()
+    opened.page.keyboard.press("]")
+    expect_data(plot(opened, "b"), layer=LAYER, head=HEAD + 1)
+    assert len(opened.seen.sent) == before  # nothing was asked of the server
+    x, y = cell_middle(plot(opened, "d"), NEW, 0, N, N)
+    plot(opened, "d").click(position={"x": x, "y": y})
+    expect(said).to_contain_text("no counterpart in A")
+    opened.page.get_by_role("group", name="Rows that differ most:").get_by_role(
+        "button"
+    ).first.click()
+    expect(said).to_contain_text("of its attention moved")
+
+
+def test_a_link_restores_both_sides(visit: OpenVisit) -> None:
+    opened = visit("compare", text=A, text_b=B, layer=LAYER, head=HEAD)
+    link = opened.page.get_by_role("checkbox", name="Both move together")
+    expect(link).to_be_checked()
+    link.uncheck()
+    plot(opened, "b").focus()
+    opened.page.keyboard.press("]")
+    expect_data(plot(opened, "b"), head=HEAD + 1)
+    expect_data(plot(opened, "a"), head=HEAD)
+    for key in ["ArrowDown", "ArrowDown", "ArrowRight"]:
+        opened.page.keyboard.press(key)
+    wanted = {"layer": LAYER, "head": HEAD, "layer_b": LAYER, "head_b": HEAD + 1}
+    opened.wait_for_parameters(**wanted, query=1, key=1, text_b=B)
+    again = visit("compare", **opened.parameters())
+    expect_data(plot(again, "a"), layer=LAYER, head=HEAD, row=1, col=1)
+    expect_data(plot(again, "b"), layer=LAYER, head=HEAD + 1)
+    expect(again.page.get_by_role("checkbox", name="Both move together")).not_to_be_checked()
+    expect(again.page.get_by_role("textbox", name="B: text")).to_have_value(B)

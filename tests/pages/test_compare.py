@@ -1,0 +1,143 @@
+"""Compare: two sides, the library's numbers between them, what is said where they do not fit."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n, pairing
+from attnviz.ui import compare, state
+from tests.pages.conftest import Visit, parameters, sent
+
+KEY = state.widget_key
+A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
+Tiny = Callable[[str], str]
+
+
+def slots_of(axis: tuple[pairing.Slot, ...]) -> list[list[int]]:
+    return [[-1 if s.a is None else s.a, -1 if s.b is None else s.b, int(s.same)] for s in axis]
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_both_sides_and_the_share_that_moved(
+    visit: Visit, minilm: attnviz.LoadedModel, lang: i18n.Language
+) -> None:
+    app = visit("compare", lang=lang, text=A, text_b=B)
+    assert not app.error
+    assert app.title[0].value == i18n.text(lang, "page.compare.title")
+    header, arrays = sent(app)
+    a, b = attnviz.capture(minilm, A), attnviz.capture(minilm, B)
+    assert header["a"]["tokens"] == list(a.tokens.labels)
+    assert header["b"]["tokens"] == list(b.tokens.labels)
+    found = pairing.pair(a.tokens, b.tokens, same_vocabulary=True)
+    assert header["rows"] == header["cols"] == slots_of(found.slots)
+    assert [2, 2, 0] in header["rows"] and [-1, 4, 0] in header["rows"]
+    # another number of threads sums in another order: float32 rounding
+    np.testing.assert_allclose(arrays["weights_a"], a.all_weights(), atol=1e-5)
+    np.testing.assert_allclose(arrays["weights_b"], b.all_weights(), atol=1e-5)
+    by_head = pairing.moved_by_head(a.all_weights(), b.all_weights(), found.slots, found.slots)
+    np.testing.assert_allclose(arrays["moved"], by_head, atol=1e-5)
+    assert app.main.text_area[0].label == i18n.text(lang, "compare.text")
+
+
+def test_the_first_view_differs_in_one_word(visit: Visit) -> None:
+    header, _ = sent(visit("compare"))
+    replaced = [slot for slot in header["rows"] if not slot[2]]
+    ((a, b, _),) = replaced
+    assert (header["a"]["tokens"][a], header["b"]["tokens"][b]) == ("tired", "wide")
+
+
+def test_swap_and_copy(visit: Visit) -> None:
+    app = visit("compare", text=A, text_b=B, layer="1", head="2", layer_b="3", head_b="4")
+    app.button(KEY("swap")).click().run()
+    found = parameters(app)
+    assert (found["text"], found["text_b"]) == (B, A)
+    assert [found[name] for name in ("layer", "head", "layer_b", "head_b")] == ["3", "4", "1", "2"]
+    assert sent(app)[0]["b"]["tokens"][2] == "cat"
+    app.button(KEY("copy")).click().run()
+    found = parameters(app)
+    assert found["text_b"] == B
+    assert not {"layer_b", "head_b", "model_b"} & found.keys()
+    header, arrays = sent(app)
+    assert header["identical"] == 1
+    assert "moved" not in arrays
+
+
+def test_swapping_models_brings_each_to_the_other_side(visit: Visit) -> None:
+    app = visit("compare", model="sentiment", text=A, model_b="minilm")
+    before, _ = sent(app)
+    app.button(KEY("swap")).click().run()
+    after, _ = sent(app)
+    assert (after["a"], after["b"]) == (before["b"], before["a"])
+    assert parameters(app)["model_b"] == "sentiment"
+
+
+def test_two_vocabularies_share_the_pieces_of_one_text(visit: Visit) -> None:
+    header, arrays = sent(visit("compare", text="tirelessly didn't.", model_b="stories"))
+    assert header["merged"] == 1
+    assert header["alike"] == 0
+    assert "moved" not in arrays
+    spelled = "".join(label.removeprefix("##") for label in header["b"]["tokens"][1:])
+    assert spelled == "tirelesslydidn't."
+    equal = [(a, b) for a, b, same in header["rows"] if same]
+    assert len(equal) == len(header["b"]["tokens"]) - 1 < header["b"]["n_query"] - 1
+    np.testing.assert_allclose(arrays["weights_a"].sum(-1), 1, atol=1e-5)
+    np.testing.assert_allclose(arrays["weights_b"].sum(-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_two_vocabularies_on_two_texts_are_refused(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("compare", lang=lang, text=A, text_b=B, model_b="stories")
+    assert [each.value for each in app.error] == [i18n.text(lang, "error.no_pairing")]
+    assert not app.get("bidi_component")
+
+
+def test_texts_too_long_to_stand_side_by_side(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "MOST_PAIRED", 9)
+    app = visit("compare", text=A, text_b=B)
+    (said,) = [each.value for each in app.info]
+    assert said.startswith("Side by side there are 10 tokens")
+    assert not app.get("bidi_component")
+
+
+def test_two_pictures_are_compared_patch_by_patch(visit: Visit) -> None:
+    app = visit("compare", model="shapes", image_b="sample-3")
+    header, arrays = sent(app)
+    n = len(header["a"]["tokens"])
+    assert header["rows"] == [[at, at, 1] for at in range(n)]
+    assert arrays["moved"].max() > 0.1
+
+
+def test_cross_attention_has_two_axes_and_an_answer_of_its_own(visit: Visit) -> None:
+    app = visit(
+        "compare",
+        model="translator",
+        text="I saw her yesterday.",
+        text_b="I saw him.",
+        stack="decoder",
+        kind="cross",
+    )
+    header, _ = sent(app)
+    assert header["cross"] == 1
+    assert header["b"]["key_tokens"][:3] == ["I", "saw", "him"]
+    assert header["rows"] != header["cols"]
+
+
+def test_what_a_model_wrote_is_part_of_both_sides(visit: Visit) -> None:
+    header, _ = sent(visit("compare", model="stories", generate="2"))
+    assert sum(header["a"]["written"]) == sum(header["b"]["written"]) == 2
+
+
+def test_one_module_compares_two_of_its_heads(visit: Visit) -> None:
+    header, arrays = sent(visit("compare", model="mha-55"))
+    assert header["identical"] == 1
+    np.testing.assert_array_equal(arrays["weights_a"], arrays["weights_b"])
+
+
+def test_a_right_model_that_does_not_exist_is_said(visit: Visit) -> None:
+    app = visit("compare", text=A, model_b="gpt-9")
+    assert len(app.error) == 1
+    assert "gpt\\-9" in app.error[0].value

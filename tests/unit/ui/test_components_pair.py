@@ -1,0 +1,98 @@
+"""The wrapper of Compare: what travels, and what it believes."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attnviz.pairing import Slot
+from attnviz.ui.components import bundle, pair
+from attnviz.ui.components.buffer import quantise, unpack
+from attnviz.ui.components.heads import Axis, strings_of
+from attnviz.ui.components.pair import PairView, SideView, pack_pair, parse_other
+from attnviz.ui.components.selection import Extent
+
+LAYERS, HEADS = 2, 3
+OTHER = Extent(2, 3, 5, 5)
+
+
+def side(labels: tuple[str, ...], at: tuple[int, ...], seed: int) -> SideView:
+    n = len(labels)
+    none = np.zeros(n, dtype=np.bool_)
+    axis = Axis(labels, special=np.arange(n) == 0, written=none)
+    weights = np.random.default_rng(seed).dirichlet(np.ones(n), size=(LAYERS, HEADS, n))
+    extent = Extent(LAYERS, HEADS, at[-1] + 1, at[-1] + 1)
+    return SideView("minilm", axis, axis, at, at, extent, weights.astype(np.float32))
+
+
+def view() -> PairView:
+    slots = (Slot(0, 0, True), Slot(1, 1), Slot(2, None), Slot(None, 2))
+    return PairView(
+        a=side(("[CLS]", "</script><img src=x>", "%{x}"), (0, 1, 2), 5),
+        b=side(("[CLS]", "שלום", "cat"), (0, 1, 4), 7),
+        rows=slots,
+        cols=slots,
+        cross=False,
+        merged=True,
+        alike=True,
+        identical=False,
+        moved=np.full((LAYERS, HEADS), 0.25, dtype=np.float32),
+    )
+
+
+def test_a_buffer_holds_both_sides_and_their_common_axes() -> None:
+    shown = view()
+    header, arrays = unpack(pack_pair(shown, {"hint": "x"}))
+    assert header["a"]["tokens"] == list(shown.a.queries.labels)
+    assert header["b"]["at_query"] == [0, 1, 4]
+    assert (header["b"]["n_layers"], header["b"]["n_heads"]) == (LAYERS, HEADS)
+    assert (header["b"]["n_query"], header["b"]["n_key"]) == (5, 5)
+    assert header["rows"] == [[0, 0, 1], [1, 1, 0], [2, -1, 0], [-1, 2, 0]]
+    np.testing.assert_array_equal(arrays["weights_a"], shown.a.weights)
+    np.testing.assert_array_equal(arrays["weights_b"], shown.b.weights)
+    assert arrays["moved"].tolist() == [[0.25] * HEADS] * LAYERS
+
+
+def test_what_says_nothing_about_heads_does_not_travel() -> None:
+    _, arrays = unpack(pack_pair(replace(view(), moved=None), {}))
+    assert set(arrays) == {"weights_a", "weights_b"}
+
+
+@pytest.mark.parametrize(("exact", "wide", "bits"), [(0, 10**6, 16), (0, 0, 8)])
+def test_many_weights_travel_as_square_roots(
+    monkeypatch: pytest.MonkeyPatch, exact: int, wide: int, bits: int
+) -> None:
+    monkeypatch.setattr(pair, "MAX_EXACT_BYTES", exact)
+    monkeypatch.setattr(pair, "MAX_WIDE_BYTES", wide)
+    _, arrays = unpack(pack_pair(view(), {}))
+    expected = quantise(view().b.weights, 16 if bits == 16 else 8)
+    np.testing.assert_array_equal(arrays["weights_b"], expected)
+
+
+def test_demo_json_is_the_header_that_travels() -> None:
+    data = pack_pair(view(), strings_of(pair.STRING_KEYS, lambda key: key))
+    demo = json.loads((bundle.FOLDER / "pair" / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
+
+
+@pytest.mark.parametrize("more", [{"layer_b": "1", "head_b": "2"}, {"layer_b": 1, "head_b": 2}])
+def test_the_right_head_is_believed_when_it_fits(more: object) -> None:
+    assert parse_other(more, OTHER) == {"layer_b": 1, "head_b": 2}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        None,
+        [],
+        {},
+        {"layer_b": "1"},
+        {"layer_b": "2", "head_b": "0"},
+        {"layer_b": "0", "head_b": "3"},
+        {"layer_b": "-1", "head_b": "0"},
+        {"layer_b": [1], "head_b": {}},
+    ],
+)
+def test_else_the_right_head_is_as_on_the_left(more: object) -> None:
+    assert parse_other(more, OTHER) == {"layer_b": None, "head_b": None}
