@@ -137,9 +137,9 @@ class AttentionInputs:
             last = out["biased"] = last + self._block_of(self.bias, head, batch, rows)
         may_attend = self.may_attend(head, batch, rows) if mask is None else mask[rows]
         out["masked"] = formula.edited("masked", formula.masked(last, may_attend), edits)
-        sink = self._sink(head, batch, rows)
-        out["weights"] = formula.weights(out["masked"], None if self.sinks_gate else sink)
+        out["weights"] = formula.weights(out["masked"], self.softmax_sink(head, batch, rows))
         out["mixed"] = formula.mixed(out["weights"], v)
+        sink = self._sink(head, batch, rows)
         if self.sinks_gate and sink is not None:
             out["mixed"] = out["mixed"] * formula.sink_gate(out["masked"], sink)
         return out
@@ -149,7 +149,7 @@ class AttentionInputs:
         out = torch.zeros(self.n_query, self.n_key, device=self.query.device)
         for rows in blocks(self.n_query):
             keys = self.reach(rows)
-            sink = None if self.sinks_gate else self._sink(head, batch, rows)
+            sink = self.softmax_sink(head, batch, rows)
             out[rows, keys] = formula.weights(self.masked(head, batch, rows, keys), sink)
         return out
 
@@ -182,7 +182,7 @@ class AttentionInputs:
 
         `masked` has the rows with all keys that they can see.
         """
-        sink = None if self.sinks_gate else self._sink(head, batch, rows)
+        sink = self.softmax_sink(head, batch, rows)
         return formula.normalisers(masked, sink)
 
     def one_head(self, head: int, batch: int = 0) -> "AttentionInputs":
@@ -226,6 +226,12 @@ class AttentionInputs:
         for tensor in (self.query, self.key, self.value, self.mask, self.bias, self.sinks):
             if tensor is not None:
                 yield tensor
+
+    def softmax_sink(
+        self, head: int, batch: int, rows: slice = ALL_ROWS
+    ) -> Float[Tensor, "#row one"] | None:
+        """The score that each row's sum has besides those of its keys; None without one."""
+        return None if self.sinks_gate else self._sink(head, batch, rows)
 
     def _sink(self, head: int, batch: int, rows: slice) -> Float[Tensor, "#row one"] | None:
         """The sink's score for one head, one for all queries or one for each of `rows`."""

@@ -3,16 +3,18 @@
 In: sizes, padding flags, or a mask in transformers' form. Out: boolean tensors [query, key].
 Additive masks (0 and a very negative number, added to the scores) exist only at the border to
 transformers; `from_model` turns them into booleans there, once. Masks: Vaswani et al. 2017,
-section 3.2.3 (causal); every padded batch (padding).
+section 3.2.3 (causal); every padded batch (padding); Beltagy et al. 2020 (window); Raffel et al.
+2020, section 3.2.1 (prefix); Zaheer et al. 2020 (block).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.errors import BadMask
+from attnviz.masking import MaskSet, Stroke
 
 MAX_NAMED_MASKS = 8
 
@@ -33,6 +35,46 @@ def causal(
 def padding(keep: Bool[Tensor, "key"], n_query: int) -> Bool[Tensor, "query key"]:
     """The padding mask: every query may attend to the keys that `keep` marks True."""
     return keep[None, :].expand(n_query, -1)
+
+
+def window(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
+    """The window: query i may attend to keys less than `size` away, on either side."""
+    return (torch.arange(n_query)[:, None] - torch.arange(n_key)).abs() < size
+
+
+def prefix(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
+    """The prefix mask: causal, but for the first `size` keys, which are open to all queries."""
+    return causal(n_query, n_key) | (torch.arange(n_key) < size)
+
+
+def blocks(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
+    """The block mask: a query may attend to the keys of its own block of `size` positions."""
+    return (torch.arange(n_query)[:, None] // size) == (torch.arange(n_key) // size)
+
+
+def drawn(n_query: int, n_key: int, strokes: Sequence[Stroke]) -> Bool[Tensor, "query key"]:
+    """The mask that was drawn by hand: each stroke blocks its cells, or opens them again."""
+    mask = torch.ones(n_query, n_key, dtype=torch.bool)
+    for stroke in strokes:
+        cells = slice(stroke.top, stroke.bottom + 1), slice(stroke.left, stroke.right + 1)
+        mask[cells] = not stroke.blocks
+    return mask
+
+
+def named(
+    masks: MaskSet, n_query: int, keep: Bool[Tensor, "key"]
+) -> dict[str, Bool[Tensor, "query key"]]:
+    """Every mask that is on, by its name; `keep` marks the keys that are not padding."""
+    sizes, n_key = masks.sizes, len(keep)
+    made = {
+        "padding": lambda: padding(keep, n_query),
+        "causal": lambda: causal(n_query, n_key),
+        "window": lambda: window(n_query, n_key, sizes["window"]),
+        "prefix": lambda: prefix(n_query, n_key, sizes["prefix"]),
+        "block": lambda: blocks(n_query, n_key, sizes["block"]),
+        "custom": lambda: drawn(n_query, n_key, masks.strokes),
+    }
+    return {name: made[name]() for name in masks.on}
 
 
 def combine(*masks: Bool[Tensor, "_query _key"]) -> Bool[Tensor, "query key"]:

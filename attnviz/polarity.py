@@ -33,13 +33,24 @@ USED = {
 
 @dataclass(frozen=True)
 class MaskParts:
-    """What a mask is made of: real keys (None without padding), causal, or every cell as it is."""
+    """What a mask is made of: real keys (None without padding), causal, or every cell as it is.
+
+    `window`, `prefix` and `block` are sizes, as in `attnviz.masking`; None for a mask that is off.
+    """
 
     n_query: int
     n_key: int
     real: tuple[bool, ...] | None = None
     causal: bool = False
     cells: tuple[tuple[bool, ...], ...] | None = None
+    window: int | None = None
+    prefix: int | None = None
+    block: int | None = None
+
+    @property
+    def placed(self) -> bool:
+        """Whether a mask is among them that transformers has no argument for."""
+        return any(size is not None for size in (self.window, self.prefix, self.block))
 
 
 def code(parts: MaskParts, convention: Convention) -> str:
@@ -72,11 +83,25 @@ def _may_attend(parts: MaskParts) -> list[str]:
         lines.append(f"may_attend &= torch.tensor({_digits(parts.real)}).bool()  # padding")
     if parts.causal:
         lines.append("may_attend &= torch.ones(n_query, n_key).tril().bool()  # causal")
+    return [*lines, *_placed(parts)]
+
+
+def _placed(parts: MaskParts) -> list[str]:
+    """The masks that depend on where query and key stand."""
+    if not parts.placed:
+        return []
+    lines = ["query, key = torch.arange(n_query)[:, None], torch.arange(n_key)"]
+    if parts.window is not None:
+        lines.append(f"may_attend &= (query - key).abs() < {parts.window}  # window")
+    if parts.prefix is not None:
+        lines.append(f"may_attend &= (key <= query) | (key < {parts.prefix})  # prefix")
+    if parts.block is not None:
+        lines.append(f"may_attend &= query // {parts.block} == key // {parts.block}  # block")
     return lines
 
 
 def _for_transformers(parts: MaskParts) -> list[str]:
-    if parts.cells is not None:
+    if parts.cells is not None or parts.placed:
         return [*_may_attend(parts), "mask = may_attend[None, None]", USED["cells"]]
     real = parts.real or (True,) * parts.n_key
     lines = [f"mask = torch.tensor([{_digits(real)}])", USED["transformers"]]

@@ -18,6 +18,8 @@ PARTS = [
     MaskParts(N, N, real, causal, cells)
     for real, causal, cells in product((None, REAL), (False, True), (None, CELLS))
 ]
+PARTS += [MaskParts(N, N, causal=True, window=2), MaskParts(N, N, prefix=3)]
+PARTS += [MaskParts(N, N, REAL, block=2), MaskParts(N, N, window=3, prefix=2, block=4)]
 
 
 def wanted(parts: MaskParts) -> Tensor:
@@ -28,6 +30,9 @@ def wanted(parts: MaskParts) -> Tensor:
                 (parts.real is None or parts.real[key])
                 and (not parts.causal or key <= query)
                 and (parts.cells is None or parts.cells[query][key])
+                and (parts.window is None or abs(query - key) < parts.window)
+                and (parts.prefix is None or key <= query or key < parts.prefix)
+                and (parts.block is None or query // parts.block == key // parts.block)
                 for key in range(parts.n_key)
             ]
             for query in range(parts.n_query)
