@@ -1,18 +1,20 @@
 """Below the masks: the same mask in every interface's convention, and what a dead row becomes.
 
-In: the group and head on the page Masks. Out: code to copy (`attnviz.polarity`), and a table of
-what each interface makes of a row that may attend to nothing, computed when it is opened.
+In: the group and head on the page Masks. Out: code to copy (`attnviz.polarity`) for the masks that
+are on, and a table of what each interface makes of a row that may attend to nothing, computed when
+it is opened.
 """
 
 import streamlit as st
 
-from attnviz import polarity
+from attnviz import masking, polarity
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, inputs, state
+from attnviz.ui import cache, masked, state
 from attnviz.ui.groups import Group
 
 MOST_LISTED = 32  # a mask without a name is listed cell by cell up to this many tokens
 SHOWN_VALUES = 4
+CODE = "mask_code"  # the fragment that is drawn again when other masks are laid
 
 
 def show(lang: Language, group: Group) -> None:
@@ -29,12 +31,15 @@ def show(lang: Language, group: Group) -> None:
         _fates(lang)
 
 
+@st.fragment(key=CODE)
 def _code(lang: Language, group: Group, layer: int, head: int) -> None:
-    batches = range(group.capture.n_batch)
+    batches, masks = range(group.capture.n_batch), state.current().masks
     for batch in batches:
         if len(batches) > 1:
             st.markdown(text(lang, "forensics.sentence", number=batch + 1))
-        parts = inputs.mask_parts(group, layer, head, batch)
+        parts = masked.mask_parts(
+            group, layer, head, batch, masking.parse(masks) if masks else None
+        )
         if max(parts.n_query, parts.n_key) > MOST_LISTED and parts.cells is not None:
             st.caption(text(lang, "forensics.too_long", limit=MOST_LISTED))
             continue

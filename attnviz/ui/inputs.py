@@ -9,17 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float32, UInt8
+from jaxtyping import Bool, UInt8
 
 import attnviz
 from attnviz.edits import Edit
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
-from attnviz.polarity import MaskParts
 from attnviz.types import StepView
 from attnviz.ui import cache, sources
 from attnviz.ui.cache import Captured
-from attnviz.ui.components import masks as masks_component
 from attnviz.ui.components import steps as steps_component
 from attnviz.ui.components.heads import Axis, HeadMeasure, HeadsView, Patches, strings_of
 from attnviz.ui.groups import Group
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 # why a cell of Steps is blocked, by bit; the last where neither of the others is a reason
 BLOCKERS = ("padding", "causal", "model")
 NAMED_MASKS = BLOCKERS[:2]
-# bits of NAMED_MASKS, the likeliest reading first: a sentence without padding fits two of them
-LIKELY_VARIANTS = (1, 3, 0, 2)
 UNEXPLAINED = np.uint8(1 << BLOCKERS.index("model"))
 
 
@@ -214,107 +210,3 @@ def _named(
 
     pads = {"padding": attnviz.masks.padding(torch.from_numpy(~padding), n_query)}
     return pads if cross else pads | {"causal": attnviz.masks.causal(n_query, len(padding))}
-
-
-def masks(lang: Language, group: Group, layer: int, head: int) -> masks_component.MasksData:
-    """One head of every sentence of the batch, under each combination of masks."""
-    call, batches = group.call(layer), range(group.capture.n_batch)
-    axes = [token_axes(group, batch, layer) for batch in batches]
-    padding = [group.queries(batch, layer).padding for batch in batches]
-    model = [attnviz.derive(call, head, batch) for batch in batches]
-    named = [_named(group.keys(b, layer).padding, call.n_query, group.cross) for b in batches]
-    variant = _as_model([of.mask for of in model], named, padding)
-    if variant is None:  # a window, or rows that are joined: the model's own mask is the only name
-        named, variant = [{"model": of.mask} for of in model if of.mask is not None], 1
-    names = tuple(named[0])
-    variants = [
-        [attnviz.derive(call, head, batch, mask) for mask in _combinations(of)]
-        for batch, of in enumerate(named)
-    ]
-    return masks_component.MasksData(
-        queries=tuple(queries for queries, _ in axes),
-        keys=tuple(keys for _, keys in axes),
-        cross=group.cross,
-        padding=np.stack(padding),
-        layer=layer,
-        head=head,
-        n_layers=group.n_layers,
-        n_heads=call.n_heads,
-        as_model=variant,
-        mask_names=names,
-        mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in names),
-        blocked=np.stack([attnviz.masks.blockers(of).cpu().numpy() for of in named]),
-        weights=_stacked([[each.weights for each in of] for of in variants]),
-        masked=_stacked([[each.masked for each in of] for of in variants]),
-        scaled=np.stack([_before_mask(of).cpu().numpy() for of in model]),
-        strings=strings(lang, masks_component.STRING_KEYS),
-    )
-
-
-def mask_parts(group: Group, layer: int, head: int, batch: int) -> MaskParts:
-    """What the mask of one head on one sentence is made of, as far as it has names."""
-    call, keys = group.call(layer), group.keys(batch, layer)
-    ran = attnviz.derive(call, head, batch).mask
-    named = _named(keys.padding, call.n_query, group.cross)
-    variant = _as_model([ran], [named], [group.queries(batch, layer).padding])
-    if variant is None and ran is not None:
-        cells = tuple(tuple(row) for row in ran.cpu().tolist())
-        return MaskParts(call.n_query, call.n_key, cells=cells)
-    return MaskParts(
-        call.n_query,
-        call.n_key,
-        real=tuple((~keys.padding).tolist()) if keys.padding.any() else None,
-        causal=bool((variant or 0) & 2),
-    )
-
-
-def _before_mask(derived: "Steps") -> "Tensor":
-    """The scores that the mask is laid over: capped or biased where the model does so."""
-    for last in (derived.biased, derived.capped):
-        if last is not None:
-            return last
-    return derived.scaled
-
-
-def _combinations(named: "Mapping[str, Tensor]") -> "list[Tensor]":
-    """Every combination of masks; bit i of the position: the i-th mask applies."""
-    import torch
-
-    layers = list(named.values())
-    nothing = torch.ones_like(layers[0])
-    return [
-        attnviz.masks.combine(
-            nothing, *(layer for bit, layer in enumerate(layers) if variant >> bit & 1)
-        )
-        for variant in range(1 << len(layers))
-    ]
-
-
-def _as_model(
-    ran: "Sequence[Tensor | None]",
-    named: "Sequence[Mapping[str, Tensor]]",
-    padding: Sequence[Bool[np.ndarray, "query"]],
-) -> int | None:
-    """The combination that the model ran on every sentence; padding is meant where it is none.
-
-    What padding itself asks is compared with nothing. None where no combination is the model's.
-    """
-    import torch
-
-    found = [_combinations(of) for of in named]
-    rows = [torch.from_numpy(~of) for of in padding]
-    for variant in LIKELY_VARIANTS:
-        if variant < len(found[0]) and all(
-            torch.equal(
-                (torch.ones_like(of[variant]) if mask is None else mask.cpu())[real],
-                of[variant][real],
-            )
-            for mask, of, real in zip(ran, found, rows, strict=True)
-        ):
-            return variant
-    return None
-
-
-def _stacked(tensors: "list[list[Tensor]]") -> Float32[np.ndarray, "batch variant query key"]:
-    rows = [np.stack([each.cpu().numpy() for each in of]) for of in tensors]
-    return np.stack(rows)

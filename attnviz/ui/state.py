@@ -54,9 +54,10 @@ UNCHOSEN = {
     **{"target": "", **RIGHT_TEXTS, **RIGHT_PLACE},
 }
 MAX_ADDRESS_BYTES = 60_000
-# what edits belong to: a change of any of these leaves nothing that was edited
+# what masks and edits belong to: a change of any leaves nothing of what was drawn or edited
 DRAWING = ("generate", "temperature", "top_k", "top_p", "seed")
-EDITED = (*"model text text2 cut file target image stack kind layer head".split(), *DRAWING)
+MASKED = (*"model text text2 cut file target image stack kind".split(), *DRAWING)
+EDITED = (*MASKED, "layer", "head")
 MAX_CARDS = 8
 
 
@@ -89,9 +90,10 @@ def update(**changes: Any) -> None:
     """Change fields of the view; the next run writes them into the address."""
     before = current()
     after = replace(before, **changes)
-    if "edits" not in changes and any(
-        getattr(before, name) != getattr(after, name) for name in EDITED
-    ):
+    moved = {name for name in changes if getattr(before, name) != getattr(after, name)}
+    if "masks" not in changes and not moved.isdisjoint(MASKED):
+        after = replace(after, masks="")
+    if "edits" not in changes and not moved.isdisjoint(EDITED):
         after = replace(after, edits="")
     if len(urlencode(params(after))) > MAX_ADDRESS_BYTES:  # two texts that no page shows at once
         after = replace(after, text_b="", target_b="")

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz import edits
 from attnviz.i18n import Language
-from attnviz.ui import cache, frame, inputs, routes, state
+from attnviz.ui import cache, forensics, frame, inputs, masked, routes, state
 from attnviz.ui.components import grid as grids
 from attnviz.ui.components import head as one_head
 from attnviz.ui.components import masks as overlays
@@ -115,7 +115,7 @@ def masks(lang: Language, captured: cache.Captured, group: Group) -> None:
             return
         data = cache.buffer(
             f"{captured.key} {group.name} masks {lang} {layer} {head}",
-            lambda: overlays.pack_masks(inputs.masks(lang, group, layer, head)),
+            lambda: overlays.pack_masks(masked.masks_data(lang, group, layer, head)),
         )
         extent, key = group.extent, state.component_key("masks")
         overlays.show_masks(data, extent, key, on_selection=note(key, extent, redraw="masks"))
@@ -141,11 +141,14 @@ def note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], No
         chosen = parse_selection(sent, extent)
         if chosen is None:
             return
+        before = state.current()
         state.update(**parse_options(sent))
         moved = state.place() != (chosen.layer, chosen.head)
         state.select(chosen)
+        again = [redraw] if moved and redraw is not None else []
+        again += [forensics.CODE] if state.current().masks != before.masks else []
         if state.only_a_fragment_runs():
-            st.rerun([redraw, NAVIGATION] if moved and redraw is not None else [NAVIGATION])
+            st.rerun([*again, NAVIGATION])
 
     return noted
 

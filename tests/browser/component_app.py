@@ -105,24 +105,24 @@ def show_steps() -> None:
 
 
 def show_masks() -> None:
-    blocked = np.zeros((1, N, N), dtype=np.uint8)
-    blocked[:, :, -1] = 1
     data = masks.MasksData(
         queries=(AXIS,),
         keys=(AXIS,),
         cross=True,
         padding=np.zeros((1, N), dtype=np.bool_),
+        key_padding=np.arange(N)[None] == N - 1,
         layer=0,
         head=1,
         n_layers=N_LAYERS,
         n_heads=N_HEADS,
         as_model=1,
-        mask_names=("padding", "causal"),
+        sizes={},
+        mask_names=("padding", "custom"),
         mask_reasons=(" ".join(TOKENS), " ".join(TOKENS)),
-        blocked=blocked,
-        weights=random(1, 4, N, N),
-        masked=random(1, 4, N, N),
+        model_blocks=np.zeros((1, N, N), dtype=np.bool_),
+        weights=random(1, N, N),
         scaled=random(1, N, N),
+        sinks=np.full((1, N), -np.inf, dtype=np.float32),
         strings=words(masks.STRING_KEYS),
     )
     masks.show_masks(masks.pack_masks(data), EXTENT)

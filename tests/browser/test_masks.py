@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 from playwright.sync_api import Locator, expect
 
 import attnviz
+from attnviz.i18n import text
+from attnviz.masking import parse
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.browser.test_steps import number
@@ -141,3 +144,79 @@ def test_a_second_sentence_typed_in_joins_the_batch(visit: OpenVisit) -> None:
         f"{N} tokens, {N - N_SECOND} padding"
     )
     opened.wait_for_parameters(text2=SECOND)
+
+
+def shown_weights(opened: Visit, sentence: int, query: int) -> list[float]:
+    """The weights of a row as its table prints them."""
+    choose(opened, sentence, query, 2)
+    cells = opened.page.locator(".row-table tbody td.weight").all_inner_texts()
+    return [number(cell) for cell in cells]
+
+
+@pytest.mark.parametrize(
+    "laid",
+    [
+        "none",
+        "window=3",
+        "padding,prefix=4",
+        "causal,block=5",
+        "padding,causal,window=4,custom=+9.0:12.5-10.2:10.3",
+    ],
+)
+def test_any_set_of_masks_gives_the_librarys_weights(
+    visit: OpenVisit, minilm: LoadedModel, laid: str
+) -> None:
+    """Masks from a deep link, computed in the page, against masks and softmax of the library."""
+    call = attnviz.capture(minilm, [FIRST, SECOND]).call(LAYER)
+    opened = opened_batch(visit, masks=laid)
+    for sentence, n_real in ((0, N), (1, N_SECOND)):
+        layers = attnviz.masks.named(parse(laid), N, torch.arange(N) < n_real)
+        mask = torch.ones(N, N, dtype=torch.bool)
+        for layer in layers.values():
+            mask &= layer
+        wanted = attnviz.derive(call, HEAD, sentence, mask).weights
+        for query in (3, 10):
+            shown = shown_weights(opened, sentence, query)
+            assert shown == pytest.approx(wanted[query].tolist(), abs=6e-5), (sentence, query)
+    error = opened.page.locator(".banner").get_attribute("data-error")
+    assert error is not None and float(error) < 1e-6
+
+
+def test_cells_are_drawn_with_the_pointer_and_opened_again(visit: OpenVisit) -> None:
+    opened = opened_batch(visit)
+    sent = len(opened.seen.sent)
+    opened.page.get_by_label("Drawn by hand").check()
+    canvas = maps(opened, 0)
+
+    def drag(start: tuple[int, int], end: tuple[int, int]) -> None:
+        box = canvas.bounding_box()
+        assert box is not None
+        (x1, y1), (x2, y2) = (cell_middle(canvas, *cell, N, N) for cell in (start, end))
+        opened.page.mouse.move(box["x"] + x1, box["y"] + y1)
+        opened.page.mouse.down()
+        opened.page.mouse.move(box["x"] + x2, box["y"] + y2, steps=4)
+        opened.page.mouse.up()
+
+    drag((2, 3), (5, 8))
+    opened.wait_for_parameters(masks="padding,custom=+2.3:5.8")
+    assert cell_colour_count(canvas, 4, 5) > 1 and cell_colour_count(canvas, 6, 5) == 1
+    drag((3, 4), (3, 6))
+    opened.wait_for_parameters(masks="padding,custom=+2.3:5.8-3.4:3.6")
+    assert cell_colour_count(canvas, 3, 5) == 1
+    assert opened.seen.sent[sent:] == []
+    choose(opened, 0, 7, 7)
+    canvas.press("b")
+    opened.wait_for_parameters(masks="padding,custom=+2.3:5.8-3.4:3.6+7.7:7.7")
+    opened.page.get_by_role("button", name="Back to the model").click()
+    opened.wait_for_parameters(masks=None)
+    expect(opened.page.locator(".banner")).to_have_attribute("data-whatif", "false")
+
+
+def test_the_code_below_follows_the_masks(visit: OpenVisit) -> None:
+    opened = opened_batch(visit)
+    opened.page.get_by_role("checkbox", name="Sliding window").check()
+    size = opened.page.get_by_label("Size of: Sliding window")
+    size.fill("6")
+    opened.wait_for_parameters(masks="padding,window=6")
+    opened.page.get_by_text(text("en", "forensics.code_title")).click()
+    expect(opened.page.get_by_test_id("stCode").first).to_contain_text("(query - key).abs() < 6")

@@ -9,6 +9,7 @@ from PIL import Image
 
 import attnviz
 from attnviz import i18n
+from attnviz.masking import MASK_NAMES
 from attnviz.outputs.answer import answer
 from attnviz.ui import pictures, state
 from tests.pages.conftest import Visit, parameters, sent
@@ -44,13 +45,13 @@ def test_a_decoders_chance_counts_only_what_it_can_see(visit: Visit, tiny: Tiny)
 
 def test_a_decoder_ran_a_causal_mask(visit: Visit, tiny: Tiny) -> None:
     header, arrays = sent(visit("masks", text=TEXT, text2=SECOND, model=tiny("gpt2")))
-    assert header["mask_names"] == ["padding", "causal"]
+    assert header["mask_names"] == list(MASK_NAMES)
     assert header["as_model"] == 3
     cap = attnviz.capture(attnviz.load(tiny("gpt2")), [TEXT, SECOND])
     for batch in (0, 1):
         real = ~cap.tokens_of(batch).padding
         own = cap.weights(0, 0, batch=batch)
-        np.testing.assert_allclose(arrays["weights"][batch, 3][real], own[real], atol=1e-6)
+        np.testing.assert_allclose(arrays["weights"][batch][real], own[real], atol=1e-6)
 
 
 def test_steps_of_a_decoder_name_the_future(visit: Visit, tiny: Tiny) -> None:
@@ -107,8 +108,9 @@ def test_an_encoder_decoder_on_every_page(
     if page == "steps":
         np.testing.assert_allclose(arrays["weights"], call.weights(2), atol=1e-6)
     if page == "masks":
-        ran = header["as_model"]
-        np.testing.assert_allclose(arrays["weights"][0, ran], call.weights(2), atol=1e-6)
+        ran, causal = header["as_model"], kind == "self" and stack == "decoder"
+        assert ran == (3 if causal else 1)
+        np.testing.assert_allclose(arrays["weights"][0], call.weights(2), atol=1e-6)
 
 
 def test_another_attention_is_chosen(visit: Visit, tiny: Tiny) -> None:
@@ -240,14 +242,16 @@ def test_a_softcap_has_its_step(visit: Visit, tiny: Tiny) -> None:
     assert np.abs(arrays["capped"]).max() <= 2
 
 
-def test_a_window_is_shown_as_the_models_own_mask(visit: Visit, tiny: Tiny) -> None:
+def test_a_models_own_window_is_found_and_sized(visit: Visit, tiny: Tiny) -> None:
     app = visit("masks", text=TEXT, text2="", model=tiny("gemma2"))
     assert not app.error
     header, arrays = sent(app)
-    assert header["mask_names"] == ["model"]
-    assert header["as_model"] == 1
+    on = {name for bit, name in enumerate(MASK_NAMES) if header["as_model"] >> bit & 1}
+    assert on == {"padding", "causal", "window"}
     own = attnviz.capture(attnviz.load(tiny("gemma2")), TEXT).weights(0, 0)
-    np.testing.assert_allclose(arrays["weights"][0, 1], own, atol=1e-6)
+    np.testing.assert_allclose(arrays["weights"][0], own, atol=1e-6)
+    span = int(np.subtract(*np.nonzero(own)).max()) + 1
+    assert header["sizes"]["window"] == span < len(own)
 
 
 def test_a_bias_has_its_step(visit: Visit, tiny: Tiny) -> None:

@@ -1,4 +1,4 @@
-"""How Overview and Head draw what was chosen: options that are part of the address, not of a place.
+"""How a page draws what was chosen: options that are part of the address, not of a place.
 
 In: the text of a query parameter, or what a component sends beside its selection (`more`); either
 may be anything. Out: values that fit. An option's name is that of its parameter and of its field in
@@ -8,18 +8,32 @@ the view; what equals `DEFAULTS` stands in no address.
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
+from attnviz import masking
+from attnviz.errors import BadInput
 from attnviz.types import Measure
 
 Order = Literal["layer", Measure]
 ORDERS: tuple[Order, ...] = get_args(Order)
-DEFAULTS: dict[str, Any] = {"order": "layer", "cells": False, "sums": False}
+DEFAULTS: dict[str, Any] = {"order": "layer", "cells": False, "sums": False, "masks": ""}
 
 
 def checked(name: str, raw: object) -> tuple[Any, bool]:
     """(the value of an option, None where `raw` makes no sense; whether it is as given)."""
     if isinstance(DEFAULTS[name], bool):
         return (raw == "1"), raw in ("0", "1")
+    if name == "masks":
+        return _masks(raw)
     return (raw, True) if raw in ORDERS else (None, False)
+
+
+def _masks(raw: object) -> tuple[str | None, bool]:
+    """The masks in their text form; the empty one stands for those of the model."""
+    if not isinstance(raw, str):
+        return None, False
+    try:
+        return raw and masking.write(masking.parse(raw)), True
+    except BadInput:
+        return None, False
 
 
 def parse_options(sent: object) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.masking import MASK_NAMES
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.types import Axis as AxisName
 from attnviz.ui.components import bundle, masks, steps
@@ -98,24 +99,24 @@ def some_steps() -> StepsData:
 
 def some_masks() -> MasksData:
     rng = np.random.default_rng(89)
-    masked = rng.normal(size=(2, 4, 3, 5)).astype(np.float32)
-    masked[1, 1, :, 2] = -np.inf
     return MasksData(
         queries=(axis(LABELS), axis(("[CLS]", "b", "[PAD]"))),
         keys=(axis(KEY_LABELS), axis(KEY_LABELS)),
         cross=True,
         padding=np.array([[False] * 3, [False, False, True]]),
+        key_padding=np.array([[False] * 5, [False] * 4 + [True]]),
         layer=0,
         head=2,
         n_layers=2,
         n_heads=HEADS,
         as_model=1,
-        mask_names=("padding", "causal"),
+        sizes={"window": 4},
+        mask_names=("padding", "window"),
         mask_reasons=REASONS,
-        blocked=rng.integers(0, 4, (2, 3, 5)).astype(np.uint8),
-        weights=rng.random((2, 4, 3, 5)).astype(np.float32),
-        masked=masked,
+        model_blocks=rng.integers(0, 2, (2, 3, 5)).astype(np.bool_),
+        weights=rng.random((2, 3, 5)).astype(np.float32),
         scaled=rng.normal(size=(2, 3, 5)).astype(np.float32),
+        sinks=np.array([[-np.inf] * 3, [0.5] * 3], dtype=np.float32),
         strings=texts(masks.STRING_KEYS),
     )
 
@@ -230,20 +231,22 @@ def test_every_stage_has_a_formula_a_title_and_a_place_in_the_strip() -> None:
     assert re.findall(r"(\w+): \[", roles.partition("};")[0]) == list(STAGES)
 
 
-def test_masks_travel_with_every_variant() -> None:
+def test_masks_travel_with_what_any_variant_is_made_of() -> None:
     data = some_masks()
     header, arrays = unpack(masks.pack_masks(data))
     expected: dict[str, Packable] = {
-        "blocked": data.blocked,
+        "model_blocks": data.model_blocks.astype(np.uint8),
         "weights": data.weights,
-        "masked": data.masked,
         "scaled": data.scaled,
+        "sinks": data.sinks,
     }
     assert arrays.keys() == expected.keys()
     for name, array in expected.items():
         np.testing.assert_array_equal(arrays[name], array)
-    assert arrays["masked"][1, 1, 0, 2] == -np.inf
+    assert arrays["sinks"][0, 0] == -np.inf
     assert header["padding"] == [[0, 0, 0], [0, 0, 1]]
+    assert header["key_padding"] == [[0] * 5, [0] * 4 + [1]]
+    assert header["sizes"] == {"window": 4}
     assert header["tokens"][1] == ["[CLS]", "b", "[PAD]"]
     assert header["as_model"] == 1
 
@@ -283,7 +286,8 @@ def test_the_texts_a_component_asks_for_are_those_it_uses(
     short = [key.rpartition(".")[2] for key in part.STRING_KEYS]
     assert len(set(short)) == len(short)
     assert all(i18n.has(f"component.{key}") for key in part.STRING_KEYS)
-    by_name = set(steps.TITLE_KEYS.values()) if part is steps else {"padding", "causal", "model"}
+    named = {*MASK_NAMES, "model", "memory"}
+    by_name = set(steps.TITLE_KEYS.values()) if part is steps else named
     used = set(re.findall(r"strings\.(\w+)", source_of(part)))
     assert used | SHARED_BY_PICKER | by_name == set(short)
 

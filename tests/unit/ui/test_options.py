@@ -20,7 +20,9 @@ def test_every_order_survives_the_address(order: str) -> None:
     assert rejected == ()
 
 
-@pytest.mark.parametrize(("name", "raw"), [("order", "size"), ("order", None), ("cells", "yes")])
+@pytest.mark.parametrize(
+    ("name", "raw"), [("order", "size"), ("order", None), ("cells", "yes"), ("masks", "sideways")]
+)
 def test_nonsense_in_the_address_is_named(name: str, raw: object) -> None:
     assert state.parse({name: raw})[1] == (name,)
     assert checked(name, raw)[1] is False
@@ -30,6 +32,7 @@ def test_what_a_component_sends_is_believed_when_it_fits() -> None:
     sent = {"layer": 0, "more": {"order": "entropy", "cells": "1", "else": "x"}}
     assert parse_options(sent) == {"order": "entropy", "cells": True}
     assert parse_options({"more": dict.fromkeys(DEFAULTS)}) == DEFAULTS
+    assert parse_options({"more": {"masks": "window=3,causal"}}) == {"masks": "causal,window=3"}
 
 
 @pytest.mark.parametrize("sent", [None, 3, {}, {"more": 3}, {"more": {"order": ["x"]}}])

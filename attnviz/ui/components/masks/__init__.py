@@ -1,10 +1,11 @@
-"""The Masks view: what a padded batch hides, and what a causal mask would hide as well.
+"""The Masks view: which cells the masks of a batch block, and what other masks would do.
 
-In: a frozen `MasksData`, one head of one or two sentences with the weights of every combination
-of masks, computed beforehand by the library, and the texts of `STRING_KEYS`, translated, by the
-last part of their key. Out: bytes to keep (`pack_masks`), and from mounting them (`show_masks`) the
-head that the visitor asked for, as a validated `Selection`, or None. A *variant* is the bit mask of
-the masks applied (bit i: the i-th of `mask_names`); `as_model` is the one the model really ran.
+In: a frozen `MasksData`, one head of one or two sentences with its scores before any mask and the
+weights that the model used, and the texts of `STRING_KEYS`, translated, by the last part of their
+key. Out: bytes to keep (`pack_masks`), and from mounting them (`show_masks`) the head that the
+visitor asked for, as a validated `Selection`, or None. A *variant* is the bit mask of the masks
+applied (bit i: the i-th of `mask_names`); `as_model` is the one the model really ran. What another
+variant would do is computed in the browser, as soon as a mask is switched, sized or drawn.
 `demo.json` is the header of a hand-sized example, held to this file by a test.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float32, UInt8
+from jaxtyping import Bool, Float32
 
 from attnviz.ui.components import buffer
 from attnviz.ui.components.heads import Axis, axes_header
@@ -30,12 +31,21 @@ STRING_KEYS: tuple[str, ...] = (
     "shared.clear_cell",
     "masks.padding",
     "masks.causal",
+    "masks.window",
+    "masks.prefix",
+    "masks.block",
+    "masks.custom",
     "masks.model",
+    "masks.memory",
+    "masks.size_of",
+    "masks.draw_hint",
+    "masks.undraw",
     "masks.layers_legend",
     "masks.as_ran",
     "masks.what_if",
     "masks.banner_as_ran",
     "masks.banner_what_if",
+    "masks.reset",
     "masks.map_label",
     "masks.sentence",
     "masks.sentence_counts",
@@ -67,20 +77,20 @@ class MasksData:
     queries: tuple[Axis, ...]
     keys: tuple[Axis, ...]
     cross: bool
-    padding: Bool[np.ndarray, "batch token"]  # of the queries
+    padding: Bool[np.ndarray, "batch query"]
+    key_padding: Bool[np.ndarray, "batch key"]
     layer: int
     head: int
     n_layers: int
     n_heads: int
     as_model: int
-    mask_names: tuple[
-        str, ...
-    ]  # "padding", "causal", "model": their titles are texts of those names
+    sizes: Mapping[str, int]
+    mask_names: tuple[str, ...]  # of `attnviz.masking`, or "model"; texts of these names title them
     mask_reasons: tuple[str, ...]
-    blocked: UInt8[np.ndarray, "batch query key"]
-    weights: Float32[np.ndarray, "batch variant query key"]
-    masked: Float32[np.ndarray, "batch variant query key"]
+    model_blocks: Bool[np.ndarray, "batch query key"]
+    weights: Float32[np.ndarray, "batch query key"]  # as the model ran
     scaled: Float32[np.ndarray, "batch query key"]
+    sinks: Float32[np.ndarray, "batch query"]
     strings: Mapping[str, str]
 
 
@@ -97,10 +107,10 @@ def show_masks(
 def pack_masks(data: MasksData) -> bytes:
     """What travels to the browser: the header and the four arrays."""
     arrays: dict[str, buffer.Packable] = {
-        "blocked": data.blocked,
+        "model_blocks": data.model_blocks.astype(np.uint8),
         "weights": data.weights,
-        "masked": data.masked,
         "scaled": data.scaled,
+        "sinks": data.sinks,
     }
     return buffer.pack(header(data), arrays)
 
@@ -116,11 +126,13 @@ def header(data: MasksData) -> dict[str, object]:
         **{name: [axes[name] for axes in sentences] for name in sentences[0]},
         "cross": int(data.cross),
         "padding": data.padding.astype(int).tolist(),
+        "key_padding": data.key_padding.astype(int).tolist(),
         "layer": data.layer,
         "head": data.head,
         "n_layers": data.n_layers,
         "n_heads": data.n_heads,
         "as_model": data.as_model,
+        "sizes": dict(data.sizes),
         "mask_names": list(data.mask_names),
         "mask_reasons": list(data.mask_reasons),
     }

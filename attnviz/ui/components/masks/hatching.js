@@ -8,7 +8,7 @@ const SPACING_PX = 6;
 
 /** Colours of the masks in order; the direction of their hatch alternates. */
 export function maskColours(/** @type {import("../shared/theme.js").Theme} */ theme) {
-  return theme.dark ? ["#ffb454", "#b9a5ff", "#7fd6c2"] : ["#9c4a00", "#5a3fb0", "#00695c"];
+  return theme.dark ? ["#ffb454", "#b9a5ff", "#7fd6c2", "#ff8fa3", "#8fd3ff", "#d9e06a"] : ["#9c4a00", "#5a3fb0", "#00695c", "#b0003a", "#005a9c", "#5f6b00"];
 }
 
 /**
@@ -47,7 +47,7 @@ function pathOf(/** @type {Geom} */ geom, /** @type {ArrayLike<number>} */ bits,
   return any ? path : null;
 }
 
-/** Parallel lines inside a path: rising for even masks, falling for odd ones. */
+/** Parallel lines inside a path, in four directions in turn: rising, falling, level, upright. */
 export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Path2D} */ path, /** @type {{x: number, y: number, w: number, h: number}} */ box, /** @type {string} */ colour, /** @type {number} */ bit) {
   const { x, y, w, h } = box;
   ctx.save();
@@ -56,10 +56,17 @@ export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type
   ctx.lineWidth = 1.2;
   ctx.globalAlpha = 0.8;
   ctx.beginPath();
-  for (let d = -h; d < w; d += SPACING_PX) {
-    ctx.moveTo(x + d, bit % 2 ? y : y + h);
-    ctx.lineTo(x + d + h, bit % 2 ? y + h : y);
+  const level = bit % 4 === 2, upright = bit % 4 === 3;
+  for (let d = level || upright ? SPACING_PX / 2 : -h; d < (level ? h : w); d += SPACING_PX) {
+    if (level) drawLine(ctx, x, y + d, x + w, y + d);
+    else if (upright) drawLine(ctx, x + d, y, x + d, y + h);
+    else drawLine(ctx, x + d, bit % 2 ? y : y + h, x + d + h, bit % 2 ? y + h : y);
   }
   ctx.stroke();
   ctx.restore();
+}
+
+function drawLine(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ x1, /** @type {number} */ y1, /** @type {number} */ x2, /** @type {number} */ y2) {
+  ctx.moveTo(x1, y1);
+  ctx.lineTo(x2, y2);
 }

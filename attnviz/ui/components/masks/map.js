@@ -13,32 +13,36 @@ import { hatchMasks } from "./hatching.js";
 const NUMBERS_UP_TO = 12;
 const FONT_PX = 12;
 
-/** One matrix of a sentence; `variant` null for arrays that have no variants. */
-export function sliceOf(/** @type {any} */ view, /** @type {string} */ name, /** @type {number} */ sentence, /** @type {number | null} */ variant) {
-  const { data, shape } = view.arrays[name], size = shape[shape.length - 2] * shape[shape.length - 1];
-  const at = variant === null ? sentence : sentence * shape[1] + variant;
-  return data.subarray(at * size, (at + 1) * size);
+/** One sentence's matrix of an array. */
+export function sliceOf(/** @type {any} */ view, /** @type {string} */ name, /** @type {number} */ sentence) {
+  const { data, shape } = view.arrays[name], size = shape[1] * shape[2];
+  return data.subarray(sentence * size, (sentence + 1) * size);
+}
+
+/** The score of a cell behind the masks that are on. */
+export function maskedScore(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {number} */ i) {
+  return view.numbers[sentence].bits[i] & view.masks.variant ? -Infinity : sliceOf(view, "scaled", sentence)[i];
 }
 
 /** Rows in which the switched-on masks block every key. */
 export function deadRows(/** @type {any} */ view, /** @type {number} */ sentence) {
-  const bits = sliceOf(view, "blocked", sentence, null), n = view.header.key_tokens[sentence].length;
-  return view.header.tokens[sentence].map((_, row) => row).filter((row) => bits.subarray(row * n, (row + 1) * n).every((b) => b & view.variant));
+  const { bits } = view.numbers[sentence], n = view.header.key_tokens[sentence].length;
+  return view.header.tokens[sentence].map((_, row) => row).filter((row) => bits.subarray(row * n, (row + 1) * n).every((b) => b & view.masks.variant));
 }
 
 /** The reasons why a cell is blocked, empty where it may attend. @returns {string[]} */
 export function reasonsAt(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {number} */ row, /** @type {number} */ col) {
-  const n = view.header.key_tokens[sentence].length, bits = sliceOf(view, "blocked", sentence, null)[row * n + col] & view.variant;
-  return view.header.mask_reasons.filter((_, bit) => (bits >> bit) & 1);
+  const n = view.header.key_tokens[sentence].length, bits = view.numbers[sentence].bits[row * n + col] & view.masks.variant;
+  const { mask_names: names, mask_reasons: reasons } = view.header;
+  return names.filter((_, bit) => (bits >> bit) & 1).map((name) => fill(reasons[names.indexOf(name)], { size: view.masks.sizes[name] ?? "" }));
 }
 
 /** A cell in a sentence: its tokens, its numbers, and why it is blocked. */
 export function cellSentence(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {number} */ row, /** @type {number} */ col) {
   const { strings, tokens } = view.header, names = tokens[sentence], keys = view.header.key_tokens[sentence], i = row * keys.length + col, why = reasonsAt(view, sentence, row, col);
-  const number = (name, variant) => printed(sliceOf(view, name, sentence, variant)[i]);
   return fill(strings.readout_pair, {
-    query: isolate(names[row]), key: isolate(keys[col]), weight: number("weights", view.variant), scaled: number("scaled", null),
-    masked: number("masked", view.variant), reason: why.length ? `${strings.blocked}: ${why.join("; ")}` : strings.may_attend,
+    query: isolate(names[row]), key: isolate(keys[col]), weight: printed(view.numbers[sentence].weights[i]), scaled: printed(sliceOf(view, "scaled", sentence)[i]),
+    masked: printed(maskedScore(view, sentence, i)), reason: why.length ? `${strings.blocked}: ${why.join("; ")}` : strings.may_attend,
   });
 }
 
@@ -49,10 +53,9 @@ function isSmall(/** @type {string[]} */ names, /** @type {string[]} */ keys) {
 
 /** Cells, hatches, axes and numbers of one sentence. */
 export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
-  const { base, sentence } = map, { theme, header, variant, scale } = view, names = header.tokens[sentence], keys = header.key_tokens[sentence];
+  const { base, sentence } = map, { theme, header, scale } = view, { variant } = view.masks, names = header.tokens[sentence], keys = header.key_tokens[sentence];
   const { layout } = map, { geom } = layout, ctx = fitCanvas(base, layout.width, layout.height), lut = sequential(theme.dark);
-  const values = sliceOf(view, "weights", sentence, variant), toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, scale));
-  const bits = sliceOf(view, "blocked", sentence, null);
+  const { weights: values, bits } = view.numbers[sentence], toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, scale));
   drawMatrix(ctx, { ...geom, values, lut, toLevel, theme, grid: isSmall(names, keys) });
   if (isSmall(names, keys)) printWeights(ctx, geom, values, { lut, toLevel, theme });
   hatchMasks(ctx, geom, bits, variant, theme);
@@ -112,5 +115,9 @@ export function paintMapMarks(/** @type {any} */ map, /** @type {any} */ view) {
     }
   }
   if (map.hover) frameBox(ctx, cellRect(geom, map.hover.row, map.hover.col), { colour: theme.text, theme, width: 1 });
+  if (map.stroke) {
+    const { top, left, bottom, right } = map.stroke, from = cellRect(geom, top, left), to = cellRect(geom, bottom, right);
+    frameBox(ctx, { ...from, w: to.x + to.w - from.x, h: to.y + to.h - from.y }, { colour: theme.primary, theme, width: 2 });
+  }
   setData(base, { rows: here ? query : null, cell: here && key !== null ? `${query},${key}` : null, query: here ? query : null, key: here ? key : null });
 }

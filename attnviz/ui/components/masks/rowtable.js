@@ -6,18 +6,18 @@ import { el } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { printed } from "../shared/panel.js";
-import { reasonsAt, sliceOf } from "./map.js";
+import { isAsModel } from "./layers.js";
+import { maskedScore, reasonsAt, sliceOf } from "./map.js";
 
 const DECIMALS = 4;
 
-/** Rebuilds the table of the chosen row; without one it is empty. */
+/** Rebuilds the table of the chosen row; without one there is none. */
 export function drawRowTable(/** @type {any} */ view) {
   const { box } = view.nodes, { header, sentence, query } = view, { strings } = header;
-  if (query === null) {
-    box.replaceChildren(el("p", { class: "av-hint" }, strings.hint));
-    return;
-  }
-  const whatIf = view.variant !== header.as_model, caption = fill(strings.row_caption, {
+  box.hidden = query === null;
+  box.replaceChildren();
+  if (query === null) return;
+  const whatIf = !isAsModel(view.masks, header), caption = fill(strings.row_caption, {
     query: isolate(header.tokens[sentence][query]), sentence: sentence + 1 });
   const row = rowNumbers(view), rows = header.key_tokens[sentence].map((name, key) => keyRow(view, row, name, key, whatIf));
   const scroll = el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
@@ -30,9 +30,10 @@ export function drawRowTable(/** @type {any} */ view) {
 
 /** The arrays of the chosen row. */
 function rowNumbers(/** @type {any} */ view) {
-  const { sentence, query, variant, header } = view, n = header.key_tokens[sentence].length;
-  const cut = (name, which) => sliceOf(view, name, sentence, which).subarray(query * n, (query + 1) * n);
-  return { scaled: cut("scaled", null), masked: cut("masked", variant), weights: cut("weights", variant), model: cut("weights", header.as_model) };
+  const { sentence, query, header } = view, n = header.key_tokens[sentence].length;
+  const cut = (values) => values.subarray(query * n, (query + 1) * n), scaled = cut(sliceOf(view, "scaled", sentence));
+  const masked = scaled.map((_, key) => maskedScore(view, sentence, query * n + key));
+  return { scaled, masked, weights: cut(view.numbers[sentence].weights), model: cut(sliceOf(view, "weights", sentence)) };
 }
 
 function headRow(/** @type {Record<string, string>} */ strings, /** @type {boolean} */ whatIf) {
@@ -55,9 +56,14 @@ function keyRow(/** @type {any} */ view, /** @type {any} */ row, /** @type {stri
 
 /** The titles of the masks that block a key of the chosen row; the full reasons are in the readout. */
 function blockersAt(/** @type {any} */ view, /** @type {number} */ key) {
-  const { header, sentence, query, variant } = view, n = header.key_tokens[sentence].length;
-  const bits = sliceOf(view, "blocked", sentence, null)[query * n + key] & variant;
-  return header.mask_names.filter((_, bit) => (bits >> bit) & 1).map((name) => header.strings[name] ?? name);
+  const { header, sentence, query, masks } = view, n = header.key_tokens[sentence].length;
+  const bits = view.numbers[sentence].bits[query * n + key] & masks.variant;
+  return header.mask_names.filter((_, bit) => (bits >> bit) & 1).map((name) => maskTitle(header, name));
+}
+
+/** What a mask is called; a cross-attention's padding is that of its memory. */
+export function maskTitle(/** @type {any} */ header, /** @type {string} */ name) {
+  return header.strings[name === "padding" && header.cross ? "memory" : name];
 }
 
 /** A difference always carries its sign. */

@@ -1,0 +1,141 @@
+"""What the page Masks is given: one head of a batch, and all that any set of masks is made of.
+
+In: a language, a `Group`, a layer and a head. Out: the inputs of the component, and for the code
+below it what a mask is made of. The library names the masks that the model ran with; what another
+set of masks would do is computed where it is chosen, in the browser, and held against the library
+by tests.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float32
+
+import attnviz
+from attnviz.i18n import Language, catalogue
+from attnviz.masking import MASK_NAMES, SIZED, MaskSet
+from attnviz.polarity import MaskParts
+from attnviz.ui.components import masks as component
+from attnviz.ui.groups import Group
+from attnviz.ui.inputs import strings, token_axes
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from attnviz.call import AttentionCall
+    from attnviz.mask_names import Ran
+    from attnviz.steps import Steps
+
+
+def masks_data(lang: Language, group: Group, layer: int, head: int) -> component.MasksData:
+    """One head of every sentence of the batch, with all that any set of masks is made of."""
+    call, batches = group.call(layer), range(group.capture.n_batch)
+    axes = [token_axes(group, batch, layer) for batch in batches]
+    model = [attnviz.derive(call, head, batch) for batch in batches]
+    ran = _ran(group, layer, model)
+    found = _named(ran, group)
+    names = _mask_names(group.cross, found is None)
+    own, templates = found or MaskSet(), catalogue(lang)
+    return component.MasksData(
+        queries=tuple(queries for queries, _ in axes),
+        keys=tuple(keys for _, keys in axes),
+        cross=group.cross,
+        padding=np.stack([group.queries(batch, layer).padding for batch in batches]),
+        key_padding=np.stack([group.keys(batch, layer).padding for batch in batches]),
+        layer=layer,
+        head=head,
+        n_layers=group.n_layers,
+        n_heads=call.n_heads,
+        as_model=sum(1 << names.index(name) for name in (own.on if found else names[:1])),
+        sizes=_sizes(own, call.n_query),
+        mask_names=names,
+        mask_reasons=tuple(templates[f"mask.reason_{_reason(name, group)}"] for name in names),
+        model_blocks=np.stack([(~of.may_attend).cpu().numpy() for of in ran]),
+        weights=np.stack([of.weights.cpu().numpy() for of in model]),
+        scaled=np.stack([_before_mask(of).cpu().numpy() for of in model]),
+        sinks=np.stack([_sinks(call, head, batch) for batch in batches]),
+        strings=strings(lang, component.STRING_KEYS),
+    )
+
+
+def _ran(group: Group, layer: int, model: "Sequence[Steps]") -> "list[Ran]":
+    """The mask that the model ran with on each sentence; open everywhere where it had none."""
+    import torch
+
+    from attnviz.mask_names import Ran
+
+    found = []
+    for batch, of in enumerate(model):
+        mask = torch.ones_like(of.scaled, dtype=torch.bool) if of.mask is None else of.mask
+        queries, keys = (tokens(batch, layer).padding for tokens in (group.queries, group.keys))
+        found.append(Ran(mask.cpu(), torch.from_numpy(~queries), torch.from_numpy(~keys)))
+    return found
+
+
+def _named(ran: "Sequence[Ran]", group: Group) -> MaskSet | None:
+    from attnviz.mask_names import named_masks
+
+    return named_masks(ran, group.cross)
+
+
+def _mask_names(cross: bool, unnamed: bool) -> tuple[str, ...]:
+    """The masks there are to choose from; where the model's own has no name it comes first."""
+    among = ("padding", "custom") if cross else MASK_NAMES
+    return ("model", *among[1:]) if unnamed else among
+
+
+def _reason(name: str, group: Group) -> str:
+    return "memory" if name == "padding" and group.cross else name
+
+
+def _sizes(own: MaskSet, n_query: int) -> dict[str, int]:
+    """The sizes of the model's own masks, and for others one that shows what they do."""
+    start = max(1, min(4, n_query // 3))
+    return {name: own.sizes.get(name, start) for name in SIZED}
+
+
+def mask_parts(
+    group: Group, layer: int, head: int, batch: int, chosen: MaskSet | None
+) -> MaskParts:
+    """What a mask is made of: the chosen one, else that of the model, as far as it has names."""
+    call, keys = group.call(layer), group.keys(batch, layer)
+    ran = _ran(group, layer, [attnviz.derive(call, head, batch)])[0]
+    masks = chosen or _named([ran], group)
+    if masks is None:
+        return MaskParts(call.n_query, call.n_key, cells=_rows(ran.may_attend))
+    sizes = {name: masks.sizes[name] for name in SIZED if name in masks.on}
+    drawn = attnviz.masks.drawn(call.n_query, call.n_key, masks.strokes)
+    padded = "padding" in masks.on and bool(keys.padding.any())
+    return MaskParts(
+        call.n_query,
+        call.n_key,
+        real=tuple((~keys.padding).tolist()) if padded else None,
+        causal="causal" in masks.on,
+        cells=_rows(drawn) if "custom" in masks.on and not drawn.all() else None,
+        **sizes,
+    )
+
+
+def _rows(mask: "Tensor") -> tuple[tuple[bool, ...], ...]:
+    return tuple(tuple(row) for row in mask.tolist())
+
+
+def _sinks(call: "AttentionCall", head: int, batch: int) -> Float32[np.ndarray, "query"]:
+    """The score that each row's sum has besides those of its keys; −∞ where there is none."""
+    from attnviz.inputs import AttentionInputs
+
+    inputs = call.inputs
+    sink = inputs.softmax_sink(head, batch) if isinstance(inputs, AttentionInputs) else None
+    if sink is None:
+        return np.full(call.n_query, -np.inf, dtype=np.float32)
+    of_row = sink.float().expand(call.n_query, 1)[:, 0]
+    return np.asarray(of_row.cpu().numpy())
+
+
+def _before_mask(derived: "Steps") -> "Tensor":
+    """The scores that the mask is laid over: capped or biased where the model does so."""
+    for last in (derived.biased, derived.capped):
+        if last is not None:
+            return last
+    return derived.scaled
