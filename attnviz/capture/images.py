@@ -1,8 +1,8 @@
 """Pictures as input: from an image to pixel values, and the patches as tokens.
 
-In: a picture, as `PIL.Image` or as an array [row, column, 3]. Out: what the model's own processor
-makes of it, and one token per patch, named by its row and column in the grid. Tokens beside the
-patches ([CLS], registers) come first, as in Dosovitskiy et al. 2020.
+In: a picture, as `PIL.Image` or as an array [row, column, 3], or several as one batch. Out: what
+the model's own processor makes of them, and one token per patch, named by its row and column in
+the grid. Tokens beside the patches ([CLS], registers) come first, as in Dosovitskiy et al. 2020.
 """
 
 import math
@@ -21,7 +21,7 @@ MODES = ("RGB", "RGBA", "L", "P", "1", "LA", "CMYK")
 
 
 def pixel_inputs(lm: LoadedModel, image: object) -> dict[str, Tensor]:
-    """What the model's processor makes of a picture; `BadInput` when it is none."""
+    """What the model's processor makes of one picture or several; `BadInput` when it is none."""
     processor = lm.processor
     if processor is None or not callable(processor):
         raise BadInput(
@@ -30,7 +30,9 @@ def pixel_inputs(lm: LoadedModel, image: object) -> dict[str, Tensor]:
             name=lm.name,
             kind=lm.kind,
         )
-    made: BatchFeature = processor(images=as_picture(image), return_tensors="pt")
+    several = isinstance(image, list | tuple) and len(image) > 0
+    pictures = [as_picture(each) for each in image] if several else as_picture(image)  # type: ignore[attr-defined]
+    made: BatchFeature = processor(images=pictures, return_tensors="pt")
     return {name: of.to(lm.key.device) for name, of in made.items() if isinstance(of, Tensor)}
 
 

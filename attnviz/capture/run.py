@@ -49,7 +49,8 @@ def capture(
     """Run the model once and keep every attention call.
 
     Give one of: a text, or several as one padded batch (`text_pair` adds a second sentence to each,
-    `target` is what an encoder-decoder is to have written); a picture; or `inputs` that are ready.
+    `target` is what an encoder-decoder is to have written); a picture, or a list of several; or
+    `inputs` that are ready.
     A model that comes with inputs of its own (`lm.example`) may be given nothing.
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
     the beginning of a text that is too long. `store` halves what is kept, `offload` keeps it in

@@ -10,10 +10,8 @@ on other scenes than it is measured on.
 import numpy as np
 import torch
 from jaxtyping import Float32, Float64, Int64
-from torch import Tensor
 
 from attnviz.call import Capture
-from attnviz.capture import images
 from attnviz.capture.run import capture
 from attnviz.checks.cards import Description, HeadNote
 from attnviz.checks.figure import Figure
@@ -83,9 +81,7 @@ def answers(lm: LoadedModel, scenes: list[Scene]) -> Int64[np.ndarray, "scene"]:
 
 def recorded(lm: LoadedModel, scenes: list[Scene]) -> Capture:
     """One capture of several scenes."""
-    pixels = [images.pixel_inputs(lm, scene.picture())["pixel_values"] for scene in scenes]
-    inputs: dict[str, Tensor] = {"pixel_values": torch.cat(pixels)}
-    return capture(lm, inputs=inputs)
+    return capture(lm, image=[scene.picture() for scene in scenes])
 
 
 def looker(lm: LoadedModel) -> tuple[HeadId, float, float]:
