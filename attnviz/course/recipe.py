@@ -12,7 +12,8 @@ from typing import Literal
 from attnviz.call import Capture
 from attnviz.lessons.card import Card, Control, Slider, Value
 
-# runs a registry model on a text, with the keywords of `attnviz.capture`; the app has a cached one
+# runs a registry model on a text, with the keywords of `attnviz.capture` (a picture is an array of
+# bytes, several are a list of them); the app has a cached one
 CaptureText = Callable[..., Capture]
 
 
