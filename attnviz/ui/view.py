@@ -49,15 +49,11 @@ class View:
     `generate` how many tokens the model is to write itself; a `temperature` above 0 samples them
     from `seed`, with `top_k` (0 = off) and `top_p` (1 = off). `image` is the picture that a vision
     model reads. `query` and `key` are positions, None when no cell is chosen; from `order` on stand
-<<<<<<< HEAD
-    the `options`. `edits` are entries of the chosen head that were changed by hand; they go when
-    another head or input is chosen. `lab` is the sheet of the calculator. Names that end in "_b"
-    are those of Compare's right side; what is empty there is as on the left, or suggested.
-=======
     the `options`, `masks` among them: those laid over the scores, "" for the model's own; they go
     with the input they were chosen for. `edits` are entries of the chosen head that were changed by
-    hand; they go when another head or input is chosen. `lab` is the sheet of the calculator.
->>>>>>> ff8b85d (Switch, size and draw masks on the Masks page)
+    hand; they go when another head or input is chosen. `lab` is the sheet of the calculator. Names
+    that end in "_b" are those of Compare's right side; what is empty there is as on the left, or
+    suggested.
     """
 
     model: str
