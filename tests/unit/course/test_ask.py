@@ -1,0 +1,138 @@
+"""Lesson 2 reproduces the lecture note's numbers to the digit, and shows what is wrong in them."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.call import Capture
+from attnviz.capture.run import capture
+from attnviz.course.arrays import apart, entropy_bits, softmax
+from attnviz.course.ask import LESSON
+from attnviz.course.ask_printed import printed_weights, products, right_weights
+from attnviz.course.ask_real import MODEL, START
+from attnviz.course.recipe import Ask, CaptureText
+from attnviz.lab.presets import preset
+from attnviz.lessons.card import Board, Card, CellQuestion, Chart, NumberQuestion, Value
+from attnviz.models.loader import load
+
+# as the note prints them
+PRINTED = """0.173 0.105 0.163 0.301 0.240
+0.432 0.384 0.447 0.206 0.189
+0.129 0.284 0.152 0.209 0.112
+0.127 0.065 0.100 0.123 0.289
+0.139 0.162 0.138 0.160 0.170"""
+ROW_SUMS = [0.982, 1.658, 0.886, 0.704, 0.769]
+FIRST_OUTPUT = [-0.48113832, 0.37745091, -0.75004649]
+
+
+def _no_model(*_: object) -> Capture:
+    raise AssertionError("this card needs no model")
+
+
+def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
+    recipe = LESSON.recipe(name)
+    return recipe.build(Ask(recipe.start_values() | values, seed, capture))
+
+
+def _panel(card: Card, name: str, board: int = 0, reveal: bool = False) -> np.ndarray:
+    picture = (card.reveal if reveal else card.pictures)[board]
+    assert isinstance(picture, Board)
+    return next(panel.values for panel in picture.panels if panel.name == name)
+
+
+def test_the_printed_weights_are_reproduced() -> None:
+    as_printed = np.array([row.split() for row in PRINTED.splitlines()], dtype=float)
+    assert np.array_equal(printed_weights(), as_printed)
+    assert np.allclose(printed_weights().sum(axis=1), ROW_SUMS, atol=5e-4)
+    # the note's own program, with NumPy alone
+    draws = np.random.RandomState(0)
+    q, k, _ = (draws.normal(size=(5, 3)) for _ in range(3))
+    exponents = np.exp(q @ k.T / 3)
+    assert np.array_equal(np.round(exponents / exponents.sum(axis=0), 3), as_printed)
+
+
+def test_the_printed_output_comes_from_rounded_weights() -> None:
+    card = _card("digits")
+    assert np.allclose(_panel(card, "printed")[0], FIRST_OUTPUT, atol=5e-9)
+    unrounded = _panel(card, "unrounded", reveal=True)[0]
+    assert 1e-4 < np.abs(unrounded - FIRST_OUTPUT).max() < 2e-3
+
+
+def test_rows_of_the_right_weights_sum_to_one_and_torch_agrees() -> None:
+    given = {name: torch.from_numpy(of) for name, of in preset("seeded").matrices.items()}
+    q, k = given["q"], given["k"]
+    assert np.allclose(right_weights().sum(axis=1), 1)
+    assert np.allclose(right_weights(), torch.softmax(q @ k.T / math.sqrt(3), dim=1))
+    assert not np.allclose(printed_weights().sum(axis=1), 1, atol=0.01)
+
+
+def test_the_learner_finds_both_mistakes() -> None:
+    axis, divisor = _card("axis"), _card("divisor")
+    assert isinstance(axis.question, NumberQuestion) and axis.question.answer == pytest.approx(
+        1.658
+    )
+    assert isinstance(divisor.question, NumberQuestion) and divisor.question.answer == 3
+    quotient = products() / _panel(divisor, "divided")
+    assert np.allclose(quotient, divisor.question.answer)
+
+
+@pytest.mark.parametrize(
+    ("sums", "by", "off"),
+    [("columns", "whole", 0.2865), ("columns", "root", 0.4108), ("rows", "root", 0.0)],
+)
+def test_repairing_one_mistake_alone_makes_it_worse(sums: str, by: str, off: float) -> None:
+    card = _card("repair", sums=sums, by=by)
+    assert card.numbers["changed"] == pytest.approx(off, abs=5e-5)
+    assert card.numbers["control"] == pytest.approx(0.2865, abs=5e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_hot_weights_return_the_value_exactly(seed: int) -> None:
+    card = _card("onehot", seed)
+    assert card.numbers["difference"] == 0.0
+    assert isinstance(card.question, CellQuestion)
+    row = {cell[0] for cell in card.question.right}
+    assert np.array_equal(_panel(card, "output")[0], _panel(card, "values")[row.pop()])
+
+
+def test_other_values_change_the_output_alone() -> None:
+    card = _card("roles")
+    assert np.array_equal(_panel(card, "weights"), _panel(card, "weights", reveal=True))
+    assert not np.allclose(_panel(card, "output"), _panel(card, "output", reveal=True))
+    terms = 1 / (1 + math.exp(-3 / math.sqrt(2)) + math.exp(-2 / math.sqrt(2)))
+    assert _panel(card, "weights")[0, 0] == pytest.approx(terms)
+
+
+def test_a_query_halfway_between_two_keys_shares_between_them() -> None:
+    halfway, onto = _card("turn", angle=60.0), _card("turn", angle=120.0)
+    weights = _panel(halfway, "changed", board=1)[0]
+    assert weights[0] == pytest.approx(weights[1]) and weights[2] < 0.01
+    assert onto.numbers["key"] == 1
+    assert _panel(onto, "control")[0] == pytest.approx([1 / 3] * 3)
+    chart = onto.pictures[2]
+    assert isinstance(chart, Chart)
+    assert np.allclose(sum(line.y for line in chart.series), 1)
+
+
+def test_the_real_card_names_the_strongest_pair_of_words() -> None:
+    minilm = load(MODEL)
+
+    def run(model: str, text: str) -> Capture:
+        assert model == MODEL
+        return capture(minilm, text)
+
+    card = _card("real", capture=run, text="  ")
+    assert (card.numbers["query"], card.numbers["key"]) == ("it", "animal")
+    assert card.numbers["weight"] == pytest.approx(0.6733, abs=1e-3)
+    assert card.numbers["uniform"] == pytest.approx(1 / 16)
+    assert card.link is not None and card.link.view["text"] == START
+    lonely = _card("real", capture=run, text="Yes")
+    assert lonely.numbers["tokens"] == 3
+
+
+def test_entropy_is_in_bits_and_mistakes_stay_apart() -> None:
+    assert entropy_bits(np.array([[0.25] * 4, [1, 0, 0, 0]])) == pytest.approx([2.0, 0.0])
+    assert apart(1.0, {"same": 1.005, "far": 2.0, "none": math.inf}, 0.006) == {"far": 2.0}
+    assert softmax(np.array([[0.0, -math.inf]]))[0] == pytest.approx([1.0, 0.0])
