@@ -15,7 +15,7 @@ from jaxtyping import Float32, Float64, Int64
 
 from attnviz.call import Capture
 from attnviz.models.loaded import LoadedModel
-from attnviz.outputs.words import Join, Word, words
+from attnviz.outputs.words import Join, Word, merged, words
 from attnviz.types import Tokens
 
 
@@ -63,19 +63,6 @@ def align(
         weights=merged(weights, of_target, source),
         probabilities=_probabilities(capture, predicted, of_target, batch),
     )
-
-
-def merged(
-    weights: Float32[np.ndarray, "layer head query key"],
-    queries: tuple[Word, ...],
-    keys: tuple[Word, ...],
-) -> Float32[np.ndarray, "layer head target source"]:
-    """Weights between words: summed over the keys of a word, averaged over its queries."""
-    by_key = np.add.reduceat(weights, [word.start for word in keys], axis=-1)
-    found = np.zeros((*by_key.shape[:2], len(queries), len(keys)), dtype=np.float32)
-    for place, word in enumerate(queries):
-        found[:, :, place] = by_key[:, :, word.start : word.stop].mean(axis=2)
-    return found
 
 
 def _predicted(lm: LoadedModel, capture: Capture, target: str | None, batch: int) -> Tokens:

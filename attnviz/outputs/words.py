@@ -2,12 +2,17 @@
 
 In: `Tokens`, and how pieces of the vocabulary are joined where their text is not at hand. Out:
 `Word`s in order, which cover every token once. A word ends at white space, at a sign, and between
-two characters of a script that writes none between words. Special tokens stand alone.
+two characters of a script that writes none between words; never inside what is read as one
+character, such as an emoji of several parts (the common cases of UAX #29, grapheme clusters).
+Special tokens stand alone. `merged` looks at weights between words instead of tokens.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float32
 
 from attnviz.models.labels import visible
 from attnviz.types import Tokens
@@ -16,6 +21,10 @@ Join = Callable[[list[str]], str]
 # how byte-pair and SentencePiece vocabularies write the space before a word; how WordPiece writes
 # that there is none
 STARTS, CONTINUES = ("Ġ", "▁"), "##"
+JOINER = "\u200d"
+SKIN_TONES = range(0x1F3FB, 0x1F400)
+TAGS = range(0xE0020, 0xE0080)  # the letters of a flag such as Scotland's
+REGIONS = range(0x1F1E6, 0x1F200)  # two of them are a flag
 SPACELESS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 
 
@@ -45,6 +54,22 @@ def words(tokens: Tokens, join: Join) -> tuple[Word, ...]:
     return tuple(
         _word(tokens, start, stop, join) for start, stop in zip(starts, stops, strict=True)
     )
+
+
+def merged(
+    weights: Float32[np.ndarray, "*heads query key"],
+    queries: Sequence[Word],
+    keys: Sequence[Word],
+) -> Float32[np.ndarray, "*heads row column"]:
+    """Weights between words: summed over the keys of a word, averaged over its queries.
+
+    What a row holds is conserved: where words cover all tokens, rows still sum to 1.
+    """
+    by_key = np.add.reduceat(weights, [word.start for word in keys], axis=-1)
+    found = np.zeros((*by_key.shape[:-2], len(queries), len(keys)), dtype=np.float32)
+    for place, word in enumerate(queries):
+        found[..., place, :] = by_key[..., word.start : word.stop, :].mean(axis=-2)
+    return found
 
 
 def _word(tokens: Tokens, start: int, stop: int, join: Join) -> Word:
@@ -85,6 +110,8 @@ def _begins(tokens: Tokens, parts: list[_Part], n: int) -> bool:
     if tokens.text and tokens.offsets[n][0] < tokens.offsets[n - 1][1]:
         return False  # two bytes of one character
     last, first = parts[n - 1].surface[-1:], parts[n].surface[:1]
+    if last and first and _one_character(tokens, parts, n):
+        return False
     return bool(last and first) and not (_joins(last) and _joins(first))
 
 
@@ -94,3 +121,17 @@ def _joins(char: str) -> bool:
         return True
     category = unicodedata.category(char)
     return category[0] in "LMN" and not unicodedata.name(char, "").startswith(SPACELESS)
+
+
+def _one_character(tokens: Tokens, parts: list[_Part], n: int) -> bool:
+    """Whether two tokens meet inside what is read as one character."""
+    before, first = parts[n - 1].surface, parts[n].surface[0]
+    if before[-1] == JOINER or first == JOINER:
+        return True
+    if ord(first) in SKIN_TONES or ord(first) in TAGS or unicodedata.category(first)[0] == "M":
+        return True
+    if not (ord(before[-1]) in REGIONS and ord(first) in REGIONS):
+        return False
+    so_far = tokens.text[: tokens.offsets[n - 1][1]] if tokens.text else before
+    n_regions = len(so_far) - len(so_far.rstrip("".join(map(chr, REGIONS))))
+    return n_regions % 2 == 1

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.alignment import Alignment
     from attnviz.outputs.similarity import Similarity
+    from attnviz.outputs.words import Join
     from attnviz.types import Measure
 
 MAX_MODELS = 2
@@ -208,6 +209,12 @@ def _run(
         asked=request.generate,
         picture=picture,
     )
+
+
+def joined(captured: Captured) -> "Join":
+    """How the model's tokenizer spells out pieces; side by side where it has none."""
+    tokenizer = captured.model.tokenizer
+    return "".join if tokenizer is None else tokenizer.convert_tokens_to_string
 
 
 def roles(captured: Captured, group: Group) -> "tuple[tuple[HeadRole, ...], ...]":

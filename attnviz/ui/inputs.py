@@ -15,6 +15,7 @@ import attnviz
 from attnviz.edits import Edit
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
+from attnviz.outputs.words import words
 from attnviz.types import StepView
 from attnviz.ui import cache, sources
 from attnviz.ui.cache import Captured
@@ -67,6 +68,15 @@ def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
         if np.isfinite(values).any()
     )
     return replace(heads(lang, captured, group), measures=found)
+
+
+def one_head(lang: Language, captured: Captured, group: Group) -> HeadsView:
+    """All heads of a group, and the words that their tokens make."""
+    view, queries, keys = heads(lang, captured, group), group.queries(), group.keys()
+    if view.patches is not None:
+        return view
+    join = cache.joined(captured)
+    return replace(view, words=words(queries, join), key_words=words(keys, join))
 
 
 def patches(captured: Captured, group: Group) -> Patches | None:

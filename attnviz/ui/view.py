@@ -82,6 +82,7 @@ class View:
     cells: bool = False
     sums: bool = False
     masks: str = ""
+    words: bool = False
     edits: str = ""
     lab: str = ""
     model_b: str = ""

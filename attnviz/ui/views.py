@@ -77,7 +77,8 @@ def head(lang: Language, captured: cache.Captured, group: Group) -> None:
         data = cache.buffer(
             f"{captured.key} {group.name} head {lang}",
             lambda: one_head.pack_head(
-                inputs.heads(lang, captured, group), inputs.strings(lang, one_head.STRING_KEYS)
+                inputs.one_head(lang, captured, group),
+                inputs.strings(lang, one_head.STRING_KEYS),
             ),
         )
         extent, key = group.extent, state.component_key("head")

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
+from attnviz.outputs.words import Word
 from attnviz.ui.components.buffer import Packable, pack, quantise
 from attnviz.ui.components.selection import Extent
 
@@ -66,7 +67,8 @@ class HeadsView:
     """All heads of one attention; `sentences[layer][head]` says in words what a head does most.
 
     `queries` and `keys` are the tokens on the two axes: the same ones unless it is `cross`.
-    `visible` is what each layer may attend to, None where nothing is blocked.
+    `visible` is what each layer may attend to, None where nothing is blocked. `words` and
+    `key_words` say which tokens make a word, where that is of use.
     """
 
     model: str
@@ -78,6 +80,8 @@ class HeadsView:
     patches: Patches | None = None
     measures: tuple[HeadMeasure, ...] = ()
     visible: Bool[np.ndarray, "layer query key"] | None = None
+    words: tuple[Word, ...] = ()
+    key_words: tuple[Word, ...] = ()
 
     @property
     def extent(self) -> Extent:
@@ -99,6 +103,8 @@ def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, objec
         "sentences": [list(row) for row in view.sentences],
         "patches": _patches_header(view.patches),
         "measures": [{"name": of.name, "label": of.label, "unit": of.unit} for of in view.measures],
+        "words": [[word.start, word.stop, word.text] for word in view.words],
+        "key_words": [[word.start, word.stop, word.text] for word in view.key_words],
     }
 
 

@@ -14,7 +14,13 @@ from attnviz.types import Measure
 
 Order = Literal["layer", Measure]
 ORDERS: tuple[Order, ...] = get_args(Order)
-DEFAULTS: dict[str, Any] = {"order": "layer", "cells": False, "sums": False, "masks": ""}
+DEFAULTS: dict[str, Any] = {
+    "order": "layer",
+    "cells": False,
+    "sums": False,
+    "words": False,
+    "masks": "",
+}
 
 
 def checked(name: str, raw: object) -> tuple[Any, bool]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.outputs.words import Word, words
+from attnviz.outputs.words import Word, merged, words
 from attnviz.types import Tokens
 
 
@@ -75,3 +75,51 @@ def test_special_tokens_stand_alone_and_every_token_is_covered_once() -> None:
 
 def test_what_cannot_be_seen_is_spelled_out() -> None:
     assert spelled(words(tokens(["▁a\u202eb"]), metaspace)) == ["a⟨U+202E⟩b"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ("👩 \u200d 👩 \u200d 👧 ok", ["👩\u200d👩\u200d👧", "ok"]),
+        ("👍 🏽 !", ["👍🏽", "!"]),
+        ("❤ \ufe0f 漢 字", ["❤\ufe0f", "漢", "字"]),
+        ("🇩 🇪 🇫 🇷", ["🇩🇪", "🇫🇷"]),
+        ("🏴 \U000e0067 \U000e007f .", ["🏴\U000e0067\U000e007f", "."]),
+        ("葛 \U000e0100 城", ["葛\U000e0100", "城"]),
+        ("가 나 다", ["가나다"]),
+        ("🙂 🙃", ["🙂", "🙃"]),
+    ],
+)
+def test_what_is_read_as_one_character_stays_whole(parts: str, expected: list[str]) -> None:
+    """Tokens are the parts between the spaces; their text has no space."""
+    pieces = parts.split(" ")
+    ends = np.cumsum([len(piece) for piece in pieces]).tolist()
+    offsets = list(zip([0, *ends], ends, strict=False))
+    text = "".join(pieces)
+    found = words(tokens(pieces, text, offsets), metaspace)
+    assert [text[offsets[w.start][0] : offsets[w.stop - 1][1]] for w in found] == expected
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_merging_any_pieces_conserves_the_mass(seed: int) -> None:
+    """Random weights, random words: every row sums to 1, every key word gets what its keys got."""
+    rng = np.random.default_rng(seed)
+    n_query, n_key = rng.integers(1, 40, size=2)
+    scores = rng.normal(scale=3, size=(2, 3, n_query, n_key))
+    weights = (np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)).astype(np.float32)
+    queries, keys = (random_words(rng, int(n)) for n in (n_query, n_key))
+    found = merged(weights, queries, keys)
+    assert found.shape == (2, 3, len(queries), len(keys))
+    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
+    sizes = np.array([word.stop - word.start for word in queries])
+    received = np.einsum("lhrc,r->lhc", found.astype(np.float64), sizes)
+    exact = weights.astype(np.float64).sum(-2)
+    for place, word in enumerate(keys):
+        np.testing.assert_allclose(
+            received[..., place], exact[..., word.start : word.stop].sum(-1), atol=1e-5
+        )
+
+
+def random_words(rng: np.random.Generator, n: int) -> tuple[Word, ...]:
+    cuts = sorted({0, n, *rng.integers(0, n + 1, size=rng.integers(0, n + 1)).tolist()})
+    return tuple(Word("x", a, b) for a, b in zip(cuts, cuts[1:], strict=False))

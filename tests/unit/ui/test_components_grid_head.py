@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.outputs.words import Word
 from attnviz.ui.components import bundle, grid, head
 from attnviz.ui.components.buffer import quantise, unpack
 from attnviz.ui.components.heads import (
@@ -53,7 +54,19 @@ def example() -> HeadsView:
     numbers = np.arange(LAYERS * HEADS, dtype=np.float32).reshape(LAYERS, HEADS)
     numbers[0, 1] = np.nan
     measures = (HeadMeasure("entropy", "Entropy (bits)", "bits", numbers),)
-    return HeadsView("minilm", axis(*labels), keys, True, sentences, values, patches, measures)
+    return HeadsView(
+        model="minilm",
+        queries=axis(*labels),
+        keys=keys,
+        cross=True,
+        sentences=sentences,
+        weights=values,
+        patches=patches,
+        measures=measures,
+        visible=np.ones((LAYERS, TOKENS, KEYS), dtype=np.bool_),
+        words=(Word("[CLS]", 0, 1, special=True), Word("</script><img src=x>%{x}", 1, 5)),
+        key_words=(Word("a", 0, 1, special=True), Word("bcdefg", 1, 7)),
+    )
 
 
 @pytest.mark.parametrize(("part", "packer", "bits"), PARTS, ids=["grid", "head"])
@@ -70,7 +83,9 @@ def test_a_buffer_holds_the_view(part: object, packer: Callable[..., bytes], bit
     assert header["cross"] == 1
     assert header["sentences"][1][2] == "L1.H2 spreads"
     assert header["patches"] == {"rows": 1, "columns": 4, "first": 1}
-    assert ("picture" in arrays) == (part is head)
+    assert ("picture" in arrays) == ("visible" in arrays) == (part is head)
+    assert header["words"] == [[0, 1, "[CLS]"], [1, 5, "</script><img src=x>%{x}"]]
+    assert header["key_words"] == [[0, 1, "a"], [1, 7, "bcdefg"]]
     assert header["measures"] == [{"name": "entropy", "label": "Entropy (bits)", "unit": "bits"}]
     np.testing.assert_array_equal(arrays["measures"], view.measures[0].values[None])
     expected = quantise(view.weights, 8) if bits == 8 else quantise(view.weights, 16)

@@ -53,6 +53,9 @@ STRING_KEYS: tuple[str, ...] = (
     "head.column_readout",
     "head.row_readout",
     "head.sums_idle",
+    "head.words",
+    "head.words_note",
+    "head.pieces",
 )
 
 

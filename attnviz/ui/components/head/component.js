@@ -4,7 +4,7 @@
 // Data: header as the overview's, weights u16 (u8 where that would be too much) [layer, head, query, key].
 
 import { headValues, parse } from "../shared/buffer.js";
-import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
+import { levelFor, levelTable, drawColourBar, sequential } from "../shared/colors.js";
 import { el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
@@ -12,7 +12,6 @@ import { neighbour } from "../shared/headkeys.js";
 import { cancelWrite, clampSelection, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
-import { axisMarks } from "../shared/axes.js";
 import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
 import { onHeadKey } from "./keys.js";
 import { drawLines, hitLines, layoutLines } from "./lines.js";
@@ -21,7 +20,8 @@ import { buildParts } from "./parts.js";
 import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery } from "../shared/picture.js";
 import { showRanked } from "./ranked.js";
 import { caption, hiddenText, readout } from "./said.js";
-import { axisSums, saySums } from "./sums.js";
+import { axisSums, evenWeights, saySums } from "./sums.js";
+import { hasPieces, mergeHead, showPieces, tokenAxis, wordAxis } from "./words.js";
 
 const NARROW = 760;
 const RANKED_HEIGHT = 240;
@@ -47,7 +47,7 @@ function mountHead(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   state.show = oncePerFrame(() => showAll(state));
   state.point = oncePerFrame(() => showFocus(state));
   state.unwatch = watchSize(box, () => { if (state.header) layoutHead(state); });
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onHeadKey(event, state, (change) => choosePlace(state, change)));
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onHeadKey(event, state, (change) => choosePlace(state, change), (place) => tokensAt(state.view, place)));
   return state;
 }
 
@@ -64,9 +64,10 @@ function unmountHead(/** @type {any} */ state) {
 function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
   header.approximate = arrays.weights.dtype === "u8";
-  const marks = axisMarks(header.special, header.written), keyMarks = axisMarks(header.key_special, header.key_written);
+  const tokens = { query: tokenAxis(header.tokens, header.special, header.written), key: tokenAxis(header.key_tokens, header.key_special, header.key_written) };
+  const words = hasPieces(header) ? { query: wordAxis(header.words, tokens.query), key: wordAxis(header.key_words, tokens.key) } : null;
   state.source = arrays.picture && header.patches ? pictureSource(arrays.picture) : null;
-  Object.assign(state, { raw: data, header, marks, keyMarks, view: null, weights: arrays.weights, hover: null, focus: null });
+  Object.assign(state, { raw: data, header, tokens, words, merged: { name: "" }, view: null, weights: arrays.weights, hover: null, focus: null });
   flushWrite();
   state.selection = { ...clampSelection(readSelection(), header), more: readOptions() };
   state.visible = arrays.visible ?? null;
@@ -82,7 +83,8 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
 
 /** How the head is drawn, as the address has it. */
 function readOptions() {
-  return { sums: readParameter("sums") === "1" ? "1" : null };
+  const flag = (/** @type {string} */ name) => (readParameter(name) === "1" ? "1" : null);
+  return { sums: flag("sums"), words: flag("words") };
 }
 
 /** Asks the server for the steps of the head; scale and special tokens are committed on the way. */
@@ -141,10 +143,15 @@ function listenPointer(/** @type {any} */ state) {
   });
 }
 
-/** Pins a cell or a row; the same one again, or a place without either, unpins. */
+/** The tokens at places on the axes: of a word the first one. */
+function tokensAt(/** @type {any} */ view, /** @type {{query: number | null, key: number | null}} */ { query, key }) {
+  return { query: view.axes.query.tokenOf(query), key: view.axes.key.tokenOf(key) };
+}
+
+/** Pins a cell or a row, given by their places on the axes; the same one again, or a place without either, unpins. */
 function pin(/** @type {any} */ state, /** @type {{query: number | null, key: number | null} | null} */ hit) {
-  const { query, key } = state.selection, same = hit && hit.query === query && hit.key === key;
-  choosePlace(state, !hit || same ? { query: null, key: null } : hit);
+  const { query, key } = state.view.pinned, same = hit && hit.query === query && hit.key === key;
+  choosePlace(state, !hit || same ? { query: null, key: null } : tokensAt(state.view, hit));
 }
 
 /** Sizes everything for the width there is and draws it. */
@@ -168,23 +175,42 @@ function layoutHead(/** @type {any} */ state) {
 
 /** What is on screen, worked out from selection and data. */
 function makeView(/** @type {any} */ state) {
-  const { header, weights, selection } = state, { layer, head, scale, special } = selection;
-  const shown = (/** @type {number[]} */ flags) => flags.map((_, i) => i).filter((i) => special === "show" || !flags[i]);
-  const same = state.view && state.view.header === header && state.view.specialMode === special;
-  const rows = same ? state.view.data.rows : shown(header.special), cols = same ? state.view.data.cols : shown(header.key_special);
-  const data = { values: headValues(weights, layer, head), dtype: weights.dtype, nQuery: header.n_query, nKey: header.n_key, rows, cols };
-  const seen = (/** @type {readonly number[]} */ list, /** @type {number | null} */ token) => (token !== null && (special === "show" || list.includes(token)) ? token : null);
-  const query = seen(rows, selection.query), key = query === null ? null : seen(cols, selection.key);
-  return { header, strings: header.strings, labels: header.tokens, keyLabels: header.key_tokens, marks: state.marks, keyMarks: state.keyMarks, specialMode: special, layer, head, scale, data, lut: state.lut,
-    theme: state.theme, levels: levelTable(weights.dtype, scale), approx: weights.dtype === "u8", pinned: { query, key }, hover: state.hover,
-    focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth, sums: selection.more.sums ? axisSums(data, seesOf(state, layer)) : null };
+  const { header, weights, selection, specials = {} } = state, { layer, head, scale, special, more } = selection;
+  const axes = (more.words && state.words) || state.tokens, values = headValues(weights, layer, head), inWords = axes === state.words;
+  const name = `${special} ${inWords}`, shown = (/** @type {ArrayLike<number>} */ flags) => Array.from(flags, (_, i) => i).filter((i) => special === "show" || !flags[i]);
+  const same = specials.header === header && specials.name === name;
+  const rows = same ? specials.rows : shown(axes.query.special), cols = same ? specials.cols : shown(axes.key.special);
+  state.specials = { header, name, rows, cols };
+  const size = { nQuery: axes.query.labels.length, nKey: axes.key.labels.length, rows, cols };
+  const data = inWords ? { values: mergedOnce(state, axes, values), dtype: "f32", ...size } : { values, dtype: weights.dtype, ...size };
+  const seen = (/** @type {readonly number[]} */ list, /** @type {number | null} */ place) => (place !== null && (special === "show" || list.includes(place)) ? place : null);
+  const query = seen(rows, axes.query.placeOf(selection.query)), key = query === null ? null : seen(cols, axes.key.placeOf(selection.key));
+  return { header, strings: header.strings, axes, inWords, labels: axes.query.labels, keyLabels: axes.key.labels, marks: axes.query.marks, keyMarks: axes.key.marks,
+    specialMode: special, layer, head, scale, data, lut: state.lut, theme: state.theme, ...coloursOf(data.dtype, scale), approx: weights.dtype === "u8",
+    pinned: { query, key }, hover: state.hover, focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth,
+    pieces: { strings: header.strings, head: values, dtype: weights.dtype }, sums: more.sums ? axisSums(data, evenOnce(state, axes, layer)) : null };
 }
 
-/** Whether a query of a layer can see a key, as a function; null where every query sees every key. */
-function seesOf(/** @type {any} */ state, /** @type {number} */ layer) {
-  if (!state.visible) return null;
-  const { data, shape } = state.visible, from = shape[0] > 1 ? layer * shape[1] * shape[2] : 0;
-  return (/** @type {number} */ query, /** @type {number} */ key) => data[from + query * shape[2] + key];
+/** How a stored number finds its colour: codes by a table, numbers by the scale. */
+function coloursOf(/** @type {string} */ dtype, /** @type {any} */ scale) {
+  return dtype === "f32" ? { toLevel: (/** @type {number} */ weight) => levelFor(weight, scale) } : { levels: levelTable(/** @type {"u8" | "u16"} */ (dtype), scale) };
+}
+
+/** The weights of the chosen head between words, worked out once. */
+function mergedOnce(/** @type {any} */ state, /** @type {any} */ axes, /** @type {ArrayLike<number>} */ values) {
+  const { layer, head } = state.selection, name = `${layer} ${head}`;
+  if (state.merged.name !== name) state.merged = { name, values: mergeHead(values, state.weights.dtype, state.header.n_key, axes.query.spans, axes.key.spans) };
+  return state.merged.values;
+}
+
+/** What uniform attention gives, on the axes as they are; worked out once for a layer whose mask differs. */
+function evenOnce(/** @type {any} */ state, /** @type {any} */ axes, /** @type {number} */ layer) {
+  const { header, visible } = state, from = visible && visible.shape[0] > 1 ? layer : 0, name = `${from} ${axes === state.words}`;
+  if (state.even?.header === header && state.even.name === name) return state.even.values;
+  const even = evenWeights(header.n_query, header.n_key, visible ? visible.data.subarray(from * header.n_query * header.n_key) : null);
+  const values = axes === state.words ? mergeHead(even, "f32", header.n_key, axes.query.spans, axes.key.spans) : even;
+  state.even = { header, name, values };
+  return values;
 }
 
 /** Everything for the chosen head: names, controls, cells, then what depends on the pointer. */
@@ -196,6 +222,8 @@ function showAll(/** @type {any} */ state) {
   parts.scale.set(view.scale);
   parts.special.set(view.specialMode === "hide");
   parts.sums.set(view.sums !== null);
+  parts.words?.set(view.inWords);
+  parts.wordsNote.hidden = !view.inWords;
   parts.sumsSaid.hidden = view.sums === null;
   const empty = !view.data.rows.length || !view.data.cols.length;
   parts.empty.hidden = !empty;
@@ -204,7 +232,7 @@ function showAll(/** @type {any} */ state) {
   const values = { head: name, rows: view.data.rows.length, cols: view.data.cols.length };
   parts.heatmap.setAttribute("aria-label", fill(strings.heatmap, values));
   parts.lines.setAttribute("aria-label", fill(strings.lines, values));
-  const laidOut = `${view.specialMode} ${view.width} ${view.linesWidth} ${view.sums !== null}`;
+  const laidOut = `${view.specialMode} ${view.inWords} ${view.width} ${view.linesWidth} ${view.sums !== null}`;
   if (state.shownFor !== laidOut) {
     state.layout = layoutHeatmap(parts.heatmap, view);
     state.linesLayout = layoutLines(parts.lines, view, linesHeight(state, Math.max(view.data.rows.length, view.data.cols.length)));
@@ -233,6 +261,7 @@ function showFocus(/** @type {any} */ state) {
   drawBar(state, cell);
   setText(parts.readout, cell ? readout(view, cell) : strings.readout_idle);
   if (view.sums) saySums(parts.sumsSaid, view, view.sums, placeOf(view.data.rows, hover?.query ?? view.focus?.query ?? pinned.query), placeOf(view.data.cols, hover?.key ?? view.focus?.key ?? pinned.key));
+  showPieces(parts.pieces, view, pinned);
   setText(parts.caption, caption(view));
   const query = pinned.query ?? view.focus?.query ?? null;
   if (state.rankedFor !== rankedName(view, query)) {
@@ -263,5 +292,5 @@ function drawBar(/** @type {any} */ state, /** @type {{query: number, key: numbe
 }
 
 function rankedName(/** @type {any} */ view, /** @type {number | null} */ query) {
-  return [view.layer, view.head, query, view.scale, view.specialMode, view.theme.dark, view.header.tokens.length].join();
+  return [view.layer, view.head, query, view.scale, view.specialMode, view.inWords, view.theme.dark, view.header.tokens.length].join();
 }

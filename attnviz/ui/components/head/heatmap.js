@@ -22,9 +22,9 @@ function titles(/** @type {Record<string, string>} */ strings) {
 
 /** The cells alone, at device resolution: redrawn per head and scale, reused while the pointer moves. */
 export function paintCells(/** @type {HTMLCanvasElement} */ cells, /** @type {any} */ view, /** @type {any} */ layout) {
-  const { data, lut, levels, theme } = view, { geom } = layout, ctx = fitCanvas(cells, geom.w, geom.h), every = data.cols.length === data.nKey && data.rows.length === data.nQuery;
+  const { data, lut, levels, toLevel, theme } = view, { geom } = layout, ctx = fitCanvas(cells, geom.w, geom.h), every = data.cols.length === data.nKey && data.rows.length === data.nQuery;
   drawMatrix(ctx, { values: data.values, stride: data.nKey, rowIndex: every ? undefined : data.rows, colIndex: every ? undefined : data.cols,
-    lut, levels, theme, grid: true, ...geom, x: 0, y: 0 });
+    lut, levels, toLevel, theme, grid: true, ...geom, x: 0, y: 0 });
 }
 
 /**
@@ -48,7 +48,7 @@ export function drawHeatmap(canvas, cells, view, layout) {
   drawAxes(ctx, layout, /** @type {string[]} */ (pick(data.rows, labels)), /** @type {string[]} */ (pick(data.cols, keyLabels)), { theme, rowHi: row, colHi: col,
     rowMarks: pick(data.rows, marks), colMarks: pick(data.cols, keyMarks), ...titles(view.strings) });
   if (view.sums) drawSums(ctx, view.sums, geom, theme, view.strings, row, col);
-  setData(canvas, { layer: view.layer, head: view.head, query: pinned.query, key: pinned.key, scale: view.scale, special: view.specialMode,
+  setData(canvas, { layer: view.layer, head: view.head, query: pinned.query, key: pinned.key, scale: view.scale, special: view.specialMode, words: view.inWords ? 1 : null,
     x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols });
   markDrawn(canvas);
 }

@@ -9,10 +9,12 @@ import { headStep } from "../shared/headkeys.js";
  * @param {KeyboardEvent} event
  * @param {any} state
  * @param {(change: any) => void} change
+ * @param {(place: any) => any} tokensAt what a place on the axes is in tokens
  */
-export function onHeadKey(event, state, change) {
+export function onHeadKey(event, state, change, tokensAt) {
   if (event.ctrlKey || event.metaKey || event.altKey || !state.view) return;
-  const next = headStep(event, state.header, state.selection) ?? (event.target === state.parts.heatmap ? cellStep(event, state.view.data, state.selection) : null);
+  const cell = event.target === state.parts.heatmap ? cellStep(event, state.view.data, state.view.pinned) : null;
+  const next = headStep(event, state.header, state.selection) ?? (cell && tokensAt(cell));
   if (event.key === "Escape" && state.selection.query !== null) change({ query: null, key: null });
   else if (next) change(next);
   else return;
@@ -20,9 +22,9 @@ export function onHeadKey(event, state, change) {
 }
 
 /** The cell that an arrow leads to from the pinned one; the first arrow pins the first cell. */
-function cellStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ data, /** @type {any} */ selection) {
+function cellStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ data, /** @type {any} */ pinned) {
   const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] });
-  const move = moves[event.key], { rows, cols } = data, { query, key } = selection;
+  const move = moves[event.key], { rows, cols } = data, { query, key } = pinned;
   if (!move || event.shiftKey || !rows.length) return null;
   const row = rows.indexOf(query), col = cols.indexOf(key);
   if (row < 0) return { query: rows[0], key: cols[0] };

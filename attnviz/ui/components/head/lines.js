@@ -42,7 +42,7 @@ export function drawLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {an
 
 /** The unfocused picture, drawn once per head and size. */
 function wholePicture(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const name = [view.layer, view.head, view.specialMode, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
+  const name = [view.layer, view.head, view.specialMode, view.inWords, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
   if (cache.name !== name || cache.data !== view.data.values) {
     cache.canvas ??= document.createElement("canvas");
     strokeBands(fitCanvas(cache.canvas, layout.width, layout.height), view, layout, strongestBands(view));

@@ -14,24 +14,31 @@ const SUMS_GAP = 7, BAR = 34;
 /** What keys receive, what rows hold, and what keys would receive from uniform attention; by place on the axes.
  * @typedef {{received: Float64Array, held: Float64Array, uniform: Float64Array}} Sums */
 
+/** Uniform attention: each row spread evenly over the keys that it can see; `visible` is null where all are. */
+export function evenWeights(/** @type {number} */ nQuery, /** @type {number} */ nKey, /** @type {ArrayLike<number> | null} */ visible) {
+  const even = new Float32Array(nQuery * nKey).fill(1 / nKey);
+  if (visible) for (let query = 0; query < nQuery; query++) {
+    let open = 0;
+    for (let key = 0; key < nKey; key++) open += visible[query * nKey + key];
+    for (let key = 0; key < nKey; key++) even[query * nKey + key] = open > 0 ? visible[query * nKey + key] / open : 0;
+  }
+  return even;
+}
+
 /**
- * The sums of a head as shown. `sees(query, key)` says whether a query can see a key; null where all see all.
+ * The sums of a head as shown; `even` has what uniform attention gives in the same places.
  * @param {import("../shared/numbers.js").HeadData} data
- * @param {((query: number, key: number) => number) | null} sees
+ * @param {ArrayLike<number>} even
  * @returns {Sums}
  */
-export function axisSums(data, sees) {
+export function axisSums(data, even) {
   const { rows, cols, values, nKey, dtype } = data, received = new Float64Array(cols.length), held = new Float64Array(rows.length), uniform = new Float64Array(cols.length);
-  rows.forEach((query, row) => {
-    let open = 0;
-    for (let key = 0; key < nKey; key++) open += sees ? sees(query, key) : 1;
-    cols.forEach((key, col) => {
-      const weight = weightOf(values[query * nKey + key], dtype);
-      received[col] += weight;
-      held[row] += weight;
-      if (open > 0) uniform[col] += (sees ? sees(query, key) : 1) / open;
-    });
-  });
+  rows.forEach((query, row) => cols.forEach((key, col) => {
+    const weight = weightOf(values[query * nKey + key], dtype);
+    received[col] += weight;
+    held[row] += weight;
+    uniform[col] += even[query * nKey + key];
+  }));
   return { received, held, uniform };
 }
 

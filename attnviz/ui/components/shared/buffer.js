@@ -9,7 +9,8 @@
  * @typedef {{strings: Record<string, string>, model: string, tokens: string[], special: (0 | 1)[], written: (0 | 1)[],
  *   key_tokens: string[], key_special: (0 | 1)[], key_written: (0 | 1)[], cross: 0 | 1, n_layers: number,
  *   n_heads: number, n_query: number, n_key: number, sentences: string[][],
- *   patches: {rows: number, columns: number, first: number} | null, measures: HeadMeasure[]}} HeadsHeader */
+ *   patches: {rows: number, columns: number, first: number} | null, measures: HeadMeasure[],
+ *   words: [number, number, string][], key_words: [number, number, string][]}} HeadsHeader */
 /** A number for each head, in the array "measures" [measure, layer, head] where there is any; unit: share, bits, tokens.
  * @typedef {{name: string, label: string, unit: string}} HeadMeasure */
 
