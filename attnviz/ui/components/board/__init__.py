@@ -1,0 +1,91 @@
+"""Board: matrices from left to right with what stands between them, as a lesson shows them.
+
+In: a frozen `BoardView` and translated strings. Out of `show_board`: the cell that a visitor chose
+as an answer, validated, or None. A small matrix is a table with its numbers, a large one a heatmap
+that names the cell under the pointer. `asks` names the panel whose cells answer a question.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attnviz.lessons.card import Board, Cell, Panel
+from attnviz.ui.components.buffer import Packable, pack
+from attnviz.ui.components.mounting import renderer
+from attnviz.ui.components.selection import ignore
+
+NAME = "attnviz.board"
+STRING_KEYS: tuple[str, ...] = (
+    "board.cell",
+    "board.blocked",
+    "board.hidden",
+    "board.sum",
+    "board.hint",
+    "board.right",
+    "board.wrong",
+    "board.size",
+)
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """A board with its captions by panel name; the chosen cell of the asking panel, if any."""
+
+    board: Board
+    captions: Mapping[str, str] = field(default_factory=dict)
+    revealed: bool = True
+    asks: str | None = None
+    chosen: Cell | None = None
+    right: bool = False
+
+
+def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
+    """The buffer of a board: values, blocked cells and sums of each panel by its place."""
+    arrays: dict[str, Packable] = {}
+    panels = []
+    for place, panel in enumerate(view.board.panels):
+        shown = panel.values if view.revealed or not panel.hidden else np.zeros_like(panel.values)
+        arrays[f"values{place}"] = np.ascontiguousarray(shown, dtype=np.float32)
+        blocked = np.zeros(shown.shape, bool) if panel.blocked is None else panel.blocked
+        arrays[f"blocked{place}"] = blocked.astype(np.uint8)
+        for axis, name in ((1, "row_sums"), (0, "column_sums")):
+            sums = np.where(blocked, 0.0, shown).sum(axis=axis)
+            arrays[f"{name}{place}"] = sums.astype(np.float32)
+        panels.append(_panel(view, panel))
+    chosen = None if view.chosen is None else list(view.chosen)
+    header = {"strings": dict(strings), "panels": panels, "chosen": chosen, "right": view.right}
+    return pack(header, arrays)
+
+
+def _panel(view: BoardView, panel: Panel) -> dict[str, object]:
+    n_rows, n_columns = panel.values.shape
+    return {
+        "name": panel.name,
+        "caption": view.captions.get(panel.name, panel.name),
+        "before": panel.before,
+        "rows": list(panel.rows or map(str, range(n_rows))),
+        "columns": list(panel.columns or map(str, range(n_columns))),
+        "decimals": panel.decimals,
+        "signed": panel.signed,
+        "sums": panel.sums,
+        "hidden": panel.hidden and not view.revealed,
+        "marked": [list(cell) for cell in panel.marked],
+        "asks": panel.name == view.asks,
+    }
+
+
+def show_board(data: bytes, key: str, on_cell: Callable[[], None] = ignore) -> None:
+    """Mounts the component; `on_cell` is called when a cell was chosen."""
+    renderer(NAME)(data=data, key=key, on_cell_change=on_cell)
+
+
+def parse_cell(value: object, panel: Panel) -> Cell | None:
+    """The chosen cell of a panel; None when it is malformed or out of range."""
+    if not isinstance(value, Mapping) or value.get("panel") != panel.name:
+        return None
+    row, column = value.get("row"), value.get("column")
+    if type(row) is not int or type(column) is not int:
+        return None
+    n_rows, n_columns = panel.values.shape
+    return (row, column) if 0 <= row < n_rows and 0 <= column < n_columns else None

@@ -1,0 +1,72 @@
+"""The board: what travels, what stays behind until it is revealed, and which cells are believed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from attnviz.lessons.card import Board, Panel
+from attnviz.ui.components import board, bundle
+from attnviz.ui.components.board import BoardView, pack_board, parse_cell
+from attnviz.ui.components.buffer import unpack
+from attnviz.ui.components.heads import strings_of
+
+SCORES = np.array([[1.5, -np.inf, -np.inf], [0.25, -2.0, -np.inf]])
+WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.875, 0.125, 0.0]])
+PANELS = (
+    Panel("masked", SCORES, decimals=1, blocked=np.isinf(SCORES), rows=("a", "</script>")),
+    Panel("weights", WEIGHTS, before="→", signed=False, sums="both", hidden=True, marked=((1, 0),)),
+)
+
+
+def packed(revealed: bool) -> bytes:
+    captions = {"masked": "Masked", "weights": "<b>Weights</b>"}
+    view = BoardView(Board(PANELS), captions, revealed, asks="masked", chosen=(1, 2), right=False)
+    return pack_board(view, strings_of(board.STRING_KEYS, lambda key: key))
+
+
+def test_values_travel_with_their_sums() -> None:
+    header, arrays = unpack(packed(revealed=True))
+    np.testing.assert_array_equal(arrays["values0"], SCORES.astype(np.float32))
+    np.testing.assert_array_equal(arrays["blocked0"], np.isinf(SCORES))
+    np.testing.assert_array_equal(arrays["row_sums0"], [1.5, -1.75])  # of the open cells
+    np.testing.assert_array_equal(arrays["column_sums1"], [1.875, 0.125, 0.0])
+    first, second = header["panels"]
+    assert (first["rows"], first["columns"]) == (["a", "</script>"], ["0", "1", "2"])
+    assert (first["asks"], second["asks"]) == (True, False)
+    assert (second["before"], second["marked"], second["hidden"]) == ("→", [[1, 0]], False)
+    assert (header["chosen"], header["right"]) == ([1, 2], False)
+
+
+def test_what_is_hidden_does_not_travel() -> None:
+    header, arrays = unpack(packed(revealed=False))
+    assert header["panels"][1]["hidden"]
+    assert not arrays["values1"].any() and not arrays["row_sums1"].any()
+    np.testing.assert_array_equal(arrays["values0"], SCORES.astype(np.float32))
+
+
+def test_demo_json_is_the_header_that_travels() -> None:
+    data = packed(revealed=False)
+    demo = json.loads((bundle.FOLDER / "board" / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        None,
+        [1, 1],
+        {"panel": "weights", "row": 0, "column": 0},
+        {"panel": "masked", "row": 2, "column": 0},
+        {"panel": "masked", "row": 0, "column": -1},
+        {"panel": "masked", "row": True, "column": 0},
+        {"panel": "masked", "row": "0", "column": 0},
+        {"panel": "masked", "row": 0.0, "column": 0},
+    ],
+)
+def test_a_cell_that_does_not_fit_is_none(sent: object) -> None:
+    assert parse_cell(sent, PANELS[0]) is None
+
+
+def test_a_cell_that_fits_is_believed() -> None:
+    assert parse_cell({"panel": "masked", "row": 1, "column": 2, "at": 7}, PANELS[0]) == (1, 2)
