@@ -155,20 +155,24 @@ def moved_by_head(
     b: Float32[np.ndarray, "layer head row_b column_b"],
     queries: Sequence[Slot],
     keys: Sequence[Slot],
-) -> Float32[np.ndarray, "layer head"]:
-    """The mean of `moved` over the paired rows of each head; 0 where no row is paired."""
-    if not any(slot.paired for slot in queries):
-        return np.zeros(a.shape[:2], dtype=np.float32)
+) -> Float32[np.ndarray, "layer head row"]:
+    """`moved` of every head."""
     return np.array(
         [
-            [
-                np.nanmean(moved(one, other, queries, keys))
-                for one, other in zip(of_a, of_b, strict=True)
-            ]
+            [moved(one, other, queries, keys) for one, other in zip(of_a, of_b, strict=True)]
             for of_a, of_b in zip(a, b, strict=True)
         ],
         dtype=np.float32,
     )
+
+
+def mean_moved(
+    by_row: Float32[np.ndarray, "layer head row"],
+) -> Float32[np.ndarray, "layer head"]:
+    """The mean over each head's paired rows; 0 where no row is paired."""
+    paired = ~np.isnan(by_row)
+    total = np.where(paired, by_row, 0).sum(axis=-1) / np.maximum(paired.sum(axis=-1), 1)
+    return np.asarray(total, dtype=np.float32)
 
 
 def _on_axes(

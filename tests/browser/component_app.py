@@ -179,7 +179,7 @@ def show_pair() -> None:
     )
     slots = tuple(Slot(at, at, at > 1) for at in range(N - 1))
     slots = (*slots, Slot(N - 1, None), Slot(None, N - 1))
-    view = pair.PairView(side, side, slots, slots, True, True, True, False, random(2, 3))
+    view = pair.PairView(side, side, slots, slots, True, True, True, False, random(2, 3, N + 1))
     pair.show_pair(pair.pack_pair(view, words(pair.STRING_KEYS)), EXTENT)
 
 

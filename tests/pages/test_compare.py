@@ -37,7 +37,8 @@ def test_both_sides_and_the_share_that_moved(
     np.testing.assert_allclose(arrays["weights_a"], a.all_weights(), atol=1e-5)
     np.testing.assert_allclose(arrays["weights_b"], b.all_weights(), atol=1e-5)
     by_head = pairing.moved_by_head(a.all_weights(), b.all_weights(), found.slots, found.slots)
-    np.testing.assert_allclose(arrays["moved"], by_head, atol=1e-5)
+    np.testing.assert_allclose(arrays["moved_rows"], by_head, atol=1e-5)
+    np.testing.assert_allclose(arrays["moved"], np.nanmean(by_head, axis=-1), atol=1e-5)
     assert app.main.text_area[0].label == i18n.text(lang, "compare.text")
 
 

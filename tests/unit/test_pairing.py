@@ -155,14 +155,16 @@ def test_difference_and_share_by_hand() -> None:
     # row 0: ½ (|0.5 − 0.5| + 0.25 + |0.25 − 0.5|) = 0.25; row 2: ½ (0 + 0.25 + 0.25) = 0.25
     np.testing.assert_allclose(pairing.moved(a, b, axis, axis), [0.25, gap, 0.25])
     by_head = pairing.moved_by_head(a[None, None], b[None, None], axis, axis)
-    np.testing.assert_allclose(by_head, [[0.25]])
+    np.testing.assert_allclose(by_head, [[[0.25, gap, 0.25]]])
+    np.testing.assert_allclose(pairing.mean_moved(by_head), [[0.25]])
 
 
 def test_no_common_row_moves_nothing() -> None:
     one = np.ones((1, 1, 1, 1), dtype=np.float32)
     axis = (Slot(0, None), Slot(None, 0))
     assert np.isnan(pairing.moved(one[0, 0], one[0, 0], axis, axis)).all()
-    assert pairing.moved_by_head(one, one, axis, axis).tolist() == [[0.0]]
+    by_head = pairing.moved_by_head(one, one, axis, axis)
+    assert pairing.mean_moved(by_head).tolist() == [[0.0]]
 
 
 def test_the_difference_is_that_of_torch(minilm: LoadedModel) -> None:

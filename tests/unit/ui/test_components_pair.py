@@ -37,7 +37,7 @@ def view() -> PairView:
         merged=True,
         alike=True,
         identical=False,
-        moved=np.full((LAYERS, HEADS), 0.25, dtype=np.float32),
+        moved=np.array([[[0, 0.5, np.nan, np.nan]] * HEADS] * LAYERS, dtype=np.float32),
     )
 
 
@@ -52,6 +52,7 @@ def test_a_buffer_holds_both_sides_and_their_common_axes() -> None:
     np.testing.assert_array_equal(arrays["weights_a"], shown.a.weights)
     np.testing.assert_array_equal(arrays["weights_b"], shown.b.weights)
     assert arrays["moved"].tolist() == [[0.25] * HEADS] * LAYERS
+    np.testing.assert_array_equal(arrays["moved_rows"], shown.moved)
 
 
 def test_what_says_nothing_about_heads_does_not_travel() -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.pairing import Slot
+from attnviz.pairing import Slot, mean_moved
 from attnviz.ui import numbers
 from attnviz.ui.components.buffer import Packable, pack, quantise
 from attnviz.ui.components.heads import Axis, axes_header
@@ -93,7 +93,7 @@ class PairView:
 
     `alike` is True where both have the same layers and heads, so that they can move together;
     `identical` where both are one capture, so that only two of its heads can differ. `moved` has
-    for each head how much attention moved, None where that says nothing.
+    for each row of each head how much attention moved, None where that says nothing.
     """
 
     a: SideView
@@ -104,7 +104,7 @@ class PairView:
     merged: bool
     alike: bool
     identical: bool
-    moved: Float32[np.ndarray, "layer head"] | None
+    moved: Float32[np.ndarray, "layer head row"] | None
 
 
 def pack_pair(view: PairView, strings: Mapping[str, str]) -> bytes:
@@ -114,7 +114,7 @@ def pack_pair(view: PairView, strings: Mapping[str, str]) -> bytes:
         f"weights_{name}": _packed(of.weights, size) for name, of in _sides(view)
     }
     if view.moved is not None:
-        arrays["moved"] = view.moved
+        arrays |= {"moved": mean_moved(view.moved), "moved_rows": view.moved}
     sides: dict[str, object] = {name: _side_header(of, view.cross) for name, of in _sides(view)}
     header: dict[str, object] = {
         "strings": dict(strings),

@@ -2,7 +2,7 @@
 // Compare: the heads of two sides and their difference, one cursor in all three. Heads, cell and scale change here, in
 // the browser; the server hears of it once. Data: {strings, a, b: {model, axes, at_query, at_key, n_layers, n_heads,
 // n_query, n_key}, rows, cols: slots, cross, merged, alike, identical}, weights_a, weights_b f32 | u16 | u8
-// [layer, head, row, column], moved f32 [layer, head] where both sides are one model.
+// [layer, head, row, column]; where both are one model, moved f32 [layer, head], moved_rows f32 [layer, head, row].
 
 import { axisMarks, isolate } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
@@ -15,11 +15,12 @@ import { mounted } from "../shared/mounted.js";
 import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawMoved, drawMovedBar, drawPlot, hitPlot, layoutPlots, paintPlot } from "./drawing.js";
-import { differenceOf, headWeights, meanMoved, mostMoved, mostMovedHead, movedRows, slotOf, stepSlot, weightIn } from "./numbers.js";
+import { differenceOf, givenRows, headWeights, meanMoved, mostMoved, mostMovedHead, movedRows, slotOf, stepSlot, weightIn } from "./numbers.js";
 import { PLOTS, buildPair, fillMost } from "./parts.js";
 
 const WIDE = 860;
 const NARROW = 500;
+const MANY = 64; // places on an axis; more need more room than a third of the width
 const BETWEEN = 12;
 const LARGEST = 560;
 const ROWS_NAMED = 3;
@@ -165,8 +166,9 @@ function layoutPair(/** @type {any} */ state) {
   if (!width) return;
   state.theme = theme(state.root);
   state.box.classList.toggle("av-pair-narrow", width < WIDE);
-  const columns = width >= WIDE ? 3 : width >= NARROW ? 2 : 1, one = Math.min(LARGEST, (width - BETWEEN * (columns - 1)) / columns);
-  state.widths = [one, one, columns === 2 ? Math.min(width, LARGEST) : one];
+  const most = Math.max(state.header.rows.length, state.header.cols.length);
+  const columns = width >= WIDE && most <= MANY ? 3 : width >= NARROW ? 2 : 1, one = Math.min(LARGEST, (width - BETWEEN * (columns - 1)) / columns);
+  state.widths = [one, one, columns === 2 ? Math.min(width, most > MANY ? 2 * LARGEST : LARGEST) : one];
   state.parts.body.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
   state.parts.plots.d.node.style.gridColumn = columns === 2 ? "1 / -1" : "";
   if (state.parts.grid) showGrid(state);
@@ -183,8 +185,11 @@ function showGrid(/** @type {any} */ state) {
 /** Everything for the chosen heads, then what depends on the cursor. */
 function showHeads(/** @type {any} */ state) {
   const { header, arrays, parts, selection, theme: look } = state, { strings, rows, cols } = header, places = { a: placeOfSide(state, "a"), b: placeOfSide(state, "b") };
-  const a = headWeights(arrays.weights_a, places.a), b = headWeights(arrays.weights_b, places.b), difference = differenceOf(a, b, rows, cols), moved = movedRows(a, b, rows, cols);
-  Object.assign(state, { heads: { a, b }, difference, moved, places });
+  const a = headWeights(arrays.weights_a, places.a), b = headWeights(arrays.weights_b, places.b), difference = differenceOf(a, b, rows, cols);
+  const given = arrays.moved_rows && places.a.layer === places.b.layer && places.a.head === places.b.head;
+  const moved = given ? givenRows(arrays.moved_rows, places.a) : movedRows(a, b, rows, cols);
+  const percent = (/** @type {number} */ share) => `${header.approximate && !given ? "≈\u2009" : ""}${fmtPercent(share)}`;
+  Object.assign(state, { heads: { a, b }, difference, moved, places, percent });
   for (const side of /** @type {const} */ (["a", "b"])) parts.pickers[side].update(strings, header[side], places[side].layer, places[side].head);
   parts.grid?.picker.set(places.a.layer, places.a.head);
   parts.link.set(!state.other);
@@ -220,17 +225,17 @@ function commonAxes(/** @type {any} */ header) {
 
 /** Names, the summary, the rows that differ most. */
 function showTexts(/** @type {any} */ state) {
-  const { header, parts, places, difference, moved, plots } = state, { strings } = header, mean = meanMoved(moved);
+  const { header, parts, places, difference, moved, percent } = state, { strings } = header, mean = meanMoved(moved);
   const names = { a: headName(places.a.layer, places.a.head), b: headName(places.b.layer, places.b.head) };
   for (const side of /** @type {const} */ (["a", "b"])) {
     setText(parts.plots[side].heading, `${side.toUpperCase()} · ${header[side].model} · ${names[side]}`);
-    parts.plots[side].canvas.setAttribute("aria-label", fill(strings.canvas, { side: side.toUpperCase(), head: names[side], rows: plots[side].rows.length, cols: plots[side].cols.length }));
+    parts.plots[side].canvas.setAttribute("aria-label", fill(strings.canvas, { side: side.toUpperCase(), head: names[side], rows: header[side].tokens.length, cols: header[side].key_tokens.length }));
   }
   setText(parts.plots.d.heading, strings.difference);
   parts.plots.d.canvas.setAttribute("aria-label", fill(strings.canvas_difference, { a: names.a, b: names.b, rows: header.rows.length, cols: header.cols.length }));
-  setText(parts.summary, mean ? fill(strings.summary, { percent: fmtPercent(mean.share), rows: mean.rows }) : strings.no_rows);
+  setText(parts.summary, mean ? fill(strings.summary, { percent: percent(mean.share), rows: mean.rows }) : strings.no_rows);
   setText(parts.limit, difference.limit > 0 ? fill(strings.limit, { limit: fmtReal(difference.limit) }) : strings.no_difference);
-  const most = mostMoved(moved, ROWS_NAMED).map((found) => ({ ...found, label: isolate(plots.d.rows[found.row]) }));
+  const most = mostMoved(moved, ROWS_NAMED).map(({ row, share }) => ({ row, said: fill(strings.most, { token: queryName(state, row), percent: percent(share) }) }));
   fillMost(parts, strings, most, (row) => change(state, { pinned: { row, col: null } }));
 }
 
@@ -262,17 +267,24 @@ function partOf(/** @type {number[][]} */ slots, /** @type {number | null} */ pl
   return place === null || slots[place][side] < 0 ? null : slots[place][side];
 }
 
+/** A label with where its tokens stand on the left and on the right. */
+function placedName(/** @type {string} */ label, /** @type {number[]} */ [x, y], /** @type {number[]} */ inA, /** @type {number[]} */ inB) {
+  const places = [...new Set([...(x < 0 ? [] : [inA[x]]), ...(y < 0 ? [] : [inB[y]])])];
+  return `${isolate(label)} (${places.join("/")})`;
+}
+
+function queryName(/** @type {any} */ state, /** @type {number} */ row) {
+  const { plots, header } = state;
+  return placedName(plots.d.rows[row], header.rows[row], header.a.at_query, header.b.at_query);
+}
+
 /** The numbers of a cell, or of a row, in words. */
 function readoutOf(/** @type {any} */ state, /** @type {import("./numbers.js").SlotCell} */ cell) {
-  const { header, heads, moved, plots } = state, { strings, rows, cols, a: inA, b: inB } = header;
+  const { header, heads, moved, plots, percent } = state, { strings, rows, cols } = header;
   if (cell.row === null) return strings.readout_idle;
-  const named = (/** @type {string} */ label, /** @type {number[]} */ [x, y], /** @type {number[]} */ atA, /** @type {number[]} */ atB) => {
-    const places = [...new Set([...(x < 0 ? [] : [atA[x]]), ...(y < 0 ? [] : [atB[y]])])];
-    return `${isolate(label)} (${places.join("/")})`;
-  };
-  const query = named(plots.d.rows[cell.row], rows[cell.row], inA.at_query, inB.at_query);
-  if (cell.col === null) return Number.isNaN(moved[cell.row]) ? fill(strings.readout_lone, { query }) : fill(strings.readout_row, { query, percent: fmtPercent(moved[cell.row]) });
-  const key = named(plots.d.cols[cell.col], cols[cell.col], inA.at_key, inB.at_key), weight = (/** @type {number} */ value) => fmtWeight(value, header.approximate);
+  const query = queryName(state, cell.row);
+  if (cell.col === null) return Number.isNaN(moved[cell.row]) ? fill(strings.readout_lone, { query }) : fill(strings.readout_row, { query, percent: percent(moved[cell.row]) });
+  const key = placedName(plots.d.cols[cell.col], cols[cell.col], header.a.at_key, header.b.at_key), weight = (/** @type {number} */ value) => fmtWeight(value, header.approximate);
   const a = weightIn(heads.a, 0, rows[cell.row], cols[cell.col]), b = weightIn(heads.b, 1, rows[cell.row], cols[cell.col]);
   if (a === null && b === null) return fill(strings.readout_none, { query, key });
   if (b === null) return fill(strings.readout_a, { query, key, a: weight(/** @type {number} */ (a)) });

@@ -41,6 +41,12 @@ export function movedRows(/** @type {HeadWeights} */ a, /** @type {HeadWeights} 
   });
 }
 
+/** The same for one head on both sides, as the library computed it. @returns {Float64Array} */
+export function givenRows(/** @type {import("../shared/buffer.js").PackedArray} */ rows, /** @type {{layer: number, head: number}} */ { layer, head }) {
+  const [, heads, count] = rows.shape, at = (layer * heads + head) * count;
+  return Float64Array.from(rows.data.subarray(at, at + count));
+}
+
 /** Mean over the rows that have a counterpart; null where none has. */
 export function meanMoved(/** @type {Float64Array} */ moved) {
   const paired = moved.filter((value) => !Number.isNaN(value));

@@ -56,8 +56,9 @@ function buildGrid(/** @type {any} */ header, /** @type {import("../shared/buffe
 function notes(/** @type {any} */ header) {
   const { strings, a, b } = header, most = 8;
   const list = (/** @type {string[]} */ names) => {
-    const said = names.slice(0, most).flatMap((name, i) => [...(i ? [", "] : []), el("bdi", {}, name)]);
-    return el("span", {}, ...said, names.length > most ? fill(strings.and_more, { count: names.length - most }) : null);
+    const counts = new Map(names.map((name) => [name, names.filter((other) => other === name).length])), each = [...counts];
+    const said = each.slice(0, most).flatMap(([name, count], i) => [...(i ? [", "] : []), el("bdi", {}, name), ...(count > 1 ? [`\u2009×\u2009${count}`] : [])]);
+    return el("span", {}, ...said, each.length > most ? fill(strings.and_more, { count: each.length - most }) : null);
   };
   const axes = [[header.rows, a.tokens, b.tokens], ...(header.cross ? [[header.cols, a.key_tokens, b.key_tokens]] : [])];
   const pick = (/** @type {(slot: number[]) => boolean} */ which, /** @type {(slot: number[], inA: string[], inB: string[]) => string} */ name) =>
@@ -79,10 +80,10 @@ function hint(/** @type {Record<string, string>} */ strings) {
 }
 
 /** Buttons for the rows that differ most. */
-export function fillMost(/** @type {any} */ parts, /** @type {any} */ strings, /** @type {{label: string, row: number, share: number}[]} */ rows, /** @type {(row: number) => void} */ go) {
+export function fillMost(/** @type {any} */ parts, /** @type {any} */ strings, /** @type {{row: number, said: string}[]} */ rows, /** @type {(row: number) => void} */ go) {
   parts.most.hidden = !rows.length;
-  parts.most.replaceChildren(el("span", { class: "av-note" }, strings.most_label), ...rows.map(({ label, row, share }) => {
-    const node = button({ label: fill(strings.most, { token: label, percent: fmtPercent(share) }), onClick: () => go(row) });
+  parts.most.replaceChildren(el("span", { class: "av-note" }, strings.most_label), ...rows.map(({ row, said }) => {
+    const node = button({ label: said, onClick: () => go(row) });
     node.dataset.row = String(row);
     return node;
   }));
