@@ -87,7 +87,7 @@ def swap() -> None:
         model=b.model,
         text=state.clean("text", b.text),
         target=b.target,
-        image=b.image,
+        image=_named(b),
         stack=view.stack_b,
         kind=view.kind_b,
         layer=view.layer if linked else view.layer_b,
@@ -95,7 +95,7 @@ def swap() -> None:
         model_b=SAME if a.model == b.model else a.model,
         text_b=state.clean("text_b", a.text),
         target_b=a.target,
-        image_b=a.image,
+        image_b=_named(a),
         stack_b=view.stack,
         kind_b=view.kind,
         layer_b=None if linked else view.layer,
@@ -106,8 +106,14 @@ def swap() -> None:
     )
 
 
+def _named(side: Side) -> str:
+    """The picture of a side, where its model reads pictures."""
+    card = state.card(side.model)
+    return side.image if card is not None and card.kind == "vision" else ""
+
+
 def copy() -> None:
     """Put on the right what stands on the left, head included."""
     a = left()
-    as_left = {"text_b": state.clean("text_b", a.text), "image_b": a.image}
+    as_left = {"text_b": state.clean("text_b", a.text), "image_b": _named(a)}
     state.update(**{**state.RIGHT_TEXTS, **state.RIGHT_PLACE, **as_left})

@@ -59,7 +59,7 @@ def test_swap_and_copy(visit: Visit) -> None:
     app.button(KEY("copy")).click().run()
     found = parameters(app)
     assert found["text_b"] == B
-    assert not {"layer_b", "head_b", "model_b"} & found.keys()
+    assert not {"layer_b", "head_b", "model_b", "image", "image_b"} & found.keys()
     header, arrays = sent(app)
     assert header["identical"] == 1
     assert "moved" not in arrays
@@ -110,6 +110,8 @@ def test_two_pictures_are_compared_patch_by_patch(visit: Visit) -> None:
     n = len(header["a"]["tokens"])
     assert header["rows"] == [[at, at, 1] for at in range(n)]
     assert arrays["moved"].max() > 0.1
+    app.button(KEY("swap")).click().run()
+    assert (parameters(app)["image"], parameters(app)["image_b"]) == ("sample-3", "sample-1")
 
 
 def test_cross_attention_has_two_axes_and_an_answer_of_its_own(visit: Visit) -> None:
