@@ -75,7 +75,7 @@ def test_one_cursor_in_all_three(visit: OpenVisit, difference: np.ndarray) -> No
     opened.page.get_by_role("group", name="Rows that differ most:").get_by_role(
         "button"
     ).first.click()
-    expect(said).to_contain_text("of its attention moved")
+    expect(said).to_contain_text("of its attention lies elsewhere in B")
 
 
 def test_a_link_restores_both_sides(visit: OpenVisit) -> None:
