@@ -1,0 +1,36 @@
+"""Cards for the tests of facts: built from captures of registry models, each model loaded once."""
+
+from collections.abc import Mapping
+from functools import cache
+
+from attnviz.call import Capture
+from attnviz.capture.run import capture
+from attnviz.course import lesson
+from attnviz.course.recipe import Ask
+from attnviz.lessons.card import Board, Card, Panel, Value
+from attnviz.models.loaded import LoadedModel
+from attnviz.models.loader import load
+
+
+@cache
+def _loaded(model: str) -> LoadedModel:
+    return load(model)
+
+
+def captured(model: str, text: str | None = None, **options: object) -> Capture:
+    """As `Ask.capture`, without a cache of captures."""
+    return capture(_loaded(model), text, **options)  # type: ignore[arg-type]
+
+
+def card(slug: str, name: str, seed: int = 0, **values: Value) -> Card:
+    """A card of a lesson with these values of its controls."""
+    recipe = lesson(slug).recipe(name)
+    chosen: Mapping[str, Value] = recipe.start_values() | values
+    assert recipe.checked(chosen) == chosen, "these values do not fit the controls"
+    return recipe.build(Ask(chosen, seed, captured))
+
+
+def panel(of: Card, name: str) -> Panel:
+    """The matrix of that name."""
+    boards = [one for one in (*of.pictures, *of.reveal) if isinstance(one, Board)]
+    return next(one for board in boards for one in board.panels if one.name == name)
