@@ -1,4 +1,4 @@
-"""The command line: ``attnviz app | models | capture | check``, the library at a shell prompt.
+"""The command line, ``attnviz app | models | capture | check | worksheet``: the library in a shell.
 
 In: arguments. Out: text or JSON on stdout; what the user can mend goes to stderr with exit code 2.
 Each command is one function here plus one entry in ``COMMANDS``. Neither torch nor streamlit is
@@ -14,10 +14,16 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import attnviz
+from attnviz import i18n
 from attnviz.errors import AttnVizError
+
+if TYPE_CHECKING:
+    from attnviz.call import Capture
 
 WIDE_TABLE = (
     16  # more tokens than this do not fit a terminal: the strongest keys are listed instead
@@ -221,6 +227,31 @@ def _run_check(arguments: argparse.Namespace) -> int:
     return 0 if all(figure.reached for figure in figures) else 1
 
 
+# --- worksheet ---------------------------------------------------------------------------------
+
+
+def _declare_worksheet(command: argparse.ArgumentParser) -> None:
+    command.add_argument("lesson", help="the lesson's name, e.g. block")
+    command.add_argument("--lang", choices=i18n.LANGUAGES, default=i18n.DEFAULT, help="(en)")
+    command.add_argument("--seed", type=int, default=1, help="sheet number; 0: as on screen (1)")
+
+
+def _run_worksheet(arguments: argparse.Namespace) -> int:
+    from attnviz.course.paper import sheet
+    from attnviz.models.loader import load
+
+    models = cache(load)
+
+    def capture(model: str, *texts: Any, **options: Any) -> "Capture":
+        return attnviz.capture(models(model), *texts, **options)
+
+    made = sheet(arguments.lesson, arguments.lang, arguments.seed, capture)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # what the page says of itself
+    print(made)
+    return 0
+
+
 def _columns(rows: Sequence[Sequence[str]]) -> str:
     """The rows as text, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -238,6 +269,7 @@ COMMANDS = {
         Command("models", "list the models that can be loaded", _declare_models, _run_models),
         Command("capture", "run a text and print one head", _declare_capture, _run_capture),
         Command("check", "measure what an embedded model claims", _declare_check, _run_check),
+        Command("worksheet", "print a lesson as a web page", _declare_worksheet, _run_worksheet),
     )
 }
 

@@ -112,6 +112,17 @@ def test_hostile_text_is_printed_as_text(capsys: pytest.CaptureFixture[str]) -> 
     assert "\x1b" not in out and "\u202e" not in out and "\ud800" not in out
 
 
+def test_a_worksheet_is_a_page_with_numbers_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    pages = []
+    for seed in ("7", "8"):
+        assert cli.main(["worksheet", "block", "--lang", "ja", "--seed", seed]) == 0
+        pages.append(capsys.readouterr().out)
+    assert all(page.startswith("<!doctype html>") and '<html lang="ja">' in page for page in pages)
+    assert pages[0] != pages[1]
+    assert cli.main(["worksheet", "nonsense"]) == 2
+    assert "block" in capsys.readouterr().err
+
+
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
     for command in cli.COMMANDS:
         with pytest.raises(SystemExit) as ended:

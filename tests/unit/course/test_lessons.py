@@ -1,36 +1,13 @@
 """Every lesson: the same cards in four languages, numbers computed, questions judged right."""
 
-from hashlib import sha256
-
-import numpy as np
 import pytest
 
-from attnviz.capture.run import capture
 from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import CaptureText, Lesson
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language
 from attnviz.lessons.content import lesson_texts, placeholders
-from attnviz.models.loader import load
 from tests.support.lessons import SEEDS, card_problems, cards, text_problems
-
-
-@pytest.fixture(scope="module")
-def capture_text() -> CaptureText:
-    """Captures of registry models; each model is loaded once, each capture made once."""
-    loaded: dict[str, object] = {}
-    kept: dict[str, object] = {}
-
-    def run(model: str, text: str | None = None, **options: object) -> object:
-        key = repr((model, text, sorted(options.items(), key=lambda item: item[0])))
-        # numpy leaves the middle of a picture out when it writes one
-        key += sha256(np.asarray(options.get("image", ())).tobytes()).hexdigest()
-        if key not in kept:
-            loaded.setdefault(model, load(model))
-            kept[key] = capture(loaded[model], text, **options)  # type: ignore[arg-type]
-        return kept[key]
-
-    return run  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,0 +1,51 @@
+"""Worksheets: a lesson's cards built anew from a seed, and set for paper.
+
+In: a lesson's name, a language, a seed, and how to run a model. Out: HTML. Seed 0 has the numbers
+of the screen, which are those that course texts print; any other seed has numbers of its own.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from attnviz.course import lesson
+from attnviz.course.recipe import Ask, CaptureText, Recipe
+from attnviz.errors import BadInput
+from attnviz.i18n import Language
+from attnviz.lessons.card import Panel, Real
+from attnviz.lessons.sheet import Printed, Sheet
+from attnviz.lessons.worksheet import worksheet
+
+LAST_SEED = 9999
+MOST_TOKENS = 14  # more columns than this do not fit on paper
+
+
+def sheet(slug: str, lang: Language, seed: int, capture: CaptureText) -> str:
+    """The worksheet of a lesson as HTML."""
+    if not 0 <= seed <= LAST_SEED:
+        raise BadInput(
+            f"{seed} numbers no worksheet; take one from 0 to {LAST_SEED}",
+            code="bad_seed",
+            asked=seed,
+            last=LAST_SEED,
+        )
+    cards = [_printed(recipe, seed, capture) for recipe in lesson(slug).recipes]
+    return worksheet(Sheet(slug, lang, seed, cards, partial(weights, capture)))
+
+
+def _printed(recipe: Recipe, seed: int, capture: CaptureText) -> Printed:
+    values = recipe.start_values()
+    card = recipe.build(Ask(values, seed, capture))
+    return Printed(card, [(control, values[control.name]) for control in recipe.controls])
+
+
+def weights(capture: CaptureText, real: Real) -> Panel | None:
+    """The weights of a head on a short text; None for what is not one matrix of one text."""
+    if real.shown != "head" or not real.text or real.view:
+        return None
+    captured = capture(real.model, real.text)
+    values = captured.weights(real.layer, real.head).astype(np.float64)
+    if max(values.shape) > MOST_TOKENS:
+        return None
+    labels = captured.tokens.labels
+    return Panel("weights", values, rows=labels, columns=labels, signed=False)

@@ -1,0 +1,125 @@
+"""Worksheets: every lesson in every language, whole and true to the graders."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+from attnviz.course import SLUGS, lesson
+from attnviz.course.paper import LAST_SEED, MOST_TOKENS, sheet, weights
+from attnviz.course.recipe import Ask, CaptureText
+from attnviz.errors import BadInput
+from attnviz.i18n import LANGUAGES, Language
+from attnviz.lessons.card import Card, CellQuestion, ChoiceQuestion, NumberQuestion, Real
+from attnviz.lessons.content import fill, lesson_texts
+from attnviz.lessons.grade import grade
+from attnviz.lessons.markup import plain
+
+SEED = 7
+ALONE = {"meta", "br", "path", "rect"}
+TAGS = re.compile(r"<[^>]+>")
+
+
+class Balanced(HTMLParser):
+    """Fails where a tag is not closed by its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in ALONE:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ALONE:
+            assert self.open.pop() == tag
+
+
+def body(page: str) -> str:
+    return page.partition("</style>")[2]
+
+
+def built(slug: str, capture: CaptureText) -> list[Card]:
+    return [
+        recipe.build(Ask(recipe.start_values(), SEED, capture)) for recipe in lesson(slug).recipes
+    ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_lesson_can_be_printed(slug: str, lang: Language, capture_text: CaptureText) -> None:
+    page = sheet(slug, lang, SEED, capture_text)
+    parser = Balanced()
+    parser.feed(page)
+    assert parser.open == []
+    assert f'<html lang="{lang}">' in page
+    assert "@page" in page and "break-before: page" in page
+    assert page.count("<article>") == len(lesson(slug).recipes) + page.count('id="right-')
+    said = TAGS.sub("", body(page))
+    assert not re.search(r"\[\[|\]\]|\{\w*\}|\*\*|```|\$", said)
+    outside = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?\w+""", page)
+    assert "<script" not in page and outside == []
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_key_is_what_the_graders_take_for_right(slug: str, capture_text: CaptureText) -> None:
+    page, texts = sheet(slug, "en", SEED, capture_text), lesson_texts(slug, "en")
+    asked = [card for card in built(slug, capture_text) if card.question is not None]
+    assert len(asked) == page.count('id="right-') >= 3
+    for card in asked:
+        found = re.search(rf'id="right-{card.name}">(.*?)</p>', page, flags=re.DOTALL)
+        assert found is not None
+        said = unescape(TAGS.sub("", found[1]))
+        question = card.question
+        if isinstance(question, NumberQuestion):
+            assert grade(question, float(said.replace("−", "-"))).right, card.name
+        elif isinstance(question, ChoiceQuestion):
+            right = fill(texts.of(card.name, f"option.{question.right}"), card.numbers)
+            assert said == plain(right)
+        elif isinstance(question, CellQuestion):
+            rows = {int(row) for row in re.findall(r"row (?:.*?\()?(\d+)", said)}
+            assert rows == {row for row, _ in question.right}, card.name
+
+
+def test_the_answers_stand_on_the_last_page_only(capture_text: CaptureText) -> None:
+    main, _, key = sheet("block", "en", SEED, capture_text).partition('<section class="key">')
+    assert main.count("<td></td>") == 16 + 8  # the weights and the output, to be filled in
+    assert "<td></td>" not in key
+    mixed = next(card for card in built("block", capture_text) if card.name == "mix")
+    assert f"{mixed.numbers['mixed']:.3f}" in key
+    assert f"{mixed.numbers['mixed']:.3f}" not in main
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_each_seed_has_numbers_of_its_own(slug: str, capture_text: CaptureText) -> None:
+    one, again, two = (body(sheet(slug, "en", seed, capture_text)) for seed in (1, 1, 2))
+    assert one == again
+    cells = [
+        re.findall(r"<td[^>]*>([^<]+)</td>|id=\"right[^>]*>([^<]+)", page) for page in (one, two)
+    ]
+    assert cells[0] != cells[1]
+
+
+@pytest.mark.parametrize("seed", [-1, LAST_SEED + 1])
+def test_a_seed_beyond_the_numbers_of_sheets_is_refused(
+    seed: int, capture_text: CaptureText
+) -> None:
+    with pytest.raises(BadInput, match=str(LAST_SEED)):
+        sheet("block", "en", seed, capture_text)
+
+
+def test_a_lesson_that_is_none_is_refused(capture_text: CaptureText) -> None:
+    with pytest.raises(BadInput, match="block"):
+        sheet("nonsense", "en", 0, capture_text)
+
+
+def test_a_head_of_a_short_text_becomes_a_table(capture_text: CaptureText) -> None:
+    panel = weights(capture_text, Real("minilm", "The cat sat", 5, 11))
+    assert panel is not None and panel.rows == panel.columns
+    assert panel.rows[1:-1] == ("The", "cat", "sat")
+    assert abs(panel.values.sum(axis=1) - 1).max() < 1e-5
+    long = Real("minilm", "one " * MOST_TOKENS)
+    assert weights(capture_text, long) is None
+    assert weights(capture_text, Real("minilm", "The cat", shown="overview")) is None
