@@ -22,7 +22,7 @@ import streamlit as st
 from jaxtyping import Float32, UInt8
 
 import attnviz
-from attnviz.ui import building
+from attnviz.ui import building, sources
 from attnviz.ui.groups import Group, groups
 from attnviz.ui.sampling import GREEDY, Sampling
 from attnviz.ui.sources import Source
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from attnviz.call import AttentionCall, Capture
     from attnviz.capture.fates import DeadRow
     from attnviz.capture.generation import Generation
+    from attnviz.course.recipe import Lesson
     from attnviz.metrics import HeadRole
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.alignment import Alignment
@@ -48,6 +49,7 @@ LONG_CHARS = 6000  # what the text box takes; only a file holds more
 MAX_KEY_CHARS = 2000
 MAX_PYRAMIDS = 8  # the largest keeps 13 MB
 MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
+MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
 MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
 
 # one forward pass at a time per core serves many sessions better than one pass on all cores:
@@ -89,6 +91,7 @@ def _forget_captures(_: object) -> None:
     """Captures point into the weights of their model: they go with it, or it would stay."""
     _captured.clear()
     _long_captured.clear()
+    _lesson_capture.clear()
 
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
@@ -312,6 +315,47 @@ def buffer(key: str, build: Callable[[], bytes]) -> bytes:
 @st.cache_resource(max_entries=MAX_BUFFERS, show_spinner=False)
 def _buffer(key: str, _build: Callable[[], bytes]) -> bytes:
     return _build()
+
+
+def lesson(slug: str) -> "Lesson":
+    """A lesson's recipes; the first call imports torch, and one thread at a time does so."""
+    with _loading:
+        from attnviz.course import lesson as course_lesson
+
+    return course_lesson(slug)
+
+
+def lesson_slugs() -> tuple[str, ...]:
+    """The lessons there are, in their order."""
+    with _loading:
+        from attnviz.course import SLUGS
+
+    return SLUGS
+
+
+def lesson_capture(
+    model_name: str, lesson_text: object = None, /, **options: object
+) -> "attnviz.Capture":
+    """What a lesson runs: a registry model on a text, with the keywords of `attnviz.capture`."""
+    given = [lesson_text, *(of for pair in sorted(options.items()) for of in pair)]
+    loaded = model(sources.source(model_name))
+    return _lesson_capture(
+        f"{model_name} {'; '.join(map(_written, given))}",
+        lambda: attnviz.capture(loaded, lesson_text, **options),  # type: ignore[arg-type]
+    )
+
+
+@st.cache_resource(max_entries=MAX_LESSON_CAPTURES, show_spinner=False)
+def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz.Capture":
+    return _run()
+
+
+def _written(value: object) -> str:
+    """A part of a key; a picture is known by its bytes."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    pixels = getattr(value, "tobytes", None)
+    return repr(value) if pixels is None else sha256(pixels()).hexdigest()
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

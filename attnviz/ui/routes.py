@@ -9,7 +9,7 @@ from pathlib import Path
 from attnviz.ui.components.selection import PAGES, Page
 
 DEFAULT: Page = "overview"
-WITHOUT_MODEL: tuple[Page, ...] = ("calculator",)
+WITHOUT_MODEL: tuple[Page, ...] = ("learn", "calculator")
 PACKAGE = Path(__file__).resolve().parent.parent
 
 

@@ -5,6 +5,7 @@ parameters that restore one elsewhere (its fields, in their order, under their n
 left out). What a session looks at now is kept by `state`.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
@@ -12,6 +13,7 @@ from typing import Any, get_args
 from attnviz import edits, i18n
 from attnviz.errors import BadInput
 from attnviz.lab import sheet
+from attnviz.lessons import progress
 from attnviz.models.labels import without_surrogates
 from attnviz.types import Kind, Stack
 from attnviz.ui import examples, numbers, pictures
@@ -30,11 +32,24 @@ RIGHT = "_b"  # ends the names of Compare's right side; each is checked as the o
 WRITTEN_FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
     "edits": (edits.parse, edits.write),
     "lab": (sheet.parse, sheet.write),
+    "values": (progress.parse, progress.write),
+    "answers": (progress.parse, progress.write),
 }
+SLUGS = dict.fromkeys(("lesson", "card"))
+SLUG = re.compile(r"[a-z0-9_-]{0,40}")
+
+
+def _slug(name: str, raw: object) -> tuple[Any, bool]:
+    """The name of a lesson, or of a card; whether there is one of that name is seen later."""
+    fits = isinstance(raw, str) and SLUG.fullmatch(raw) is not None
+    return (raw, True) if fits else (None, False)
+
+
 CHECKS: tuple[tuple[Mapping[str, Any], Callable[[str, object], tuple[Any, bool]]], ...] = (
     (numbers.COUNTS, numbers.count),
     (numbers.FRACTIONS, numbers.fraction),
     (options.DEFAULTS, options.checked),
+    (SLUGS, _slug),
 )
 
 
@@ -85,6 +100,10 @@ class View:
     words: bool = False
     edits: str = ""
     lab: str = ""
+    lesson: str = ""
+    card: str = ""
+    values: str = ""
+    answers: str = ""
     model_b: str = ""
     text_b: str = ""
     target_b: str = ""

@@ -1,0 +1,24 @@
+"""The page Learn: the list of lessons, or one card of the lesson that the address names.
+
+In: the view. Out: widgets that move through the cards, set what can be set and take answers. What a
+card shows is built by `attnviz.course` at each run; its sentences are those of `attnviz.lessons`.
+"""
+
+from attnviz.errors import BadInput
+from attnviz.ui import cache, frame, state
+from attnviz.ui.learn import cards, index, place
+
+
+def show() -> None:
+    """Draw the list of lessons, or the current card."""
+    lang, asked = state.language(), state.current().lesson
+    if not asked:
+        index.show(lang)
+        return
+    try:
+        lesson = cache.lesson(asked)
+    except BadInput as error:
+        frame.say(lang, error)
+        index.show(lang)
+        return
+    cards.show(lang, place.of(lesson))

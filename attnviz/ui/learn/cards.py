@@ -1,0 +1,167 @@
+"""One card: what it says, what can be set, its pictures, its question, and where it leads.
+
+In: a `Place`. Out: a drawn card. `card` draws it without the way through the lesson, so that a page
+that follows someone else's can draw the same.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.lessons import progress
+from attnviz.lessons.card import Card, Control, Link, Pick, Slider, Value
+from attnviz.lessons.content import LessonTexts, fill, lesson_texts
+from attnviz.ui import routes, state
+from attnviz.ui.learn import pictures, place, questions
+from attnviz.ui.learn.place import Place
+from attnviz.ui.view import parse
+
+if TYPE_CHECKING:
+    from attnviz.course.recipe import Recipe
+
+
+def show(lang: Language, at: Place) -> None:
+    """Draw the lesson's title, the way through its cards, and the current card."""
+    texts = lesson_texts(at.lesson.slug, lang)
+    st.button(
+        text(lang, "learn.all"),
+        key=state.widget_key("learn.all"),
+        on_click=place.leave,
+        type="tertiary",
+    )
+    st.title(texts.title, anchor=False)
+    _way(lang, texts, at)
+    card(lang, texts, at)
+    _next(lang, at)
+
+
+def card(lang: Language, texts: LessonTexts, at: Place) -> None:
+    """Draw one card."""
+    built = at.card()
+    st.header(say(texts, built, "title"), anchor=False)
+    st.markdown(say(texts, built, "text"))
+    _controls(lang, texts, at)
+    is_open = progress.is_open(built, at.answers)
+    for number, picture in enumerate(built.pictures):
+        pictures.show(lang, texts, built, picture, f"{number}", at.answers)
+    if built.question is not None:
+        questions.show(lang, texts, built, at.answers)
+    if is_open:
+        return
+    for number, picture in enumerate(built.reveal):
+        pictures.show(lang, texts, built, picture, f"reveal.{number}", at.answers)
+    if texts.has(built.name, "takeaway"):
+        line = say(texts, built, "takeaway")
+        st.markdown(f"> **{text(lang, 'learn.takeaway')}** {line}")
+    if built.link is not None:
+        _link(lang, built.link)
+
+
+def say(texts: LessonTexts, built: Card, key: str) -> str:
+    """A text of the card with its numbers."""
+    return fill(texts.of(built.name, key), built.numbers)
+
+
+def _way(lang: Language, texts: LessonTexts, at: Place) -> None:
+    """The cards by number; those that are answered have a dot."""
+    st.pills(
+        text(lang, "learn.cards"),
+        at.names,
+        key=state.show_in_widget("learn.way", at.recipe.name),
+        format_func=lambda name: _number(texts, at, name),
+        on_change=_take_way,
+        args=(at.recipe.name,),
+        label_visibility="collapsed",
+        width="stretch",
+    )
+
+
+def _number(texts: LessonTexts, at: Place, name: str) -> str:
+    number = str(at.names.index(name) + 1)
+    return f"{number} •" if name in at.answers else number
+
+
+def _take_way(here: str) -> None:
+    place.go(state.widget_value("learn.way") or here)
+
+
+def _next(lang: Language, at: Place) -> None:
+    """To the card before and the one after; behind the last one is the list of lessons."""
+    names, number = at.names, at.number
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            text(lang, "learn.previous"),
+            key=state.widget_key("learn.previous"),
+            disabled=number == 0,
+            on_click=place.go,
+            args=(names[max(number - 1, 0)],),
+        )
+        st.caption(text(lang, "learn.where", number=number + 1, cards=len(names)))
+        last = number == len(names) - 1
+        st.button(
+            text(lang, "learn.done" if last else "learn.next"),
+            key=state.widget_key("learn.next"),
+            type="primary",
+            on_click=place.leave if last else place.go,
+            args=() if last else (names[number + 1],),
+        )
+
+
+def _controls(lang: Language, texts: LessonTexts, at: Place) -> None:
+    """What can be set, side by side."""
+    controls = at.recipe.controls
+    if not controls:
+        return
+    for column, control in zip(st.columns(len(controls)), controls, strict=True):
+        with column:
+            _control(lang, texts, at.recipe, control, at.values)
+
+
+def _control(
+    lang: Language,
+    texts: LessonTexts,
+    recipe: "Recipe",
+    control: Control,
+    values: Mapping[str, Value],
+) -> None:
+    name = f"learn.{recipe.name}.{control.name}"
+    label = texts.of(recipe.name, f"control.{control.name}")
+    key, args = state.show_in_widget(name, values[control.name]), (recipe.name, control.name, name)
+    if isinstance(control, Slider):
+        st.select_slider(
+            label, control.stops, format_func=_short, key=key, on_change=_take_value, args=args
+        )
+    elif isinstance(control, Pick):
+        st.segmented_control(
+            label,
+            control.options,
+            format_func=lambda of: texts.of(recipe.name, f"control.{control.name}.{of}"),
+            key=key,
+            on_change=_take_value,
+            args=args,
+        )
+    else:
+        st.text_input(
+            label, max_chars=control.most_chars, key=key, on_change=_take_value, args=args
+        )
+
+
+def _short(value: float) -> str:
+    return f"{value:g}"
+
+
+def _take_value(card_name: str, control: str, widget: str) -> None:
+    value = state.widget_value(widget)
+    if value is not None:
+        place.set_value(card_name, control, value)
+
+
+def _link(lang: Language, link: Link) -> None:
+    """A button that opens a page of the app in the state that continues the card."""
+    page = text(lang, f"page.{link.page}.title")
+    if st.button(text(lang, "learn.try", page=page), key=state.widget_key("learn.try")):
+        found, _ = parse({name: str(value) for name, value in link.view.items()})
+        state.update(**{**state.UNCHOSEN, **found})
+        st.switch_page(routes.file(link.page), query_params=state.params(state.current()))

@@ -1,0 +1,45 @@
+"""The list of lessons: number, title, what it is about, how long it takes, how far one got.
+
+In: the language, and the answers that this session gave so far. Out: one box for each lesson with a
+button that opens it where it was left.
+"""
+
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.lessons.content import lesson_texts
+from attnviz.ui import cache, frame, state
+from attnviz.ui.learn import place
+
+
+def show(lang: Language) -> None:
+    """Draw the list."""
+    frame.open_page("learn")
+    for number, slug in enumerate(cache.lesson_slugs(), start=1):
+        _lesson(lang, number, slug)
+
+
+def _lesson(lang: Language, number: int, slug: str) -> None:
+    lesson, texts, answered = cache.lesson(slug), lesson_texts(slug, lang), place.answers_of(slug)
+    with st.container(border=True, key=state.widget_key(f"learn.lesson.{slug}")):
+        left, right = st.columns([5, 1.4], vertical_alignment="center")
+        with left:
+            st.subheader(f"{number}. {texts.title}", anchor=False)
+            st.markdown(texts.summary)
+            st.caption(
+                text(
+                    lang,
+                    "learn.about",
+                    cards=len(lesson.recipes),
+                    minutes=lesson.minutes,
+                    answered=len(answered),
+                )
+            )
+        right.button(
+            text(lang, "learn.go_on" if answered else "learn.start"),
+            key=state.widget_key(f"learn.open.{slug}"),
+            help=texts.title,
+            on_click=place.open_lesson,
+            args=(slug,),
+            width="stretch",
+        )

@@ -1,0 +1,80 @@
+"""A card's pictures: boards, charts, real heads, programs.
+
+In: a picture of `attnviz.lessons.card` with the card's texts. Out: a drawn picture. A board whose
+cells answer the card's question takes answers until the right one was given.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from attnviz.i18n import Language
+from attnviz.lessons import progress
+from attnviz.lessons.card import Board, Card, CellQuestion, Panel, Picture
+from attnviz.lessons.content import LessonTexts, fill
+from attnviz.ui import inputs, state
+from attnviz.ui.components import board as boards
+from attnviz.ui.components.board import BoardView
+from attnviz.ui.learn import place
+
+
+def show(
+    lang: Language,
+    texts: LessonTexts,
+    card: Card,
+    picture: Picture,
+    name: str,
+    answers: Mapping[str, str],
+) -> None:
+    """Draw a picture; `name` tells it from the others of its card."""
+    key = f"learn.{card.name}.{name}"
+    if isinstance(picture, Board):
+        _board(lang, texts, card, picture, key, answers)
+
+
+def _board(
+    lang: Language,
+    texts: LessonTexts,
+    card: Card,
+    picture: Board,
+    key: str,
+    answers: Mapping[str, str],
+) -> None:
+    is_open = progress.is_open(card, answers)
+    asking = _asking(card, picture)
+    captions = {
+        panel.name: fill(texts.of(card.name, f"panel.{panel.name}"), card.numbers)
+        for panel in picture.panels
+    }
+    found = progress.verdict(card, answers)
+    given = answers.get(card.name, "")
+    chosen = None
+    if asking is not None and found is not None and card.question is not None:
+        answer = progress.answer_of(card.question, given)
+        chosen = answer if isinstance(answer, tuple) else None
+    view = BoardView(
+        picture,
+        captions,
+        revealed=not is_open,
+        asks=asking.name if asking is not None else None,
+        chosen=chosen,
+        right=found is not None and found.right,
+    )
+    data = boards.pack_board(view, inputs.strings(lang, boards.STRING_KEYS))
+    component = state.component_key(key)
+    if asking is not None and is_open:
+        boards.show_board(data, component, partial(_take_cell, component, asking, card.name))
+    else:
+        boards.show_board(data, component)
+
+
+def _asking(card: Card, picture: Board) -> Panel | None:
+    """The panel whose cells answer the card's question, if this board has it."""
+    if not isinstance(card.question, CellQuestion):
+        return None
+    return next((panel for panel in picture.panels if panel.name == card.question.panel), None)
+
+
+def _take_cell(component: str, panel: Panel, card: str) -> None:
+    cell = boards.parse_cell(state.component_value(component, "cell"), panel)
+    if cell is not None:
+        place.answer(card, progress.text_of(cell))

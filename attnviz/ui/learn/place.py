@@ -1,0 +1,106 @@
+"""Where a learner is: the lesson, its card, what is set on it, and the answers so far.
+
+In: the view, checked against the lesson. Out: a frozen `Place`, and the changes a page can make.
+The address holds the current lesson; answers of others stay in the session until they are opened
+again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attnviz.lessons import progress
+from attnviz.lessons.card import Card, Value
+from attnviz.ui import cache, state
+
+if TYPE_CHECKING:
+    from attnviz.course.recipe import Lesson, Recipe
+
+KEPT = "learn.answers"
+NOWHERE = {"lesson": "", "card": "", "values": "", "answers": ""}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A card of a lesson as one learner sees it; `answers` maps cards to answers as text."""
+
+    lesson: "Lesson"
+    recipe: "Recipe"
+    values: Mapping[str, Value]
+    answers: Mapping[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The cards of the lesson."""
+        return tuple(recipe.name for recipe in self.lesson.recipes)
+
+    @property
+    def number(self) -> int:
+        """Which card this is, from 0."""
+        return self.names.index(self.recipe.name)
+
+    def card(self, seed: int = 0) -> Card:
+        """The card with its numbers, built now."""
+        from attnviz.course.recipe import Ask
+
+        return self.recipe.build(Ask(self.values, seed, cache.lesson_capture))
+
+
+def of(lesson: "Lesson") -> Place:
+    """Where the view says the learner is; the first card where it names none of the lesson's."""
+    view = state.current()
+    known = {recipe.name: recipe for recipe in lesson.recipes}
+    recipe = known.get(view.card, lesson.recipes[0])
+    asked = progress.parse(view.values) if recipe.name == view.card else {}
+    given = {name: of for name, of in progress.parse(view.answers).items() if name in known}
+    return Place(lesson, recipe, recipe.checked(_typed(recipe, asked)), given)
+
+
+def _typed(recipe: "Recipe", asked: Mapping[str, str]) -> dict[str, object]:
+    """Values as their controls have them: a slider's as a number."""
+    numbers = {control.name for control in recipe.controls if isinstance(control.start, float)}
+    return {
+        name: progress.number(value) if name in numbers else value for name, value in asked.items()
+    }
+
+
+def answers_of(slug: str) -> dict[str, str]:
+    """The answers that this session gave in a lesson."""
+    view = state.current()
+    if view.lesson == slug:
+        return progress.parse(view.answers)
+    kept: Mapping[str, str] = state.kept(KEPT) or {}
+    return progress.parse(kept.get(slug, ""))
+
+
+def open_lesson(slug: str) -> None:
+    """Go to a lesson, to its first card, with the answers that were given there before."""
+    leave()
+    kept: Mapping[str, str] = state.kept(KEPT) or {}
+    state.update(lesson=slug, answers=kept.get(slug, ""))
+
+
+def leave() -> None:
+    """Go to the list of lessons; the answers stay in this session."""
+    view = state.current()
+    if view.lesson:
+        state.keep(KEPT, {**(state.kept(KEPT) or {}), view.lesson: view.answers})
+    state.update(**NOWHERE)
+
+
+def go(card: str) -> None:
+    """Go to a card of the lesson."""
+    state.update(card=card, values="")
+
+
+def answer(card: str, given: str) -> None:
+    """Take an answer, "" to try again."""
+    answers = {**progress.parse(state.current().answers), card: given}
+    kept = {name: of for name, of in answers.items() if of}
+    state.update(card=card, answers=progress.write(kept))
+
+
+def set_value(card: str, name: str, value: Value) -> None:
+    """Set one of a card's controls."""
+    values = {**progress.parse(state.current().values), name: str(value)}
+    state.update(card=card, values=progress.write(values))

@@ -1,0 +1,136 @@
+"""The page Learn: the list, the cards, answers with their feedback, and links that restore all."""
+
+import pytest
+
+from attnviz import i18n
+from attnviz.course import SLUGS, lesson
+from attnviz.lessons.content import fill, lesson_texts
+from attnviz.lessons.progress import parse
+from attnviz.ui import state
+from tests.pages.conftest import Visit, parameters, sent
+
+KEY = state.widget_key
+EN = lesson_texts("block", "en")
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_list_names_every_lesson(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("learn", lang=lang)
+    assert [title.value for title in app.title] == [i18n.text(lang, "page.learn.title")]
+    titles = [each.value.partition(". ")[2] for each in app.subheader]
+    assert titles == [lesson_texts(slug, lang).title for slug in SLUGS]
+    app.button(key=KEY("learn.open.block")).click().run()
+    texts = lesson_texts("block", lang)
+    assert [title.value for title in app.title] == [texts.title]
+    assert app.header[0].value == texts.of("order", "title")
+    assert parameters(app)["lesson"] == "block"
+    assert not app.error
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_every_card_opens(visit: Visit, slug: str, lang: i18n.Language) -> None:
+    """Each card of each lesson, first with its answer kept back, then with it shown."""
+    texts = lesson_texts(slug, lang)
+    app = visit("learn", lesson=slug, lang=lang)
+    for recipe in lesson(slug).recipes:
+        app.pills(key=KEY("learn.way")).set_value(recipe.name).run()
+        assert not app.exception and not app.error, recipe.name
+        assert app.header[0].value.startswith(texts.of(recipe.name, "title").partition("[[")[0])
+        shown = [button for button in app.button if button.key == KEY(f"learn.{recipe.name}.shown")]
+        if shown:
+            shown[0].click().run()
+            assert not app.exception and not app.error, recipe.name
+            assert len(app.success) == 1
+    answered = parse(parameters(app).get("answers", ""))
+    assert len(answered) >= 3 and set(answered.values()) == {"?"}
+
+
+def test_a_wrong_number_gets_the_feedback_of_its_mistake(visit: Visit) -> None:
+    app = visit("learn", lesson="block", card="softmax")
+    header, _ = sent(app)
+    assert [panel["hidden"] for panel in header["panels"]] == [False, True]
+    app.text_input(key=KEY("learn.softmax.answer")).set_value("0,667").run()
+    template = EN.of("softmax", "feedback.divided")
+    assert app.warning[0].value.endswith(fill(template, {"first": 1.4, "second": -0.7}))
+    assert not app.success
+    assert sent(app)[0]["panels"][1]["hidden"]
+    app.text_input(key=KEY("learn.softmax.answer")).set_value("0.89").run()
+    assert not app.warning
+    assert "0.891" in app.success[0].value
+    header, arrays = sent(app)
+    assert not header["panels"][1]["hidden"]
+    assert arrays["values1"][1, 0] == pytest.approx(0.890903, abs=1e-6)
+    assert parse(parameters(app)["answers"]) == {"softmax": "0.89"}
+
+
+def test_what_is_no_number_is_said(visit: Visit) -> None:
+    app = visit("learn", lesson="block", card="softmax")
+    app.text_input(key=KEY("learn.softmax.answer")).set_value("about a half").run()
+    assert app.warning[0].value == i18n.text("en", "learn.no_number")
+    assert "answers" not in parameters(app)
+
+
+def test_a_choice_is_judged_and_an_answer_can_be_shown(visit: Visit) -> None:
+    app = visit("learn", lesson="block")
+    app.radio(key=KEY("learn.order.answer")).set_value("scale").run()
+    assert app.warning[0].value.endswith(EN.of("order", "feedback.scale"))
+    app.button(key=KEY("learn.order.shown")).click().run()
+    assert app.success[0].value.endswith(EN.of("order", "reveal"))
+    assert app.radio(key=KEY("learn.order.answer")).value == "softmax"
+
+
+def test_a_control_changes_its_card(visit: Visit) -> None:
+    app = visit("learn", lesson="block", card="sharper")
+    before = sent(app)[1]["values1"]
+    app.select_slider(key=KEY("learn.sharper.factor")).set_value(0.0).run()
+    _, arrays = sent(app)
+    assert (before != arrays["values1"]).any()
+    assert arrays["values1"][3] == pytest.approx([0.25] * 4)  # all scores 0: every key alike
+    assert arrays["values0"][3] != pytest.approx([0.25] * 4)  # the control stays
+    assert parse(parameters(app)["values"]) == {"factor": "0.0"}
+
+
+def test_a_link_restores_card_values_and_answers(visit: Visit) -> None:
+    kept = {"lesson": "block", "card": "sharper", "values": "factor=5.0", "answers": "order=scale"}
+    app = visit("learn", **kept)
+    assert app.header[0].value == EN.of("sharper", "title")
+    assert app.select_slider(key=KEY("learn.sharper.factor")).value == 5.0
+    assert {name: parameters(app)[name] for name in kept} == kept
+    app.pills(key=KEY("learn.way")).set_value("order").run()
+    assert app.radio(key=KEY("learn.order.answer")).value == "scale"
+    assert app.warning
+
+
+def test_answers_are_kept_while_another_lesson_is_open(visit: Visit) -> None:
+    app = visit("learn", lesson="block", answers="order=softmax")
+    app.button(key=KEY("learn.all")).click().run()
+    assert "answers" not in parameters(app)
+    app.button(key=KEY(f"learn.open.{SLUGS[1]}")).click().run()
+    assert "answers" not in parameters(app)
+    app.button(key=KEY("learn.all")).click().run()
+    app.button(key=KEY("learn.open.block")).click().run()
+    assert parse(parameters(app)["answers"]) == {"order": "softmax"}
+
+
+def test_a_card_leads_to_a_real_head(visit: Visit) -> None:
+    app = visit("learn", lesson="block", card="mix", answers="mix=%3F")
+    app.button(key=KEY("learn.try")).click().run()
+    assert not app.exception
+    found = parameters(app)
+    assert (found["layer"], found["head"], found["lesson"]) == ("5", "11", "block")
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_an_unknown_lesson_is_said_above_the_list(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("learn", lesson="nothing", lang=lang)
+    known = ", ".join(SLUGS)
+    said = i18n.text(lang, "error.unknown_lesson", asked="nothing", known=known)
+    assert app.error[0].value.replace("\\", "") == said
+    assert app.button(key=KEY("learn.open.block"))
+
+
+@pytest.mark.parametrize("card", ["nothing", "../x", "<b>"])
+def test_an_unknown_card_is_the_first_one(visit: Visit, card: str) -> None:
+    app = visit("learn", lesson="block", card=card)
+    assert app.header[0].value == EN.of("order", "title")
