@@ -84,8 +84,8 @@ def placeholders(template: str) -> set[str]:
     return {found[1] for found in PLACEHOLDER.finditer(template)}
 
 
-def fill(template: str, numbers: Numbers) -> str:
-    """The template with its placeholders filled.
+def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
+    """The template with its placeholders filled; texts among them escaped where markup is read.
 
     >>> fill("softmax gives [[first:.2f]]", {"first": 0.891})
     'softmax gives 0.89'
@@ -93,10 +93,12 @@ def fill(template: str, numbers: Numbers) -> str:
     missing = placeholders(template) - numbers.keys()
     if missing:
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
-    return PLACEHOLDER.sub(lambda found: _written(numbers[found[1]], found[2] or ""), template)
+    return PLACEHOLDER.sub(
+        lambda found: _written(numbers[found[1]], found[2] or "", markup), template
+    )
 
 
-def _written(value: float | int | str, form: str) -> str:
+def _written(value: float | int | str, form: str, markup: bool) -> str:
     if isinstance(value, str):
-        return MARKUP.sub(r"\\\1", value)
+        return MARKUP.sub(r"\\\1", value) if markup else value
     return format(value, form).replace("-", "−")

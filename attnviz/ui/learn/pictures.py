@@ -24,11 +24,12 @@ def show(
     picture: Picture,
     name: str,
     answers: Mapping[str, str],
+    compact: bool = False,
 ) -> None:
-    """Draw a picture; `name` tells it from the others of its card."""
+    """Draw a picture; `name` tells it from others of its card, `compact` fits it into a column."""
     key = f"learn.{card.name}.{name}"
     if isinstance(picture, Board):
-        _board(lang, texts, card, picture, key, answers)
+        _board(lang, texts, card, picture, key, answers, compact)
 
 
 def _board(
@@ -38,11 +39,12 @@ def _board(
     picture: Board,
     key: str,
     answers: Mapping[str, str],
+    compact: bool,
 ) -> None:
     is_open = progress.is_open(card, answers)
     asking = _asking(card, picture)
     captions = {
-        panel.name: fill(texts.of(card.name, f"panel.{panel.name}"), card.numbers)
+        panel.name: fill(texts.of(card.name, f"panel.{panel.name}"), card.numbers, markup=False)
         for panel in picture.panels
     }
     found = progress.verdict(card, answers)
@@ -56,6 +58,8 @@ def _board(
         captions,
         revealed=not is_open,
         asks=asking.name if asking is not None else None,
+        is_open=is_open,
+        compact=compact,
         chosen=chosen,
         right=found is not None and found.right,
     )

@@ -54,6 +54,7 @@ def test_numbers_are_written_with_a_real_minus() -> None:
 
 def test_what_a_learner_typed_is_never_markup() -> None:
     assert fill("[[a]]", {"a": "<b>*x*</b>"}) == r"\<b\>\*x\*\</b\>"
+    assert fill("[[a]]", {"a": "L1.H8"}, markup=False) == "L1.H8"
 
 
 def test_a_number_that_is_missing_is_never_a_hole() -> None:

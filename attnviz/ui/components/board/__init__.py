@@ -30,7 +30,10 @@ STRING_KEYS: tuple[str, ...] = (
 
 @dataclass(frozen=True)
 class BoardView:
-    """A board with its captions by panel name; the chosen cell of the asking panel, if any."""
+    """A board with its captions by panel name; the chosen cell of the asking panel, if any.
+
+    `is_open` while an answer is awaited; `compact` draws wider matrices without their numbers.
+    """
 
     board: Board
     captions: Mapping[str, str] = field(default_factory=dict)
@@ -38,6 +41,8 @@ class BoardView:
     asks: str | None = None
     chosen: Cell | None = None
     right: bool = False
+    is_open: bool = False
+    compact: bool = False
 
 
 def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
@@ -54,7 +59,14 @@ def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
             arrays[f"{name}{place}"] = sums.astype(np.float32)
         panels.append(_panel(view, panel))
     chosen = None if view.chosen is None else list(view.chosen)
-    header = {"strings": dict(strings), "panels": panels, "chosen": chosen, "right": view.right}
+    header = {
+        "strings": dict(strings),
+        "panels": panels,
+        "chosen": chosen,
+        "right": view.right,
+        "open": view.is_open,
+        "compact": view.compact,
+    }
     return pack(header, arrays)
 
 

@@ -15,7 +15,8 @@ import { isSmall, makeTable, markTable } from "./table.js";
  * @typedef {{name: string, caption: string, before: string, rows: string[], columns: string[], decimals: number,
  *   signed: boolean, sums: string, hidden: boolean, marked: number[][], asks: boolean}} Panel
  */
-/** @typedef {{strings: Record<string, string>, panels: Panel[], chosen: number[] | null, right: boolean}} BoardHeader */
+/** @typedef {{strings: Record<string, string>, panels: Panel[], chosen: number[] | null, right: boolean,
+ *   open: boolean, compact: boolean}} BoardHeader */
 
 /** Streamlit calls this with new data or a new theme. */
 export default function board(/** @type {any} */ component) {
@@ -39,7 +40,7 @@ function showBoard(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   view.parts = header.panels.map((/** @type {Panel} */ panel, /** @type {number} */ place) => makePart(view, panel, place));
   view.box.replaceChildren(...view.parts.map((/** @type {any} */ part) => part.node));
   for (const part of view.parts) part.draw?.();
-  view.status.textContent = header.panels.some((/** @type {Panel} */ panel) => panel.asks) ? header.strings.hint : "";
+  view.status.textContent = header.open && header.panels.some((/** @type {Panel} */ panel) => panel.asks) ? header.strings.hint : "";
 }
 
 /** One panel: what stands before it, its caption, and its matrix as a table or a heatmap. */
@@ -49,7 +50,7 @@ function makePart(/** @type {any} */ view, /** @type {Panel} */ panel, /** @type
     choose: (/** @type {number} */ row, /** @type {number} */ column) => choose(view, place, row, column),
     say: (/** @type {string} */ text) => { view.status.textContent = text; },
   };
-  const made = isSmall(panel) ? makeTable(view, panel, data, on) : drawHeatmap(view, panel, data, on);
+  const made = isSmall(panel, view.header.compact) ? makeTable(view, panel, data, on) : drawHeatmap(view, panel, data, on);
   const before = panel.before ? el("span", { class: "av-board-before" }, panel.before) : null;
   const figure = el("figure", { class: "av-board-panel", dataset: { panel: panel.name } }, el("figcaption", {}, panel.caption), made.node);
   return { ...made, panel, node: el("div", { class: "av-board-part" }, before, figure) };
@@ -72,5 +73,5 @@ function point(/** @type {any} */ view, /** @type {number} */ place, /** @type {
 
 function choose(/** @type {any} */ view, /** @type {number} */ place, /** @type {number} */ row, /** @type {number} */ column) {
   const { panel } = view.parts[place];
-  if (panel.asks) view.send("cell", { panel: panel.name, row, column, at: Date.now() });
+  if (panel.asks && view.header.open) view.send("cell", { panel: panel.name, row, column, at: Date.now() });
 }

@@ -8,11 +8,12 @@ import { moveBy } from "../shared/panel.js";
 
 const MOST_COLUMNS = 12;
 const MOST_CELLS = 144;
+const MOST_COMPACT = 4;
 const MINUS_INFINITY = "−∞";
 
-/** Whether a matrix fits the page with its numbers. */
-export function isSmall(/** @type {import("./component.js").Panel} */ panel) {
-  return panel.columns.length <= MOST_COLUMNS && panel.rows.length * panel.columns.length <= MOST_CELLS;
+/** Whether a matrix fits the page, or a column of it, with its numbers. */
+export function isSmall(/** @type {import("./component.js").Panel} */ panel, /** @type {boolean} */ compact) {
+  return panel.columns.length <= (compact ? MOST_COMPACT : MOST_COLUMNS) && panel.rows.length * panel.columns.length <= MOST_CELLS;
 }
 
 /** The place of a value in the colours of its panel, and the colours: two-sided and symmetric for signed values. */
@@ -46,7 +47,7 @@ export function makeTable(/** @type {any} */ view, /** @type {any} */ panel, /**
     withRowSums ? el("th", { scope: "col", class: "av-board-sum", title: strings.sum }, "Σ") : null);
   const foot = withColumnSums ? el("tfoot", {}, el("tr", {}, el("th", { scope: "row", class: "av-board-sum", title: strings.sum }, "Σ"), ...Array.from(data.columnSums, sumCell))) : null;
   const size = fill(strings.size, { rows: rows.length, columns: columns.length });
-  const table = el("table", { role: "grid", "aria-label": `${panel.caption}, ${size}`, class: panel.asks ? "av-board-asks" : null }, el("thead", {}, head), el("tbody", {}, ...body), foot);
+  const table = el("table", { role: "grid", "aria-label": `${panel.caption}, ${size}`, class: panel.asks && view.header.open ? "av-board-asks" : null }, el("thead", {}, head), el("tbody", {}, ...body), foot);
   cells[0][0].tabIndex = 0;
   if (panel.asks && chosen) showAnswer(cells[chosen[0]]?.[chosen[1]], right, strings);
   wireTable(view, panel, data, table, cells, on);
