@@ -17,9 +17,15 @@ def _loaded(model: str) -> LoadedModel:
     return load(model)
 
 
-def captured(model: str, text: str | None = None, **options: object) -> Capture:
-    """As `Ask.capture`, without a cache of captures."""
-    return capture(_loaded(model), text, **options)  # type: ignore[arg-type]
+_KEPT: dict[str, Capture] = {}
+
+
+def captured(model: str, text: object = None, **options: object) -> Capture:
+    """As `Ask.capture`: each capture is made once."""
+    key = repr((model, text, sorted(options.items(), key=lambda item: item[0])))
+    if key not in _KEPT:
+        _KEPT[key] = capture(_loaded(model), text, **options)  # type: ignore[arg-type]
+    return _KEPT[key]
 
 
 def card(slug: str, name: str, seed: int = 0, **values: Value) -> Card:
