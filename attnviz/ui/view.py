@@ -98,6 +98,9 @@ class View:
     sums: bool = False
     masks: str = ""
     words: bool = False
+    top: int = 8
+    across: bool = False
+    beside: str = ""
     edits: str = ""
     lab: str = ""
     lesson: str = ""

@@ -5,7 +5,8 @@ may be anything. Out: values that fit. An option's name is that of its parameter
 the view; what equals `DEFAULTS` stands in no address.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 from attnviz import masking
@@ -14,12 +15,17 @@ from attnviz.types import Measure
 
 Order = Literal["layer", Measure]
 ORDERS: tuple[Order, ...] = get_args(Order)
+MOST_LINES = 10
+HEADS = re.compile(r"L\d{1,3}\.H\d{1,3}(,L\d{1,3}\.H\d{1,3}){0,2}", re.ASCII)
 DEFAULTS: dict[str, Any] = {
     "order": "layer",
     "cells": False,
     "sums": False,
     "words": False,
     "masks": "",
+    "top": 8,
+    "across": False,
+    "beside": "",
 }
 
 
@@ -27,8 +33,8 @@ def checked(name: str, raw: object) -> tuple[Any, bool]:
     """(the value of an option, None where `raw` makes no sense; whether it is as given)."""
     if isinstance(DEFAULTS[name], bool):
         return (raw == "1"), raw in ("0", "1")
-    if name == "masks":
-        return _masks(raw)
+    if name in OWN_FORMS:
+        return OWN_FORMS[name](raw)
     return (raw, True) if raw in ORDERS else (None, False)
 
 
@@ -40,6 +46,25 @@ def _masks(raw: object) -> tuple[str | None, bool]:
         return raw and masking.write(masking.parse(raw)), True
     except BadInput:
         return None, False
+
+
+def _top(raw: object) -> tuple[int | None, bool]:
+    """How many lines each query has; 0 stands for all."""
+    fits = isinstance(raw, str) and raw in map(str, range(MOST_LINES + 1))
+    return (int(str(raw)), True) if fits else (None, False)
+
+
+def _beside(raw: object) -> tuple[str | None, bool]:
+    """The heads whose lines are drawn beside the chosen one's, by their names."""
+    fits = isinstance(raw, str) and (not raw or HEADS.fullmatch(raw))
+    return (str(raw), True) if fits else (None, False)
+
+
+OWN_FORMS: dict[str, Callable[[object], tuple[Any, bool]]] = {
+    "masks": _masks,
+    "top": _top,
+    "beside": _beside,
+}
 
 
 def parse_options(sent: object) -> dict[str, Any]:

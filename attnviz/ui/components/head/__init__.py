@@ -56,6 +56,14 @@ STRING_KEYS: tuple[str, ...] = (
     "head.words",
     "head.words_note",
     "head.pieces",
+    "head.lines_every",
+    "head.top",
+    "head.all",
+    "head.layout",
+    "head.layout_down",
+    "head.layout_across",
+    "head.keep",
+    "head.let_go",
 )
 
 

@@ -3,25 +3,27 @@
 // The server hears of it once, when pointer or focus leaves (state "selection"), or when steps are opened (trigger).
 // Data: header as the overview's, weights u16 (u8 where that would be too much) [layer, head, query, key].
 
-import { headValues, parse } from "../shared/buffer.js";
-import { levelFor, levelTable, drawColourBar, sequential } from "../shared/colors.js";
+import { parse } from "../shared/buffer.js";
+import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
 import { el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
+import { swallow } from "../shared/controls.js";
 import { neighbour } from "../shared/headkeys.js";
 import { cancelWrite, clampSelection, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
 import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
 import { onHeadKey } from "./keys.js";
-import { drawLines, hitLines, layoutLines } from "./lines.js";
+import { drawLines, hitLines, layoutLines, lineStep } from "./lines.js";
 import { rowWeights, weightAt } from "../shared/numbers.js";
 import { buildParts } from "./parts.js";
 import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery } from "../shared/picture.js";
 import { showRanked } from "./ranked.js";
 import { caption, hiddenText, readout } from "./said.js";
-import { axisSums, evenWeights, saySums } from "./sums.js";
-import { hasPieces, mergeHead, showPieces, tokenAxis, wordAxis } from "./words.js";
+import { saySums } from "./sums.js";
+import { makeView } from "./view.js";
+import { hasPieces, showPieces, tokenAxis, wordAxis } from "./words.js";
 
 const NARROW = 760;
 const RANKED_HEIGHT = 240;
@@ -67,13 +69,16 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   const tokens = { query: tokenAxis(header.tokens, header.special, header.written), key: tokenAxis(header.key_tokens, header.key_special, header.key_written) };
   const words = hasPieces(header) ? { query: wordAxis(header.words, tokens.query), key: wordAxis(header.key_words, tokens.key) } : null;
   state.source = arrays.picture && header.patches ? pictureSource(arrays.picture) : null;
-  Object.assign(state, { raw: data, header, tokens, words, merged: { name: "" }, view: null, weights: arrays.weights, hover: null, focus: null });
+  Object.assign(state, { raw: data, header, tokens, words, merged: new Map(), view: null, weights: arrays.weights, hover: null, focus: null, keptToken: null });
   flushWrite();
   state.selection = { ...clampSelection(readSelection(), header), more: readOptions() };
   state.visible = arrays.visible ?? null;
   state.committer.start(state.selection);
   state.parts = buildParts(header, state.selection, {
-    option: (/** @type {any} */ change) => choosePlace(state, { more: { ...state.selection.more, ...change } }),
+    option: (/** @type {any} */ change) => {
+      if ("beside" in change) state.parts.lines.focus({ preventScroll: true }); // the button that was pressed will go
+      choosePlace(state, { more: { ...state.selection.more, ...change } });
+    },
     change: (/** @type {any} */ change) => choosePlace(state, "step" in change ? neighbour(header, state.selection, change.step) : change),
     open: () => openSteps(state),
   });
@@ -84,7 +89,7 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
 /** How the head is drawn, as the address has it. */
 function readOptions() {
   const flag = (/** @type {string} */ name) => (readParameter(name) === "1" ? "1" : null);
-  return { sums: flag("sums"), words: flag("words") };
+  return { sums: flag("sums"), words: flag("words"), across: flag("across"), top: readParameter("top"), beside: readParameter("beside") };
 }
 
 /** Asks the server for the steps of the head; scale and special tokens are committed on the way. */
@@ -98,7 +103,7 @@ function openSteps(/** @type {any} */ state) {
 /** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
 function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
   state.selection = { ...state.selection, ...change };
-  state.hover = state.focus = null;
+  state.hover = state.focus = state.keptToken = null;
   state.committer.update(state.selection);
   writeSelection(state.selection);
   if ("special" in change || "more" in change) layoutHead(state);
@@ -110,7 +115,7 @@ function followHead(/** @type {any} */ state, /** @type {any} */ selection) {
   if (!state.header) return;
   const before = state.selection.special;
   state.selection = { ...clampSelection(selection, state.header), more: state.selection.more };
-  state.hover = state.focus = null;
+  state.hover = state.focus = state.keptToken = null;
   if (state.selection.special !== before) layoutHead(state);
   else state.show();
 }
@@ -139,8 +144,25 @@ function listenPointer(/** @type {any} */ state) {
   });
   lines.addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const hit = hitLines(state.linesLayout, state.view.data, localPoint(event, lines));
-    if (hit && hit.query !== null) pin(state, hit);
+    lines.focus({ preventScroll: true });
+    if (hit) focusToken(state, hit, hit.key !== null && state.keptToken?.key === hit.key);
   });
+  lines.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey, { view } = state;
+    const next = plain && view ? lineStep(event.key, state.linesLayout, view.data, state.keptToken ?? (view.pinned.query === null ? null : view.pinned)) : null;
+    if (next) { swallow(event); focusToken(state, next, false, true); }
+  });
+}
+
+/** Keeps a token of the lines in focus: a query as a pinned row, a key until something else is chosen; `off` lets it go. */
+function focusToken(/** @type {any} */ state, /** @type {{query: number | null, key: number | null}} */ token, /** @type {boolean} */ off, stays = false) {
+  if (token.query !== null) {
+    if (stays) choosePlace(state, tokensAt(state.view, token));
+    else pin(state, token);
+    return;
+  }
+  choosePlace(state, { query: null, key: null });
+  state.keptToken = off ? null : token;
 }
 
 /** The tokens at places on the axes: of a word the first one. */
@@ -162,55 +184,17 @@ function layoutHead(/** @type {any} */ state) {
   state.box.classList.toggle("av-head-narrow", state.narrow);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
-  state.linesWidth = state.narrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)));
-  state.heatWidth = state.narrow ? width : width - 32 - state.linesWidth;
-  parts.right.style.width = state.narrow ? "" : `${state.linesWidth}px`;
+  const across = state.selection.more.across !== null && !header.patches;
+  state.box.classList.toggle("av-head-across", across);
+  state.linesWidth = across ? width : state.narrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)));
+  state.heatWidth = state.narrow || across ? width : width - 32 - state.linesWidth;
+  parts.right.style.width = state.narrow || across ? "" : `${state.linesWidth}px`;
   const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads }, step = THUMB.size + THUMB.gap;
   const atlas = makeAtlas({ array: weights, lut: state.lut, levels: levelTable(weights.dtype, "sqrt") }, THUMB.size);
   drawAtlas(fitCanvas(parts.thumbs, geom.heads * step - THUMB.gap, geom.layers * step - THUMB.gap), atlas, geom);
   markDrawn(parts.thumbs);
   state.shownFor = null;
   showAll(state);
-}
-
-/** What is on screen, worked out from selection and data. */
-function makeView(/** @type {any} */ state) {
-  const { header, weights, selection, specials = {} } = state, { layer, head, scale, special, more } = selection;
-  const axes = (more.words && state.words) || state.tokens, values = headValues(weights, layer, head), inWords = axes === state.words;
-  const name = `${special} ${inWords}`, shown = (/** @type {ArrayLike<number>} */ flags) => Array.from(flags, (_, i) => i).filter((i) => special === "show" || !flags[i]);
-  const same = specials.header === header && specials.name === name;
-  const rows = same ? specials.rows : shown(axes.query.special), cols = same ? specials.cols : shown(axes.key.special);
-  state.specials = { header, name, rows, cols };
-  const size = { nQuery: axes.query.labels.length, nKey: axes.key.labels.length, rows, cols };
-  const data = inWords ? { values: mergedOnce(state, axes, values), dtype: "f32", ...size } : { values, dtype: weights.dtype, ...size };
-  const seen = (/** @type {readonly number[]} */ list, /** @type {number | null} */ place) => (place !== null && (special === "show" || list.includes(place)) ? place : null);
-  const query = seen(rows, axes.query.placeOf(selection.query)), key = query === null ? null : seen(cols, axes.key.placeOf(selection.key));
-  return { header, strings: header.strings, axes, inWords, labels: axes.query.labels, keyLabels: axes.key.labels, marks: axes.query.marks, keyMarks: axes.key.marks,
-    specialMode: special, layer, head, scale, data, lut: state.lut, theme: state.theme, ...coloursOf(data.dtype, scale), approx: weights.dtype === "u8",
-    pinned: { query, key }, hover: state.hover, focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth,
-    pieces: { strings: header.strings, head: values, dtype: weights.dtype }, sums: more.sums ? axisSums(data, evenOnce(state, axes, layer)) : null };
-}
-
-/** How a stored number finds its colour: codes by a table, numbers by the scale. */
-function coloursOf(/** @type {string} */ dtype, /** @type {any} */ scale) {
-  return dtype === "f32" ? { toLevel: (/** @type {number} */ weight) => levelFor(weight, scale) } : { levels: levelTable(/** @type {"u8" | "u16"} */ (dtype), scale) };
-}
-
-/** The weights of the chosen head between words, worked out once. */
-function mergedOnce(/** @type {any} */ state, /** @type {any} */ axes, /** @type {ArrayLike<number>} */ values) {
-  const { layer, head } = state.selection, name = `${layer} ${head}`;
-  if (state.merged.name !== name) state.merged = { name, values: mergeHead(values, state.weights.dtype, state.header.n_key, axes.query.spans, axes.key.spans) };
-  return state.merged.values;
-}
-
-/** What uniform attention gives, on the axes as they are; worked out once for a layer whose mask differs. */
-function evenOnce(/** @type {any} */ state, /** @type {any} */ axes, /** @type {number} */ layer) {
-  const { header, visible } = state, from = visible && visible.shape[0] > 1 ? layer : 0, name = `${from} ${axes === state.words}`;
-  if (state.even?.header === header && state.even.name === name) return state.even.values;
-  const even = evenWeights(header.n_query, header.n_key, visible ? visible.data.subarray(from * header.n_query * header.n_key) : null);
-  const values = axes === state.words ? mergeHead(even, "f32", header.n_key, axes.query.spans, axes.key.spans) : even;
-  state.even = { header, name, values };
-  return values;
 }
 
 /** Everything for the chosen head: names, controls, cells, then what depends on the pointer. */
@@ -223,6 +207,7 @@ function showAll(/** @type {any} */ state) {
   parts.special.set(view.specialMode === "hide");
   parts.sums.set(view.sums !== null);
   parts.words?.set(view.inWords);
+  parts.lineOptions.set(view);
   parts.wordsNote.hidden = !view.inWords;
   parts.sumsSaid.hidden = view.sums === null;
   const empty = !view.data.rows.length || !view.data.cols.length;
@@ -232,7 +217,7 @@ function showAll(/** @type {any} */ state) {
   const values = { head: name, rows: view.data.rows.length, cols: view.data.cols.length };
   parts.heatmap.setAttribute("aria-label", fill(strings.heatmap, values));
   parts.lines.setAttribute("aria-label", fill(strings.lines, values));
-  const laidOut = `${view.specialMode} ${view.inWords} ${view.width} ${view.linesWidth} ${view.sums !== null}`;
+  const laidOut = `${view.specialMode} ${view.inWords} ${view.across} ${view.width} ${view.linesWidth} ${view.sums !== null}`;
   if (state.shownFor !== laidOut) {
     state.layout = layoutHeatmap(parts.heatmap, view);
     state.linesLayout = layoutLines(parts.lines, view, linesHeight(state, Math.max(view.data.rows.length, view.data.cols.length)));
@@ -253,7 +238,7 @@ function showFocus(/** @type {any} */ state) {
   const { view, parts, hover, focus } = state;
   if (!view || !view.data.rows.length || !view.data.cols.length) return;
   const { pinned, strings } = view;
-  Object.assign(view, { hover, focus: focus ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
+  Object.assign(view, { hover, focus: focus ?? state.keptToken ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
   drawHeatmap(parts.heatmap, state.cells, view, state.layout);
   if (state.source) showPicture(state);
   else drawLines(parts.lines, state.cache, view, state.linesLayout);

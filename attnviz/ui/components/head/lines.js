@@ -1,7 +1,8 @@
 // @ts-check
-// Head lines: queries on the left, keys on the right, one line for each weight, the more opaque the larger, on any colour scale. Unfocused,
-// each query's strongest keys are drawn and kept as a picture; focused on a token, all of its lines. Lines of similar
-// opacity share one stroke, so a picture costs a few strokes rather than one per line.
+// Head lines: queries on one side, keys on the other, one line for each weight, the more opaque the larger, on any colour scale. The
+// sides stand side by side, or one above the other. Unfocused, each query's strongest keys are drawn, of several heads each in its colour,
+// and kept as a picture; focused on a token, all of its lines. Lines of similar opacity share one stroke, so a picture costs a few strokes
+// rather than one per line.
 
 import { ellipsize, isolate, shownLabels, SPECIAL, WRITTEN } from "../shared/axes.js";
 import { scaleValue } from "../shared/colors.js";
@@ -10,45 +11,58 @@ import { withAlpha } from "../shared/theme.js";
 import { placeOf } from "./heatmap.js";
 import { topKeys, weightAt } from "../shared/numbers.js";
 
-export const LINES_PER_QUERY = 8;
 const BANDS = 16;
 const OPACITY_SCALE = "sqrt";
 const OPACITY_POWER = 1.5;
 const HEAD_ROOM = 24;
+const ACROSS_GAP = 190;
+const MOST_LABEL = 110;
 
-/** Sizes of the picture: label columns on both sides, tokens at an even pitch. */
+/** Sizes of the picture: labels on both sides, tokens at an even pitch. */
 export function layoutLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view, /** @type {number} */ most) {
-  const { data, labels, keyLabels, theme, linesWidth: width } = view, ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const { data, labels, keyLabels, theme, linesWidth: width, across } = view, ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   ctx.font = `600 12px ${theme.font}`;
   let room = 24;
-  const fit = (/** @type {string} */ name) => { room = Math.max(room, Math.min(width * 0.28, ctx.measureText(name).width)); };
+  const limit = across ? MOST_LABEL : width * 0.28, fit = (/** @type {string} */ name) => { room = Math.max(room, Math.min(limit, ctx.measureText(name).width)); };
   for (const i of data.rows) fit(labels[i]);
   for (const i of data.cols) fit(keyLabels[i]);
-  const count = Math.max(1, data.rows.length, data.cols.length), pitch = Math.min(24, most / count);
-  return { width, room: Math.ceil(room), pitch, top: HEAD_ROOM, left: Math.ceil(room) + 8, right: width - Math.ceil(room) - 8, height: HEAD_ROOM + pitch * count + 4 };
+  room = Math.ceil(room);
+  const count = Math.max(1, data.rows.length, data.cols.length);
+  if (across) {
+    const from = 56, pitch = Math.min(64, (width - from - 8) / count), near = room + 8;
+    return { across, width, room, pitch, from, near, far: near + ACROSS_GAP, height: near + ACROSS_GAP + room + 8 };
+  }
+  const pitch = Math.min(24, most / count);
+  return { across, width, room, pitch, from: HEAD_ROOM, near: room + 8, far: width - room - 8, height: HEAD_ROOM + pitch * count + 4 };
 }
 
 /** Draws the picture for what is focused: {query}, {key} or nothing. */
 export function drawLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
   const ctx = fitCanvas(canvas, layout.width, layout.height), { data, focus } = view;
-  const row = placeOf(data.rows, focus?.query), col = placeOf(data.cols, focus?.key);
-  if (row !== null) strokeBands(ctx, view, layout, focusedBands(view, row, null));
-  else if (col !== null) strokeBands(ctx, view, layout, focusedBands(view, null, col));
+  const row = placeOf(data.rows, focus?.query), col = row === null ? placeOf(data.cols, focus?.key) : null;
+  if (row !== null || col !== null) strokeHeads(ctx, view, layout, (/** @type {any} */ head) => focusedBands(head, row, col));
   else ctx.drawImage(wholePicture(cache, view, layout), 0, 0, layout.width, layout.height);
-  drawLineLabels(ctx, view, layout, row, row === null ? col : null);
-  setData(canvas, { layer: view.layer, head: view.head, query: row === null ? null : focus.query, key: row === null && col !== null ? focus.key : null });
+  drawSide(ctx, view, layout, { shown: data.rows, labels: view.labels, marks: view.marks, hi: row, title: view.strings.query, far: false });
+  drawSide(ctx, view, layout, { shown: data.cols, labels: view.keyLabels, marks: view.keyMarks, hi: col, title: view.strings.key, far: true });
+  setData(canvas, { layer: view.layer, head: view.head, query: row === null ? null : focus.query, key: col === null ? null : focus.key, top: view.top, across: layout.across ? 1 : null,
+    heads: view.heads.length, pitch: layout.pitch, from: layout.from, near: layout.near, far: layout.far });
   markDrawn(canvas);
 }
 
-/** The unfocused picture, drawn once per head and size. */
+/** The unfocused picture, drawn once for what is shown and its size. */
 function wholePicture(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const name = [view.layer, view.head, view.specialMode, view.inWords, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
+  const name = [view.heads.map((/** @type {any} */ head) => head.name), view.specialMode, view.inWords, view.top, layout.across, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
   if (cache.name !== name || cache.data !== view.data.values) {
     cache.canvas ??= document.createElement("canvas");
-    strokeBands(fitCanvas(cache.canvas, layout.width, layout.height), view, layout, strongestBands(view));
+    strokeHeads(fitCanvas(cache.canvas, layout.width, layout.height), view, layout, (/** @type {any} */ head) => strongestBands(head, view.top || head.data.cols.length));
     Object.assign(cache, { name, data: view.data.values });
   }
   return cache.canvas;
+}
+
+/** The lines of every head that is shown, the chosen one on top. */
+function strokeHeads(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {any} */ layout, /** @type {(head: any) => number[][]} */ bandsOf) {
+  for (const head of [...view.heads].reverse()) strokeBands(ctx, head.colour, layout, bandsOf(head));
 }
 
 /** Lines by opacity: bands[b] = [row, col, row, col, ...]. @returns {number[][]} */
@@ -56,19 +70,18 @@ function emptyBands() {
   return Array.from({ length: BANDS + 1 }, () => []);
 }
 
-function strongestBands(/** @type {any} */ view) {
-  const { data } = view, bands = emptyBands();
-  const place = new Map(data.cols.map((/** @type {number} */ key, /** @type {number} */ i) => [key, i]));
+function strongestBands(/** @type {any} */ { data }, /** @type {number} */ count) {
+  const bands = emptyBands(), place = new Map(data.cols.map((/** @type {number} */ key, /** @type {number} */ i) => [key, i]));
   data.rows.forEach((/** @type {number} */ query, /** @type {number} */ row) => {
-    for (const key of topKeys(data, query, LINES_PER_QUERY)) {
+    for (const key of count < data.cols.length ? topKeys(data, query, count) : data.cols) {
       bands[Math.round(BANDS * scaleValue(weightAt(data, query, key), OPACITY_SCALE))].push(row, /** @type {number} */ (place.get(key)));
     }
   });
   return bands;
 }
 
-function focusedBands(/** @type {any} */ view, /** @type {number | null} */ row, /** @type {number | null} */ col) {
-  const { data } = view, bands = emptyBands();
+function focusedBands(/** @type {any} */ { data }, /** @type {number | null} */ row, /** @type {number | null} */ col) {
+  const bands = emptyBands();
   const add = (/** @type {number} */ r, /** @type {number} */ c) =>
     bands[Math.round(BANDS * scaleValue(weightAt(data, data.rows[r], data.cols[c]), OPACITY_SCALE))].push(r, c);
   if (row !== null) for (let c = 0; c < data.cols.length; c++) add(row, c);
@@ -76,9 +89,9 @@ function focusedBands(/** @type {any} */ view, /** @type {number | null} */ row,
   return bands;
 }
 
-function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {any} */ layout, /** @type {number[][]} */ bands) {
-  const { left, right, top, pitch } = layout, thick = Math.max(0.7, Math.min(2.2, pitch / 9));
-  ctx.strokeStyle = view.theme.primary;
+function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string} */ colour, /** @type {any} */ layout, /** @type {number[][]} */ bands) {
+  const { near, far, from, pitch, across } = layout, thick = Math.max(0.7, Math.min(2.2, pitch / 9)), at = (/** @type {number} */ place) => from + (place + 0.5) * pitch;
+  ctx.strokeStyle = colour;
   for (let band = 1; band <= BANDS; band++) {
     const pairs = bands[band];
     if (!pairs.length) continue;
@@ -86,54 +99,65 @@ function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any
     ctx.lineWidth = thick * (0.6 + (0.7 * band) / BANDS);
     ctx.beginPath();
     for (let i = 0; i < pairs.length; i += 2) {
-      ctx.moveTo(left, top + (pairs[i] + 0.5) * pitch);
-      ctx.lineTo(right, top + (pairs[i + 1] + 0.5) * pitch);
+      if (across) { ctx.moveTo(at(pairs[i]), near); ctx.lineTo(at(pairs[i + 1]), far); }
+      else { ctx.moveTo(near, at(pairs[i])); ctx.lineTo(far, at(pairs[i + 1])); }
     }
     ctx.stroke();
   }
   ctx.globalAlpha = 1;
 }
 
-function drawLineLabels(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {any} */ layout, /** @type {number | null} */ rowHi, /** @type {number | null} */ colHi) {
-  const { theme, strings, data } = view, { left, right, room, width } = layout;
+/**
+ * The tokens of one side and what it is called; `far` is the right or the lower side.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} view
+ * @param {any} layout
+ * @param {{shown: readonly number[], labels: string[], marks: number[], hi: number | null, title: string, far: boolean}} side
+ */
+function drawSide(ctx, view, layout, side) {
+  const { shown, labels, marks, hi, far } = side, { theme } = view, { across, pitch, from, room } = layout, edge = far ? layout.far + 8 : layout.near - 8;
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   ctx.font = `11px ${theme.font}`;
   ctx.fillStyle = theme.muted;
-  ctx.textAlign = "right";
-  ctx.fillText(strings.query, left - 8, 8);
-  ctx.textAlign = "left";
-  ctx.fillText(strings.key, right + 8, 8);
-  const queries = { shown: data.rows, labels: view.labels, marks: view.marks, hi: rowHi };
-  const keys = { shown: data.cols, labels: view.keyLabels, marks: view.keyMarks, hi: colHi };
-  drawLabelColumn(ctx, theme, layout, queries, "right", left - 8, room);
-  drawLabelColumn(ctx, theme, layout, keys, "left", right + 8, Math.min(room, width - right - 8));
-}
-
-/**
- * @param {CanvasRenderingContext2D} ctx
- * @param {import("../shared/theme.js").Theme} theme
- * @param {any} layout
- * @param {{shown: readonly number[], labels: string[], marks: number[], hi: number | null}} column
- * @param {"left" | "right"} align
- * @param {number} x
- * @param {number} room
- */
-function drawLabelColumn(ctx, theme, layout, column, align, x, room) {
-  const { shown, labels, marks, hi } = column;
-  ctx.textAlign = align;
-  for (const i of shownLabels(shown.length, layout.pitch, 15, hi)) {
-    const token = shown[i];
+  ctx.textAlign = across || far ? "left" : "right";
+  if (across) ctx.fillText(side.title, 0, far ? layout.far : layout.near, from - 4);
+  else ctx.fillText(side.title, edge, 8);
+  const most = across ? room : Math.min(room, far ? layout.width - edge : edge);
+  for (const i of shownLabels(shown.length, pitch, 15, hi)) {
+    const token = shown[i], at = from + (i + 0.5) * pitch;
     ctx.font = `${marks[token] & WRITTEN ? "italic " : ""}${i === hi ? "600 " : ""}12px ${theme.font}`;
     ctx.fillStyle = i === hi ? theme.accent : marks[token] & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
-    ctx.fillText(isolate(ellipsize(ctx, labels[token], room)), x, layout.top + (i + 0.5) * layout.pitch + 0.5);
+    const text = isolate(ellipsize(ctx, labels[token], most));
+    if (across) drawUpright(ctx, text, at, edge, far);
+    else ctx.fillText(text, edge, at + 0.5);
   }
 }
 
-/** The token under a point: a query in the left half, a key in the right half, or nothing. */
+/** Text that reads upwards, ending or beginning at the side. */
+function drawUpright(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y, /** @type {boolean} */ far) {
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.rotate(-Math.PI / 2);
+  ctx.textAlign = far ? "right" : "left";
+  ctx.fillText(text, 0, 0);
+  ctx.restore();
+}
+
+/** The token under a point: a query on the first half, a key on the other, or nothing. */
 export function hitLines(/** @type {any} */ layout, /** @type {any} */ data, /** @type {{x: number, y: number}} */ point) {
-  const place = Math.floor((point.y - layout.top) / layout.pitch);
-  const asks = point.x < layout.width / 2;
+  const [along, over] = layout.across ? [point.x, point.y] : [point.y, point.x], place = Math.floor((along - layout.from) / layout.pitch);
+  const asks = over < (layout.across ? layout.height : layout.width) / 2;
   if (place < 0 || place >= (asks ? data.rows : data.cols).length) return null;
   return asks ? { query: data.rows[place], key: null } : { query: null, key: data.cols[place] };
+}
+
+/** The token that an arrow leads to from the focused one: along its side, or over to the other one; null for other keys. */
+export function lineStep(/** @type {string} */ key, /** @type {any} */ layout, /** @type {any} */ data, /** @type {any} */ focus) {
+  const along = layout.across ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"], over = layout.across ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
+  if (![...along, ...over].includes(key)) return null;
+  const onKeys = focus !== null && focus.query === null && focus.key !== null, list = onKeys ? data.cols : data.rows;
+  const here = focus === null ? -1 : list.indexOf(onKeys ? focus.key : focus.query), clamp = (/** @type {number} */ i, /** @type {readonly number[]} */ of) => of[Math.max(0, Math.min(of.length - 1, i))];
+  const toKeys = over.includes(key) ? key === over[1] : onKeys, next = along.includes(key) ? here + (key === along[1] ? 1 : -1) : here;
+  return toKeys ? { query: null, key: clamp(next, data.cols) } : { query: clamp(next, data.rows), key: null };
 }

@@ -4,7 +4,6 @@
 import { isolate, WRITTEN } from "../shared/axes.js";
 import { fill, fmtPercent, fmtWeight } from "../shared/fmt.js";
 import { hiddenInRow, hiddenMean, rankAt, weightAt } from "../shared/numbers.js";
-import { LINES_PER_QUERY } from "./lines.js";
 
 /** A cell: its tokens, weight and rank. */
 export function readout(/** @type {any} */ view, /** @type {{query: number, key: number}} */ cell) {
@@ -20,7 +19,8 @@ export function caption(/** @type {any} */ view) {
   const { strings, labels, keyLabels, focus } = view;
   if (focus && focus.query !== null) return fill(strings.lines_query, { token: isolate(labels[focus.query]) });
   if (focus && focus.key !== null) return fill(strings.lines_key, { token: isolate(keyLabels[focus.key]) });
-  return fill(strings.lines_all, { count: Math.min(LINES_PER_QUERY, view.data.cols.length) });
+  const count = view.data.cols.length;
+  return view.top === 0 || view.top >= count ? strings.lines_every : fill(strings.lines_all, { count: view.top });
 }
 
 /** How much attention hides with the special tokens. */
