@@ -33,7 +33,7 @@ def test_axe_finds_nothing_serious_beside_messages(
 def test_axe_would_see_a_canvas_without_a_name(visit: OpenVisit) -> None:
     """It looks into the components: what breaks there is found."""
     opened = visit("head", text=TEXT)
-    canvas = opened.page.locator("canvas[tabindex='0']")
+    canvas = opened.page.locator(".av-head-left canvas")
     canvas.evaluate("(node) => node.removeAttribute('aria-label')")
     found = accessibility_problems(opened.page)
     assert [problem.split(":")[0] for problem in found] == ["role-img-alt"]
@@ -99,7 +99,7 @@ def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
     expect(page.locator(".av-title")).to_have_text("L2.H1")
     press("Enter")
     expect(page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
-    heatmap = page.locator("canvas[tabindex='0']")
+    heatmap = page.locator(".av-head-left canvas")
     expect_data(heatmap, layer=2, head=1)
     tab_to(opened, heatmap)
     press("ArrowDown")

@@ -28,7 +28,7 @@ def test_a_link_takes_along_what_was_just_typed(visit: OpenVisit, press_ms: int)
 
 def test_a_tap_on_a_link_takes_along_the_head_just_chosen(visit: OpenVisit) -> None:
     opened = visit("head", lang="en", text=TEXT)
-    opened.page.locator("canvas[tabindex='0']").focus()
+    opened.page.locator(".av-head-left canvas").focus()
     for _ in range(3):
         opened.page.keyboard.press("]")
     opened.page.get_by_role("link", name=title("steps"), exact=True).click()

@@ -49,7 +49,7 @@ function mountHead(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   state.show = oncePerFrame(() => showAll(state));
   state.point = oncePerFrame(() => showFocus(state));
   state.unwatch = watchSize(box, () => { if (state.header) layoutHead(state); });
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onHeadKey(event, state, (change) => choosePlace(state, change), (place) => tokensAt(state.view, place)));
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onHeadKey(event, state, (change) => choosePlace(state, change), () => pinnedAt(state), (place) => tokensAt(state.view, place)));
   return state;
 }
 
@@ -148,8 +148,8 @@ function listenPointer(/** @type {any} */ state) {
     if (hit) focusToken(state, hit, hit.key !== null && state.keptToken?.key === hit.key);
   });
   lines.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey, { view } = state;
-    const next = plain && view ? lineStep(event.key, state.linesLayout, view.data, state.keptToken ?? (view.pinned.query === null ? null : view.pinned)) : null;
+    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey, { view } = state, pinned = view && pinnedAt(state);
+    const next = plain && view ? lineStep(event.key, state.linesLayout, view.data, state.keptToken ?? (pinned.query === null ? null : pinned)) : null;
     if (next) { swallow(event); focusToken(state, next, false, true); }
   });
 }
@@ -170,9 +170,14 @@ function tokensAt(/** @type {any} */ view, /** @type {{query: number | null, key
   return { query: view.axes.query.tokenOf(query), key: view.axes.key.tokenOf(key) };
 }
 
+/** The places of what is pinned now, which the next frame will show. */
+function pinnedAt(/** @type {any} */ { view, selection }) {
+  return { query: view.axes.query.placeOf(selection.query), key: view.axes.key.placeOf(selection.key) };
+}
+
 /** Pins a cell or a row, given by their places on the axes; the same one again, or a place without either, unpins. */
 function pin(/** @type {any} */ state, /** @type {{query: number | null, key: number | null} | null} */ hit) {
-  const { query, key } = state.view.pinned, same = hit && hit.query === query && hit.key === key;
+  const { query, key } = pinnedAt(state), same = hit && hit.query === query && hit.key === key;
   choosePlace(state, !hit || same ? { query: null, key: null } : tokensAt(state.view, hit));
 }
 

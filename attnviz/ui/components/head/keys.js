@@ -9,11 +9,12 @@ import { headStep } from "../shared/headkeys.js";
  * @param {KeyboardEvent} event
  * @param {any} state
  * @param {(change: any) => void} change
+ * @param {() => any} pinned the places of what is pinned
  * @param {(place: any) => any} tokensAt what a place on the axes is in tokens
  */
-export function onHeadKey(event, state, change, tokensAt) {
+export function onHeadKey(event, state, change, pinned, tokensAt) {
   if (event.ctrlKey || event.metaKey || event.altKey || !state.view) return;
-  const cell = event.target === state.parts.heatmap ? cellStep(event, state.view.data, state.view.pinned) : null;
+  const cell = event.target === state.parts.heatmap ? cellStep(event, state.view.data, pinned()) : null;
   const next = headStep(event, state.header, state.selection) ?? (cell && tokensAt(cell));
   if (event.key === "Escape" && state.selection.query !== null) change({ query: null, key: null });
   else if (next) change(next);
