@@ -9,7 +9,7 @@ from importlib import import_module
 from attnviz.course.recipe import Lesson
 from attnviz.errors import BadInput
 
-SLUGS: tuple[str, ...] = ("block", "ask", "scale", "heads", "places", "patches")
+SLUGS: tuple[str, ...] = ("block", "ask", "scale", "masks", "heads", "places", "patches")
 
 
 def lesson(slug: str) -> Lesson:

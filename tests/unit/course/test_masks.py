@@ -1,0 +1,190 @@
+"""Lesson 4: what masks do, in numbers of torch, transformers and a real batch."""
+
+import math
+from typing import cast
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.call import Capture
+from attnviz.capture.fates import dead_rows
+from attnviz.capture.run import capture
+from attnviz.course.masks import LESSON, scaled_scores
+from attnviz.course.masks_code import N, multihead_weights
+from attnviz.course.masks_numbers import FILLS, masked_with
+from attnviz.course.recipe import Ask, CaptureText
+from attnviz.lab.presets import DECODER_TOKENS
+from attnviz.lessons.card import (
+    Board,
+    Card,
+    CellQuestion,
+    ChoiceQuestion,
+    Code,
+    NumberQuestion,
+    Panel,
+    Value,
+)
+from attnviz.models.loader import load
+from attnviz.polarity import CONVENTIONS
+
+
+def _no_model(*_: object) -> Capture:
+    raise AssertionError("this card needs no model")
+
+
+@pytest.fixture(scope="module")
+def run() -> CaptureText:
+    """Captures of MiniLM, loaded once."""
+    minilm = load("minilm")
+    return lambda _, text: capture(minilm, text)
+
+
+def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
+    recipe = LESSON.recipe(name)
+    return recipe.build(Ask(recipe.start_values() | values, seed, capture))
+
+
+def _panel(card: Card, name: str, reveal: bool = False) -> Panel:
+    shown = card.reveal if reveal else card.pictures
+    boards = [picture for picture in shown if isinstance(picture, Board)]
+    return next(panel for board in boards for panel in board.panels if panel.name == name)
+
+
+def _number(card: Card, name: str) -> float:
+    return float(cast(float, card.numbers[name]))
+
+
+def test_the_decoders_six_tokens_hide_fifteen_cells() -> None:
+    card = _card("added")
+    assert DECODER_TOKENS == ("Have", "you", "learned", "nothing", "?", "<eos>")
+    mask, weights = _panel(card, "mask").values, _panel(card, "weights").values
+    assert np.array_equal(np.isneginf(mask), np.triu(np.ones((6, 6)), 1) == 1)
+    assert (mask[np.tril_indices(6)] == 0).all()
+    assert weights[0].tolist() == [1, 0, 0, 0, 0, 0]
+    expected = torch.softmax(torch.from_numpy(scaled_scores(0) + mask), dim=1)
+    assert np.allclose(weights, expected.numpy())
+    assert card.numbers["blocked"] == 15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_masking_after_the_softmax_loses_what_the_blocked_keys_had(seed: int) -> None:
+    card = _card("after", seed)
+    assert isinstance(card.question, NumberQuestion)
+    right = _panel(card, "right", reveal=True).values[0]
+    assert right.sum() == pytest.approx(1) and card.question.answer < 0.99
+    # both keep the same proportions among the keys that are left
+    late = _panel(card, "late", reveal=True).values[0]
+    assert np.allclose(late / late.sum(), right)
+    assert _number(card, "total") + _number(card, "lost") == pytest.approx(1)
+
+
+def test_every_mistake_of_seed_0_has_its_feedback() -> None:
+    question = _card("after").question
+    assert isinstance(question, NumberQuestion) and set(question.mistakes) == {"one", "lost"}
+
+
+def test_padding_draws_attention_unless_it_is_blocked(run: CaptureText) -> None:
+    card = _card("padding", capture=run)
+    own, lifted = _panel(card, "own", reveal=True).values, _panel(card, "lifted").values
+    assert (own[:, 5:] == 0).all() and card.numbers["kept"] == 0
+    assert lifted[:5, 5:].sum(axis=1).mean() == pytest.approx(_number(card, "leak"))
+    assert _number(card, "leak") == pytest.approx(0.574, abs=1e-3) and _number(card, "leak") > 4 / 9
+    assert 0 < _number(card, "alone") < 1e-5
+
+
+def test_a_second_sentence_of_any_length_can_be_typed(run: CaptureText) -> None:
+    longer = _card("padding", capture=run, second="a b c d e f g h i j k l")
+    assert longer.numbers["padding"] == 5 and _panel(longer, "lifted").rows[1] == "The"
+    same = _card("padding", capture=run, second="The cat sat on the rug.")
+    assert same.numbers["padding"] == 0 and same.question is None
+    assert _card("padding", capture=run, second=" ").numbers["padding"] == 4
+
+
+def test_a_padded_decoder_needs_both_masks_and_leaves_rows_empty() -> None:
+    question = _card("both").question
+    assert isinstance(question, ChoiceQuestion) and question.right == "both"
+    masks = {name: board.panels[0].values for name, board in question.pictures.items()}
+    assert np.array_equal(masks["both"], masks["causal"] * masks["padding"])
+    empty = _card("empty")
+    assert isinstance(empty.question, CellQuestion)
+    assert {row for row, _ in empty.question.right} == {0, 1}
+    exact = _panel(empty, "exact", reveal=True).values
+    finite = _panel(empty, "finite", reveal=True).values
+    assert (exact[:2] == 0).all() and np.allclose(finite[:2], 1 / 5)
+    assert np.allclose(exact[2:], finite[2:], atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_numbers_for_infinity_differ_where_a_row_is_empty(dtype: torch.dtype) -> None:
+    rows = {fill: masked_with(fill, dtype)[1] for fill in FILLS}
+    assert 0 < float(rows["ten"][0, 2:].sum()) < 1e-3
+    for fill in FILLS[1:]:
+        assert (rows[fill][0, 2:] == 0).all()
+    assert rows["infinity"][1].isnan().all()
+    assert torch.allclose(rows["lowest"][1].float(), torch.full((4,), 0.25))
+    assert bool(rows["billion"][1].isnan().all()) is (dtype == torch.float16)
+    unmasked = torch.softmax(torch.tensor([2.0, 1.0, 3.0, 0.5], dtype=dtype), 0)
+    in_thousands = torch.allclose(rows["thousands"][1].float(), unmasked.float(), atol=1e-3)
+    assert in_thousands is (dtype == torch.float32)
+
+
+def test_half_precision_has_no_number_for_minus_a_billion() -> None:
+    blocked = torch.ones(1, dtype=torch.bool)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        torch.zeros(1, dtype=torch.float16).masked_fill(blocked, -1e9)
+    assert torch.tensor([-1e9]).half().isinf().all()
+    assert _number(_card("infinity"), "largest") == 65504
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_subtracting_the_maximum_saves_the_weights(seed: int) -> None:
+    card = _card("overflow", seed)
+    assert np.isnan(_panel(card, "naive", reveal=True).values).all()
+    assert np.isinf(_panel(card, "exponents", reveal=True).values).all()
+    weight = 1 / (1 + math.exp(-_number(card, "gap")))
+    assert isinstance(card.question, NumberQuestion)
+    assert card.question.answer == pytest.approx(weight)
+    assert (_panel(card, "small", reveal=True).values <= 1).all()
+    assert _number(card, "half") == pytest.approx(11.09, abs=0.01)
+
+
+def test_the_fates_are_what_the_interfaces_gave_now() -> None:
+    card, found = _card("fates"), {row.fate: row.verdict for row in dead_rows()}
+    assert isinstance(card.question, ChoiceQuestion)
+    assert card.question.right == found["sdpa"] == "zero"
+    assert found["multihead_weights"] == found["multihead_fast"] == "nan"
+    assert found["transformers"] == "uniform"
+    assert card.numbers["kinds"] == 3 and len(card.reveal) == 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_true_drops_in_multihead_attention(seed: int) -> None:
+    card = _card("polarity", seed)
+    assert isinstance(card.question, ChoiceQuestion) and card.question.right == "upper"
+    upper = torch.ones(N, N).triu(1).bool()
+    weights = multihead_weights(upper, seed)
+    assert (weights[upper.numpy()] == 0).all() and np.allclose(weights.sum(axis=1), 1)
+    wrong = multihead_weights(~upper, seed)
+    assert np.isnan(wrong[-1]).all() and (wrong[0, 1:] > 0).all()
+
+
+@pytest.mark.parametrize("kind", ["causal", "padding", "both"])
+@pytest.mark.parametrize("interface", CONVENTIONS)
+def test_the_code_makes_the_mask_of_the_picture(kind: str, interface: str) -> None:
+    card = _card("translate", mask=kind, interface=interface)
+    source = card.pictures[1]
+    assert isinstance(source, Code)
+    names: dict[str, object] = {}
+    exec(source.source, names)
+    may_attend, mask = _panel(card, "may").values == 1, cast(torch.Tensor, names["mask"])
+    made = {
+        "sdpa": lambda: mask.numpy(),
+        "multihead": lambda: ~mask.numpy(),
+        "additive": lambda: mask.numpy() == 0,
+        # transformers gets the real tokens alone; a decoder adds the triangle
+        "transformers": lambda: (
+            np.tril(np.ones((N, N)), 0 if kind != "padding" else N) * mask.numpy()[0][None, :] == 1
+        ),
+    }[interface]()
+    assert np.array_equal(made, may_attend)
