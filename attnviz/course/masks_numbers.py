@@ -30,14 +30,14 @@ weights_panel = partial(Panel, signed=False, rows=ROWS, decimals=3)
 
 def masked_with(fill: str, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """(scores + mask, its softmax) in a precision, the mask filled with a number of that name."""
-    numbers: dict[str, float | int | str] = {
+    fills = {
         "ten": -10.0,
         "thousands": -1e4,
         "billion": -1e9,
         "lowest": torch.finfo(dtype).min,
         "infinity": -math.inf,
     }
-    mask = torch.zeros(len(OPEN), len(OPEN[0])).masked_fill(~torch.tensor(OPEN), numbers[fill])
+    mask = torch.zeros(len(OPEN), len(OPEN[0])).masked_fill(~torch.tensor(OPEN), fills[fill])
     masked = torch.tensor(SCORES, dtype=dtype) + mask.to(dtype)
     return masked, torch.softmax(masked, dim=1)
 
