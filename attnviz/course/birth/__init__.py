@@ -1,0 +1,37 @@
+"""The birth of a circuit: a tiny transformer learns to copy what it has read before.
+
+    for snapshot in birth.train(seed=0):
+        print(snapshot.step, snapshot.repeated.induction.max())
+    birth.effects(birth.restored(snapshot))     # what is left without each head of layer 0
+
+`alphabet` makes the tokens, `transformer` the model, `scores` measures it, `training` trains it,
+`ablation` takes its heads away. After Olsson et al. 2022, "In-context learning and induction
+heads"; positions reach queries and keys only (Press et al. 2021, "Shortformer").
+"""
+
+from attnviz.course.birth.ablation import ABLATIONS, Ablation, Effect, Effects, ablated, effects
+from attnviz.course.birth.alphabet import LETTERS, MOST_LETTERS, encode, example, labels
+from attnviz.course.birth.scores import Scores, chance, measure
+from attnviz.course.birth.training import STEPS, Snapshot, attention, restored, train
+
+__all__ = [
+    "LETTERS",
+    "MOST_LETTERS",
+    "STEPS",
+    "ABLATIONS",
+    "Ablation",
+    "Effect",
+    "Effects",
+    "Scores",
+    "Snapshot",
+    "ablated",
+    "attention",
+    "chance",
+    "effects",
+    "encode",
+    "example",
+    "labels",
+    "measure",
+    "restored",
+    "train",
+]

@@ -1,0 +1,90 @@
+"""Take a head away and measure again: is it what the circuit stands on?
+
+In: a trained model. Out: its scores as they are, and without each head in turn. *zero* makes the
+head bring nothing; *mean* makes it bring to every token what it brings on average, so that the
+layers after it see no unusual stream. Both change the head's columns of what W_O is given, while
+the model runs; its weights are not touched.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attnviz.call import require_index
+from attnviz.course.birth import alphabet
+from attnviz.course.birth.scores import Scores, measure
+from attnviz.course.birth.transformer import D_HEAD, HEADS, LAYERS, TinyTransformer
+from attnviz.types import HeadId
+
+Ablation = Literal["zero", "mean"]
+ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """What is left without one head."""
+
+    head: HeadId
+    ablation: Ablation
+    after: Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """The scores with all heads, and without each of them."""
+
+    before: Scores
+    without: tuple[Effect, ...]
+
+    def of(self, head: HeadId, ablation: Ablation) -> Scores:
+        """The scores without one head."""
+        return next(
+            effect.after
+            for effect in self.without
+            if (effect.head, effect.ablation) == (head, ablation)
+        )
+
+
+def effects(model: TinyTransformer, layer: int = 0) -> Effects:
+    """The scores on repeated letters, whole and without each head of a layer, both ways."""
+    require_index("layer", layer, LAYERS)
+    tokens = alphabet.repeated()
+    without = []
+    for head in (HeadId(layer, number) for number in range(HEADS)):
+        for ablation in ABLATIONS:
+            with ablated(model, head, ablation):
+                without.append(Effect(head, ablation, measure(model, tokens)))
+    return Effects(measure(model, tokens), tuple(without))
+
+
+@contextmanager
+def ablated(model: TinyTransformer, head: HeadId, ablation: Ablation = "zero") -> Iterator[None]:
+    """While the block runs, one head of the model brings nothing, or only its average."""
+    require_index("layer", head.layer, LAYERS)
+    require_index("head", head.head, HEADS)
+    hook = _replacing(head.head, ablation)
+    handle = model.attention(head.layer).out.register_forward_pre_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def _replacing(
+    head: int, ablation: Ablation
+) -> Callable[[nn.Module, tuple[Any, ...]], tuple[Float[Tensor, "batch token d_model"]]]:
+    columns = slice(head * D_HEAD, (head + 1) * D_HEAD)
+
+    def replace(_module: nn.Module, given: tuple[Any, ...]) -> tuple[Tensor]:
+        concat = given[0].clone()
+        mine = concat[..., columns]
+        mean = mine.mean(dim=(0, 1))
+        concat[..., columns] = mean if ablation == "mean" else torch.zeros_like(mean)
+        return (concat,)
+
+    return replace
