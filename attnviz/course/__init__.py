@@ -9,7 +9,16 @@ from importlib import import_module
 from attnviz.course.recipe import Lesson
 from attnviz.errors import BadInput
 
-SLUGS: tuple[str, ...] = ("block", "ask", "scale", "masks", "heads", "places", "patches")
+SLUGS: tuple[str, ...] = (
+    "block",
+    "ask",
+    "scale",
+    "masks",
+    "heads",
+    "places",
+    "patches",
+    "real",
+)
 
 
 def lesson(slug: str) -> Lesson:
