@@ -46,7 +46,7 @@ PATCHES = (PATCH_PX, 16, 14)
 PATCH_SIDES = (24.0, 16.0, 12.0, 8.0, 6.0, 4.0)
 N_COLOURS = 3
 # the picture, by number, that is cut up here, and one of its patches, at the edge of its thing
-CUT, ROW, COLUMN = 4, 4, 2
+CUT, ROW, COLUMN = 4, 3, 2
 SHOWN_NUMBERS = 8
 
 
@@ -69,7 +69,7 @@ def _vector(ask: Ask) -> Card:
     assert z is not None, "W_Q of this model is found"
     token = 1 + ROW * SIDE + COLUMN
     top, left = ROW * PATCH_PX, COLUMN * PATCH_PX
-    pixels = scene(CUT).picture()[top : top + PATCH_PX, left : left + PATCH_PX, 1]
+    pixels = scene(CUT).picture()[top : top + PATCH_PX, left : left + PATCH_PX, 0]
     board = Board((Panel("pixels", pixels.astype(np.float64), decimals=0, signed=False),))
     read = Board((Panel("z", z[token : token + 1, :SHOWN_NUMBERS].double().numpy()),))
     in_patch = patch * patch * N_COLOURS
