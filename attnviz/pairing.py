@@ -106,21 +106,6 @@ def slots(a: Sequence[Part], b: Sequence[Part], words_too: bool = True) -> tuple
     return tuple(found)
 
 
-def merged(
-    weights: Float32[np.ndarray, "*heads query key"],
-    queries: Sequence[Part],
-    keys: Sequence[Part],
-) -> Float32[np.ndarray, "*heads row column"]:
-    """Weights between parts: summed over the keys of a part, averaged over its queries."""
-    if len(queries) == weights.shape[-2] and len(keys) == weights.shape[-1]:
-        return weights
-    by_key = np.add.reduceat(weights, [part.start for part in keys], axis=-1)
-    rows = np.add.reduceat(by_key, [part.start for part in queries], axis=-2)
-    sizes = np.array([part.stop - part.start for part in queries], dtype=np.float32)
-    found: Float32[np.ndarray, "*heads row column"] = rows / sizes[:, None]
-    return found
-
-
 def difference(
     a: Float32[np.ndarray, "row_a column_a"],
     b: Float32[np.ndarray, "row_b column_b"],

@@ -15,7 +15,8 @@ from jaxtyping import Float32, Float64, Int64
 
 from attnviz.call import Capture
 from attnviz.models.loaded import LoadedModel
-from attnviz.outputs.words import Join, Word, merged, words
+from attnviz.outputs.words import Join, Word, words
+from attnviz.spans import merged
 from attnviz.types import Tokens
 
 

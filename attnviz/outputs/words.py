@@ -4,15 +4,12 @@ In: `Tokens`, and how pieces of the vocabulary are joined where their text is no
 `Word`s in order, which cover every token once. A word ends at white space, at a sign, and between
 two characters of a script that writes none between words; never inside what is read as one
 character, such as an emoji of several parts (the common cases of UAX #29, grapheme clusters).
-Special tokens stand alone. `merged` looks at weights between words instead of tokens.
+Special tokens stand alone. Weights between words instead of tokens: `attnviz.spans`.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-
-import numpy as np
-from jaxtyping import Float32
 
 from attnviz.models.labels import visible
 from attnviz.types import Tokens
@@ -54,22 +51,6 @@ def words(tokens: Tokens, join: Join) -> tuple[Word, ...]:
     return tuple(
         _word(tokens, start, stop, join) for start, stop in zip(starts, stops, strict=True)
     )
-
-
-def merged(
-    weights: Float32[np.ndarray, "*heads query key"],
-    queries: Sequence[Word],
-    keys: Sequence[Word],
-) -> Float32[np.ndarray, "*heads row column"]:
-    """Weights between words: summed over the keys of a word, averaged over its queries.
-
-    What a row holds is conserved: where words cover all tokens, rows still sum to 1.
-    """
-    by_key = np.add.reduceat(weights, [word.start for word in keys], axis=-1)
-    found = np.zeros((*by_key.shape[:-2], len(queries), len(keys)), dtype=np.float32)
-    for place, word in enumerate(queries):
-        found[..., place, :] = by_key[..., word.start : word.stop, :].mean(axis=-2)
-    return found
 
 
 def _word(tokens: Tokens, start: int, stop: int, join: Join) -> Word:

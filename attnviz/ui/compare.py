@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import streamlit as st
 
-from attnviz import pairing
+from attnviz import pairing, spans
 from attnviz.i18n import Language
 from attnviz.pairing import Pairing
 from attnviz.ui import beside, cache, choosing, controls, frame, inputs, sources, state
@@ -84,8 +84,8 @@ def _view(
     queries = pairing.pair(a.queries(), b.queries(), same)
     keys = pairing.pair(a.keys(), b.keys(), same)
     weights = (
-        pairing.merged(a.all_weights(), queries.a, keys.a),
-        pairing.merged(b.all_weights(), queries.b, keys.b),
+        spans.merged(a.all_weights(), queries.a, keys.a),
+        spans.merged(b.all_weights(), queries.b, keys.b),
     )
     alike = sides[0].name == sides[1].name and weights[0].shape[:2] == weights[1].shape[:2]
     moved = None

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import attnviz
-from attnviz.outputs.words import merged, words
+from attnviz.outputs.words import words
+from attnviz.spans import merged
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.canvas import cell_middle, module_page

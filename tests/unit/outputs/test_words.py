@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from attnviz.outputs.words import Word, merged, words
+from attnviz.outputs.words import Word, words
+from attnviz.spans import merged
 from attnviz.types import Tokens
 
 
