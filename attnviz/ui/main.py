@@ -10,6 +10,7 @@ import streamlit as st
 
 from attnviz.i18n import text
 from attnviz.ui import controls, frame, routes, state
+from attnviz.ui.learn.look import way_back
 
 
 def main() -> None:
@@ -31,6 +32,8 @@ def main() -> None:
     with_model = page.url_path not in routes.WITHOUT_MODEL
     controls.sidebar(lang, list(pages.values()), with_model)
     frame.adjusted(lang)
+    if page.url_path != "learn":
+        way_back(lang)
     with frame.guard(lang):
         page.run()
 

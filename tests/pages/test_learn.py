@@ -1,12 +1,15 @@
 """The page Learn: the list, the cards, answers with their feedback, and links that restore all."""
 
+import numpy as np
 import pytest
 
 from attnviz import i18n
 from attnviz.course import SLUGS, lesson
+from attnviz.course.recipe import Ask
+from attnviz.lessons.card import Real
 from attnviz.lessons.content import fill, lesson_texts
 from attnviz.lessons.progress import parse
-from attnviz.ui import state
+from attnviz.ui import cache, state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key
@@ -134,3 +137,41 @@ def test_an_unknown_lesson_is_said_above_the_list(visit: Visit, lang: i18n.Langu
 def test_an_unknown_card_is_the_first_one(visit: Visit, card: str) -> None:
     app = visit("learn", lesson="block", card=card)
     assert app.header[0].value == EN.of("order", "title")
+
+
+def test_the_real_head_leads_back_to_its_card(visit: Visit) -> None:
+    app = visit("learn", lesson="block", card="mix", answers="mix=%3F", text="Mine.", head="3")
+    app.button(key=KEY("learn.try")).click().run()
+    assert app.title[0].value == i18n.text("en", "page.steps.title")
+    assert "text" not in parameters(app)  # the model's first example, not what was read before
+    back = app.main.get("page_link")[0].proto
+    assert back.label == i18n.text("en", "learn.back_to", lesson=EN.title)
+    assert {"lesson=block", "card=mix"} <= set(back.query_string.split("&"))
+    away = visit("steps", text="Short.")
+    assert not away.main.get("page_link")
+
+
+def test_a_card_with_a_real_head_draws_its_very_head(visit: Visit) -> None:
+    app = visit("learn", lesson="ask", card="real", text="Mine.", layer="1", head="2")
+    found = parameters(app)
+    real = next(
+        picture
+        for recipe in lesson("ask").recipes
+        if recipe.name == "real"
+        for picture in recipe.build(Ask(recipe.start_values(), 0, cache.lesson_capture)).pictures
+        if isinstance(picture, Real)
+    )
+    assert (found["layer"], found["head"]) == (str(real.layer), str(real.head))
+    header, arrays = sent(app)
+    weights = cache.lesson_capture(real.model, real.text).all_weights()
+    shown = (arrays["weights"].astype(np.float64) / 65535) ** 2
+    assert np.abs(shown[real.layer, real.head] - weights[real.layer, real.head]).max() < 1e-3
+    assert len(header["tokens"]) == weights.shape[-1]
+    app.run()
+    assert parameters(app) == found
+
+
+def test_a_head_that_a_link_brings_is_kept(visit: Visit) -> None:
+    first = parameters(visit("learn", lesson="ask", card="real"))
+    again = visit("learn", **{**first, "layer": "2", "head": "3"})
+    assert (parameters(again)["layer"], parameters(again)["head"]) == ("2", "3")

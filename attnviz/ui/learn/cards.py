@@ -15,8 +15,8 @@ from attnviz.lessons.card import Card, Control, Link, Pick, Slider, Value
 from attnviz.lessons.content import LessonTexts, fill, lesson_texts
 from attnviz.ui import routes, state
 from attnviz.ui.learn import pictures, place, questions
+from attnviz.ui.learn.look import look_at
 from attnviz.ui.learn.place import Place
-from attnviz.ui.view import parse
 
 if TYPE_CHECKING:
     from attnviz.course.recipe import Recipe
@@ -162,6 +162,5 @@ def _link(lang: Language, link: Link) -> None:
     """A button that opens a page of the app in the state that continues the card."""
     page = text(lang, f"page.{link.page}.title")
     if st.button(text(lang, "learn.try", page=page), key=state.widget_key("learn.try")):
-        found, _ = parse({name: str(value) for name, value in link.view.items()})
-        state.update(**{**state.UNCHOSEN, **found})
+        look_at(link.view)
         st.switch_page(routes.file(link.page), query_params=state.params(state.current()))

@@ -7,14 +7,29 @@ cells answer the card's question takes answers until the right one was given.
 from collections.abc import Mapping
 from functools import partial
 
-from attnviz.i18n import Language
+import streamlit as st
+
+from attnviz.figures import charts
+from attnviz.i18n import Language, text
 from attnviz.lessons import progress
-from attnviz.lessons.card import Board, Card, CellQuestion, Panel, Picture
+from attnviz.lessons.card import (
+    Board,
+    Card,
+    CellQuestion,
+    Chart,
+    Code,
+    Panel,
+    Picture,
+    Real,
+)
 from attnviz.lessons.content import LessonTexts, fill
 from attnviz.ui import inputs, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView
-from attnviz.ui.learn import place
+from attnviz.ui.learn import place, real
+
+CHART_PX = 760
+CHART_CONFIG = {"displayModeBar": False, "scrollZoom": False}
 
 
 def show(
@@ -30,6 +45,28 @@ def show(
     key = f"learn.{card.name}.{name}"
     if isinstance(picture, Board):
         _board(lang, texts, card, picture, key, answers, compact)
+    elif isinstance(picture, Chart):
+        _chart(lang, texts, card, picture, key)
+    elif isinstance(picture, Code):
+        st.code(picture.source, language="python")
+    elif isinstance(picture, Real):
+        real.show(lang, picture)
+
+
+def _chart(lang: Language, texts: LessonTexts, card: Card, chart: Chart, key: str) -> None:
+    def say(name: str) -> str:
+        return fill(texts.of(card.name, name), card.numbers, markup=False)
+
+    lines = [charts.Line(say(f"series.{of.name}"), of.x, of.y) for of in chart.series]
+    x, y = say(f"axis.{chart.x}"), say(f"axis.{chart.y}")
+    figure = charts.chart(lines, x, y, log_x=chart.log_x, bars=chart.bars, marked_x=chart.marked_x)
+    st.plotly_chart(
+        figure,
+        key=state.widget_key(key),
+        config=CHART_CONFIG,
+        width=CHART_PX,
+        alt=text(lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)),
+    )
 
 
 def _board(

@@ -29,10 +29,15 @@ VIEWS: tuple[OutputView, ...] = (classes, picture, translation, similarity, deco
 
 
 def show(lang: Language, captured: Captured) -> None:
+    """Draw what the model says, and its card."""
+    said(lang, captured)
+    model_card.show(lang, captured.name)
+
+
+def said(lang: Language, captured: Captured) -> None:
     """Draw every view that fits, or say that there is none."""
     fitting = [view for view in VIEWS if view.fits(captured)]
     for view in fitting:
         view.show(lang, captured)
     if not fitting:
         st.info(text(lang, "output.nothing"))
-    model_card.show(lang, captured.name)

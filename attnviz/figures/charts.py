@@ -1,0 +1,85 @@
+"""Plotly charts of a few lines or groups of bars over one axis; they compute nothing.
+
+In: lines with labels in the reader's language. Out: a `plotly` figure without colours of its own,
+so that it takes those of the page; lines differ in dash and marker too, never in colour alone.
+"""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float64
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+MARKERS = ("circle", "square", "diamond", "cross", "triangle-up")
+PATTERNS = ("", "/", ".", "x", "-")
+MOST_MARKED = 24  # points beyond which a line has no markers
+HEIGHT_PX = 380
+FONT_PX = 15
+MARK = "#7f8c8d"  # stands out on light and on dark
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One line, or one bar of each group; its label is text, never markup."""
+
+    label: str
+    x: Float64[np.ndarray, "point"]
+    y: Float64[np.ndarray, "point"]
+
+
+def chart(
+    lines: Sequence[Line],
+    x_title: str,
+    y_title: str,
+    *,
+    log_x: bool = False,
+    bars: bool = False,
+    marked_x: float | None = None,
+) -> "Figure":
+    """Lines over one axis, or bars side by side; `marked_x` is pointed out by a vertical line."""
+    from plotly import graph_objects
+
+    draw = _bar if bars else _line
+    figure = graph_objects.Figure([draw(line, place) for place, line in enumerate(lines)])
+    figure.update_xaxes(title_text=html.escape(x_title), type="log" if log_x else "linear")
+    figure.update_yaxes(title_text=html.escape(y_title), rangemode="tozero")
+    if marked_x is not None:
+        figure.add_vline(x=marked_x, line_dash="dash", line_width=2, line_color=MARK)
+    figure.update_layout(
+        height=HEIGHT_PX,
+        barmode="group",
+        font_size=FONT_PX,
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        showlegend=len(lines) > 1,
+        margin={"l": 60, "r": 20, "t": 40, "b": 60},
+        hoverlabel={"namelength": -1},
+    )
+    return figure
+
+
+def _line(line: Line, place: int) -> object:
+    from plotly import graph_objects
+
+    return graph_objects.Scatter(
+        x=line.x,
+        y=line.y,
+        name=html.escape(line.label),
+        mode="lines+markers" if len(line.x) <= MOST_MARKED else "lines",
+        line={"dash": DASHES[place % len(DASHES)], "width": 2.5},
+        marker={"symbol": MARKERS[place % len(MARKERS)], "size": 8},
+    )
+
+
+def _bar(line: Line, place: int) -> object:
+    from plotly import graph_objects
+
+    pattern = {"shape": PATTERNS[place % len(PATTERNS)]}
+    return graph_objects.Bar(
+        x=line.x, y=line.y, name=html.escape(line.label), marker={"pattern": pattern}
+    )
