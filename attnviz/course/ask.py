@@ -7,6 +7,7 @@ three. It divides by d and normalises columns; the learner finds out both. Real:
 """
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -50,25 +51,31 @@ def _roles(ask: Ask) -> Card:
     scaled = Q_IT @ KEYS.T / math.sqrt(Q_IT.shape[1])
     weights = softmax(scaled)
     row = WORDS[2:]
-    board = Board(
+    shown_weights = weights_panel("weights", weights, rows=row, columns=WORDS, sums="rows")
+    asked = Board(
         (
             Panel("q", Q_IT, rows=row, decimals=0),
             Panel("k_t", KEYS.T.copy(), before="·", columns=WORDS, decimals=0),
             Panel("scaled", scaled, before="→", rows=row, columns=WORDS),
-            weights_panel("weights", weights, before="→", rows=row, columns=WORDS, sums="rows"),
+            replace(shown_weights, before="→"),
+        )
+    )
+    said = Board(
+        (
+            shown_weights,
             Panel("values", values, before="·", rows=WORDS, decimals=0),
             Panel("output", weights @ values, before="=", rows=row),
         )
     )
     after = Board(
         (
-            weights_panel("weights", weights, rows=row, columns=WORDS, sums="rows"),
+            shown_weights,
             Panel("others", others, before="·", rows=WORDS, decimals=0),
             Panel("output", weights @ others, before="=", rows=row),
         )
     )
     question = ChoiceQuestion(("weights", "output", "both"), "output")
-    return Card("roles", {"d": Q_IT.shape[1]}, (board,), question, (after,))
+    return Card("roles", {"d": Q_IT.shape[1]}, (asked, said), question, (after,))
 
 
 def _whole(seed: int, given: Matrix) -> Matrix:

@@ -105,7 +105,7 @@ def digits(ask: Ask) -> Card:
             Panel("printed", rounded @ values, before="=", decimals=8),
         )
     )
-    found = Board((Panel("unrounded", unrounded @ values, decimals=8),))
+    found = Board((Panel("unrounded", unrounded @ values, decimals=6),))
     error = np.abs(unrounded @ values - rounded @ values).max()
     numbers = {
         "digits": PRINTED_DIGITS,

@@ -15,9 +15,9 @@ START = "The animal didn't cross the street because it was too tired."
 MOST_CHARS = 120
 
 
-def text_control() -> Typed:
+def text_control(start: str = START) -> Typed:
     """The box for a sentence of one's own."""
-    return Typed("text", START, MOST_CHARS)
+    return Typed("text", start, MOST_CHARS)
 
 
 def typed(ask: Ask) -> str:

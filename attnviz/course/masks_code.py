@@ -25,17 +25,15 @@ REAL = (True, True, True, False)
 def fates(ask: Ask) -> Card:
     """What scaled_dot_product_attention gives for a row without keys, and what the others give."""
     found = {row.fate: row for row in dead_rows(N)}
-    boards = tuple(
-        Board(
-            (
-                Panel(
-                    fate,
-                    found[fate].values[None].astype(np.float64),
-                    signed=found[fate].gives == "output",
-                ),
+    board = Board(
+        tuple(
+            Panel(
+                fate,
+                found[fate].values[None].astype(np.float64),
+                signed=found[fate].gives == "output",
             )
+            for fate in FATES
         )
-        for fate in FATES
     )
     numbers = {
         "calls": len(found),
@@ -44,7 +42,7 @@ def fates(ask: Ask) -> Card:
         "even": 1 / N,
     }
     question = ChoiceQuestion(VERDICTS, found["sdpa"].verdict)
-    return Card("fates", numbers, question=question, reveal=boards)
+    return Card("fates", numbers, question=question, reveal=(board,))
 
 
 def multihead_weights(mask: Tensor, seed: int = 0) -> Matrix:

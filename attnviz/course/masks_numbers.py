@@ -28,8 +28,8 @@ TOLERANCE = 0.006
 weights_panel = partial(Panel, signed=False, rows=ROWS, decimals=3)
 
 
-def masked_with(fill: str, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """(scores + mask, its softmax) in a precision, the mask filled with a number of that name."""
+def masked_with(fill: str, dtype: torch.dtype) -> Tensor:
+    """The softmax of scores + mask in a precision, the mask filled with a number of that name."""
     fills = {
         "ten": -10.0,
         "thousands": -1e4,
@@ -39,20 +39,18 @@ def masked_with(fill: str, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     }
     mask = torch.zeros(len(OPEN), len(OPEN[0])).masked_fill(~torch.tensor(OPEN), fills[fill])
     masked = torch.tensor(SCORES, dtype=dtype) + mask.to(dtype)
-    return masked, torch.softmax(masked, dim=1)
+    return torch.softmax(masked, dim=1)
 
 
 def infinity(ask: Ask) -> Card:
     """The experiment: another number for −∞, in either precision, beside −∞ itself."""
     dtype = torch.float16 if ask.text("precision") == "float16" else torch.float32
-    _, control = masked_with("infinity", torch.float32)
-    masked, changed = masked_with(ask.text("fill"), dtype)
-    blocked = ~np.array(OPEN)
+    control = masked_with("infinity", torch.float32)
+    changed = masked_with(ask.text("fill"), dtype)
     board = Board(
         (
-            weights_panel("control", as_numbers(control), blocked=blocked),
-            Panel("masked", as_numbers(masked), rows=ROWS, decimals=0, blocked=blocked),
-            weights_panel("changed", as_numbers(changed), before="→"),
+            weights_panel("control", as_numbers(control)),
+            weights_panel("changed", as_numbers(changed)),
         )
     )
     open_row, empty_row = as_numbers(changed)

@@ -10,16 +10,17 @@ from torch import Tensor
 
 from attnviz import formula
 from attnviz.course.arrays import Matrix, as_numbers, entropy_bits
-from attnviz.course.ask_real import HEAD, LAYER, MODEL, START, strongest, text_control, typed
+from attnviz.course.ask_real import HEAD, LAYER, MODEL, strongest, text_control, typed
 from attnviz.course.recipe import Ask
 from attnviz.lessons.card import Board, Card, Control, Link, Panel, Pick
 
-__all__ = ["START", "controls", "real"]
+# so few tokens that a row of weights is shown with its numbers
+SHORT = "The animal was tired, so it slept."
 
 
 def controls() -> tuple[Control, ...]:
     """A sentence and a divisor."""
-    return text_control(), Pick("by", ("none", "root", "whole"), "none")
+    return text_control(SHORT), Pick("by", ("none", "root", "whole"), "none")
 
 
 def real(ask: Ask) -> Card:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnviz.call import Capture
-from attnviz.capture.fates import dead_rows
+from attnviz.capture.fates import FATES, dead_rows
 from attnviz.capture.run import capture
 from attnviz.course.masks import LESSON, scaled_scores
 from attnviz.course.masks_code import N, multihead_weights
@@ -117,7 +117,7 @@ def test_a_padded_decoder_needs_both_masks_and_leaves_rows_empty() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_numbers_for_infinity_differ_where_a_row_is_empty(dtype: torch.dtype) -> None:
-    rows = {fill: masked_with(fill, dtype)[1] for fill in FILLS}
+    rows = {fill: masked_with(fill, dtype) for fill in FILLS}
     assert 0 < float(rows["ten"][0, 2:].sum()) < 1e-3
     for fill in FILLS[1:]:
         assert (rows[fill][0, 2:] == 0).all()
@@ -155,7 +155,8 @@ def test_the_fates_are_what_the_interfaces_gave_now() -> None:
     assert card.question.right == found["sdpa"] == "zero"
     assert found["multihead_weights"] == found["multihead_fast"] == "nan"
     assert found["transformers"] == "uniform"
-    assert card.numbers["kinds"] == 3 and len(card.reveal) == 5
+    assert card.numbers["kinds"] == 3 and isinstance(card.reveal[0], Board)
+    assert [panel.name for panel in card.reveal[0].panels] == list(FATES)
 
 
 @pytest.mark.parametrize("seed", range(3))
