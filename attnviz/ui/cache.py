@@ -22,10 +22,11 @@ import streamlit as st
 from jaxtyping import Float32, UInt8
 
 import attnviz
-from attnviz.ui import building, sources
+from attnviz.ui import building, sources, trainings
 from attnviz.ui.groups import Group, groups
 from attnviz.ui.sampling import GREEDY, Sampling
 from attnviz.ui.sources import Source
+from attnviz.ui.trainings import Training
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from attnviz.call import AttentionCall, Capture
     from attnviz.capture.fates import DeadRow
     from attnviz.capture.generation import Generation
+    from attnviz.course.birth import Effects, Snapshot
     from attnviz.course.recipe import Lesson
     from attnviz.metrics import HeadRole
     from attnviz.models.loaded import LoadedModel
@@ -50,6 +52,7 @@ MAX_KEY_CHARS = 2000
 MAX_PYRAMIDS = 8  # the largest keeps 13 MB
 MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
 MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
+MAX_TRAININGS = 6
 MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
 
 # one forward pass at a time per core serves many sessions better than one pass on all cores:
@@ -356,6 +359,43 @@ def _written(value: object) -> str:
         return f"[{', '.join(map(_written, value))}]"
     pixels = getattr(value, "tobytes", None)
     return repr(value) if pixels is None else sha256(pixels()).hexdigest()
+
+
+def training(seed: int) -> Training:
+    """The training of a seed: begun when it is first asked for, kept when it is over."""
+    return _training(seed)
+
+
+def forget_training(seed: int) -> None:
+    """Train anew when that seed is asked for again."""
+    _training.clear(seed)
+
+
+@st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=Training.stop)
+def _training(seed: int) -> Training:
+    with _loading:
+        from attnviz.course import birth
+
+    def train(cancel: threading.Event) -> "Iterator[Snapshot]":
+        import torch
+
+        torch.set_num_threads(TORCH_THREADS)
+        return birth.train(seed, steps=birth.STEPS, cancel=cancel)
+
+    birth.require_seed(seed)
+    return trainings.start(seed, birth.STEPS, train)
+
+
+def ablations(training: Training) -> "Effects":
+    """The scores of a training that is done, whole and without each head of its first layer."""
+    return _ablations(training.seed, training)
+
+
+@st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False)
+def _ablations(seed: int, _training: Training) -> "Effects":
+    from attnviz.course import birth
+
+    return birth.effects(birth.restored(_training.snapshots[-1]))
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

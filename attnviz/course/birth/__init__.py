@@ -12,7 +12,7 @@ heads"; positions reach queries and keys only (Press et al. 2021, "Shortformer")
 from attnviz.course.birth.ablation import ABLATIONS, Ablation, Effect, Effects, ablated, effects
 from attnviz.course.birth.alphabet import LETTERS, MOST_LETTERS, encode, example, labels
 from attnviz.course.birth.scores import Scores, chance, measure
-from attnviz.course.birth.training import STEPS, Snapshot, attention, restored, train
+from attnviz.course.birth.training import STEPS, Snapshot, attention, require_seed, restored, train
 
 __all__ = [
     "LETTERS",
@@ -32,6 +32,7 @@ __all__ = [
     "example",
     "labels",
     "measure",
+    "require_seed",
     "restored",
     "train",
 ]

@@ -26,7 +26,7 @@ from attnviz.lessons.content import LessonTexts, fill
 from attnviz.ui import inputs, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView
-from attnviz.ui.learn import place, real
+from attnviz.ui.learn import birth, place, real
 
 CHART_PX = 760
 CHART_CONFIG = {"displayModeBar": False, "scrollZoom": False}
@@ -39,18 +39,20 @@ def show(
     picture: Picture,
     name: str,
     answers: Mapping[str, str],
-    compact: bool = False,
+    narrow: bool = False,
 ) -> None:
-    """Draw a picture; `name` tells it from others of its card, `compact` fits it into a column."""
+    """Draw a picture; `name` tells it from others of its card, `narrow` fits it into a column."""
     key = f"learn.{card.name}.{name}"
     if isinstance(picture, Board):
-        _board(lang, texts, card, picture, key, answers, compact)
+        _board(lang, texts, card, picture, key, answers, narrow)
     elif isinstance(picture, Chart):
         _chart(lang, texts, card, picture, key)
     elif isinstance(picture, Code):
         st.code(picture.source, language="python")
     elif isinstance(picture, Real):
         real.show(lang, picture)
+    else:
+        birth.show(lang, picture.seed)
 
 
 def _chart(lang: Language, texts: LessonTexts, card: Card, chart: Chart, key: str) -> None:
@@ -76,7 +78,7 @@ def _board(
     picture: Board,
     key: str,
     answers: Mapping[str, str],
-    compact: bool,
+    narrow: bool,
 ) -> None:
     is_open = progress.is_open(card, answers)
     asking = _asking(card, picture)
@@ -96,7 +98,7 @@ def _board(
         revealed=not is_open,
         asks=asking.name if asking is not None else None,
         is_open=is_open,
-        compact=compact,
+        narrow=narrow,
         chosen=chosen,
         right=found is not None and found.right,
     )

@@ -96,7 +96,7 @@ def _choice(
             if option in question.pictures:
                 picture = question.pictures[option]
                 pictures.show(
-                    lang, texts, built, picture, f"option.{option}", answers, compact=True
+                    lang, texts, built, picture, f"option.{option}", answers, narrow=True
                 )
             st.button(
                 f"✓ {title}" if option == shown and not is_open else title,

@@ -32,7 +32,7 @@ STRING_KEYS: tuple[str, ...] = (
 class BoardView:
     """A board with its captions by panel name; the chosen cell of the asking panel, if any.
 
-    `is_open` while an answer is awaited; `compact` draws wider matrices without their numbers.
+    `is_open` while an answer is awaited; `narrow` draws wider matrices without their numbers.
     """
 
     board: Board
@@ -42,7 +42,7 @@ class BoardView:
     chosen: Cell | None = None
     right: bool = False
     is_open: bool = False
-    compact: bool = False
+    narrow: bool = False
 
 
 def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
@@ -65,7 +65,7 @@ def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
         "chosen": chosen,
         "right": view.right,
         "open": view.is_open,
-        "compact": view.compact,
+        "narrow": view.narrow,
     }
     return pack(header, arrays)
 

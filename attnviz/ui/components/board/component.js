@@ -16,7 +16,7 @@ import { isSmall, makeTable, markTable } from "./table.js";
  *   signed: boolean, sums: string, hidden: boolean, marked: number[][], asks: boolean}} Panel
  */
 /** @typedef {{strings: Record<string, string>, panels: Panel[], chosen: number[] | null, right: boolean,
- *   open: boolean, compact: boolean}} BoardHeader */
+ *   open: boolean, narrow: boolean}} BoardHeader */
 
 /** Streamlit calls this with new data or a new theme. */
 export default function board(/** @type {any} */ component) {
@@ -50,7 +50,7 @@ function makePart(/** @type {any} */ view, /** @type {Panel} */ panel, /** @type
     choose: (/** @type {number} */ row, /** @type {number} */ column) => choose(view, place, row, column),
     say: (/** @type {string} */ text) => { view.status.textContent = text; },
   };
-  const made = isSmall(panel, view.header.compact) ? makeTable(view, panel, data, on) : drawHeatmap(view, panel, data, on);
+  const made = isSmall(panel, view.header.narrow) ? makeTable(view, panel, data, on) : drawHeatmap(view, panel, data, on);
   const before = panel.before ? el("span", { class: "av-board-before" }, panel.before) : null;
   const figure = el("figure", { class: "av-board-panel", dataset: { panel: panel.name } }, el("figcaption", {}, panel.caption), made.node);
   return { ...made, panel, node: el("div", { class: "av-board-part" }, before, figure) };

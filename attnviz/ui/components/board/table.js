@@ -8,12 +8,12 @@ import { moveBy } from "../shared/panel.js";
 
 const MOST_COLUMNS = 12;
 const MOST_CELLS = 144;
-const MOST_COMPACT = 4;
+const MOST_NARROW = 4;
 const MINUS_INFINITY = "−∞";
 
 /** Whether a matrix fits the page, or a column of it, with its numbers. */
-export function isSmall(/** @type {import("./component.js").Panel} */ panel, /** @type {boolean} */ compact) {
-  return panel.columns.length <= (compact ? MOST_COMPACT : MOST_COLUMNS) && panel.rows.length * panel.columns.length <= MOST_CELLS;
+export function isSmall(/** @type {import("./component.js").Panel} */ panel, /** @type {boolean} */ narrow) {
+  return panel.columns.length <= (narrow ? MOST_NARROW : MOST_COLUMNS) && panel.rows.length * panel.columns.length <= MOST_CELLS;
 }
 
 /** The place of a value in the colours of its panel, and the colours: two-sided and symmetric for signed values. */

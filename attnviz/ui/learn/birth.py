@@ -1,0 +1,178 @@
+"""The training of lesson "A circuit is born", live: start it, watch it, scrub through it.
+
+In: a seed. Out: a curve that grows while the training runs, what two heads attend to at any of its
+moments, and the scores with each head taken away. Everything is computed by `attnviz.course.birth`.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from attnviz.errors import BadInput
+from attnviz.figures import charts
+from attnviz.i18n import Language, text
+from attnviz.lessons.card import Board, Panel
+from attnviz.ui import cache, frame, inputs, state
+from attnviz.ui.components import board as boards
+from attnviz.ui.components.board import BoardView
+from attnviz.ui.trainings import Training
+
+if TYPE_CHECKING:
+    from attnviz.course.birth import Snapshot
+    from attnviz.types import HeadId
+
+POLL_S = 0.5
+CHART_PX = 760
+MOST_TYPED = 24
+
+
+def show(lang: Language, seed: int) -> None:
+    """The training of a seed, as far as it is."""
+    name = f"birth.{seed}"
+    if not state.kept(name):
+        st.button(
+            text(lang, "birth.start"),
+            key=state.widget_key(name),
+            type="primary",
+            on_click=state.keep,
+            args=(name, True),
+        )
+        return
+    training = cache.training(seed)
+    if training.over:
+        _over(lang, training, name)
+    else:
+        _running(lang, training)
+
+
+@st.fragment(run_every=POLL_S)
+def _running(lang: Language, training: Training) -> None:
+    """The curve so far, and a way to stop it; the page runs again when it is over."""
+    if training.over:
+        st.rerun()
+    said = "birth.waiting" if training.state == "waiting" else "birth.running"
+    step = round(training.fraction * training.n_steps)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = text(lang, said, step=step, steps=training.n_steps)
+        st.progress(training.fraction, text=shown, width="stretch")
+        st.button(
+            text(lang, "birth.stop"),
+            key=state.widget_key("birth.stop"),
+            on_click=training.stop,
+        )
+    if training.snapshots:
+        _curve(lang, training.snapshots, None)
+
+
+def _over(lang: Language, training: Training, name: str) -> None:
+    if training.error is not None:
+        raise training.error
+    if training.state == "stopped":
+        st.info(text(lang, "birth.stopped"))
+        st.button(
+            text(lang, "birth.again"),
+            key=state.widget_key(f"{name}.again"),
+            on_click=_again,
+            args=(training.seed,),
+        )
+        return
+    _timeline(lang, training)
+    _ablation(lang, training)
+
+
+def _again(seed: int) -> None:
+    cache.forget_training(seed)
+
+
+@st.fragment
+def _timeline(lang: Language, training: Training) -> None:
+    """The curve with a moment marked, and what two heads attend to at that moment."""
+    by_step = {snapshot.step: snapshot for snapshot in training.snapshots}
+    step = st.select_slider(
+        text(lang, "birth.moment"),
+        list(by_step),
+        value=max(by_step),
+        key=state.widget_key(f"birth.{training.seed}.moment"),
+    )
+    _curve(lang, training.snapshots, float(step))
+    from attnviz.course import birth
+
+    typed = st.text_input(
+        text(lang, "birth.letters"),
+        birth.example(),
+        key=state.widget_key("birth.letters"),
+        max_chars=MOST_TYPED,
+        help=text(lang, "birth.letters_help"),
+    )
+    try:
+        tokens = birth.encode(typed)
+    except BadInput as error:
+        frame.say(lang, error)
+        return
+    last = training.snapshots[-1].repeated
+    weights = birth.attention(birth.restored(by_step[step]), tokens)
+    _heads(lang, weights, birth.labels(tokens), (last.previous_head, last.induction_head))
+
+
+def _heads(
+    lang: Language, weights: np.ndarray, letters: tuple[str, ...], heads: "Sequence[HeadId]"
+) -> None:
+    panels = tuple(
+        _panel(name, weights[head.layer, head.head], letters)
+        for name, head in zip(("previous", "induction"), heads, strict=True)
+    )
+    captions = {
+        panel.name: text(lang, f"birth.{panel.name}_head", head=str(head))
+        for panel, head in zip(panels, heads, strict=True)
+    }
+    view = BoardView(Board(panels), captions, narrow=True)
+    data = boards.pack_board(view, inputs.strings(lang, boards.STRING_KEYS))
+    boards.show_board(data, state.component_key("birth.heads"))
+
+
+def _panel(name: str, weights: np.ndarray, letters: tuple[str, ...]) -> Panel:
+    return Panel(name, weights.astype(np.float64), rows=letters, columns=letters, signed=False)
+
+
+def _curve(lang: Language, snapshots: "Sequence[Snapshot]", step: float | None) -> None:
+    """Scores against steps: both kinds of attention, the control, and what is predicted right."""
+    steps = np.array([snapshot.step for snapshot in snapshots], dtype=np.float64)
+    values = {
+        "induction": [snapshot.repeated.best_induction for snapshot in snapshots],
+        "previous": [snapshot.repeated.best_previous for snapshot in snapshots],
+        "accuracy": [snapshot.repeated.accuracy for snapshot in snapshots],
+        "control": [snapshot.fresh.best_induction for snapshot in snapshots],
+    }
+    lines = [
+        charts.Line(text(lang, f"birth.{name}"), steps, np.array(of, dtype=np.float64))
+        for name, of in values.items()
+    ]
+    x, y = text(lang, "birth.step"), text(lang, "birth.score")
+    figure = charts.chart(lines, x, y, marked_x=step)
+    st.plotly_chart(
+        figure,
+        key=state.widget_key("birth.curve"),
+        config={"displayModeBar": False, "scrollZoom": False},
+        width=CHART_PX,
+        alt=text(lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)),
+    )
+
+
+def _ablation(lang: Language, training: Training) -> None:
+    """The scores whole, and without each head of the first layer."""
+    found = cache.ablations(training)
+    st.markdown(text(lang, "birth.ablation"))
+    columns = [text(lang, f"birth.{name}") for name in ("without", "induction", "accuracy")]
+    rows = [(text(lang, "birth.nothing"), found.before)]
+    previous = training.snapshots[-1].repeated.previous_head
+    for effect in found.without:
+        how = text(lang, f"birth.{effect.ablation}", head=str(effect.head))
+        mark = " ←" if effect.head == previous else ""
+        rows.append((f"{how}{mark}", effect.after))
+    shown = [
+        (name, f"{scores.best_induction:.2f}", f"{scores.accuracy:.2f}") for name, scores in rows
+    ]
+    st.table([dict(zip(columns, row, strict=True)) for row in shown], hide_index=True)
+    st.caption(text(lang, "birth.mark", head=str(previous)))

@@ -1,0 +1,84 @@
+"""The live training: it starts, ends, can be scrubbed, and its heads can be taken away."""
+
+import time
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.course import birth
+from attnviz.ui import cache, state
+from tests.pages.conftest import sent
+
+KEY = state.widget_key
+STEPS = 40
+SEED = 998
+
+
+def app_of_training() -> None:
+    from attnviz.ui.learn import birth
+
+    birth.show("en", 998)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training of two snapshots after the first; the app keeps nothing of an earlier one."""
+    monkeypatch.setattr(birth, "STEPS", STEPS)
+    cache.forget_training(SEED)
+
+
+def trained() -> AppTest:
+    app = AppTest.from_function(app_of_training, default_timeout=60).run()
+    app.button(key=KEY(f"birth.{SEED}")).click().run()
+    training = cache.training(SEED)
+    deadline = time.monotonic() + 60
+    while not training.over:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return app.run()
+
+
+def test_a_training_is_shown_moment_by_moment(short: None) -> None:
+    app = trained()
+    assert not app.exception
+    slider = app.select_slider(key=KEY(f"birth.{SEED}.moment"))
+    assert slider.options == ["0", "20", "40"]
+    header, arrays = sent(app)
+    last = cache.training(SEED).snapshots[-1]
+    tokens = birth.encode(birth.example())
+    weights = birth.attention(birth.restored(last), tokens)
+    heads = (last.repeated.previous_head, last.repeated.induction_head)
+    for place, head in enumerate(heads):
+        np.testing.assert_allclose(
+            arrays[f"values{place}"], weights[head.layer, head.head], atol=1e-6
+        )
+        assert str(head) in header["panels"][place]["caption"]
+    app.text_input(key=KEY("birth.letters")).set_value("A1").run()
+    assert app.error
+    app.text_input(key=KEY("birth.letters")).set_value("abcabc").run()
+    assert not app.error
+    assert sent(app)[0]["panels"][0]["rows"] == list("ABCABC")
+
+
+def test_heads_are_taken_away_one_by_one(short: None) -> None:
+    app = trained()
+    (table,) = app.table
+    found = cache.ablations(cache.training(SEED))
+    assert len(table.value) == 1 + len(found.without)
+    column = i18n.text("en", "birth.induction")
+    assert table.value[column].tolist()[0] == f"{found.before.best_induction:.2f}"
+
+
+def test_a_stopped_training_can_be_begun_again(short: None) -> None:
+    app = AppTest.from_function(app_of_training, default_timeout=60).run()
+    cache.training(SEED).stop()
+    while not cache.training(SEED).over:
+        time.sleep(0.02)
+    if cache.training(SEED).state == "stopped":
+        app.button(key=KEY(f"birth.{SEED}")).click().run()
+        assert [info.value for info in app.info] == [i18n.text("en", "birth.stopped")]
+        app.button(key=KEY(f"birth.{SEED}.again")).click().run()
+    assert cache.training(SEED).state != "stopped"
+    cache.training(SEED).stop()
