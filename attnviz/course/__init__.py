@@ -15,6 +15,7 @@ SLUGS: tuple[str, ...] = (
     "scale",
     "masks",
     "heads",
+    "positions",
     "places",
     "patches",
     "real",
