@@ -11,5 +11,6 @@ from pathlib import Path
 import streamlit as st
 
 import attnviz
+from attnviz.ui import listening
 
-app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py")
+app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py", routes=listening.routes())

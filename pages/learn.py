@@ -1,14 +1,16 @@
 """Learn: lessons of cards, each with a live picture, a question to predict, and its answer.
 
-Reads lesson, card and answers from the view, builds the card from the library, draws it.
+Reads lesson, card, answers and class from the view, builds the card from the library, draws it.
 """
 
-from attnviz.ui import learn
+from attnviz.ui import classroom, learn
 
 
 def main() -> None:
     """Draw the page."""
-    learn.show()
+    if not classroom.show():
+        learn.show()
+        classroom.offer.show()
 
 
 main()

@@ -13,10 +13,9 @@ from attnviz.course.recipe import Ask, CaptureText, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
 from attnviz.lessons.card import Panel, Real
-from attnviz.lessons.sheet import Printed, Sheet
+from attnviz.lessons.sheet import LAST_SEED, Printed, Sheet
 from attnviz.lessons.worksheet import worksheet
 
-LAST_SEED = 9999
 MOST_TOKENS = 14  # more columns than this do not fit on paper
 
 

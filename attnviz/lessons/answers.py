@@ -4,9 +4,11 @@ In: a `Sheet`. Out: HTML. Numbers have as many digits as their tolerance asks fo
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from html import escape
 
+from attnviz.i18n import Language, text
 from attnviz.lessons.card import (
     Board,
     Card,
@@ -59,44 +61,50 @@ def _solved(sheet: Sheet, place: int, card: Card, question: Question) -> str:
 def _right(sheet: Sheet, card: Card, question: Question) -> str:
     match question:
         case NumberQuestion():
-            return escape(_exact(question))
+            return escape(exact(question.answer, question.tolerance))
         case CellQuestion():
-            said = _cells(sheet, card, question)
-            return f"{inline(sheet.say(card, f'panel.{question.panel}'))}: {said}"
+            said = " · ".join(cells(card, sheet.lang, question.panel, question.right))
+            return f"{inline(sheet.say(card, f'panel.{question.panel}'))}: {escape(said)}"
         case ChoiceQuestion():
             return inline(sheet.say(card, f"option.{question.right}"))
 
 
-def _exact(question: NumberQuestion) -> str:
-    """The answer with as many digits as its tolerance asks for."""
-    if float(question.answer).is_integer():
-        return number(float(question.answer), 0)
-    digits = math.ceil(-math.log10(question.tolerance)) if question.tolerance > 0 else MOST_DECIMALS
-    return number(float(question.answer), min(max(digits, 0), MOST_DECIMALS))
+def exact(answer: float | int, tolerance: float) -> str:
+    """An answer with as many digits as its tolerance asks for.
+
+    >>> exact(0.8909, 0.006), exact(64, 0.5)
+    ('0.891', '64')
+    """
+    if float(answer).is_integer():
+        return number(float(answer), 0)
+    digits = math.ceil(-math.log10(tolerance)) if tolerance > 0 else MOST_DECIMALS
+    return number(float(answer), min(max(digits, 0), MOST_DECIMALS))
 
 
-def _cells(sheet: Sheet, card: Card, question: CellQuestion) -> str:
-    """Every right cell; rows that are right as a whole are named as rows."""
+def cells(card: Card, lang: Language, name: str, found: Collection[Cell]) -> list[str]:
+    """Cells of a card's panel in words; rows that are there as a whole are named as rows."""
     panel = next(
         panel
         for shown in card.pictures
         if isinstance(shown, Board)
         for panel in shown.panels
-        if panel.name == question.panel
+        if panel.name == name
     )
     width = panel.values.shape[1]
-    by_row: dict[int, list[Cell]] = {}
-    for cell in sorted(question.right):
-        by_row.setdefault(cell[0], []).append(cell)
+    by_row: dict[int, list[int]] = {}
+    for row, column in sorted(found):
+        by_row.setdefault(row, []).append(column)
     said = []
-    for row, cells in by_row.items():
-        if len(cells) == width > 1:
-            said.append(sheet.own("row", row=_name(panel.rows, row)))
+    for row, columns in by_row.items():
+        of_row = _name(panel.rows, row)
+        if len(columns) == width > 1:
+            said.append(text(lang, "worksheet.row", row=of_row))
             continue
-        for _, column in cells:
-            names = {"row": _name(panel.rows, row), "column": _name(panel.columns, column)}
-            said.append(sheet.own("cell", **names))
-    return " · ".join(said)
+        said += [
+            text(lang, "worksheet.cell", row=of_row, column=_name(panel.columns, column))
+            for column in columns
+        ]
+    return said
 
 
 def _name(names: tuple[str, ...], place: int) -> str:

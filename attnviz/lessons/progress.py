@@ -13,6 +13,7 @@ from attnviz.lessons.card import Card, CellQuestion, ChoiceQuestion, NumberQuest
 from attnviz.lessons.grade import Answer, Verdict, grade
 
 SHOWN = "?"
+HELD = "~"  # before an answer that is noted and judged later, as in a class
 MOST_CHARS = 2000
 MOST_ENTRIES = 24
 
@@ -69,12 +70,22 @@ def number(text: str) -> float | None:
     return found if abs(found) < 1e12 else None
 
 
+def given(name: str, answers: Mapping[str, str]) -> str:
+    """What a learner answered to the card of that name; "" for nothing."""
+    found = answers.get(name, "").removeprefix(HELD)
+    return "" if found == SHOWN else found
+
+
+def is_held(name: str, answers: Mapping[str, str]) -> bool:
+    """Whether the card of that name does not judge yet."""
+    return answers.get(name, "").startswith(HELD)
+
+
 def verdict(card: Card, answers: Mapping[str, str]) -> Verdict | None:
     """How the card's question was answered; None where it was not, or the answer was shown."""
-    given = answers.get(card.name, "")
-    if card.question is None or given in ("", SHOWN):
+    if card.question is None or is_held(card.name, answers):
         return None
-    answer = answer_of(card.question, given)
+    answer = answer_of(card.question, given(card.name, answers))
     return None if answer is None else grade(card.question, answer)
 
 

@@ -14,7 +14,6 @@ from dataclasses import astuple, dataclass, field, replace
 from attnviz.errors import BadInput, TooLarge
 
 SEAT_BYTES = 12
-RIGHT = "right"
 LABEL = re.compile(r"[A-Za-z0-9_]{1,40}")
 
 CardName = tuple[str, str]
@@ -32,6 +31,7 @@ class Bounds:
     idle_s: float = 2 * 3600.0
     total_s: float = 12 * 3600.0
     present_s: float = 45.0
+    watchers: int = 500
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,10 @@ class Tally:
 
 @dataclass(eq=False)
 class Member:
-    """A follower: when it was last here, and its answer for each card."""
+    """A follower: when it was last here, how many pages of it listen, its answer for each card."""
 
     seen: float
+    listening: int = 0
     answers: dict[CardName, str] = field(default_factory=dict)
 
 
@@ -121,12 +122,21 @@ class Room:
             self.changes += not self._is_here(member, now)
             member.seen = self.touched = now
 
-    def leave(self, seat: str) -> None:
-        """Note that a member went; its answers stay, and it may come back."""
+    def listen(self, seat: str, now: float) -> None:
+        """Note that a page of a member listens: it is here until that page leaves."""
         member = self.members.get(seat)
         if member is not None:
-            member.seen = float("-inf")
-            self.changes += 1
+            self.see(seat, now)
+            member.listening += 1
+
+    def leave(self, seat: str) -> None:
+        """Note that a page went; with its last one the member. Its answers stay."""
+        member = self.members.get(seat)
+        if member is not None:
+            member.listening = max(member.listening - 1, 0)
+            if not member.listening:
+                member.seen = float("-inf")
+                self.changes += 1
 
     def answer(self, seat: str, card: CardName, label: str, now: float) -> None:
         """Keep a member's answer for the card on the stage; it may change until the reveal."""
@@ -141,7 +151,7 @@ class Room:
         if not LABEL.fullmatch(label):
             raise BadInput(f"{label!r} is not the name of an answer", code="bad_label", asked=label)
         self.see(seat, now)
-        _check("answers", len(member.answers.keys() | {card}), self.bounds.answers)
+        check_count("answers", len(member.answers.keys() | {card}), self.bounds.answers)
         if member.answers.get(card) != label:
             member.answers[card] = label
             self.changes += 1
@@ -153,13 +163,15 @@ class Room:
         return Tally(counts, sum(self._is_here(each, now) for each in self.members.values()))
 
     def _is_here(self, member: Member, now: float) -> bool:
-        return now - member.seen < self.bounds.present_s
+        return member.listening > 0 or now - member.seen < self.bounds.present_s
 
     def _make_room(self, now: float) -> None:
         """Let the member go that is away for longest, where the room is full."""
         if len(self.members) < self.bounds.members:
             return
-        seat, member = min(self.members.items(), key=lambda item: item[1].seen)
+        seat, member = min(
+            self.members.items(), key=lambda item: (self._is_here(item[1], now), item[1].seen)
+        )
         if self._is_here(member, now):
             limit = self.bounds.members
             raise TooLarge(
@@ -174,10 +186,11 @@ class Room:
 
 def check_size(stage: Stage, bounds: Bounds) -> None:
     """Refuse a stage that is longer than any card needs."""
-    _check("characters", sum(len(str(part)) for part in astuple(stage)), bounds.stage_chars)
+    check_count("characters", sum(len(str(part)) for part in astuple(stage)), bounds.stage_chars)
 
 
-def _check(unit: str, found: int, limit: int) -> None:
+def check_count(unit: str, found: int, limit: int) -> None:
+    """Refuse more than a room keeps."""
     if found > limit:
         raise TooLarge(
             f"a room keeps {limit} {unit}, not {found}",

@@ -15,7 +15,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from attnviz.errors import BadInput, TooLarge
-from attnviz.lessons.room import Bounds, CardName, Room, Stage, Tally, Watcher, check_size
+from attnviz.lessons.room import (
+    Bounds,
+    CardName,
+    Room,
+    Stage,
+    Tally,
+    Watcher,
+    check_count,
+    check_size,
+)
 
 # no 0 and O, no 1 and I: 32 signs, 5 bits each
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -98,8 +107,13 @@ class Rooms:
         with self._room(code) as room:
             room.see(seat, self._clock())
 
+    def listen(self, code: str, seat: str) -> None:
+        """Note that a page of a member listens, until `leave`."""
+        with self._room(code) as room:
+            room.listen(seat, self._clock())
+
     def leave(self, code: str, seat: str) -> None:
-        """Note that a member went."""
+        """Note that a page of a member went."""
         with self._room(code) as room:
             room.leave(seat)
 
@@ -118,6 +132,7 @@ class Rooms:
     def watch(self, code: str, watcher: Watcher) -> Callable[[], None]:
         """Have `watcher` called after each change of a room; call what is returned to stop."""
         with self._room(code) as room:
+            check_count("pages", len(room.watchers) + 1, self.bounds.watchers)
             room.watchers.append(watcher)
 
         def stop() -> None:

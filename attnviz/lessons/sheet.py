@@ -28,6 +28,8 @@ from attnviz.lessons.markup import inline
 from attnviz.lessons.plotted import chart
 from attnviz.lessons.printed import Say, board, matrix
 
+LAST_SEED = 9999  # of worksheets
+
 
 @dataclass(frozen=True, eq=False)
 class Printed:

@@ -37,6 +37,8 @@ WRITTEN_FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
 }
 SLUGS = dict.fromkeys(("lesson", "card"))
 SLUG = re.compile(r"[a-z0-9_-]{0,40}")
+SECRETS = dict.fromkeys(("room", "host", "seat"))
+SECRET = re.compile(r"[A-Za-z0-9_-]{0,40}")
 
 
 def _slug(name: str, raw: object) -> tuple[Any, bool]:
@@ -45,11 +47,18 @@ def _slug(name: str, raw: object) -> tuple[Any, bool]:
     return (raw, True) if fits else (None, False)
 
 
+def _secret(name: str, raw: object) -> tuple[Any, bool]:
+    """A class's code, its presenter's key or a member's id; what it opens is seen later."""
+    fits = isinstance(raw, str) and SECRET.fullmatch(raw) is not None
+    return (raw, True) if fits else (None, False)
+
+
 CHECKS: tuple[tuple[Mapping[str, Any], Callable[[str, object], tuple[Any, bool]]], ...] = (
     (numbers.COUNTS, numbers.count),
     (numbers.FRACTIONS, numbers.fraction),
     (options.DEFAULTS, options.checked),
     (SLUGS, _slug),
+    (SECRETS, _secret),
 )
 
 
@@ -107,6 +116,9 @@ class View:
     card: str = ""
     values: str = ""
     answers: str = ""
+    room: str = ""
+    host: str = ""
+    seat: str = ""
     model_b: str = ""
     text_b: str = ""
     target_b: str = ""

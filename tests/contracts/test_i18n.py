@@ -81,7 +81,7 @@ def test_every_model_and_page_has_its_texts() -> None:
 STRING = re.compile(r"\bstrings(?:\.(\w+)|\[\"(\w+)\"\])")
 COMPONENTS = (
     *("alignment", "bars", "grid", "head", "pad", "patches", "similarity", "steps", "masks"),
-    *("tiles", "writing"),
+    *("tiles", "writing", "board", "listener"),
 )
 
 

@@ -116,22 +116,28 @@ def _controls(lang: Language, texts: LessonTexts, at: Place) -> None:
         return
     for column, control in zip(st.columns(len(controls)), controls, strict=True):
         with column:
-            _control(lang, texts, at.recipe, control, at.values)
+            _control(texts, at.recipe, control, at.values, at.led)
 
 
 def _control(
-    lang: Language,
     texts: LessonTexts,
     recipe: "Recipe",
     control: Control,
     values: Mapping[str, Value],
+    led: bool,
 ) -> None:
     name = f"learn.{recipe.name}.{control.name}"
     label = texts.of(recipe.name, f"control.{control.name}")
     key, args = state.show_in_widget(name, values[control.name]), (recipe.name, control.name, name)
     if isinstance(control, Slider):
         st.select_slider(
-            label, control.stops, format_func=_short, key=key, on_change=_take_value, args=args
+            label,
+            control.stops,
+            format_func=_short,
+            key=key,
+            on_change=_take_value,
+            args=args,
+            disabled=led,
         )
     elif isinstance(control, Pick):
         st.segmented_control(
@@ -141,10 +147,16 @@ def _control(
             key=key,
             on_change=_take_value,
             args=args,
+            disabled=led,
         )
     else:
         st.text_input(
-            label, max_chars=control.most_chars, key=key, on_change=_take_value, args=args
+            label,
+            max_chars=control.most_chars,
+            key=key,
+            on_change=_take_value,
+            args=args,
+            disabled=led,
         )
 
 

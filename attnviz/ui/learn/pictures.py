@@ -4,7 +4,8 @@ In: a picture of `attnviz.lessons.card` with the card's texts. Out: a drawn pict
 cells answer the card's question takes answers until the right one was given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -26,6 +27,7 @@ from attnviz.lessons.content import LessonTexts, fill
 from attnviz.ui import inputs, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView
+from attnviz.ui.components.selection import ignore
 from attnviz.ui.learn import birth, place, real
 
 CHART_PX = 760
@@ -87,10 +89,9 @@ def _board(
         for panel in picture.panels
     }
     found = progress.verdict(card, answers)
-    given = answers.get(card.name, "")
     chosen = None
-    if asking is not None and found is not None and card.question is not None:
-        answer = progress.answer_of(card.question, given)
+    if asking is not None and card.question is not None:
+        answer = progress.answer_of(card.question, progress.given(card.name, answers))
         chosen = answer if isinstance(answer, tuple) else None
     view = BoardView(
         picture,
@@ -100,14 +101,38 @@ def _board(
         is_open=is_open,
         narrow=narrow,
         chosen=chosen,
-        right=found is not None and found.right,
+        right=None if found is None else found.right,
+        reports=_leads(),
+        pointed=_pointed(key),
     )
     data = boards.pack_board(view, inputs.strings(lang, boards.STRING_KEYS))
     component = state.component_key(key)
-    if asking is not None and is_open:
-        boards.show_board(data, component, partial(_take_cell, component, asking, card.name))
-    else:
-        boards.show_board(data, component)
+    take = partial(_take_cell, component, asking, card.name) if asking and is_open else ignore
+    if _leads():
+        take = partial(_take_point, component, picture, key, take)
+    boards.show_board(data, component, take)
+
+
+def _leads() -> bool:
+    found = place.pointing()
+    return found is not None and found.leads
+
+
+def _pointed(key: str) -> tuple[int, int, int] | None:
+    """The cell of a picture that the class is pointed at."""
+    found = place.pointing()
+    return found.at if found is not None and found.picture == key else None
+
+
+def _take_point(component: str, picture: Board, key: str, otherwise: Callable[[], None]) -> None:
+    """Point the class at a cell; one that answers the question is an answer instead."""
+    value = state.component_value(component, "cell")
+    before = place.pointing()
+    for number, panel in enumerate(picture.panels):
+        cell = boards.parse_cell(value, panel)
+        if cell is not None and before is not None:
+            place.point(replace(before, picture=key, at=(number, *cell)))
+    otherwise()
 
 
 def _asking(card: Card, picture: Board) -> Panel | None:

@@ -17,17 +17,22 @@ if TYPE_CHECKING:
     from attnviz.course.recipe import Lesson, Recipe
 
 KEPT = "learn.answers"
+POINTING = "learn.pointing"
 NOWHERE = {"lesson": "", "card": "", "values": "", "answers": ""}
 
 
 @dataclass(frozen=True)
 class Place:
-    """A card of a lesson as one learner sees it; `answers` maps cards to answers as text."""
+    """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
+
+    Where `led`, a presenter sets what can be set.
+    """
 
     lesson: "Lesson"
     recipe: "Recipe"
     values: Mapping[str, Value]
     answers: Mapping[str, str]
+    led: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -46,6 +51,41 @@ class Place:
         return self.recipe.build(Ask(self.values, seed, cache.lesson_capture))
 
 
+@dataclass(frozen=True)
+class Pointing:
+    """What a presenter points at on a card: picture, panel, row, column; `leads` for the one."""
+
+    leads: bool = False
+    card: str = ""
+    picture: str = ""
+    at: tuple[int, int, int] = (0, 0, 0)
+
+    def written(self) -> str:
+        """As a stage carries it; "" for nothing."""
+        return "/".join(map(str, (self.picture, *self.at))) if self.picture else ""
+
+    @staticmethod
+    def read(card: str, written: str) -> "Pointing":
+        """What a follower of that stage is shown."""
+        picture, *at = written.split("/")
+        return (
+            Pointing(card=card, picture=picture, at=(int(at[0]), int(at[1]), int(at[2])))
+            if at
+            else Pointing(card=card)
+        )
+
+
+def pointing() -> Pointing | None:
+    """What is pointed at in a class; None outside of one."""
+    found: Pointing | None = state.kept(POINTING)
+    return found
+
+
+def point(found: Pointing | None) -> None:
+    """Point at a cell, or at none."""
+    state.keep(POINTING, found)
+
+
 def of(lesson: "Lesson") -> Place:
     """Where the view says the learner is; the first card where it names none of the lesson's."""
     view = state.current()
@@ -54,6 +94,13 @@ def of(lesson: "Lesson") -> Place:
     asked = progress.parse(view.values) if recipe.name == view.card else {}
     given = {name: of for name, of in progress.parse(view.answers).items() if name in known}
     return Place(lesson, recipe, recipe.checked(_typed(recipe, asked)), given)
+
+
+def on(slug: str, card: str, values: str) -> Place:
+    """A card of a lesson as it is set, without answers."""
+    lesson = cache.lesson(slug)
+    recipe = lesson.recipe(card)
+    return Place(lesson, recipe, recipe.checked(_typed(recipe, progress.parse(values))), {})
 
 
 def _typed(recipe: "Recipe", asked: Mapping[str, str]) -> dict[str, object]:

@@ -23,7 +23,7 @@ def show(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, 
     name = built.name
     with st.container(border=True):
         st.markdown(f"**{text(lang, 'learn.predict')}** {_say(texts, built, 'question')}")
-        given, is_open = answers.get(name, ""), progress.is_open(built, answers)
+        given, is_open = progress.given(name, answers), progress.is_open(built, answers)
         match built.question:
             case NumberQuestion():
                 _number(lang, name, given, is_open)
@@ -31,7 +31,10 @@ def show(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, 
                 _choice(lang, texts, built, built.question, answers, is_open)
             case CellQuestion() if is_open:
                 st.caption(text(lang, "learn.click_above"))
-        _verdict(lang, texts, built, answers)
+        if progress.is_held(name, answers):
+            st.caption(text(lang, "learn.held" if given else "learn.asked"))
+            return
+        verdict(lang, texts, built, answers)
         if is_open:
             st.button(
                 text(lang, "learn.show_answer"),
@@ -50,7 +53,7 @@ def _number(lang: Language, name: str, given: str, is_open: bool) -> None:
     widget = f"learn.{name}.answer"
     st.text_input(
         text(lang, "learn.your_number"),
-        key=state.show_in_widget(widget, "" if given == progress.SHOWN else given),
+        key=state.show_in_widget(widget, given),
         max_chars=24,
         disabled=not is_open,
         placeholder=text(lang, "learn.number_placeholder"),
@@ -76,7 +79,7 @@ def _choice(
     is_open: bool,
 ) -> None:
     """The options, with their pictures where they have some."""
-    given = answers.get(built.name)
+    given = progress.given(built.name, answers) or None
     shown = question.right if not is_open else given
     if not question.pictures:
         st.radio(
@@ -115,7 +118,7 @@ def _take_option(name: str) -> None:
         place.answer(name, chosen)
 
 
-def _verdict(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, str]) -> None:
+def verdict(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, str]) -> None:
     """What the answer was worth, in words; the reveal once it is known."""
     unread: str = state.kept("learn.unread") or ""
     if unread and built.name not in answers:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from attnviz.course import SLUGS, lesson
-from attnviz.course.paper import LAST_SEED, MOST_TOKENS, sheet, weights
+from attnviz.course.paper import MOST_TOKENS, sheet, weights
 from attnviz.course.recipe import Ask, CaptureText
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language
@@ -15,6 +15,7 @@ from attnviz.lessons.card import Card, CellQuestion, ChoiceQuestion, NumberQuest
 from attnviz.lessons.content import fill, lesson_texts
 from attnviz.lessons.grade import grade
 from attnviz.lessons.markup import plain
+from attnviz.lessons.sheet import LAST_SEED
 
 SEED = 7
 ALONE = {"meta", "br", "path", "rect"}

@@ -113,6 +113,19 @@ def test_who_drops_and_returns_keeps_its_answer(rooms: Rooms, room: Opened, cloc
     assert (tally.answered, tally.present) == (1, 0)
 
 
+def test_a_member_is_here_while_a_page_of_it_listens(
+    rooms: Rooms, room: Opened, clock: Clock
+) -> None:
+    seat = rooms.join(room.code)
+    rooms.listen(room.code, seat)
+    rooms.listen(room.code, seat)  # a second page, or the same one after a reload
+    clock.now += 10 * rooms.bounds.present_s
+    rooms.leave(room.code, seat)
+    assert rooms.tally(room.code, FIRST.name).present == 1
+    rooms.leave(room.code, seat)
+    assert rooms.tally(room.code, FIRST.name).present == 0
+
+
 def test_an_id_from_elsewhere_is_not_taken(rooms: Rooms, room: Opened) -> None:
     assert rooms.join(room.code, "chosen") != "chosen"
     with refused("no_seat"):
@@ -151,6 +164,9 @@ def test_rooms_members_answers_and_stages_are_bounded(rooms: Rooms, room: Opened
         rooms.answer(room.code, seats[0], ("block", "c"), "right")
     with refused("room_too_large"):
         rooms.show(room.code, room.key, Stage("block", "a", settings="x" * 2000))
+    with refused("room_too_large"):
+        for _ in range(rooms.bounds.watchers + 1):
+            rooms.watch(room.code, lambda: None)
     rooms.create(FIRST), rooms.create(FIRST)
     with refused("rooms_full"):
         rooms.create(FIRST)

@@ -21,7 +21,17 @@ PANELS = (
 
 def packed(revealed: bool) -> bytes:
     captions = {"masked": "Masked", "weights": "<b>Weights</b>"}
-    view = BoardView(Board(PANELS), captions, revealed, asks="masked", chosen=(1, 2), is_open=True)
+    view = BoardView(
+        Board(PANELS),
+        captions,
+        revealed,
+        asks="masked",
+        chosen=(1, 2),
+        right=False,
+        is_open=True,
+        reports=True,
+        pointed=(0, 1, 1),
+    )
     return pack_board(view, strings_of(board.STRING_KEYS, lambda key: key))
 
 

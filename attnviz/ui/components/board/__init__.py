@@ -24,6 +24,7 @@ STRING_KEYS: tuple[str, ...] = (
     "board.hint",
     "board.right",
     "board.wrong",
+    "board.given",
     "board.size",
 )
 
@@ -33,6 +34,8 @@ class BoardView:
     """A board with its captions by panel name; the chosen cell of the asking panel, if any.
 
     `is_open` while an answer is awaited; `narrow` draws wider matrices without their numbers.
+    `right` tells whether that cell is the answer, None where that is not said yet. A board that
+    `reports` sends every cell that is chosen; `pointed` (panel, row, column) stays marked.
     """
 
     board: Board
@@ -40,9 +43,11 @@ class BoardView:
     revealed: bool = True
     asks: str | None = None
     chosen: Cell | None = None
-    right: bool = False
+    right: bool | None = None
     is_open: bool = False
     narrow: bool = False
+    reports: bool = False
+    pointed: tuple[int, int, int] | None = None
 
 
 def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
@@ -66,6 +71,8 @@ def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
         "right": view.right,
         "open": view.is_open,
         "narrow": view.narrow,
+        "reports": view.reports,
+        "pointed": None if view.pointed is None else list(view.pointed),
     }
     return pack(header, arrays)
 

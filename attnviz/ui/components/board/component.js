@@ -1,7 +1,7 @@
 // @ts-check
 // Board: matrices from left to right with the operators between them. Pointing at a cell marks its row and column, and
 // in the factors of a product the row and the column that make it. The cells of a panel that asks are answers.
-// Data: {strings, panels: [Panel], chosen: [row, column] | null, right}; for the i-th panel values, row_sums and
+// Data: {strings, panels: [Panel], chosen: [row, column] | null, right, reports, pointed: [panel, row, column] | null}; for the i-th panel values, row_sums and
 // column_sums f32 and blocked u8.
 
 import { parse } from "../shared/buffer.js";
@@ -15,8 +15,8 @@ import { isSmall, makeTable, markTable } from "./table.js";
  * @typedef {{name: string, caption: string, before: string, rows: string[], columns: string[], decimals: number,
  *   signed: boolean, sums: string, hidden: boolean, marked: number[][], asks: boolean}} Panel
  */
-/** @typedef {{strings: Record<string, string>, panels: Panel[], chosen: number[] | null, right: boolean,
- *   open: boolean, narrow: boolean}} BoardHeader */
+/** @typedef {{strings: Record<string, string>, panels: Panel[], chosen: number[] | null, right: boolean | null,
+ *   open: boolean, narrow: boolean, reports: boolean, pointed: number[] | null}} BoardHeader */
 
 /** Streamlit calls this with new data or a new theme. */
 export default function board(/** @type {any} */ component) {
@@ -40,13 +40,14 @@ function showBoard(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   view.parts = header.panels.map((/** @type {Panel} */ panel, /** @type {number} */ place) => makePart(view, panel, place));
   view.box.replaceChildren(...view.parts.map((/** @type {any} */ part) => part.node));
   for (const part of view.parts) part.draw?.();
+  pointBack(view);
   view.status.textContent = header.open && header.panels.some((/** @type {Panel} */ panel) => panel.asks) ? header.strings.hint : "";
 }
 
 /** One panel: what stands before it, its caption, and its matrix as a table or a heatmap. */
 function makePart(/** @type {any} */ view, /** @type {Panel} */ panel, /** @type {number} */ place) {
   const data = panelData(view, place), on = {
-    point: (/** @type {number | null} */ row, /** @type {number | null} */ column) => point(view, place, row, column),
+    point: (/** @type {number | null} */ row, /** @type {number | null} */ column) => (row === null ? pointBack(view) : point(view, place, row, column)),
     choose: (/** @type {number} */ row, /** @type {number} */ column) => choose(view, place, row, column),
     say: (/** @type {string} */ text) => { view.status.textContent = text; },
   };
@@ -62,6 +63,12 @@ function panelData(/** @type {any} */ view, /** @type {number} */ place) {
   return { values: of("values"), blocked: of("blocked"), rowSums: of("row_sums"), columnSums: of("column_sums") };
 }
 
+/** Marks what someone else points at, where nothing is pointed at here. */
+function pointBack(/** @type {any} */ view) {
+  const [place, row, column] = view.header.pointed ?? [0, null, null];
+  if (view.parts[place]) point(view, place, row, column);
+}
+
 /** Marks a cell's row and column; where the panel is a product, its row in the first factor and its column in the second. */
 function point(/** @type {any} */ view, /** @type {number} */ place, /** @type {number | null} */ row, /** @type {number | null} */ column) {
   const { parts } = view, product = parts[place].panel.before === "=" && parts[place - 1]?.panel.before === "·" && parts[place - 2];
@@ -73,5 +80,5 @@ function point(/** @type {any} */ view, /** @type {number} */ place, /** @type {
 
 function choose(/** @type {any} */ view, /** @type {number} */ place, /** @type {number} */ row, /** @type {number} */ column) {
   const { panel } = view.parts[place];
-  if (panel.asks && view.header.open) view.send("cell", { panel: panel.name, row, column, at: Date.now() });
+  if ((panel.asks && view.header.open) || view.header.reports) view.send("cell", { panel: panel.name, row, column, at: Date.now() });
 }

@@ -51,7 +51,7 @@ function paintHeatmap(/** @type {any} */ view, /** @type {any} */ panel, /** @ty
   ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
   for (const [r, c] of panel.marked) frameBox(ctx, cellRect(geom, r, c), { colour: theme.accent, theme, width: 2 });
   if (state.cursor) frameBox(ctx, cellRect(geom, row, col), { colour: theme.text, theme, width: 1 });
-  if (panel.asks && header.chosen) frameBox(ctx, cellRect(geom, header.chosen[0], header.chosen[1]), { colour: header.right ? theme.primary : theme.danger, theme, width: 3 });
+  if (panel.asks && header.chosen) frameBox(ctx, cellRect(geom, header.chosen[0], header.chosen[1]), { colour: header.right === false ? theme.danger : theme.primary, theme, width: 3 });
   setData(canvas, { plot: [geom.x, geom.y, geom.w, geom.h].join(",") });
   markDrawn(canvas);
 }

@@ -68,9 +68,9 @@ function makeCell(/** @type {any} */ view, /** @type {any} */ panel, /** @type {
   return cell;
 }
 
-function showAnswer(/** @type {HTMLElement | undefined} */ cell, /** @type {boolean} */ right, /** @type {Record<string, string>} */ strings) {
-  cell?.classList.add(right ? "av-board-right" : "av-board-wrong");
-  cell?.append(el("span", { class: "av-visually-hidden" }, ` (${right ? strings.right : strings.wrong})`));
+function showAnswer(/** @type {HTMLElement | undefined} */ cell, /** @type {boolean | null} */ right, /** @type {Record<string, string>} */ strings) {
+  cell?.classList.add(right === null ? "av-board-given" : right ? "av-board-right" : "av-board-wrong");
+  cell?.append(el("span", { class: "av-visually-hidden" }, ` (${right === null ? strings.given : right ? strings.right : strings.wrong})`));
 }
 
 /** Marks a row and a column of a table; null for none. */

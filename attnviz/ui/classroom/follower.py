@@ -1,0 +1,104 @@
+"""A follower's page: the card that the presenter shows, and room for an answer of one's own.
+
+In: the room's stage. Out: the card in the follower's own language; what can be set is set by the
+presenter, an answer is counted and judged when the presenter reveals. Runs by itself when the stage
+changes, and alone: the rest of the page stays.
+"""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.errors import BadInput
+from attnviz.i18n import Language, text
+from attnviz.lessons import progress
+from attnviz.lessons.card import Card
+from attnviz.lessons.content import LessonTexts, lesson_texts
+from attnviz.lessons.room import Stage
+from attnviz.lessons.spread import label
+from attnviz.ui import frame, state
+from attnviz.ui.classroom import offer, spread
+from attnviz.ui.learn import cards, place, questions
+from attnviz.ui.learn.place import Pointing
+from attnviz.ui.listening import rooms
+
+
+def show(lang: Language) -> None:
+    """Come in, and draw what the presenter shows."""
+    view = state.current()
+    state.update(host="", seat=rooms().join(view.room, view.seat or None))
+    state.write_address()  # a reload comes back to the same seat
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(text(lang, "class.following", code=view.room))
+        st.button(
+            text(lang, "class.leave"),
+            key=state.widget_key("class.leave"),
+            type="tertiary",
+            on_click=offer.leave,
+        )
+    _stage(lang)
+
+
+@st.fragment
+def _stage(lang: Language) -> None:
+    view = state.current()
+    try:
+        stage = rooms().stage(view.room)
+        state.update(seat=rooms().join(view.room, view.seat))
+    except BadInput:
+        st.rerun(scope="app")
+    with frame.guard(lang):
+        _card(lang, stage)
+        spread.listener(lang, "stage", stage.version)
+
+
+def _card(lang: Language, stage: Stage) -> None:
+    """The card on the stage; an answer is noted, and judged after the reveal."""
+    _follow(stage)
+    at = place.on(stage.lesson, stage.card, stage.settings)
+    texts, card = lesson_texts(stage.lesson, lang), at.card()
+    mine = progress.parse(state.current().answers)
+    name = card.name
+    if not stage.revealed:
+        _count(lang, stage, card, mine)
+    answers = {**mine, name: progress.HELD + progress.given(name, mine)}
+    if stage.revealed:
+        verdict = progress.verdict(card, mine)
+        answers[name] = mine[name] if verdict is not None and verdict.right else progress.SHOWN
+    st.title(texts.title, anchor=False)
+    st.caption(text(lang, "learn.where", number=at.number + 1, cards=len(at.names)))
+    cards.card(lang, texts, replace(at, answers=answers, led=True))
+    if card.question is None:
+        return
+    if stage.revealed:
+        _judge(lang, texts, card, mine)
+    if stage.shown:
+        tally = rooms().tally(state.current().room, stage.name)
+        st.markdown(f"**{text(lang, 'class.spread', answered=tally.answered)}**")
+        spread.show(lang, card, texts, tally, stage.revealed)
+
+
+def _follow(stage: Stage) -> None:
+    """Have the view be where the stage is; answers to another lesson are left behind."""
+    view = state.current()
+    answers = view.answers if view.lesson == stage.lesson else ""
+    state.update(lesson=stage.lesson, card=stage.card, values=stage.settings, answers=answers)
+    place.point(Pointing.read(stage.card, stage.selection))
+
+
+def _count(lang: Language, stage: Stage, card: Card, mine: dict[str, str]) -> None:
+    """Have the class count the answer of this page, if there is one."""
+    verdict, view = progress.verdict(card, mine), state.current()
+    if verdict is None:
+        return
+    try:
+        rooms().answer(view.room, view.seat, stage.name, label(verdict))
+    except BadInput as error:
+        frame.say(lang, error)
+
+
+def _judge(lang: Language, texts: LessonTexts, card: Card, mine: dict[str, str]) -> None:
+    """What the follower's own answer was worth."""
+    verdict = progress.verdict(card, mine)
+    if verdict is not None and not verdict.right:
+        questions.verdict(lang, texts, card, mine)

@@ -1,0 +1,38 @@
+"""Parts that presenter and followers share: how the class answered, and the ear of a page.
+
+In: a card and its tally; what a page heeds and the count that it has drawn. Out: bars with words
+beside them, the right one marked by sign and word once it is revealed; a mounted listener.
+"""
+
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.lessons.card import Card
+from attnviz.lessons.content import LessonTexts
+from attnviz.lessons.room import Tally
+from attnviz.lessons.spread import Bar, bars
+from attnviz.ui import frame, inputs, listening, state
+from attnviz.ui.components import listener as ears
+from attnviz.ui.components.listener import Heed, ListenerView
+from attnviz.ui.components.selection import ignore
+
+
+def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed: bool) -> None:
+    """Draw one bar for each answer that the card knows."""
+    for bar in bars(card, texts, lang, tally):
+        fraction = bar.count / tally.answered if tally.answered else 0.0
+        st.progress(fraction, text=_said(lang, bar, revealed))
+
+
+def _said(lang: Language, bar: Bar, revealed: bool) -> str:
+    said = text(lang, "class.bar", said=frame.plain(bar.said), count=bar.count)
+    return f"✓ **{text(lang, 'learn.right')}** {said}" if revealed and bar.right else said
+
+
+def listener(lang: Language, heed: Heed, drawn: int) -> None:
+    """Have the fragment around this run again when the room is beyond what was drawn."""
+    view = state.current()
+    seat = view.seat if heed == "stage" else ""
+    shown = ListenerView(listening.FOLDER, view.room, seat, heed, drawn)
+    data = ears.pack_listener(shown, inputs.strings(lang, ears.STRING_KEYS))
+    ears.show_listener(data, state.component_key(f"class.{heed}"), ignore)

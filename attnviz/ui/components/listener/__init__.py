@@ -1,0 +1,46 @@
+"""Listener: has a page run again when its class has moved on, and says whether it can hear.
+
+In: a frozen `ListenerView` and translated strings. Out: a mounted component that opens a socket to
+`listening` and sends `heard` when the count there is not the one that was drawn. Where no socket
+opens, it asks for a run every few seconds instead.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.ui.components.buffer import pack
+from attnviz.ui.components.mounting import renderer
+
+NAME = "attnviz.listener"
+STRING_KEYS: tuple[str, ...] = ("listener.live", "listener.lost")
+Heed = Literal["stage", "changes"]
+
+
+@dataclass(frozen=True)
+class ListenerView:
+    """Where to listen (below the app's address), what to heed, and the count that was drawn."""
+
+    folder: str
+    code: str
+    seat: str
+    heed: Heed
+    drawn: int
+
+
+def pack_listener(view: ListenerView, strings: Mapping[str, str]) -> bytes:
+    """The buffer of a listener."""
+    header = {
+        "strings": dict(strings),
+        "folder": view.folder,
+        "code": view.code,
+        "seat": view.seat,
+        "heed": view.heed,
+        "drawn": view.drawn,
+    }
+    return pack(header, {})
+
+
+def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:
+    """Mounts the component; the page, or the fragment around it, runs after `on_heard`."""
+    renderer(NAME)(data=data, key=key, on_heard_change=on_heard)

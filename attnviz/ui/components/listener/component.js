@@ -1,0 +1,79 @@
+// @ts-check
+// Listener: holds a socket to the class and asks for a run when the count that comes is not the one that was drawn.
+// Where no socket opens it asks every few seconds instead. Data: {strings, folder, code, seat, heed, drawn}.
+
+import { parse } from "../shared/buffer.js";
+import { el, setData, setText } from "../shared/dom.js";
+import { mounted } from "../shared/mounted.js";
+
+const LISTEN_ENDED = 4404;
+const LISTEN_GAP_MS = 250;  // the presenter's page need not run for each of thirty answers
+const LISTEN_AGAIN_MS = [300, 1000, 3000, 5000];
+const LISTEN_POLL_MS = 3000;
+const LISTEN_DEAF_AFTER = 2;
+
+/** Streamlit calls this with new data or a new theme. */
+export default function listener(/** @type {any} */ component) {
+  return mounted(component, mountListener, refreshListener);
+}
+
+function mountListener(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+  const sign = el("span", { "aria-hidden": "true" }), words = el("span");
+  const box = el("p", { class: "av av-listener", role: "status" }, sign, words);
+  root.append(box);
+  const ear = /** @type {any} */ ({ box, sign, words, send: setStateValue, tries: 0, asked: 0, told: null, socket: null });
+  ear.committer = { bind: (/** @type {any} */ fn) => { ear.send = fn; } };
+  ear.destroy = () => { ear.gone = true; clearTimeout(ear.again); clearTimeout(ear.soon); ear.socket?.close(); box.remove(); };
+  return ear;
+}
+
+function refreshListener(/** @type {any} */ ear, /** @type {Uint8Array} */ data) {
+  const { header } = parse(data), place = `${header.folder}/${header.code}?${new URLSearchParams({ seat: header.seat, heed: header.heed })}`;
+  Object.assign(ear, { header, drawn: header.drawn });
+  if (ear.place !== place) {
+    ear.place = place;
+    ear.socket?.close();
+    openListener(ear);
+  }
+  sayListener(ear, ear.socket?.readyState === WebSocket.OPEN);
+  if (ear.told !== null) hearListener(ear, ear.told);
+}
+
+/** The class's socket lies beside the page: /learn listens at /class/CODE. */
+function openListener(/** @type {any} */ ear) {
+  const url = new URL(ear.place, location.href), socket = new WebSocket(url.href.replace(/^http/, "ws"));
+  ear.socket = socket;
+  socket.onopen = () => { ear.tries = 0; sayListener(ear, true); };
+  socket.onmessage = (event) => hearListener(ear, Number(event.data));
+  socket.onclose = (event) => {
+    if (ear.gone || ear.socket !== socket) return;
+    if (event.code === LISTEN_ENDED) { askListener(ear, -1); return; }
+    sayListener(ear, false);
+    const wait = LISTEN_AGAIN_MS[Math.min(ear.tries, LISTEN_AGAIN_MS.length - 1)];
+    ear.tries += 1;
+    if (ear.tries > LISTEN_DEAF_AFTER) askListener(ear, -1);
+    ear.again = setTimeout(() => openListener(ear), ear.tries > LISTEN_DEAF_AFTER ? LISTEN_POLL_MS : wait);
+  };
+}
+
+/** A count came: where it is not the one on the page, the page runs again, but not more often than it must. */
+function hearListener(/** @type {any} */ ear, /** @type {number} */ count) {
+  ear.told = count;
+  if (count === ear.drawn || ear.soon) return;
+  const wait = ear.header.heed === "stage" ? 0 : Math.max(0, ear.asked + LISTEN_GAP_MS - Date.now());
+  ear.soon = setTimeout(() => {
+    ear.soon = null;
+    if (!ear.gone && ear.told !== ear.drawn) askListener(ear, ear.told);
+  }, wait);
+}
+
+function askListener(/** @type {any} */ ear, /** @type {number} */ count) {
+  ear.asked = Date.now();
+  ear.send("heard", { count, at: ear.asked });
+}
+
+function sayListener(/** @type {any} */ ear, /** @type {boolean} */ live) {
+  setData(ear.box, { heard: live ? "live" : "lost", drawn: ear.drawn });
+  setText(ear.sign, live ? "●" : "○");
+  setText(ear.words, live ? ear.header.strings.live : ear.header.strings.lost);
+}

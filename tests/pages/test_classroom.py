@@ -1,0 +1,195 @@
+"""A class over two sessions: one leads, the other follows, both through the rooms of the server."""
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.course import lesson
+from attnviz.lessons.content import lesson_texts
+from attnviz.ui import listening, state
+from attnviz.ui.components.buffer import unpack
+from tests.pages.conftest import Visit, parameters
+
+KEY = state.widget_key
+EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
+
+
+@pytest.fixture(autouse=True)
+def fresh_rooms() -> Iterator[None]:
+    listening.rooms.cache_clear()
+    yield
+    listening.rooms.cache_clear()
+
+
+@pytest.fixture
+def presenter(visit: Visit) -> AppTest:
+    app = visit("learn", lesson="block", card="order")
+    return app.button(key=KEY("class.teach")).click().run()
+
+
+def code(app: AppTest) -> str:
+    return parameters(app)["room"]
+
+
+def press(app: AppTest, name: str) -> None:
+    app.button(key=KEY(name)).click().run()
+    assert not app.exception and not app.error
+
+
+def bars(app: AppTest) -> list[str]:
+    return [each.proto.text for each in app.get("progress")]
+
+
+def test_opening_a_class_shows_code_and_link_and_keeps_the_key_to_the_presenter(
+    presenter: AppTest, visit: Visit
+) -> None:
+    opened = parameters(presenter)
+    assert listening.rooms().is_presenter(opened["room"], opened["host"])
+    assert presenter.title[0].value == opened["room"]
+    link = presenter.code[0].value
+    assert link.endswith(f"/learn?room={opened['room']}") and opened["host"] not in link
+    follower = visit("learn", room=opened["room"])
+    assert "host" not in parameters(follower)
+    assert KEY("class.reveal") not in [each.key for each in follower.button]
+
+
+def test_a_follower_shows_the_presenters_card_in_its_own_language(
+    presenter: AppTest, visit: Visit
+) -> None:
+    follower = visit("learn", room=code(presenter), lang="ja")
+    assert follower.header[0].value == JA.of("order", "title")
+    press(presenter, "learn.next")
+    assert follower.run().header[0].value.startswith(JA.of("sizes", "title").partition("[[")[0])
+    late = visit("learn", room=code(presenter), lang="ko")
+    assert late.header[0].value == lesson_texts("block", "ko").of("sizes", "title")
+
+
+def test_what_the_presenter_sets_is_set_for_all(presenter: AppTest, visit: Visit) -> None:
+    presenter.pills(key=KEY("learn.way")).set_value("sharper").run()
+    presenter.select_slider(key=KEY("learn.sharper.factor")).set_value(5.0).run()
+    follower = visit("learn", room=code(presenter))
+    slider = follower.select_slider(key=KEY("learn.sharper.factor"))
+    assert slider.value == 5.0 and slider.disabled
+    presenter.select_slider(key=KEY("learn.sharper.factor")).set_value(0.0).run()
+    assert follower.run().select_slider(key=KEY("learn.sharper.factor")).value == 0.0
+
+
+def test_answers_are_counted_and_judged_only_after_the_reveal(
+    presenter: AppTest, visit: Visit
+) -> None:
+    one, two = (visit("learn", room=code(presenter)) for _ in range(2))
+    one.radio(key=KEY("learn.order.answer")).set_value("softmax").run()
+    two.radio(key=KEY("learn.order.answer")).set_value("scale").run()
+    for app in (one, two):
+        assert not app.success and not app.warning and not app.error
+        assert i18n.text("en", "learn.held") in [each.value for each in app.caption]
+    presenter.run()
+    assert bars(presenter) == ["Softmax: 1", "Scale: 1", "The product with V: 0"]
+    assert not bars(one)
+    press(presenter, "class.show")
+    assert bars(one.run()) == bars(presenter)
+    press(presenter, "class.reveal")
+    assert bars(one.run())[0] == "✓ **Right.** Softmax: 1"
+    assert one.success[0].value.startswith("**✓ Right.**") and not one.warning
+    two.run()
+    assert two.success[0].value.startswith("**The answer:**")
+    assert two.warning[0].value.endswith(EN.of("order", "feedback.scale"))
+    assert two.radio(key=KEY("learn.order.answer")).disabled
+
+
+def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: Visit) -> None:
+    follower = visit("learn", room=code(presenter))
+    follower.radio(key=KEY("learn.order.answer")).set_value("mix").run()
+    seat = parameters(follower)["seat"]
+    again = visit("learn", room=code(presenter), seat=seat)
+    assert parameters(again)["seat"] == seat
+    again.radio(key=KEY("learn.order.answer")).set_value("scale").run()
+    assert bars(presenter.run()) == ["Softmax: 0", "Scale: 1", "The product with V: 0"]
+    assert presenter.main.get("bidi_component")
+    tally = listening.rooms().tally(code(presenter), ("block", "order"))
+    assert (tally.present, tally.answered) == (1, 1)
+
+
+def test_a_reload_keeps_control(presenter: AppTest, visit: Visit) -> None:
+    again = visit("learn", **parameters(presenter))
+    press(again, "learn.next")
+    assert listening.rooms().stage(code(presenter)).card == "sizes"
+
+
+def test_the_presenter_may_go_to_another_lesson(presenter: AppTest, visit: Visit) -> None:
+    press(presenter, "learn.all")
+    press(presenter, "learn.open.patches")
+    follower = visit("learn", room=code(presenter))
+    assert follower.title[0].value == lesson_texts("patches", "en").title
+
+
+def test_a_cell_that_the_presenter_points_at_is_marked_for_all(
+    presenter: AppTest, visit: Visit
+) -> None:
+    room, host = code(presenter), parameters(presenter)["host"]
+    stage = listening.rooms().stage(room)
+    assert stage.selection == ""
+    (board,) = headers(presenter, "panels")
+    assert board["reports"] and board["pointed"] is None
+    from dataclasses import replace
+
+    listening.rooms().show(room, host, replace(stage, selection="learn.order.0/2/1/0"))
+    (board,) = headers(visit("learn", room=room), "panels")
+    assert board["pointed"] == [2, 1, 0] and not board["reports"]
+
+
+def headers(app: AppTest, part: str) -> list[dict[str, object]]:
+    found = [unpack(each.proto.bytes)[0] for each in app.main.get("bidi_component")]
+    return [header for header in found if part in header]
+
+
+def test_joining_by_code_takes_any_way_of_typing_it(presenter: AppTest, visit: Visit) -> None:
+    app = visit("learn")
+    app.text_input(key=KEY("class.code")).set_value(code(presenter).lower().replace("-", " "))
+    join = next(each for each in app.button if each.label == i18n.text("en", "class.join"))
+    join.click().run()
+    assert app.header[0].value == EN.of("order", "title")
+    press(app, "class.leave")
+    assert "room" not in parameters(app) and "seat" not in parameters(app)
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_class_that_is_over_says_so_and_shows_the_way_out(
+    visit: Visit, lang: i18n.Language
+) -> None:
+    app = visit("learn", room="ABCD-EFGH-JKLM", lang=lang)
+    said = i18n.text(lang, "error.room_unknown", asked="ABCD-EFGH-JKLM")
+    assert [each.value.replace("\\", "") for each in app.error] == [said]
+    app.button(key=KEY("class.out")).click().run()
+    assert not app.error and len(app.subheader) >= 1
+
+
+def test_ending_a_class_ends_it_for_all(presenter: AppTest, visit: Visit) -> None:
+    follower = visit("learn", room=code(presenter))
+    press(presenter, "class.end")
+    assert not parameters(presenter).keys() & {"room", "host"}
+    assert follower.run().error
+
+
+def test_a_wrong_key_leads_nothing(presenter: AppTest, visit: Visit) -> None:
+    forged = visit("learn", room=code(presenter), host="guessed", lesson="block", card="mix")
+    assert forged.header[0].value == EN.of("order", "title")
+    assert listening.rooms().stage(code(presenter)).card == "order"
+
+
+@pytest.mark.parametrize("name", [recipe.name for recipe in lesson("block").recipes])
+def test_every_card_can_be_taught(presenter: AppTest, visit: Visit, name: str) -> None:
+    presenter.pills(key=KEY("learn.way")).set_value(name).run()
+    follower = visit("learn", room=code(presenter))
+    assert not presenter.error and not follower.error
+    if KEY("class.reveal") in [each.key for each in presenter.button]:
+        press(presenter, "class.reveal")
+        assert follower.run().success
+
+
+def test_a_worksheet_can_be_had_below_a_card(visit: Visit) -> None:
+    app = visit("learn", lesson="block")
+    assert app.number_input(key=KEY("worksheet.seed")).value == 1
+    assert app.get("download_button")

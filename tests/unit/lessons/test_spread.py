@@ -1,0 +1,59 @@
+"""How a class's answers are named: every answer that a card knows, the right one among them."""
+
+import numpy as np
+import pytest
+
+from attnviz.lessons.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion, Panel
+from attnviz.lessons.content import LessonTexts
+from attnviz.lessons.grade import RIGHT, Verdict, grade
+from attnviz.lessons.room import LABEL, Tally
+from attnviz.lessons.spread import bars, label
+
+TEXTS = LessonTexts("t", "s", {"c": {"option.yes": "It is [[n]]", "option.no": "**No**"}})
+BOARD = Board((Panel("p", np.zeros((2, 3)), rows=("a", "b")),))
+NUMBER = NumberQuestion(0.891, 0.006, {"divided": 0.667, "swapped": 1.09})
+CELLS = CellQuestion(
+    "p", frozenset((1, column) for column in range(3)), {"first": frozenset({(0, 0)})}
+)
+
+
+def test_a_number_stands_among_its_mistakes_by_size() -> None:
+    tally = Tally({"right": 3, "not_divided": 2, "not_other": 1}, 6)
+    found = bars(Card("c", question=NUMBER), TEXTS, "en", tally)
+    assert [(bar.said, bar.count, bar.right) for bar in found] == [
+        ("0.667", 2, False),
+        ("0.891", 3, True),
+        ("1.090", 0, False),
+        ("another answer", 1, False),
+    ]
+
+
+def test_options_are_said_as_the_card_says_them() -> None:
+    card = Card("c", {"n": 3}, question=ChoiceQuestion(("no", "yes"), "yes"))
+    found = bars(card, TEXTS, "en", Tally({"not_no": 1}, 1))
+    assert [(bar.said, bar.count, bar.right) for bar in found] == [
+        ("No", 1, False),
+        ("It is 3", 0, True),
+    ]
+
+
+def test_cells_are_named_by_row_and_column() -> None:
+    found = bars(Card("c", pictures=(BOARD,), question=CELLS), TEXTS, "en", Tally({}, 0))
+    assert [bar.said for bar in found] == ["row a (0), column 0", "row b (1)", "another answer"]
+    assert [bar.right for bar in found] == [False, True, False]
+
+
+def test_a_card_without_a_question_has_no_bars() -> None:
+    assert bars(Card("c"), TEXTS, "en", Tally({}, 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "counted"), [(0.89, "right"), (0.667, "not_divided"), (5.0, "not_other")]
+)
+def test_what_was_typed_is_counted_by_what_it_shows(answer: float, counted: str) -> None:
+    found = label(grade(NUMBER, answer))
+    assert found == counted and LABEL.fullmatch(found)
+
+
+def test_a_wrong_option_called_right_is_not_counted_as_right() -> None:
+    assert label(Verdict(False, "right")) != label(RIGHT)

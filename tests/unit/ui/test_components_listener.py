@@ -1,0 +1,37 @@
+"""The wrapper of the listener: what travels."""
+
+import json
+
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.ui.components import bundle, listener
+from attnviz.ui.components.heads import strings_of
+from attnviz.ui.components.listener import ListenerView
+
+VIEW = ListenerView("class", "K7QM-2XLP-9RTA", "seat", "stage", 3)
+
+
+def test_demo_json_is_the_header_that_travels() -> None:
+    strings = strings_of(listener.STRING_KEYS, lambda key: key.removeprefix("component."))
+    data = listener.pack_listener(VIEW, strings)
+    demo = json.loads((bundle.FOLDER / "listener" / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
+
+
+def test_its_texts_exist() -> None:
+    assert all(i18n.has(f"component.{key}") for key in listener.STRING_KEYS)
+
+
+def app() -> None:
+    from attnviz.ui.components import listener  # the function runs as a script of its own
+
+    listener.show_listener(b"\0\0\0\0", "ear", lambda: None)
+
+
+def test_it_mounts_with_its_bytes() -> None:
+    ran = AppTest.from_function(app).run()
+    assert not ran.exception
+    (mounted,) = ran.get("bidi_component")
+    assert mounted.proto.component_name == listener.NAME
+    assert mounted.proto.bytes == b"\0\0\0\0"
