@@ -123,6 +123,12 @@ WEB_BANNED = {
 }
 
 
+# a class's pages are told when to run: one socket, to the server that the page came from
+ONE_SOCKET = {
+    "attnviz/ui/components/listener/component.js": "new WebSocket(besidePage(ear.header))",
+}
+
+
 def imports(tree: ast.AST) -> Iterator[str]:
     """Dotted names of everything imported; `from a import b` gives `a.b`."""
     for node in ast.walk(tree):
@@ -162,7 +168,7 @@ def web_never(name: str, source: str) -> list[str]:
         f"{name}:{number}: {what}: {line.strip()[:80]}"
         for number, line in enumerate(source.splitlines(), start=1)
         for what, pattern in WEB_BANNED.items()
-        if pattern.search(line)
+        if pattern.search(line.replace(ONE_SOCKET.get(name, "\n"), ""))
     ]
 
 

@@ -17,6 +17,7 @@ from attnviz.ui.listening import rooms
 
 OUTSIDE = {"room": "", "host": "", "seat": ""}
 CODE_CHARS = 40
+EXAMPLE = "K7QM-2XLP-9RTA"
 
 
 def show() -> None:
@@ -77,7 +78,7 @@ def join(lang: Language) -> None:
                 text(lang, "class.code"),
                 key=state.widget_key("class.code"),
                 max_chars=CODE_CHARS,
-                placeholder="K7QM-2XLP-9RTA",
+                placeholder=EXAMPLE,
                 width=320,
             )
             asked = st.form_submit_button(text(lang, "class.join"))

@@ -74,7 +74,7 @@ def _invitation(lang: Language) -> None:
     st.title(code, anchor=False)
     st.code(link, language=None, wrap_lines=True)
     if urlsplit(link).hostname in LOCAL:
-        st.caption(text(lang, "class.local"))
+        st.markdown(text(lang, "class.local"))
     st.caption(text(lang, "class.yours"))
 
 

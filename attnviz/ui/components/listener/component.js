@@ -10,6 +10,7 @@ const LISTEN_ENDED = 4404;
 const LISTEN_GAP_MS = 250;  // the presenter's page need not run for each of thirty answers
 const LISTEN_AGAIN_MS = [300, 1000, 3000, 5000];
 const LISTEN_POLL_MS = 3000;
+const LISTEN_SURE_MS = 4000;  // a run that was asked for and never came is asked for again
 const LISTEN_DEAF_AFTER = 2;
 
 /** Streamlit calls this with new data or a new theme. */
@@ -21,27 +22,36 @@ function mountListener(/** @type {any} */ root, /** @type {any} */ setStateValue
   const sign = el("span", { "aria-hidden": "true" }), words = el("span");
   const box = el("p", { class: "av av-listener", role: "status" }, sign, words);
   root.append(box);
-  const ear = /** @type {any} */ ({ box, sign, words, send: setStateValue, tries: 0, asked: 0, told: null, socket: null });
+  const ear = /** @type {any} */ ({ box, sign, words, send: setStateValue, tries: 0, live: false, asked: 0, told: null, socket: null });
   ear.committer = { bind: (/** @type {any} */ fn) => { ear.send = fn; } };
-  ear.destroy = () => { ear.gone = true; clearTimeout(ear.again); clearTimeout(ear.soon); ear.socket?.close(); box.remove(); };
+  ear.destroy = () => { ear.gone = true; clearTimeout(ear.again); clearTimeout(ear.soon); clearTimeout(ear.sure); ear.socket?.close(); box.remove(); };
   return ear;
 }
 
 function refreshListener(/** @type {any} */ ear, /** @type {Uint8Array} */ data) {
-  const { header } = parse(data), place = `${header.folder}/${header.code}?${new URLSearchParams({ seat: header.seat, heed: header.heed })}`;
+  const { header } = parse(data), place = [header.folder, header.code, header.seat, header.heed].join("/");
   Object.assign(ear, { header, drawn: header.drawn });
   if (ear.place !== place) {
     ear.place = place;
     ear.socket?.close();
     openListener(ear);
   }
-  sayListener(ear, ear.socket?.readyState === WebSocket.OPEN);
+  sayListener(ear, ear.live);
   if (ear.told !== null) hearListener(ear, ear.told);
 }
 
-/** The class's socket lies beside the page: /learn listens at /class/CODE. */
+/** The class's socket lies beside the page, on the server that the page came from: /learn listens at /class/CODE. */
+function besidePage(/** @type {any} */ header) {
+  const url = new URL(location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  url.pathname = [...url.pathname.split("/").slice(0, -1), header.folder, header.code].join("/");
+  url.search = new URLSearchParams({ seat: header.seat, heed: header.heed }).toString();
+  url.hash = "";
+  return url;
+}
+
 function openListener(/** @type {any} */ ear) {
-  const url = new URL(ear.place, location.href), socket = new WebSocket(url.href.replace(/^http/, "ws"));
+  const socket = new WebSocket(besidePage(ear.header));
   ear.socket = socket;
   socket.onopen = () => { ear.tries = 0; sayListener(ear, true); };
   socket.onmessage = (event) => hearListener(ear, Number(event.data));
@@ -70,9 +80,12 @@ function hearListener(/** @type {any} */ ear, /** @type {number} */ count) {
 function askListener(/** @type {any} */ ear, /** @type {number} */ count) {
   ear.asked = Date.now();
   ear.send("heard", { count, at: ear.asked });
+  clearTimeout(ear.sure);
+  ear.sure = setTimeout(() => { if (!ear.gone && ear.told !== null) hearListener(ear, ear.told); }, LISTEN_SURE_MS);
 }
 
 function sayListener(/** @type {any} */ ear, /** @type {boolean} */ live) {
+  ear.live = live;
   setData(ear.box, { heard: live ? "live" : "lost", drawn: ear.drawn });
   setText(ear.sign, live ? "●" : "○");
   setText(ear.words, live ? ear.header.strings.live : ear.header.strings.lost);

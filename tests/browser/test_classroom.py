@@ -1,0 +1,71 @@
+"""A class in real browsers: cards, answers and reveal arrive by themselves, for latecomers too."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from attnviz.lessons.content import lesson_texts
+from tests.browser.conftest import OpenVisit
+from tests.support.browser import accessibility_problems
+
+CODE = re.compile(r"[2-9A-Z]{4}-[2-9A-Z]{4}-[2-9A-Z]{4}")
+EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
+
+
+def heading(page: Page, title: str) -> None:
+    expect(page.get_by_role("heading", name=title)).to_be_visible()
+
+
+def live(page: Page) -> None:
+    expect(page.locator('.av-listener[data-heard="live"]')).to_be_visible()
+
+
+def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
+    lead = visit("learn", lesson="block", card="order", canvases=False).page
+    lead.get_by_role("button", name="Teach this lesson").click()
+    lead.get_by_role("button", name="Open a class").click()
+    code = lead.get_by_role("heading", name=CODE).inner_text()
+    live(lead)
+    one = visit("learn", room=code, canvases=False)
+    two = visit("learn", room=code, locale="ja", scheme="dark", canvases=False)
+    for follower in (one.page, two.page):
+        live(follower)
+    heading(two.page, JA.of("order", "title"))
+    expect(lead.get_by_text("2 here · 0 answered")).to_be_visible()
+
+    one.page.get_by_text(EN.of("order", "option.mix"), exact=True).click()
+    two.page.get_by_text(JA.of("order", "option.softmax"), exact=True).last.click()
+    expect(lead.get_by_text("2 here · 2 answered")).to_be_visible()
+    for said in ("Softmax: 1", "Scale: 0", "The product with V: 1"):
+        expect(lead.get_by_text(said)).to_be_visible()
+    expect(one.page.get_by_text(EN.of("order", "takeaway"))).to_have_count(0)
+
+    lead.get_by_role("button", name="Reveal the answer").click()
+    expect(one.page.get_by_text(EN.of("order", "feedback.mix"))).to_be_visible()
+    expect(two.page.get_by_text(JA.of("order", "takeaway"))).to_be_visible()
+
+    lead.get_by_role("button", name="Next →").click()
+    heading(one.page, EN.of("sizes", "title"))
+    late = visit("learn", room=code, canvases=False)
+    heading(late.page, EN.of("sizes", "title"))
+    expect(lead.get_by_text("3 here")).to_be_visible()
+    live(late.page)
+    late.page.goto("about:blank")
+    expect(lead.get_by_text("2 here")).to_be_visible()
+    assert not accessibility_problems(lead) and not accessibility_problems(one.page)
+
+    lead.get_by_role("button", name="End the class").click()
+    expect(one.page.get_by_role("button", name="To the lessons")).to_be_visible()
+
+
+def test_what_the_presenter_points_at_is_marked_for_the_class(visit: OpenVisit) -> None:
+    lead = visit("learn", lesson="block", card="softmax", canvases=False).page
+    lead.get_by_role("button", name="Teach this lesson").click()
+    lead.get_by_role("button", name="Open a class").click()
+    follower = visit(
+        "learn", room=lead.get_by_role("heading", name=CODE).inner_text(), canvases=False
+    ).page
+    live(follower)
+    lead.locator('[data-panel="masked"] td[data-row="2"][data-column="1"]').click()
+    marked = follower.locator('[data-panel="masked"] td.av-board-pointed')
+    expect(marked).to_have_count(7)  # row 2 and column 1 of four by four
