@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from attnviz.capture.generation import Generation
     from attnviz.course.birth import Effects, Snapshot
     from attnviz.course.recipe import Lesson
-    from attnviz.i18n import Language
     from attnviz.metrics import HeadRole
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.alignment import Alignment
@@ -335,14 +334,6 @@ def lesson_slugs() -> tuple[str, ...]:
         from attnviz.course import SLUGS
 
     return SLUGS
-
-
-def worksheet(slug: str, lang: "Language", seed: int) -> str:
-    """A lesson on paper."""
-    with _loading:
-        from attnviz.course import paper
-
-    return paper.sheet(slug, lang, seed, lesson_capture)
 
 
 def lesson_capture(

@@ -61,12 +61,19 @@ def _paper(lang: Language, slug: str) -> None:
     )
     st.download_button(
         text(lang, "worksheet.download"),
-        data=lambda: cache.worksheet(slug, lang, int(seed)),
+        data=lambda: _sheet(slug, lang, int(seed)),
         file_name=f"attnviz-{slug}-{int(seed)}-{lang}.html",
         mime="text/html",
         on_click="ignore",
         key=state.widget_key("worksheet.download"),
     )
+
+
+def _sheet(slug: str, lang: Language, seed: int) -> str:
+    """The worksheet, made when it is asked for; torch is there, the card above needed it."""
+    from attnviz.course import paper
+
+    return paper.sheet(slug, lang, seed, cache.lesson_capture)
 
 
 def join(lang: Language) -> None:

@@ -98,9 +98,7 @@ def _choice(
             title = _say(texts, built, f"option.{option}")
             if option in question.pictures:
                 picture = question.pictures[option]
-                pictures.show(
-                    lang, texts, built, picture, f"option.{option}", answers, narrow=True
-                )
+                pictures.show(lang, texts, built, picture, f"option.{option}", answers, narrow=True)
             st.button(
                 f"✓ {title}" if option == shown and not is_open else title,
                 key=state.widget_key(f"learn.{built.name}.{option}"),
