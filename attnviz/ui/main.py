@@ -6,11 +6,15 @@ it, and the sidebar is drawn before the model is loaded, so that the first paint
 Page files stand beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
+from pathlib import Path
+
 import streamlit as st
 
 from attnviz.i18n import text
 from attnviz.ui import controls, frame, routes, state
 from attnviz.ui.learn.look import way_back
+
+STYLE = Path(__file__).with_name("style.css")
 
 
 def main() -> None:
@@ -28,6 +32,7 @@ def main() -> None:
     }
     page = st.navigation(list(pages.values()), position="hidden")
     st.set_page_config(page_title=f"{page.title} · {text(lang, 'app.name')}", layout="wide")
+    st.html(STYLE)
     state.write_address()
     with_model = page.url_path not in routes.WITHOUT_MODEL
     controls.sidebar(lang, list(pages.values()), with_model)

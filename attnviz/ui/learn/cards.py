@@ -33,7 +33,8 @@ def show(lang: Language, at: Place) -> None:
     )
     st.title(texts.title, anchor=False)
     _way(lang, texts, at)
-    card(lang, texts, at)
+    with st.container(key=state.widget_key("learn.card")):
+        card(lang, texts, at)
     _next(lang, at)
 
 

@@ -1,0 +1,157 @@
+"""Lessons as a learner walks them: every question answered right, by mouse and by keyboard."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from attnviz.capture.run import capture
+from attnviz.course import SLUGS, lesson
+from attnviz.course.recipe import CaptureText
+from attnviz.i18n import LANGUAGES
+from attnviz.lessons.card import Card, CellQuestion, ChoiceQuestion
+from attnviz.lessons.content import lesson_texts
+from attnviz.models.loader import load
+from tests.browser.conftest import OpenVisit
+from tests.support.browser import accessibility_problems, settle
+from tests.support.lessons import cards, panels, right_answers
+from tests.support.visit import ANYTHING, Visit, expect_data
+
+FIRST, *REST = SLUGS
+CELL = '[data-panel="{panel}"] td[data-row="{row}"][data-column="{column}"]'
+
+
+@pytest.fixture(scope="module")
+def capture_text() -> Iterator[CaptureText]:
+    """Captures of registry models; each model is loaded once."""
+    loaded: dict[str, object] = {}
+
+    def run(model: str, text: str | None = None, **options: object) -> object:
+        if model not in loaded:
+            loaded[model] = load(model)
+        return capture(loaded[model], text, **options)  # type: ignore[arg-type]
+
+    yield run  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "slug", [FIRST, *(pytest.param(slug, marks=pytest.mark.slow) for slug in REST)]
+)
+def test_a_lesson_can_be_walked_to_its_end(
+    visit: OpenVisit, slug: str, capture_text: CaptureText
+) -> None:
+    opened = visit("learn", canvases=False, lesson=slug)
+    page, texts = opened.page, lesson_texts(slug, "en")
+    built = [card for _, card in cards(lesson(slug), capture_text)]
+    for place, card in enumerate(built):
+        title = texts.of(card.name, "title").partition("[[")[0]
+        heading = page.get_by_role("heading", level=2)
+        expect(heading).to_contain_text(title)
+        settle(page, canvases=False)
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        if card.question is not None:
+            answer_right(page, card)
+            expect(verdict(page, "✓ Right.")).to_be_visible()
+            expect(page.get_by_role("button", name="Show the answer")).to_have_count(0)
+        if place + 1 < len(built):
+            page.get_by_role("button", name="Next →").click()
+    page.get_by_role("button", name="Finish").click()
+    asked = sum(card.question is not None for card in built)
+    expect(page.get_by_text(f"{asked} answered")).to_be_visible()
+
+
+def verdict(page: Page, words: str) -> Locator:
+    return page.get_by_test_id("stAlert").filter(has_text=words)
+
+
+def answer_right(page: Page, card: Card) -> None:
+    question = card.question
+    assert question is not None
+    answer = right_answers(question)[0]
+    if isinstance(question, ChoiceQuestion):
+        place = question.options.index(question.right)
+        if question.pictures:
+            page.get_by_test_id("stColumn").nth(place).get_by_role("button").click()
+        else:
+            page.get_by_role("radiogroup").last.locator("label").nth(place).click()
+    elif isinstance(question, CellQuestion):
+        assert isinstance(answer, tuple)
+        asked = next(panel for panel in panels(card) if panel.name == question.panel)
+        click_cell(page, asked.name, asked.values.shape, *min(question.right))
+    else:
+        box = page.get_by_role("textbox", name="Your number")
+        box.fill(f"{float(answer)!r}")  # type: ignore[arg-type]
+        box.press("Enter")
+
+
+def click_cell(page: Page, panel: str, shape: tuple[int, int], row: int, column: int) -> None:
+    """A cell of a table, or of the heatmap that a large panel is."""
+    figure = page.locator(f'[data-panel="{panel}"]')
+    expect(figure).to_be_visible()
+    if figure.locator("table").count():
+        figure.locator(f'td[data-row="{row}"][data-column="{column}"]').click()
+        return
+    canvas = figure.locator("canvas")
+    expect(canvas).to_have_attribute("data-plot", ANYTHING)
+    x, y, wide, high = map(float, str(canvas.get_attribute("data-plot")).split(","))
+    n_rows, n_columns = shape
+    at = {"x": x + (column + 0.5) * wide / n_columns, "y": y + (row + 0.5) * high / n_rows}
+    canvas.click(position=at)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("lang", [lang for lang in LANGUAGES if lang != "en"])
+def test_the_first_card_speaks_the_language(visit: OpenVisit, lang: str) -> None:
+    opened = visit("learn", canvases=False, lesson=FIRST, lang=lang)
+    texts = lesson_texts(FIRST, lang)  # type: ignore[arg-type]
+    expect(opened.page.get_by_role("heading", level=2)).to_have_text(texts.of("order", "title"))
+    expect(opened.page.locator(".av-board figcaption").first).to_have_text(
+        texts.of("order", "panel.x")
+    )
+    assert accessibility_problems(opened.page) == []
+
+
+def test_a_cell_is_answered_by_keyboard_and_a_link_restores_it(visit: OpenVisit) -> None:
+    opened = visit("learn", canvases=False, lesson=FIRST, card="products", scheme="dark")
+    page = opened.page
+    page.locator(CELL.format(panel="scores", row=0, column=0)).focus()
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(verdict(page, "That is query 0 with key 2.")).to_be_visible()
+    settle(page, canvases=False)
+    page.locator(CELL.format(panel="scores", row=0, column=0)).focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(verdict(page, "✓ Right.")).to_be_visible()
+    opened.wait_for_parameters(answers="products=2.0")
+    assert accessibility_problems(page) == []
+    found = parse_qs(urlsplit(page.url).query)
+    again = visit("learn", canvases=False, **{name: of[0] for name, of in found.items()})
+    expect(verdict(again.page, "✓ Right.")).to_be_visible()
+
+
+def test_a_number_gets_its_mistake_then_a_real_head_leads_back(
+    visit: OpenVisit, capture_text: CaptureText
+) -> None:
+    opened = visit("learn", canvases=False, lesson=FIRST, card="mix")
+    page = opened.page
+    hidden = page.locator(CELL.format(panel="mixed", row=2, column=1))
+    expect(hidden).to_have_text("?")
+    enter(opened, "1")
+    expect(verdict(page, "That is the value with the largest weight alone.")).to_be_visible()
+    (right,) = (card for _, card in cards(lesson(FIRST), capture_text) if card.name == "mix")
+    enter(opened, f"{right.question.answer:.3f}".replace(".", ","))  # type: ignore[union-attr]
+    expect(verdict(page, "✓ Right.")).to_be_visible()
+    expect(hidden).not_to_have_text("?")
+    page.get_by_role("button", name="Try it on a real head: Steps →").click()
+    weights = page.locator(".panel[data-stage=weights] canvas[role=img]")
+    expect_data(weights, layer=5, head=11)
+    page.get_by_role("link", name="← Back to the lesson").click()
+    expect(verdict(page, "✓ Right.")).to_be_visible()
+    opened.wait_for_parameters(lesson=FIRST, card="mix", layer=5, head=11)
+
+
+def enter(opened: Visit, typed: str) -> None:
+    box = opened.page.get_by_role("textbox", name="Your number")
+    box.fill(typed)
+    box.press("Enter")
