@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from jaxtyping import Float32, UInt8
 import attnviz
 from attnviz.ui import building, sources, trainings
 from attnviz.ui.groups import Group, groups
+from attnviz.ui.keys import short, written
 from attnviz.ui.sampling import GREEDY, Sampling
 from attnviz.ui.sources import Source
 from attnviz.ui.trainings import Training
@@ -48,7 +48,6 @@ MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
 MAX_ANSWERS = 256  # texts, and small matrices of cosines
 MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
 LONG_CHARS = 6000  # what the text box takes; only a file holds more
-MAX_KEY_CHARS = 2000
 MAX_PYRAMIDS = 8  # the largest keeps 13 MB
 MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
 MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
@@ -163,12 +162,7 @@ def captured(source: Source, request: Request, image: "Image | None" = None) -> 
     """
     loaded = model(source)
     kept = _long_captured if sum(map(len, request.texts)) > LONG_CHARS else _captured
-    return kept(_short(f"{source} {loaded.key} {request}"), source.name, request, image, loaded)
-
-
-def _short(key: str) -> str:
-    """A key that is not hashed anew at length for each of a text's hundred buffers."""
-    return key if len(key) <= MAX_KEY_CHARS else sha256(key.encode("utf-8")).hexdigest()
+    return kept(short(f"{source} {loaded.key} {request}"), source.name, request, image, loaded)
 
 
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
@@ -343,7 +337,7 @@ def lesson_capture(
     given = [lesson_text, *(of for pair in sorted(options.items()) for of in pair)]
     loaded = model(sources.source(model_name))
     return _lesson_capture(
-        f"{model_name} {'; '.join(map(_written, given))}",
+        f"{model_name} {'; '.join(map(written, given))}",
         lambda: attnviz.capture(loaded, lesson_text, **options),  # type: ignore[arg-type]
     )
 
@@ -351,14 +345,6 @@ def lesson_capture(
 @st.cache_resource(max_entries=MAX_LESSON_CAPTURES, show_spinner=False)
 def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz.Capture":
     return _run()
-
-
-def _written(value: object) -> str:
-    """A part of a key; a picture is known by its bytes."""
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_written, value))}]"
-    pixels = getattr(value, "tobytes", None)
-    return repr(value) if pixels is None else sha256(pixels()).hexdigest()
 
 
 def training(seed: int) -> Training:
@@ -392,7 +378,7 @@ def ablations(training: Training) -> "Effects":
 
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False)
-def _ablations(seed: int, _training: Training) -> "Effects":
+def _ablations(key: int, _training: Training) -> "Effects":
     from attnviz.course import birth
 
     return birth.effects(birth.restored(_training.snapshots[-1]))

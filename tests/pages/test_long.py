@@ -15,9 +15,10 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n, tiles
 from attnviz.errors import Cancelled
-from attnviz.ui import cache, state
+from attnviz.ui import state
 from attnviz.ui.files import MOST_BYTES, TextFile
 from attnviz.ui.groups import MAX_CELLS, MOST_WHOLE, groups
+from attnviz.ui.keys import short
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.folders import WORDS
 
@@ -203,6 +204,6 @@ def test_a_file_longer_than_the_model_reads_can_be_cut(visit: Visit) -> None:
 
 
 def test_long_keys_are_short_and_tell_texts_apart(visit_long: Callable[..., AppTest]) -> None:
-    keys = [cache._short(text) for text in (long_text(), long_text(), "short")]
+    keys = [short(text) for text in (long_text(), long_text(), "short")]
     assert len(set(keys)) == 3 and all(len(key) <= 64 for key in keys)
     assert keys[2] == "short"
