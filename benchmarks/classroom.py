@@ -1,0 +1,135 @@
+"""A class of thirty: how long until a change of the presenter is on every follower's page.
+
+    python -m benchmarks.classroom
+
+In: the app, started here; a presenter in Chromium, followers as raw sockets in a thread of their
+own. Each change is a click on "Next" in the presenter's page; its time ends when the last message
+of the run that draws the new card has come to a follower. One follower drops and comes back.
+Checked: every follower got the card's title, who came back is in its seat and counted once.
+Out: one table, with the machine's load.
+"""
+
+import argparse
+import asyncio
+import re
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from playwright.sync_api import Page
+
+from attnviz.lessons.content import lesson_texts
+from benchmarks.follower import Follower
+from benchmarks.measure import WRONG, Result, table
+from tests.support.browser import chromium, settle
+from tests.support.server import serve
+
+FOLLOWERS, CHANGES = 30, 10
+BUDGET_MS = 1000
+LIMIT_S = 20.0
+LESSON = "block"
+CODE = re.compile(r"[2-9A-Z]{4}-[2-9A-Z]{4}-[2-9A-Z]{4}")
+
+
+class Class:
+    """Followers, and the thread that reads their sockets."""
+
+    def __init__(self, url: str, code: str, count: int) -> None:
+        host = url.removeprefix("http://")
+        self.followers = [Follower(host, code) for _ in range(count)]
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+
+    def do(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something in the followers' thread."""
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT_S)
+
+    def arrived(self, stage: int) -> list[float]:
+        """When this stage was on each page; waits for the last."""
+        deadline = time.monotonic() + LIMIT_S
+        while not all(stage in each.seen for each in self.followers):
+            assert time.monotonic() < deadline, f"stage {stage} did not reach everyone"
+            time.sleep(0.005)
+        return sorted(each.seen[stage] for each in self.followers)
+
+
+def open_class(page: Page, url: str) -> str:
+    """Open a class in the presenter's page; its code."""
+    page.goto(f"{url}/learn?lesson={LESSON}")
+    settle(page, canvases=False)
+    page.get_by_role("button", name="Teach this lesson").click()
+    page.get_by_role("button", name="Open a class").click()
+    return page.get_by_role("heading", name=CODE).inner_text()
+
+
+def turn(page: Page, back: bool) -> float:
+    """Turn to another card, and wait until the presenter's own page has it; when the click came."""
+    settle(page, canvases=False)
+    start = time.monotonic()
+    page.get_by_role("button", name="← Previous" if back else "Next →").click()
+    return start
+
+
+def measure(count: int, changes: int) -> list[Result]:
+    """The rows of the table."""
+    with serve() as url, chromium() as browser:
+        page = browser.new_context(locale="en").new_page()
+        code = open_class(page, url)
+        lesson = Class(url, code, count)
+        for follower in lesson.followers:
+            lesson.do(follower.join())
+        page.get_by_text(f"{count} here").wait_for()
+        medians, slowest = [], []
+        for number in range(changes):
+            start = turn(page, back=number % 2 == 1)
+            times = [1000 * (at - start) for at in lesson.arrived(number + 2)]
+            medians.append(statistics.median(times))
+            slowest.append(times[-1])
+        wrong = _titles(lesson) or _returning(lesson, page, count, changes + 1)
+    return [
+        Result(f"{count} followers, median of each change", tuple(medians), "ms"),
+        Result(
+            f"{count} followers, slowest of each change", tuple(slowest), "ms", BUDGET_MS, wrong
+        ),
+        Result("the slowest of all", (max(slowest),), "ms", BUDGET_MS),
+    ]
+
+
+def _titles(lesson: Class) -> str | None:
+    """What is missing on the followers' pages; None when both cards came to all."""
+    texts = lesson_texts(LESSON, "en")
+    wanted = {texts.of(name, "title") for name in list(texts.cards)[:2]}
+    lost = [each for each in lesson.followers if not wanted <= each.headings]
+    return f"{len(lost)} followers did not get {sorted(wanted)}" if lost else None
+
+
+def _returning(lesson: Class, page: Page, count: int, stage: int) -> str | None:
+    """One drops and comes back: in its seat, at the present card, counted once."""
+    one = lesson.followers[0]
+    query = one.query
+    lesson.do(one.drop())
+    page.get_by_text(f"{count - 1} here").wait_for()
+    one.seen.clear()
+    lesson.do(one.join())
+    page.get_by_text(f"{count} here").wait_for()
+    if one.query != query:
+        return "who came back has another seat"
+    return None if stage in one.seen else f"who came back is at {sorted(one.seen)}, not {stage}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and say by the exit code whether all results were right."""
+    parser = argparse.ArgumentParser(prog="benchmarks.classroom", description=__doc__)
+    parser.add_argument("--followers", type=int, default=FOLLOWERS)
+    parser.add_argument("--changes", type=int, default=CHANGES)
+    options = parser.parse_args(arguments)
+    results = measure(options.followers, options.changes)
+    print(table(results))
+    return 1 if any(result.verdict == WRONG for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""A page of the app without a browser: its socket, the runs it asks for, and what it was sent.
+
+In: the address of a running app and a room's code. Out: a `Follower` that does what a browser does
+with the messages of Streamlit and with the class's own socket, and notes when which card came.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from urllib.parse import parse_qs, urlencode
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from attnviz.ui.components.buffer import unpack
+from attnviz.ui.components.listener import NAME
+from attnviz.ui.listening import FOLDER
+
+
+async def _messages(socket: ClientConnection) -> AsyncIterator[str | bytes]:
+    """What comes, until either side closes."""
+    with suppress(ConnectionClosed):
+        async for message in socket:
+            yield message
+
+
+class Follower:
+    """One member of a class; `seen` has the time at which each stage was wholly drawn."""
+
+    def __init__(self, host: str, code: str) -> None:
+        self.host, self.code, self.query = host, code, urlencode({"room": code})
+        self.seen: dict[int, float] = {}
+        self.fragment = ""
+        self.headings: set[str] = set()
+        self._drawn = 0
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def join(self) -> None:
+        """Open the page, and return once it has drawn the stage and listens."""
+        self._page = await websockets.connect(
+            f"ws://{self.host}/_stcore/stream", subprotocols=["streamlit"], max_size=None
+        )
+        self._tasks = [asyncio.create_task(self._read())]
+        await self._ask()
+        while not (self.seen and self.fragment and "seat" in parse_qs(self.query)):
+            await asyncio.sleep(0.01)
+        self._tasks.append(asyncio.create_task(self._listen()))
+
+    async def drop(self) -> None:
+        """Be gone, as when a laptop is closed."""
+        for task in self._tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        await self._page.close()
+
+    async def _ask(self, fragment: str = "") -> None:
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        message.rerun_script.page_name = "learn"
+        message.rerun_script.fragment_id = fragment
+        await self._page.send(message.SerializeToString())
+
+    async def _read(self) -> None:
+        async for raw in _messages(self._page):
+            message = ForwardMsg.FromString(raw)
+            kind = message.WhichOneof("type")
+            if kind == "page_info_changed":
+                self.query = message.page_info_changed.query_string
+            elif kind == "delta":
+                self._take(message)
+            elif kind == "script_finished" and self._drawn:
+                self.seen.setdefault(self._drawn, time.monotonic())
+
+    def _take(self, message: ForwardMsg) -> None:
+        element = message.delta.new_element
+        if element.WhichOneof("type") == "heading":
+            self.headings.add(element.heading.body)
+        component = element.bidi_component
+        if component.component_name == NAME:
+            self.fragment = message.delta.fragment_id
+            self._drawn = int(unpack(component.bytes)[0]["drawn"])
+
+    async def _listen(self) -> None:
+        seat = parse_qs(self.query)["seat"][0]
+        query = urlencode({"seat": seat, "heed": "stage"})
+        async with websockets.connect(f"ws://{self.host}/{FOLDER}/{self.code}?{query}") as ear:
+            async for told in _messages(ear):
+                if int(told) != self._drawn:
+                    await self._ask(self.fragment)
