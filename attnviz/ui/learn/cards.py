@@ -111,13 +111,11 @@ def _next(lang: Language, at: Place) -> None:
 
 
 def _controls(lang: Language, texts: LessonTexts, at: Place) -> None:
-    """What can be set, side by side."""
-    controls = at.recipe.controls
-    if not controls:
-        return
-    for column, control in zip(st.columns(len(controls)), controls, strict=True):
-        with column:
-            _control(texts, at.recipe, control, at.values, at.led)
+    """What can be set, side by side where the page is wide enough."""
+    if at.recipe.controls:
+        with st.container(horizontal=True):
+            for control in at.recipe.controls:
+                _control(texts, at.recipe, control, at.values, at.led)
 
 
 def _control(
