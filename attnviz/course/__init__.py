@@ -19,6 +19,7 @@ SLUGS: tuple[str, ...] = (
     "places",
     "patches",
     "real",
+    "birth",
 )
 
 

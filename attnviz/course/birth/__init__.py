@@ -5,16 +5,19 @@
     birth.effects(birth.restored(snapshot))     # what is left without each head of layer 0
 
 `alphabet` makes the tokens, `transformer` the model, `scores` measures it, `training` trains it,
-`ablation` takes its heads away. After Olsson et al. 2022, "In-context learning and induction
+`ablation` takes its heads away; `lesson` teaches with it, `by_hand` has the same circuit made by
+hand. After Olsson et al. 2022, "In-context learning and induction
 heads"; positions reach queries and keys only (Press et al. 2021, "Shortformer").
 """
 
 from attnviz.course.birth.ablation import ABLATIONS, Ablation, Effect, Effects, ablated, effects
 from attnviz.course.birth.alphabet import LETTERS, MOST_LETTERS, encode, example, labels
+from attnviz.course.birth.lesson import LESSON
 from attnviz.course.birth.scores import Scores, chance, measure
 from attnviz.course.birth.training import STEPS, Snapshot, attention, require_seed, restored, train
 
 __all__ = [
+    "LESSON",
     "LETTERS",
     "MOST_LETTERS",
     "STEPS",

@@ -1,0 +1,256 @@
+"""Lesson 10, a circuit is born: by hand, in a kept curve of a training, and live in the page.
+
+Sources: Elhage et al. 2021 (two heads in two layers), Olsson et al. 2022 (it appears within few
+steps). The curves are those that the embedded story models left when they were trained.
+"""
+
+import json
+from functools import cache
+
+import numpy as np
+import torch
+from jaxtyping import Float64, Int64
+from torch import Tensor
+
+from attnviz.checks.cards import card
+from attnviz.course.birth.alphabet import BLOCK, MOST_LETTERS, labels
+from attnviz.course.birth.by_hand import REMOVED, circuit
+from attnviz.course.birth.scores import chance
+from attnviz.course.birth.training import STEPS
+from attnviz.course.birth.transformer import HEADS, LAYERS
+from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.lessons.card import (
+    Board,
+    Card,
+    CellQuestion,
+    Chart,
+    ChoiceQuestion,
+    Link,
+    Live,
+    NumberQuestion,
+    Panel,
+    Pick,
+    Series,
+)
+from attnviz.models.registry import embedded_folder
+
+# letters by their place in the alphabet; each sequence comes twice
+HALVES = ((1, 3, 0, 2), (2, 0, 3, 1), (3, 1, 2, 0))
+ASKED = 1
+KEPT = ("stories", "stories-llama")
+HALF = 0.5
+WITHIN_STEPS = 150.0
+
+
+def _letters(seed: int) -> Int64[Tensor, "token"]:
+    return torch.tensor(HALVES[seed % len(HALVES)] * 2)
+
+
+def _panel(name: str, weights: Tensor, tokens: Tensor, hidden: bool = False) -> Panel:
+    """Weights with the letters along both axes."""
+    letters = labels(tokens)
+    blocked = np.triu(np.ones(tuple(weights.shape), dtype=np.bool_), 1)
+    return Panel(
+        name,
+        weights.double().numpy(),
+        rows=letters,
+        columns=letters,
+        signed=False,
+        blocked=blocked,
+        hidden=hidden,
+    )
+
+
+def _needs(ask: Ask) -> Card:
+    """What must a key say of itself, so that the right letter is found?"""
+    tokens = _letters(ask.seed)
+    letters = labels(tokens)
+    numbers: dict[str, float | int | str] = {
+        "text": " ".join(letters[: len(letters) // 2 + ASKED + 1]),
+        "asked": letters[ASKED],
+        "after": letters[ASKED + 1],
+    }
+    question = ChoiceQuestion(("itself", "before", "place"), "before")
+    return Card("needs", numbers, (), question)
+
+
+def _by_hand(ask: Ask) -> Card:
+    """Two heads whose weights were chosen: where does the second copy of a letter look?"""
+    tokens = _letters(ask.seed)
+    made, letters, half = circuit(tokens), labels(tokens), len(tokens) // 2
+    row, column = half + ASKED, ASKED + 1
+    board = Board(
+        (
+            _panel("previous", made.previous, tokens),
+            _panel("induction", made.induction, tokens, hidden=True),
+        )
+    )
+    wrong = {
+        "same": frozenset({(row, ASKED)}),
+        "previous": frozenset({(row, row - 1)}),
+        "self": frozenset({(row, row)}),
+        "transposed": frozenset({(column, row)}),
+    }
+    numbers: dict[str, float | int | str] = {
+        "asked": letters[ASKED],
+        "after": letters[ASKED + 1],
+        "row": row,
+        "column": column,
+        "weight": float(made.induction[row, column]),
+        "score": made.score,
+        "chance": chance(len(tokens)).induction,
+        "first": letters[0],
+        "first_row": half,
+        "first_weight": float(made.induction[half, 1]),
+    }
+    question = CellQuestion("induction", frozenset({(row, column)}), wrong)
+    return Card("by_hand", numbers, (board,), question)
+
+
+def _removed(ask: Ask) -> Card:
+    """The experiment: one head of layer 0 brings nothing, beside the whole circuit."""
+    tokens = _letters(ask.seed)
+    taken = next(each for each in REMOVED if each == ask.text("without"))
+    whole, rest = circuit(tokens), circuit(tokens, taken)
+    numbers: dict[str, float | int | str] = {
+        "whole": whole.score,
+        "now": rest.score,
+        "chance": chance(len(tokens)).induction,
+    }
+    board = Board(
+        (_panel("control", whole.induction, tokens), _panel("changed", rest.induction, tokens))
+    )
+    return Card("removed", numbers, (board,))
+
+
+@cache
+def _curve(model: str) -> dict[str, Float64[np.ndarray, "point"]]:
+    """What was measured every few steps while an embedded model was trained."""
+    folder = embedded_folder(model)
+    assert folder is not None, "the model is embedded"
+    rows = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
+    return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in rows[0]}
+
+
+def _crossing(curve: dict[str, Float64[np.ndarray, "point"]]) -> float:
+    """The step at which the induction score passes one half, on a straight line between points."""
+    after = int(np.argmax(curve["induction"] > HALF))
+    points = slice(after - 1, after + 1)
+    return float(np.interp(HALF, curve["induction"][points], curve["step"][points]))
+
+
+def _moment(ask: Ask) -> Card:
+    """The loss of a training: when did the induction head come?"""
+    curve = _curve(KEPT[ask.seed % len(KEPT)])
+    steps, answer = curve["step"], _crossing(curve)
+    steepest = int(np.diff(curve["held_out_loss"]).argmin())
+    wrong = {
+        "steepest": float(steps[steepest + 1]),
+        "middle": float(steps[-1] / 2),
+        "end": float(steps[-1]),
+    }
+    loss = Chart("step", "loss", (Series("held_out_loss", steps, curve["held_out_loss"]),))
+    names = ("induction", "previous", "copying")
+    grown = Chart(
+        "step", "share", tuple(Series(name, steps, curve[name]) for name in names), marked_x=answer
+    )
+    after = int(np.argmax(curve["induction"] > HALF))
+    numbers: dict[str, float | int | str] = {
+        "model": KEPT[ask.seed % len(KEPT)],
+        "last": int(steps[-1]),
+        "answer": answer,
+        "before_step": int(steps[after - 1]),
+        "after_step": int(steps[after]),
+        "before": float(curve["induction"][after - 1]),
+        "after": float(curve["induction"][after]),
+    }
+    question = NumberQuestion(answer, WITHIN_STEPS, wrong)
+    return Card("moment", numbers, (loss,), question, (grown,))
+
+
+def _buys(ask: Ask) -> Card:
+    """What the circuit is good for: copying, and hardly anything else."""
+    name = KEPT[ask.seed % len(KEPT)]
+    curve = _curve(name)
+    after = int(np.argmax(curve["induction"] > HALF))
+    before, later = after - 1, after + 1
+    loss, copying = curve["held_out_loss"], curve["copying"]
+    numbers: dict[str, float | int | str] = {
+        "model": name,
+        "from": int(curve["step"][before]),
+        "to": int(curve["step"][later]),
+        "rise": float(curve["induction"][later] - curve["induction"][before]),
+        "loss_before": float(loss[before]),
+        "loss_after": float(loss[later]),
+        "loss_start": float(loss[0]),
+        "copy_before": 100 * float(copying[before]),
+        "copy_after": 100 * float(copying[later]),
+    }
+    steps = curve["step"]
+    chart = Chart(
+        "step", "loss", (Series("held_out_loss", steps, loss),), marked_x=float(steps[after])
+    )
+    question = ChoiceQuestion(("falls", "hardly", "rises"), "hardly")
+    return Card("buys", numbers, (), question, (chart,))
+
+
+def _tiny() -> dict[str, float | int | str]:
+    even = chance(MOST_LETTERS)
+    return {
+        "steps": STEPS,
+        "layers": LAYERS,
+        "heads": HEADS,
+        "letters": MOST_LETTERS,
+        "block": BLOCK,
+        "chance": even.induction,
+        "accuracy": 100 * even.accuracy,
+    }
+
+
+def _live(ask: Ask) -> Card:
+    """Train one in the page, and hold its score against letters that do not come again."""
+    question = ChoiceQuestion(("high", "low", "exact"), "low")
+    return Card("live", _tiny(), (Live("birth", ask.seed),), question)
+
+
+def _ablate(ask: Ask) -> Card:
+    """Take a head of layer 0 away: which one does the circuit stand on?"""
+    question = ChoiceQuestion(("induction", "previous", "either"), "previous")
+    return Card("ablate", _tiny(), (Live("birth", ask.seed),), question)
+
+
+def _found(ask: Ask) -> Card:
+    """The same two habits in a model that was trained to tell stories."""
+    noted = card("stories")
+    assert noted is not None, "the model is embedded"
+    previous, induction = noted.description.heads[:2]
+    layer, head = induction.head.removeprefix("L").split(".H")
+    assert previous.chance is not None and induction.chance is not None
+    numbers: dict[str, float | int | str] = {
+        "previous": previous.head,
+        "previous_score": previous.score,
+        "previous_chance": previous.chance,
+        "induction": induction.head,
+        "induction_score": induction.score,
+        "induction_chance": induction.chance,
+    }
+    view = {"model": "stories", "text": "Once kite hat dog cat kite hat dog cat"}
+    link = Link("head", view | {"layer": int(layer), "head": int(head)})
+    question = ChoiceQuestion(("proof", "hint", "nothing"), "hint")
+    return Card("found", numbers, (), question, link=link)
+
+
+LESSON = Lesson(
+    "birth",
+    minutes=8,
+    recipes=(
+        Recipe("needs", _needs),
+        Recipe("by_hand", _by_hand),
+        Recipe("removed", _removed, (Pick("without", REMOVED, "other"),), "experiment"),
+        Recipe("moment", _moment),
+        Recipe("buys", _buys),
+        Recipe("live", _live),
+        Recipe("ablate", _ablate),
+        Recipe("found", _found),
+    ),
+)
