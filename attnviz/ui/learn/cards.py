@@ -43,7 +43,7 @@ def card(lang: Language, texts: LessonTexts, at: Place) -> None:
     built = at.card()
     st.header(say(texts, built, "title"), anchor=False)
     st.markdown(say(texts, built, "text"))
-    _controls(lang, texts, at)
+    _controls(texts, at)
     is_open = progress.is_open(built, at.answers)
     for number, picture in enumerate(built.pictures):
         pictures.show(lang, texts, built, picture, f"{number}", at.answers)
@@ -110,7 +110,7 @@ def _next(lang: Language, at: Place) -> None:
         )
 
 
-def _controls(lang: Language, texts: LessonTexts, at: Place) -> None:
+def _controls(texts: LessonTexts, at: Place) -> None:
     """What can be set, side by side where the page is wide enough."""
     if at.recipe.controls:
         with st.container(horizontal=True):
