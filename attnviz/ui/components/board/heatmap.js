@@ -8,6 +8,8 @@ import { frameBox, moveBy } from "../shared/panel.js";
 import { cellWords, panelColours } from "./table.js";
 
 const WIDEST_PX = 560;
+const WIDEST_NARROW_PX = 340;
+const LEAST_PX = 220;
 const LARGEST_CELL_PX = 26;
 const FONT = 11;
 
@@ -16,12 +18,14 @@ export function drawHeatmap(/** @type {any} */ view, /** @type {any} */ panel, /
   const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": panel.caption }), node = el("div", { class: "av-board-heatmap" }, canvas);
   /** @type {any} */
   const state = { cursor: null, layout: null, width: 0 };
+  const most = view.header.narrow ? WIDEST_NARROW_PX : WIDEST_PX;
+  const room = () => Math.min(most, Math.max(LEAST_PX, view.top.clientWidth - 24));
   const draw = () => {
-    const width = Math.min(WIDEST_PX, Math.max(220, view.top.clientWidth - 24));
+    const width = room();
     state.width = width;
     paintHeatmap(view, panel, data, canvas, state, width);
   };
-  const stop = watchSize(view.top, () => { if (Math.min(WIDEST_PX, Math.max(220, view.top.clientWidth - 24)) !== state.width) draw(); });
+  const stop = watchSize(view.top, () => { if (room() !== state.width) draw(); });
   const move = (/** @type {{row: number, col: number} | null} */ cell) => {
     state.cursor = cell;
     paintHeatmap(view, panel, data, canvas, state, state.width);
