@@ -32,9 +32,9 @@ def test_three_places_have_the_tokens_of_their_texts() -> None:
     question = card("places", "three").question
     assert isinstance(question, ChoiceQuestion)
     of = {name: board.panels[0] for name, board in question.pictures.items()}
-    assert "cat" in of["encoder"].rows and "cat" in of["encoder"].columns
-    assert "chat" in of["decoder"].rows and "chat" in of["decoder"].columns
-    assert "chat" in of["cross"].rows and "cat" in of["cross"].columns
+    assert "cars" in of["encoder"].rows and "cars" in of["encoder"].columns
+    assert "voitures" in of["decoder"].rows and "voitures" in of["decoder"].columns
+    assert "voitures" in of["cross"].rows and "cars" in of["cross"].columns
     assert np.triu(of["decoder"].values, 1).max() == 0.0 < np.triu(of["encoder"].values, 1).max()
 
 
