@@ -46,7 +46,7 @@ def test_a_lesson_can_be_walked_to_its_end(
     built = [card for _, card in cards(lesson(slug), capture_text)]
     for place, card in enumerate(built):
         title = texts.of(card.name, "title").partition("[[")[0]
-        heading = page.get_by_role("heading", level=2)
+        heading = page.get_by_role("heading", level=2).first
         expect(heading).to_contain_text(title)
         settle(page, canvases=False)
         expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -72,7 +72,8 @@ def answer_right(page: Page, card: Card) -> None:
     if isinstance(question, ChoiceQuestion):
         place = question.options.index(question.right)
         if question.pictures:
-            page.get_by_test_id("stColumn").nth(place).get_by_role("button").click()
+            columns = page.get_by_test_id("stColumn").filter(has=page.get_by_role("button"))
+            columns.nth(place).get_by_role("button").click()
         else:
             page.get_by_role("radiogroup").last.locator("label").nth(place).click()
     elif isinstance(question, CellQuestion):
