@@ -10,6 +10,7 @@ import { cellWords, panelColours } from "./table.js";
 const WIDEST_PX = 560;
 const WIDEST_NARROW_PX = 340;
 const LEAST_PX = 220;
+const LEAST_NARROW_PX = 110;
 const LARGEST_CELL_PX = 26;
 const FONT = 11;
 
@@ -18,8 +19,8 @@ export function drawHeatmap(/** @type {any} */ view, /** @type {any} */ panel, /
   const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": panel.caption }), node = el("div", { class: "av-board-heatmap" }, canvas);
   /** @type {any} */
   const state = { cursor: null, layout: null, width: 0 };
-  const most = view.header.narrow ? WIDEST_NARROW_PX : WIDEST_PX;
-  const room = () => Math.min(most, Math.max(LEAST_PX, view.top.clientWidth - 24));
+  const [least, most] = view.header.narrow ? [LEAST_NARROW_PX, WIDEST_NARROW_PX] : [LEAST_PX, WIDEST_PX];
+  const room = () => Math.min(most, Math.max(least, view.top.clientWidth - 8));
   const draw = () => {
     const width = room();
     state.width = width;

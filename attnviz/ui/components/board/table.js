@@ -59,7 +59,7 @@ function makeCell(/** @type {any} */ view, /** @type {any} */ panel, /** @type {
   const marked = panel.marked.some((/** @type {number[]} */ cell) => cell[0] === row && cell[1] === column);
   const kind = [panel.hidden ? "av-board-hidden" : blocked ? "av-board-blocked" : "", marked ? "av-board-marked" : ""].join(" ").trim();
   const cell = el("td", { class: kind || null, role: "gridcell", tabIndex: -1, dataset: { row, column } },
-    panel.hidden ? "?" : blocked && !Number.isFinite(value) ? MINUS_INFINITY : shownNumber(value, panel.decimals));
+    panel.hidden ? "?" : shownNumber(value, panel.decimals));
   const level = panel.hidden || blocked ? -1 : colours.level(value);
   if (level >= 0) {
     cell.style.backgroundColor = colourAt(colours.lut, level);
