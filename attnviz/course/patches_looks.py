@@ -96,8 +96,8 @@ def column(ask: Ask) -> Card:
         "in_row": right[1],
         "head": f"L{layer}.H{head}",
     }
-    pictures = (picture(GRID, layer, head), board)
-    return Card("column", numbers, pictures, CellQuestion("grid", frozenset({right}), wrong))
+    question = CellQuestion("grid", frozenset({right}), wrong)
+    return Card("column", numbers, (board,), question, (picture(GRID, layer, head),))
 
 
 def looks(ask: Ask) -> Card:
@@ -127,7 +127,8 @@ def looks(ask: Ask) -> Card:
         "output", {"model": MODEL, "image": f"sample-{number}", "layer": layer, "head": head}
     )
     question = CellQuestion("cover", right, {"beside": frozenset(empty) - right})
-    return Card("looks", numbers, (picture(number), board), question, link=link)
+    reveal = (picture(number, layer, head),)
+    return Card("looks", numbers, (board,), question, reveal, link)
 
 
 def baseline(ask: Ask) -> Card:

@@ -16,7 +16,7 @@ from attnviz.metrics.measures import measured
 from attnviz.types import HeadId, Measure
 
 STORY, MAT = "Lily gave the red ball to Tom.", "The cat sat on the mat."
-STORY_MIXED, MAT_MIXED = "ball to the Lily Tom red gave.", "mat the on sat the cat."
+STORY_MIXED, MAT_MIXED = "Tom red the gave Lily to ball.", "mat the on sat the cat."
 TWICE, NOT_TWICE = "The old dog saw the young dog.", "The young cat saw my old dog."
 # what each encoder head of the gallery does, which is also the name of its measure
 GALLERY: dict[Measure, HeadId] = {

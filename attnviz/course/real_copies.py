@@ -31,7 +31,7 @@ from attnviz.lessons.card import (
 from attnviz.metrics.measures import induction_keys
 from attnviz.types import HeadId
 
-STORY = "Lily gave the red ball to Tom."
+STORY = "One day Lily met a big goat near the river."
 INDUCTION = {"stories": HeadId(2, 1), "stories-llama": HeadId(1, 5)}
 LISTS = (
     ("kite", "hat", "dog", "cat"),
@@ -163,13 +163,10 @@ def _on(
 def quiet(ask: Ask) -> Card:
     """A story in which nothing repeats: what does the induction head do then?"""
     head, cap = INDUCTION["stories"], ask.capture("stories", STORY)
-    weights = cap.weights(head.layer, head.head)
-    until_tom = weights[1:5, 0]
     numbers: dict[str, float | int | str] = {
         "head": str(head),
-        "first": float(until_tom.mean()),
-        "chance": float(uniform(cap)[1:5, 0].mean()),
-        "token": cap.tokens.labels[0],
+        "first": score(cap, head, "first"),
+        "chance": chance(cap, "first"),
     }
     question = ChoiceQuestion(("spread", "previous", "first"), "first")
     real = Real("stories", STORY, head.layer, head.head)

@@ -18,6 +18,8 @@ from attnviz.lessons.card import Board, Card, CellQuestion, Control, Link, Panel
 from attnviz.steps import derive
 
 MODEL = "sentiment"
+# the head that its card names: from the judging word to its negator
+CARRIER = (0, 1)
 MAT, RESTING = "The cat sat on the mat.", (4, 5)
 ASKING = (3, 2, 6)
 REVIEW = "the hotel was not bad at all ."
@@ -125,11 +127,15 @@ def left_out(ask: Ask, words: tuple[str, ...]) -> LeftOut:
 def _by_word(cap: Capture, words: tuple[str, ...]) -> Float64[np.ndarray, "word"]:
     """The weight of [CLS] on each word, mean of the last layer's heads, its pieces added up."""
     from_cls = cap.weights(cap.n_layers - 1)[:, 0].mean(axis=0)
-    found, start = np.zeros(len(words)), 0
-    for n, word in enumerate(words):
+    return np.array([from_cls[of].sum() for of in _tokens(cap, words)], dtype=np.float64)
+
+
+def _tokens(cap: Capture, words: tuple[str, ...]) -> list[list[int]]:
+    """The tokens of each word of a text whose words have one space between them."""
+    found, start = [], 0
+    for word in words:
         end = start + len(word)
-        inside = [a >= start and start < b <= end for a, b in cap.tokens.offsets]
-        found[n] = from_cls[np.array(inside)].sum()
+        found.append([n for n, (a, b) in enumerate(cap.tokens.offsets) if start <= a < b <= end])
         start = end + 1
     return found
 
@@ -146,6 +152,9 @@ def _board(of: LeftOut, *, hidden: bool) -> Board:
 def explains(ask: Ask) -> Card:
     """Which word can the model least do without? Not the one with the largest weight."""
     of = left_out(ask, tuple(REVIEWS[ask.seed % len(REVIEWS)].split()))
+    cap = ask.capture(MODEL, " ".join(of.words))
+    tokens, (layer, head) = _tokens(cap, of.words), CARRIER
+    carried = cap.weights(layer, head)[tokens[of.heaviest][0], tokens[of.strongest]].sum()
     numbers: dict[str, float | int | str] = {
         "margin": of.margin,
         "heavy": of.words[of.heaviest],
@@ -155,6 +164,9 @@ def explains(ask: Ask) -> Card:
         "strong_weight": float(of.weights[of.strongest]),
         "strong_change": float(of.changes[of.strongest]),
         "after": float(of.margin - of.changes[of.strongest]),
+        "carrier": f"L{layer}.H{head}",
+        "carried": float(carried),
+        "chance": 1 / len(cap.tokens),
         "typical": float(np.median(np.abs(of.changes))),
     }
     wrong = {"heaviest": frozenset({(0, of.heaviest)})}

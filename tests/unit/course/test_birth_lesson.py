@@ -69,11 +69,13 @@ def test_the_loss_of_stories_hardly_shows_it() -> None:
 
 @pytest.mark.slow
 def test_a_live_run_bears_out_what_the_cards_say() -> None:
-    """Control below a quarter, above chance; without the previous-token head nearly all is lost."""
+    """The control stays below a quarter; without the previous-token head nearly all is lost."""
     *_, last = train(0)
-    head, even = last.repeated.induction_head, birth.chance(birth.MOST_LETTERS).induction
-    control = float(last.fresh.induction[head.layer, head.head])
-    assert last.repeated.best_induction > 0.9 and 1.5 * even < control < 0.25
+    even = birth.chance(birth.MOST_LETTERS).induction
+    control = last.fresh.induction[-1]
+    assert last.repeated.best_induction > 0.9
+    assert float(control.max()) < min(0.25, 3.5 * even)
+    assert float(np.abs(control - even).max()) > 0.01, "low, but not what even attention gives"
     effects, previous = birth.effects(birth.restored(last)), last.repeated.previous_head
     other = HeadId(0, 1 - previous.head)
     for ablation in birth.ABLATIONS:

@@ -70,7 +70,7 @@ def test_concat_times_u_msa_is_a_sum_over_heads(run: CaptureText) -> None:
 
 def test_the_grid_is_the_row_of_cls_without_cls(run: CaptureText) -> None:
     card = built(run, "column")
-    grid = panels(card.pictures[1])["grid"].values
+    grid = panels(card.pictures[0])["grid"].values
     weights = run("shapes", image=sample(5).picture()).weights(3, 1)
     (cell,) = card.question.right  # type: ignore[union-attr,misc]
     assert grid[cell] == pytest.approx(float(weights[0, 17]))
