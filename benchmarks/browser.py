@@ -8,6 +8,7 @@ Cold start: from starting `python -m streamlit run` to the first painted grid in
 """
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 from playwright.sync_api import Browser
@@ -31,9 +32,9 @@ COLD_ROUNDS = 3
 PREVIEW = "Attention weights of"
 
 # time stamp of the event → the frame after the one that painted the canvas
-ON_KEY = """(canvas) => {
+ON_EVENT = """(canvas, kind) => {
     window.avTimes = [];
-    addEventListener("keydown", (event) => {
+    addEventListener(kind, (event) => {
         new MutationObserver((_, observer) => {
             observer.disconnect();
             requestAnimationFrame((now) => avTimes.push(performance.now() - event.timeStamp));
@@ -96,7 +97,12 @@ def cold_start(browser: Browser, rounds: int) -> Result:
 
 
 def head_switch(
-    visit: Visit, model: LoadedModel, text: str, palette: Palette, rounds: int
+    visit: Visit,
+    model: LoadedModel,
+    text: str,
+    palette: Palette,
+    rounds: int,
+    budget: float = SWITCH_MS,
 ) -> Result:
     """Key events that go from head to head; after each the pixels are compared."""
     weights = attnviz.capture(model, text).all_weights()
@@ -104,7 +110,7 @@ def head_switch(
     canvas = visit.canvas(PREVIEW)
     cells = visit.page.locator(".av-picker-cell[tabindex='0']")
     (cells if overview else canvas).focus()
-    canvas.evaluate(ON_KEY)
+    canvas.evaluate(ON_EVENT, "keydown")
     before, wrong, head, step = len(visit.seen.sent), None, 0, 1
     for done in range(rounds):
         step = -1 if head == weights.shape[1] - 1 else 1 if head == 0 else step
@@ -116,7 +122,7 @@ def head_switch(
     if len(visit.seen.sent) != before:
         wrong = f"{len(visit.seen.sent) - before} messages went to the server"
     name = f"head switch on {'Overview' if overview else 'Head'}, n={weights.shape[-1]}"
-    return Result(name, times(visit), "ms", SWITCH_MS, wrong)
+    return Result(name, times(visit), "ms", budget, wrong)
 
 
 def wrong_head(visit: Visit, weights: np.ndarray, head: int, palette: Palette) -> str | None:
@@ -132,13 +138,19 @@ def wrong_head(visit: Visit, weights: np.ndarray, head: int, palette: Palette) -
 
 
 def new_text(
-    visit: Visit, model: LoadedModel, n_tokens: int, palette: Palette, rounds: int
+    visit: Visit,
+    model: LoadedModel,
+    n_tokens: int,
+    palette: Palette,
+    rounds: int,
+    budget: float = NEW_TEXT_MS,
+    write: Callable[[LoadedModel, int, int], str] = text_of,
 ) -> Result:
     """Texts that the server has not seen; the model is loaded."""
     samples, wrong = [], None
     box = visit.page.get_by_role("textbox", name="Text", exact=True)
     for done in range(rounds):
-        text = text_of(model, n_tokens, start=done + 1)
+        text = write(model, n_tokens, done + 1)
         capture = attnviz.capture(model, text)
         box.fill(text)
         visit.page.evaluate(ON_TEXT, list(capture.tokens.labels))
@@ -146,7 +158,7 @@ def new_text(
         visit.page.wait_for_function("() => avTimes.length > 0")
         samples += times(visit)
         wrong = wrong or wrong_head(visit, capture.weights(0, 0), 0, palette)
-    return Result(f"new text → grid, n={n_tokens}", tuple(samples), "ms", NEW_TEXT_MS, wrong)
+    return Result(f"new text → grid, n={n_tokens}", tuple(samples), "ms", budget, wrong)
 
 
 def times(visit: Visit) -> tuple[float, ...]:

@@ -117,19 +117,29 @@ def wrong_steps(steps: Steps) -> str | None:
     return f"{steps.id}: {bad} above {steps.tolerance}" if bad else None
 
 
-def payload(text: str, capture: Capture) -> Result:
-    """The bytes that the overview sends for all heads, names and sentences included."""
+def payload(
+    text: str,
+    capture: Capture,
+    name: str = "overview payload",
+    share: float = 1.0,
+    **parameters: str,
+) -> Result:
+    """The bytes that the overview sends for all heads, names and sentences included.
+
+    `share` is what part of the weights has to travel at most.
+    """
     logging.getLogger(BARE_MODE_LOGGER).setLevel(logging.ERROR)  # warns that there is no browser
     app = AppTest.from_file(ENTRY, default_timeout=RUN_LIMIT_S)
-    app.query_params["text"] = text
+    for parameter, value in {"text": text, **parameters}.items():
+        app.query_params[parameter] = value
     (component,) = app.run().get("bidi_component")
     data: bytes = component.proto.bytes
     weights = capture.all_weights()
     off = float(np.abs(unpack(data)[1]["weights"] / 255 - np.sqrt(weights)).max())
     return Result(
-        name=f"overview payload, n={N_TOKENS}",
+        name=f"{name}, n={weights.shape[-1]}",
         samples=(len(data) / 1000,),
         unit="kB",
-        budget=round(PAYLOAD_EXTRA * weights.size / 1000, 1),
+        budget=round(PAYLOAD_EXTRA * share * weights.size / 1000, 1),
         wrong=None if off <= 0.5 / 255 + SAME else f"weights in the payload are off by {off:.1e}",
     )

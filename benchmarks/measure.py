@@ -9,18 +9,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 COLUMNS = ("name", "median", "budget", "ok")
-FAST, SLOW, WRONG, REPORTED = "yes", "SLOW", "WRONG", "-"
+FAST, SLOW, WRONG, REPORTED, SKIPPED = "yes", "SLOW", "WRONG", "-", "skipped"
 
 
 @dataclass(frozen=True)
 class Result:
-    """One row: `samples` in `unit`, what is allowed, and what is wrong with the results if any."""
+    """One row: `samples` in `unit`, what is allowed, and what is wrong with the results if any.
+
+    `skipped` says why nothing was measured; then there are no samples.
+    """
 
     name: str
     samples: tuple[float, ...]
     unit: str
     budget: float | None = None
     wrong: str | None = None
+    skipped: str | None = None
 
     @property
     def median(self) -> float:
@@ -31,6 +35,8 @@ class Result:
         """Whether results were right and fast; without a budget only whether they were right."""
         if self.wrong is not None:
             return WRONG
+        if self.skipped is not None:
+            return SKIPPED
         if self.budget is None:
             return REPORTED
         return FAST if self.median <= self.budget else SLOW
@@ -51,12 +57,14 @@ def table(results: Sequence[Result]) -> str:
              for row in rows]  # fmt: skip
     lines.insert(1, "  ".join("-" * width for width in widths))
     wrong = [f"WRONG {result.name}: {result.wrong}" for result in results if result.wrong]
-    return "\n".join([*lines, *wrong, machine()])
+    skipped = [f"skipped {result.name}: {result.skipped}" for result in results if result.skipped]
+    return "\n".join([*lines, *wrong, *skipped, machine()])
 
 
 def _row(result: Result) -> tuple[str, str, str, str]:
     budget = "" if result.budget is None else f"{result.budget:g} {result.unit}"
-    return result.name, f"{result.median:.3g} {result.unit}", budget, result.verdict
+    median = f"{result.median:.3g} {result.unit}" if result.samples else ""
+    return result.name, median, budget, result.verdict
 
 
 def as_json(results: Sequence[Result]) -> str:
@@ -65,13 +73,14 @@ def as_json(results: Sequence[Result]) -> str:
         {
             "name": result.name,
             "unit": result.unit,
-            "median": result.median,
-            "least": min(result.samples),
-            "most": max(result.samples),
+            "median": result.median if result.samples else None,
+            "least": min(result.samples, default=None),
+            "most": max(result.samples, default=None),
             "samples": len(result.samples),
             "budget": result.budget,
             "ok": result.verdict,
             "wrong": result.wrong,
+            "skipped": result.skipped,
         }
         for result in results
     ]

@@ -1,0 +1,95 @@
+"""What the pages of the workbench promise: `make bench`, or `python -m benchmarks.workbench`.
+
+One table for everything a visitor waits for on a model of 12 × 12 heads: bytes that travel, grid of
+a new text, order of the heads, head switch, hover, cell selection, an edited number, masks that are
+switched and dragged, the memory of the page. `--part long` adds one head of 16,384 tokens, as
+`benchmarks.tiles` measures it, `--part others` what BertViz and CircuitsVis take for the same heads
+where they are installed. Results are checked against the library while they are timed.
+
+Ends with code 1 when a result is wrong; a slow one is only marked.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+
+import attnviz
+from attnviz.ui.sources import VARIABLE
+from benchmarks import library, others, tiles, workbench_page
+from benchmarks.measure import WRONG, Result, as_json, table
+from benchmarks.workbench_models import N_TOKENS, save_deep, words_of
+
+ROUNDS = 8
+LONGEST = 16_384
+CAUSAL_SHARE = 0.5  # a causal head has nothing above its diagonal
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and say by the exit code whether all results were right."""
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.workbench", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--part", choices=PARTS, action="append", help="default: every part")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="samples per figure")
+    options = parser.parse_args(arguments)
+    results = [result for part in options.part or PARTS for result in PARTS[part](options.rounds)]
+    print(as_json(results) if options.json else table(results))
+    return 1 if any(result.verdict == WRONG for result in results) else 0
+
+
+def payloads(_rounds: int) -> list[Result]:
+    """Bytes for all heads of an encoder, and of a decoder, which sees no future."""
+    with tempfile.TemporaryDirectory() as name:
+        before = os.environ.get(VARIABLE)
+        os.environ[VARIABLE] = name
+        try:
+            return [payload(Path(name), kind) for kind in ("encoder", "decoder")]
+        finally:
+            if before is None:
+                del os.environ[VARIABLE]
+            else:
+                os.environ[VARIABLE] = before
+
+
+def payload(root: Path, kind: str) -> Result:
+    folder = save_deep(root / kind, kind)
+    model = attnviz.load(str(folder))
+    text = words_of(model, N_TOKENS)
+    capture = attnviz.capture(model, text)
+    share = CAUSAL_SHARE if kind == "decoder" else 1.0
+    return library.payload(
+        text, capture, f"payload of 12 × 12 heads, {kind}", share, model=str(folder)
+    )
+
+
+def long_text(rounds: int) -> list[Result]:
+    """Pyramid, cold jumps and pans of 16,384 tokens."""
+    from benchmarks import tiles_browser
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        model = attnviz.load(tiles.small_model(LONGEST))
+        return [
+            *tiles.measure(model, LONGEST),
+            *tiles_browser.measure(model.model, LONGEST, rounds),
+        ]
+    finally:
+        torch.set_num_threads(threads)
+
+
+PARTS: dict[str, Callable[[int], list[Result]]] = {
+    "payload": payloads,
+    "page": workbench_page.measure,
+    "long": long_text,
+    "others": others.measure,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
