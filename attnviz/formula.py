@@ -18,15 +18,26 @@ from attnviz.edits import Edit, of_stage
 
 
 def edited(
-    stage: str, values: Float[Tensor, "row column"], edits: Sequence[Edit]
+    stage: str,
+    values: Float[Tensor, "row column"],
+    edits: Sequence[Edit],
+    opened: Float[Tensor, "row column"] | None = None,
 ) -> Float[Tensor, "row column"]:
-    """A stage with entries changed by hand: a copy where there are any, else the tensor itself."""
+    """A stage with entries changed by hand: a copy where there are any, else the tensor itself.
+
+    `opened` has the scores before the mask, which a row of `masked` gets when it is opened.
+    """
     mine = of_stage(edits, stage, *values.shape)
     if not mine:
         return values
     copy = values.clone()
     for edit in mine:
-        copy[edit.row, edit.column] = edit.value
+        if edit.column is not None:
+            copy[edit.row, edit.column] = edit.value
+        elif edit.value < 0 or opened is None:
+            copy[edit.row] = -math.inf
+        else:
+            copy[edit.row] = opened[edit.row]
     return copy
 
 

@@ -136,7 +136,7 @@ class AttentionInputs:
         if self.bias is not None:
             last = out["biased"] = last + self._block_of(self.bias, head, batch, rows)
         may_attend = self.may_attend(head, batch, rows) if mask is None else mask[rows]
-        out["masked"] = formula.edited("masked", formula.masked(last, may_attend), edits)
+        out["masked"] = formula.edited("masked", formula.masked(last, may_attend), edits, last)
         out["weights"] = formula.weights(out["masked"], self.softmax_sink(head, batch, rows))
         out["mixed"] = formula.mixed(out["weights"], v)
         sink = self._sink(head, batch, rows)

@@ -84,6 +84,25 @@ def test_an_address_with_edits_is_restored_and_a_cell_is_blocked(
     expect_data(top, head="3", edits="0")
 
 
+def test_a_whole_row_of_the_mask_is_blocked_and_opened(
+    visit: OpenVisit, minilm: LoadedModel
+) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
+    top = opened.page.locator(".av.steps")
+    choose(opened, "masked", QUERY, KEY, N)
+    opened.page.get_by_role("button", name="Block the whole row").click()
+    expect_data(top, edits="1")
+    opened.wait_for_parameters(edits=f"masked.{QUERY}.*=-inf")
+    assert float(edited(minilm, f"masked.{QUERY}.*=-inf").weights[QUERY].abs().sum()) == 0
+    assert shown_weight(opened) == 0
+    opened.page.get_by_role("button", name="Open the whole row").click()
+    opened.wait_for_parameters(edits=f"masked.{QUERY}.*=inf")
+    expect(opened.page.locator(".edit-chips li")).to_contain_text("open")
+    wanted = float(edited(minilm, "").weights[QUERY, KEY])
+    expect(opened.page.locator("li[data-sum=weights] .result")).not_to_have_text("0")
+    assert shown_weight(opened) == pytest.approx(wanted, abs=1e-4)
+
+
 def test_nonsense_in_the_address_is_left_out(visit: OpenVisit) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, edits="q.1=<b>")
     expect_data(opened.page.locator(".av.steps"), edits="0")

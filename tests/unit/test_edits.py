@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from attnviz.call import Capture
 from attnviz.edits import Edit, parse, write
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
+from tests.support.folders import save
 
 TEXT = "The cat sat."
 LAYER, HEAD = 2, 7
@@ -43,7 +45,17 @@ def test_of_two_edits_of_one_entry_the_later_counts() -> None:
     assert parse("q.1.2=3,q.1.2=4") == (Edit("q", 1, 2, 4.0),)
 
 
+def test_a_whole_row_of_the_mask_has_a_star_for_its_column() -> None:
+    edits = (Edit("masked", 2, None, -math.inf), Edit("masked", 3, None, math.inf))
+    assert write(edits) == "masked.2.*=-inf,masked.3.*=inf"
+    assert parse(write(edits)) == edits
+    # what is written again counts last, so that it is laid over what came between
+    again = parse("masked.2.*=-inf,masked.2.1=0.5,masked.2.*=-inf")
+    assert again == (Edit("masked", 2, 1, 0.5), Edit("masked", 2, None, -math.inf))
+
+
 NONSENSE = [
+    *("q.1.*=3", "q.1.*=inf", "masked.1.*=0.5", "masked.1.*=nan", "masked.1.2=inf", "masked.*.1=3"),
     *("x.1.2=3", "q.1=3", "q.1.2", "q.-1.2=3", "q.1.2=nan", "q.1.2=inf", "scores.1.2=-inf"),
     *("q.1.2=1e9", "q.1.2=<b>", "weights.0.0=1", "q.1.2=3" + " " * 5000),
     ",".join(f"q.{row}.0=1" for row in range(65)),
@@ -103,3 +115,21 @@ def test_edited_numbers_claim_no_agreement_with_the_model(cap: Capture) -> None:
 def test_an_entry_that_does_not_exist_is_refused(cap: Capture) -> None:
     with pytest.raises(BadInput, match="32 entries"):
         attnviz.derive(cap.call(LAYER), HEAD, edits=parse("q.0.32=1"))
+
+
+def test_a_row_is_blocked_and_another_opened(tmp_path: Path) -> None:
+    """In a causal model: a blocked query attends to nothing, an opened one also to the future."""
+    call = attnviz.capture(attnviz.load(str(save(tmp_path, "gpt2"))), "the cat sat on a mat").call(
+        1
+    )
+    plain = attnviz.derive(call, 2)
+    steps = attnviz.derive(call, 2, edits=parse("masked.2.*=-inf,masked.3.*=inf,masked.3.5=-inf"))
+    assert steps.weights[2].tolist() == [0.0] * 6
+    wanted = plain.scaled[3].clone()
+    wanted[5] = -math.inf
+    assert torch.allclose(steps.weights[3], wanted.softmax(dim=-1), atol=1e-6)
+    assert float(steps.weights[3, 4]) > 0 == float(plain.weights[3, 4])
+    for row in (0, 1, 4, 5):
+        assert torch.equal(steps.weights[row], plain.weights[row])
+    with pytest.raises(BadInput):
+        attnviz.derive(call, 2, edits=parse("masked.6.*=-inf"))

@@ -93,6 +93,19 @@ STRING_KEYS: tuple[str, ...] = (
     "steps.edit_edited",
     "steps.edit_original",
     "steps.edit_difference",
+    "steps.play_next",
+    "steps.play_stop",
+    "steps.play_label",
+    "steps.play_hint",
+    "steps.play_at",
+    "steps.mini_label",
+    "steps.edit_block_row",
+    "steps.edit_open_row",
+    "steps.edit_row",
+    "steps.edit_row_blocked",
+    "steps.edit_row_open",
+    "writing.play",
+    "writing.pause",
 )
 FORMULAS: dict[Stage, str] = {
     "x": "X",
@@ -209,8 +222,9 @@ def header(data: StepsData) -> dict[str, object]:
 
 
 def _entry(edit: Edit) -> dict[str, object]:
-    """An edit for the browser; JSON has no −∞, so a closed cell has no value."""
-    value = edit.value if math.isfinite(edit.value) else None
+    """An edit for the browser; JSON has no ±∞, so what is closed or opened is so in words."""
+    infinite = "opened" if edit.value > 0 else "closed"
+    value = edit.value if math.isfinite(edit.value) else infinite
     return {"stage": edit.stage, "row": edit.row, "column": edit.column, "value": value}
 
 

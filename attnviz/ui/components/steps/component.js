@@ -12,8 +12,9 @@ import { mounted } from "../shared/mounted.js";
 import { askForHead, makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
-import { EDITABLE, arraysOf, makeEditBar, showEditBar } from "./edit.js";
+import { EDITABLE, arraysOf, makeEditBar, readEdit, showEditBar } from "./edit.js";
 import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
+import { endPlay, haltPlay, makePlay, playKey, showPlay } from "./play.js";
 import { buildPanels, chosenIn, drawStrip, markPanel, markStrip, roomKey, spoken } from "./strip.js";
 import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
 
@@ -48,17 +49,20 @@ function mountSteps(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   nodes.clear = el("button", { type: "button", class: "av-button clear", on: { click: () => choose(view, null, null) } });
   nodes.bar = el("div", { class: "bar" }, view.picker.node, nodes.asks, nodes.clear);
   view.editBar = makeEditBar(view);
+  view.play = makePlay(view);
+  view.choose = (/** @type {number} */ query, /** @type {number} */ key) => choose(view, query, key);
   view.setMode = (/** @type {string} */ mode) => setMode(view, mode);
   nodes.legend = el("p", { class: "legend" });
   nodes.strip = el("div", { class: "strip", role: "group" });
   nodes.box = el("section", { class: "arithmetic" });
-  nodes.top = el("div", { class: "av steps" }, nodes.bar, view.editBar.node, nodes.status, nodes.strip, nodes.legend, nodes.box);
+  nodes.top = el("div", { class: "av steps", on: { keydown: (/** @type {KeyboardEvent} */ event) => playKey(view, event) } },
+    nodes.bar, view.play.node, view.editBar.node, nodes.status, nodes.strip, nodes.legend, nodes.box);
   root.append(nodes.top);
   view.committer = makeCommitter(nodes.top, setStateValue, (/** @type {any} */ selection) => followSteps(view, selection));
   view.toggleTerms = () => toggleTerms(view);
   const redraw = oncePerFrame(() => view.header && view.drawnFor !== roomKey(view) && drawStrip(view));
   const stop = watchSize(nodes.strip, redraw);
-  view.destroy = () => { stop(); redraw.cancel(); view.committer.destroy(); nodes.top.remove(); };
+  view.destroy = () => { stop(); haltPlay(view); redraw.cancel(); view.committer.destroy(); nodes.top.remove(); };
   return view;
 }
 
@@ -66,7 +70,7 @@ function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data), { nodes } = view, first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
   view.selection = clampSelection(from, { ...header, n_query: header.tokens.length, n_key: header.key_tokens.length });
-  header.edits = header.edits.map((edit) => ({ ...edit, value: edit.value ?? -Infinity }));
+  header.edits = header.edits.map(readEdit);
   header.marks = axisMarks(header.special, header.written);
   header.key_marks = axisMarks(header.key_special, header.key_written);
   Object.assign(view, { header, edited: arrays, theme: theme(view.root), scale: view.selection.scale,
@@ -114,6 +118,7 @@ function showChoice(/** @type {any} */ view) {
 /** The arithmetic is that of the numbers on show; of a difference there is none, so that the edited ones are taken. */
 function showSums(/** @type {any} */ view) {
   drawArithmetic(view.mode === "difference" ? { ...view, arrays: view.edited } : view);
+  showPlay(view);
 }
 
 /** Edited numbers, the original ones, or the difference. */
@@ -153,7 +158,10 @@ function toggleTerms(/** @type {any} */ view) {
 /** Pointer and keys of one panel. */
 function wirePanel(/** @type {any} */ panel, /** @type {any} */ view) {
   const { base } = panel, remark = oncePerFrame(() => markPanel(panel, view));
-  const hit = (event) => { const { x, y } = localPoint(event, base); return cellAt(x, y, panel.layout.geom); };
+  const hit = (event) => {
+    const { x, y } = localPoint(event, base), cell = cellAt(x, y, panel.layout.geom), { from } = panel;
+    return cell && { row: cell.row + from.row, col: cell.col + from.col };
+  };
   base.addEventListener("pointermove", (event) => { panel.hover = hit(event); remark(); });
   base.addEventListener("pointerleave", () => { panel.hover = null; remark(); });
   base.addEventListener("click", (event) => {
@@ -165,11 +173,11 @@ function wirePanel(/** @type {any} */ panel, /** @type {any} */ view) {
 }
 
 function keyIn(/** @type {any} */ panel, /** @type {any} */ view, /** @type {KeyboardEvent} */ event) {
-  if (event.key === "Escape") return choose(view, null, null);
-  const { geom } = panel.layout, square = SQUARE_STAGES.includes(panel.info.stage);
+  if (event.key === "Escape") { endPlay(view); return choose(view, null, null); }
+  const [rows, cols] = view.arrays[panel.info.stage].shape, square = SQUARE_STAGES.includes(panel.info.stage);
   const role = KEY_STAGES.includes(panel.info.stage) ? "key" : "query";
   const from = square ? { row: view.query, col: view.key } : { row: view[role], col: panel.col };
-  const cell = moveBy(event, from, geom);
+  const cell = moveBy(event, from, { rows, cols });
   if (!cell) return undefined;
   event.preventDefault();
   return take(panel, view, cell);

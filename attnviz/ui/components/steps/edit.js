@@ -12,9 +12,16 @@ export const EDITABLE = ["q", "k", "v", "scores", "masked"];
 const MODES = /** @type {const} */ (["edited", "original", "difference"]);
 
 /**
- * One changed entry; value is −Infinity (null on the way here) where a cell of the mask was closed.
- * @typedef {{stage: string, row: number, column: number, value: number}} Edit
+ * One changed entry; value is −Infinity ("closed" on the way here) where a cell of the mask was closed. A column of null
+ * stands for all keys of the row, closed or with Infinity ("opened") as they are before the mask.
+ * @typedef {{stage: string, row: number, column: number | null, value: number}} Edit
  */
+
+/** An edit as the server writes it: JSON has no infinite numbers. @returns {Edit} */
+export function readEdit(/** @type {any} */ edit) {
+  const value = { closed: -Infinity, opened: Infinity }[/** @type {string} */ (edit.value)] ?? edit.value;
+  return { ...edit, value };
+}
 
 /** The bar, empty until there is something to edit. */
 export function makeEditBar(/** @type {any} */ view) {
@@ -24,8 +31,10 @@ export function makeEditBar(/** @type {any} */ view) {
     keydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") setTyped(view); } } });
   bar.set = el("button", { type: "button", class: "av-button", on: { click: () => setTyped(view) } });
   bar.block = el("button", { type: "button", class: "av-button", on: { click: () => toggleBlock(view) } });
+  bar.blockRow = el("button", { type: "button", class: "av-button edit-block-row", on: { click: () => putRow(view, -Infinity) } });
+  bar.openRow = el("button", { type: "button", class: "av-button edit-open-row", on: { click: () => putRow(view, Infinity) } });
   bar.hint = el("span", { class: "hint" });
-  bar.entry = el("div", { class: "edit-entry" }, bar.where, bar.set, bar.block);
+  bar.entry = el("div", { class: "edit-entry" }, bar.where, bar.set, bar.block, bar.blockRow, bar.openRow);
   bar.chips = el("ul", { class: "edit-chips" });
   bar.reset = el("button", { type: "button", class: "av-button", on: { click: () => send(view, []) } });
   bar.modes = el("div", { class: "edit-modes", role: "radiogroup" });
@@ -44,7 +53,9 @@ export function showEditBar(/** @type {any} */ view) {
     bar.where.replaceChildren(fill(strings.edit_value, { place: placeOf(view, target) }), bar.input);
     bar.input.value = Number.isFinite(at.value) ? String(Number(at.value.toPrecision(6))) : "";
     setText(bar.set, strings.edit_set);
-    bar.block.hidden = target.stage !== "masked";
+    for (const button of [bar.block, bar.blockRow, bar.openRow]) button.hidden = target.stage !== "masked";
+    setText(bar.blockRow, strings.edit_block_row);
+    setText(bar.openRow, strings.edit_open_row);
     setText(bar.block, at.value === -Infinity ? strings.edit_open : strings.edit_block);
   }
   bar.chips.replaceChildren(...edits.map((/** @type {Edit} */ edit) => chipOf(view, edit)));
@@ -86,18 +97,20 @@ function entryAt(/** @type {any} */ view) {
 }
 
 /** "Q · cat · 5" or "Scores · it → animal". */
-function placeOf(/** @type {any} */ view, /** @type {{stage: string, row: number, column: number}} */ { stage, row, column }) {
+function placeOf(/** @type {any} */ view, /** @type {{stage: string, row: number, column: number | null}} */ { stage, row, column }) {
   const { header } = view, { tokens, key_tokens: keys } = header, title = header.panels.find((info) => info.stage === stage)?.title ?? stage;
+  if (column === null) return fill(header.strings.edit_row, { title, query: isolate(tokens[row]) });
   if (stage === "scores" || stage === "masked") return `${title} · ${isolate(tokens[row])} → ${isolate(keys[column])}`;
   return `${title} · ${isolate((KEY_STAGES.includes(stage) ? keys : tokens)[row])} · ${column}`;
 }
 
 function chipOf(/** @type {any} */ view, /** @type {Edit} */ edit) {
-  const was = view.edited[`was_${edit.stage}`], old = was ? was.data[edit.row * was.shape[1] + edit.column] : edit.value;
-  const place = placeOf(view, edit), { strings } = view.header;
+  const was = view.edited[`was_${edit.stage}`], old = was && edit.column !== null ? was.data[edit.row * was.shape[1] + edit.column] : edit.value;
+  const place = placeOf(view, edit), { strings } = view.header, row = edit.value < 0 ? strings.edit_row_blocked : strings.edit_row_open;
+  const [said, value] = edit.column === null ? [`${place}: `, row] : [`${place}: ${fmtReal(old)} → `, fmtReal(edit.value)];
   const drop = el("button", { type: "button", class: "edit-drop", "aria-label": fill(strings.edit_undo, { place }),
     on: { click: () => send(view, view.header.edits.filter((/** @type {Edit} */ other) => other !== edit)) } }, "×");
-  return el("li", {}, el("span", {}, `${place}: ${fmtReal(old)} → `), el("b", {}, fmtReal(edit.value)), drop);
+  return el("li", {}, el("span", {}, said), el("b", {}, value), drop);
 }
 
 function modeButton(/** @type {any} */ view, /** @type {"edited" | "original" | "difference"} */ mode) {
@@ -125,10 +138,17 @@ function put(/** @type {any} */ view, /** @type {number} */ value) {
   send(view, [...others, { ...target, value }]);
 }
 
+/** Closes or opens all keys of the chosen query; what was edited in that row of the mask before is gone. */
+function putRow(/** @type {any} */ view, /** @type {number} */ value) {
+  const { row } = view.target, stage = "masked";
+  const others = view.header.edits.filter((/** @type {Edit} */ edit) => edit.stage !== stage || edit.row !== row);
+  send(view, [...others, { stage, row, column: null, value }]);
+}
+
 /** Asks the server for what follows, and lets the address say it. */
 function send(/** @type {any} */ view, /** @type {Edit[]} */ edits) {
-  const number = (/** @type {number} */ value) => (value === -Infinity ? "-inf" : String(Number(value.toPrecision(9))));
-  const text = edits.map(({ stage, row, column, value }) => `${stage}.${row}.${column}=${number(value)}`).join(",");
+  const number = (/** @type {number} */ value) => (Number.isFinite(value) ? String(Number(value.toPrecision(9))) : value < 0 ? "-inf" : "inf");
+  const text = edits.map(({ stage, row, column, value }) => `${stage}.${row}.${column ?? "*"}=${number(value)}`).join(",");
   if (!edits.length) view.mode = "edited";
   view.nodes.top.setAttribute("aria-busy", "true");
   view.committer.commit();

@@ -11,6 +11,7 @@ import { fittingDecimals, frameBox, layoutCells, layoutStrip, markCell, printNum
 import { fmtReal } from "../shared/fmt.js";
 import { beforeMask } from "./arithmetic.js";
 import { KEY_STAGES, SQUARE_STAGES, marksOf } from "./highlight.js";
+import { placesOf } from "./window.js";
 
 const FONT_PX = 11;
 const MAX_LABEL_PX = 58;
@@ -51,14 +52,26 @@ export function scaleOf(info, show) {
   return { lut: sequential(show.theme.dark), toLevel, low: fmtReal(low), high: fmtReal(high), name: "" };
 }
 
+/** The part of a panel that is on show: its rows are queries or keys, its columns keys, or components, all of them. */
+export function partOf(/** @type {string} */ stage, /** @type {any} */ show) {
+  const { query, key } = show.shown, cols = show.arrays[stage].shape[1];
+  return { rows: KEY_STAGES.includes(stage) ? key : query, cols: SQUARE_STAGES.includes(stage) ? key : { from: 0, count: cols } };
+}
+
+/** The tokens along an axis that are on show. */
+function tokensOf(/** @type {"query" | "key"} */ axis, /** @type {any} */ { header, shown }) {
+  const { from, count } = shown[axis], [labels, marks] = axis === "key" ? [header.key_tokens, header.key_marks] : [header.tokens, header.marks];
+  return { labels: labels.slice(from, from + count), marks: marks.slice(from, from + count) };
+}
+
 /** The tokens along a panel's rows. */
-function rowsOf(/** @type {string} */ stage, /** @type {any} */ header) {
-  return KEY_STAGES.includes(stage) ? { labels: header.key_tokens, marks: header.key_marks } : { labels: header.tokens, marks: header.marks };
+function rowsOf(/** @type {string} */ stage, /** @type {any} */ show) {
+  return tokensOf(KEY_STAGES.includes(stage) ? "key" : "query", show);
 }
 
 /** Where everything of a panel lies. `show.widths` holds the room of square and other panels. */
 function layoutOf(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ info, /** @type {any} */ show) {
-  const common = { theme: show.theme, font: FONT_PX, maxLabel: MAX_LABEL_PX, rowLabels: rowsOf(info.stage, show.header).labels };
+  const common = { theme: show.theme, font: FONT_PX, maxLabel: MAX_LABEL_PX, rowLabels: rowsOf(info.stage, show).labels };
   if (SQUARE_STAGES.includes(info.stage)) return layoutSquare(ctx, show);
   const late = ["mixed", "concat", "projected"].includes(info.stage);
   const cell = show.widths.cell, rowHeight = late ? cell : Math.min(cell, 18);
@@ -68,7 +81,7 @@ function layoutOf(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} *
 
 /** Layout of the panels with tokens on both axes: with room for numbers up to 12 tokens, square cells above. */
 function layoutSquare(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ show) {
-  const { tokens, key_tokens: keys } = show.header, most = Math.max(tokens.length, keys.length);
+  const { labels: tokens } = tokensOf("query", show), { labels: keys } = tokensOf("key", show), most = Math.max(tokens.length, keys.length);
   const common = { theme: show.theme, font: FONT_PX, rowLabels: tokens, colLabels: keys, width: show.widths.square };
   if (most > NUMBERS_UP_TO) return layoutAxes(ctx, { ...common, maxLabel: MAX_LABEL_PX, maxCell: 44 });
   return layoutCells(ctx, { ...common, maxCell: 52, maxHeight: 26, maxLabel: most > 6 ? 46 : MAX_LABEL_PX });
@@ -84,21 +97,21 @@ export function squareCell(/** @type {any} */ show) {
 export function paintBase(/** @type {any} */ panel, /** @type {any} */ show) {
   const { info, base } = panel, matrix = show.arrays[info.stage], { theme, header } = show;
   panel.layout = layoutOf(/** @type {any} */ (base.getContext("2d")), info, show);
-  const { layout } = panel, { geom } = layout, scale = scaleOf(info, show);
+  const { layout } = panel, { geom } = layout, scale = scaleOf(info, show), { rows, cols } = partOf(info.stage, show), whole = !show.shown.part;
   const ctx = fitCanvas(base, layout.width, layout.height);
   const blocked = info.stage === "masked" ? Uint8Array.from(matrix.data, (v) => (v === -Infinity ? 1 : 0)) : undefined;
-  drawMatrix(ctx, { ...geom, values: matrix.data, lut: scale.lut, toLevel: scale.toLevel, signed: info.signed, blocked, theme,
+  drawMatrix(ctx, { ...geom, values: matrix.data, stride: matrix.shape[1], rowIndex: whole ? undefined : placesOf(rows), colIndex: whole ? undefined : placesOf(cols),
+    lut: scale.lut, toLevel: scale.toLevel, signed: info.signed, blocked, theme,
     grid: geom.rows <= NUMBERS_UP_TO && geom.cols <= NUMBERS_UP_TO });
   drawPanelAxes(ctx, panel, show);
-  const digits = geom.rows <= NUMBERS_UP_TO ? printCells(ctx, geom, matrix.data, scale, theme) : null;
+  const digits = whole && geom.rows <= NUMBERS_UP_TO ? printCells(ctx, geom, matrix.data, scale, theme) : null;
   ctx.strokeStyle = theme.border;
   ctx.lineWidth = 1;
   ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
   setData(base, { plot: [geom.x, geom.y, geom.w, geom.h].join(","), rows_count: geom.rows, cols_count: geom.cols,
-    layer: header.layer, head: header.head, digits });
+    layer: header.layer, head: header.head, digits, from: whole ? null : `${rows.from},${cols.from}` });
   markDrawn(base);
-  panel.digits = digits;
-  panel.scale = scale;
+  Object.assign(panel, { digits, scale, from: { row: rows.from, col: cols.from } });
 }
 
 /** Numbers into the cells where they fit. Returns their decimals, null where none are printed. */
@@ -113,12 +126,12 @@ function printCells(ctx, geom, values, scale, theme) {
 }
 
 function drawPanelAxes(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ panel, /** @type {any} */ show) {
-  const { info, layout } = panel, { tokens, marks, key_tokens: keys, key_marks: keyMarks } = show.header, { geom } = layout;
+  const { info, layout } = panel, { geom } = layout, rows = rowsOf(info.stage, show);
   if (SQUARE_STAGES.includes(info.stage)) {
-    drawAxes(ctx, layout, tokens, keys, { theme: show.theme, rowMarks: marks, colMarks: keyMarks });
+    const keys = tokensOf("key", show);
+    drawAxes(ctx, layout, rows.labels, keys.labels, { theme: show.theme, rowMarks: rows.marks, colMarks: keys.marks });
     return;
   }
-  const rows = rowsOf(info.stage, show.header);
   drawAxes(ctx, { ...layout, geom: { ...geom, cols: 0 } }, rows.labels, [], { theme: show.theme, rowMarks: rows.marks });
   drawNumberedColumns(ctx, geom, info, show);
 }
@@ -141,23 +154,24 @@ function drawNumberedColumns(ctx, geom, info, show) {
 
 /** The upper canvas: what feeds the chosen cell and what it feeds, and the cell under the pointer. */
 export function paintMarks(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { info, over, base, layout } = panel, { theme, header, query, key } = show, { geom } = layout;
+  const { info, over, base, layout, from } = panel, { theme, header, query, key } = show, { geom } = layout;
   const ctx = fitCanvas(over, layout.width, layout.height), colours = roleColours(theme);
   const marks = marksOf(info.stage, query, key, header);
   if (marks.cols) markColumns(ctx, geom, marks.cols, show);
-  for (const { row, role } of marks.rows) {
-    frameBox(ctx, rowRect(geom, row), { colour: colours[role], theme, dashed: role === "key" });
-    tagRow(ctx, layout, (role === "key" ? header.key_tokens : header.tokens)[row], row, { colour: colours[role], theme });
+  const seen = (/** @type {number} */ row) => row >= from.row && row < from.row + geom.rows;
+  for (const { row, role } of marks.rows.filter((mark) => seen(mark.row))) {
+    frameBox(ctx, rowRect(geom, row - from.row), { colour: colours[role], theme, dashed: role === "key" });
+    tagRow(ctx, layout, (role === "key" ? header.key_tokens : header.tokens)[row], row - from.row, { colour: colours[role], theme });
   }
   if (marks.cols && query !== null) {
-    frameBox(ctx, sliceRect(geom, query, marks.cols), { colour: colours.query, theme, width: 3 });
+    frameBox(ctx, sliceRect(geom, query - from.row, marks.cols), { colour: colours.query, theme, width: 3 });
   }
   if (marks.cell) {
-    if (!marks.rows.length) tagRow(ctx, layout, header.tokens[query], query, { colour: colours.query, theme });
-    tagCol(ctx, layout, header.key_tokens[key], key, { colour: colours.key, theme });
-    markCell(ctx, cellRect(geom, query, key), colours, theme);
+    if (!marks.rows.length) tagRow(ctx, layout, header.tokens[query], query - from.row, { colour: colours.query, theme });
+    tagCol(ctx, layout, header.key_tokens[key], key - from.col, { colour: colours.key, theme });
+    markCell(ctx, cellRect(geom, query - from.row, key - from.col), colours, theme);
   }
-  if (panel.hover) frameBox(ctx, cellRect(geom, panel.hover.row, panel.hover.col), { colour: theme.text, theme, width: 1 });
+  if (panel.hover) frameBox(ctx, cellRect(geom, panel.hover.row - from.row, panel.hover.col - from.col), { colour: theme.text, theme, width: 1 });
   setData(base, { rows: marks.rows.map((mark) => mark.row).join(",") || null, cell: marks.cell ? marks.cell.join(",") : null,
     cols: marks.cols ? marks.cols.join(",") : null, query, key });
 }

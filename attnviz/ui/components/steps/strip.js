@@ -9,6 +9,7 @@ import { gradientOf, printed, subscripted } from "../shared/panel.js";
 import { largestChange } from "./edit.js";
 import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
 import { paintBase, paintMarks, squareCell } from "./paint.js";
+import { makeMini, paintMini, paintMiniFrame, shownOf } from "./window.js";
 
 /** The three lines of the strip, and the operator that leads into each panel. */
 const LINES = [["x", "unrotated_q", "unrotated_k", "q", "k", "v"], ["scores", "scaled", "capped", "biased", "masked"], ["weights", "mixed", "concat", "projected"]];
@@ -35,7 +36,7 @@ export function buildPanels(view, wire) {
     return;
   }
   view.shape = shape;
-  view.panels = header.panels.map((info) => makePanel(info, header));
+  view.panels = header.panels.map((info) => makePanel(info, view));
   const lines = LINES.map((stages) => el("div", { class: "line" }, ...view.panels
     .filter((panel) => stages.includes(panel.info.stage)).map((panel) => panel.step)));
   view.nodes.strip.replaceChildren(...lines);
@@ -56,15 +57,17 @@ function operatorOf(/** @type {any} */ info, /** @type {any} */ header) {
   return stage === "scaled" && !usual ? `× ${fmtReal(header.scaling)}` : OPERATORS[stage];
 }
 
-function makePanel(/** @type {any} */ info, /** @type {any} */ header) {
-  const title = el("h2", {}), formula = el("span", { class: "formula" }), shape = el("span", { class: "shape" });
+function makePanel(/** @type {any} */ info, /** @type {any} */ view) {
+  const { header } = view, title = el("h2", {}), formula = el("span", { class: "formula" }), shape = el("span", { class: "shape" });
   const badge = el("p", { class: "badge" }), note = el("p", { class: "note" });
   const panel = /** @type {any} */ ({ info, title, formula, shape, badge, note, hover: null, col: 0 });
   const leads = operatorOf(info, header), operator = leads ? el("span", { class: "operator" }, ...subscripted(leads)) : null;
   const body = info.absent === null ? makeCanvas(panel) : el("p", { class: "absent" });
   panel.absent = info.absent === null ? null : body;
+  const mapped = info.absent === null && SQUARE_STAGES.includes(info.stage);
+  const minis = mapped ? makeMini(panel, (cell) => view.choose(cell.row, cell.col)) : [];
   const section = el("section", { class: "panel", dataset: { stage: info.stage } }, operator,
-    el("header", {}, title, formula, shape, note), body, panel.scaleLine ?? null, panel.readout ?? null, badge);
+    el("header", {}, title, formula, shape, note, ...minis), body, panel.scaleLine ?? null, panel.readout ?? null, badge);
   panel.step = el("div", { class: "step" },
     el("span", { class: "arrow", "aria-hidden": "true" }, ARROWLESS.includes(info.stage) || header.turned.includes(info.stage) ? "" : "→"), section);
   panel.section = section;
@@ -84,7 +87,7 @@ function makeCanvas(/** @type {any} */ panel) {
 
 /** Room for a canvas in the square panels, in the first line's and in the last line's others. */
 export function measure(/** @type {any} */ view) {
-  const width = Math.max(260, view.nodes.strip.clientWidth), n = Math.max(view.header.tokens.length, view.header.key_tokens.length);
+  const width = Math.max(260, view.nodes.strip.clientWidth), n = Math.max(view.shown.query.count, view.shown.key.count);
   const need = n <= 12 ? Math.max(190, n * 22 + 50) : 230;
   const perLine = Math.max(1, Math.min(3, Math.floor(width / (need + FRAME_PX + GAP_PX))));
   const square = Math.floor(Math.min(n <= 12 ? Math.max(need, 340) : 326, width / perLine - FRAME_PX - GAP_PX));
@@ -110,6 +113,7 @@ export function roomOf(/** @type {string} */ stage, /** @type {any} */ widths) {
 /** Texts and pictures of all panels. */
 export function drawStrip(/** @type {any} */ view) {
   view.drawnFor = roomKey(view);
+  moveShown(view);
   measure(view);
   for (const panel of view.panels) {
     writePanel(panel, view);
@@ -117,6 +121,7 @@ export function drawStrip(/** @type {any} */ view) {
     if (!panel.base) continue;
     paintBase(panel, view);
     writeScale(panel, view);
+    if (panel.mini) paintMini(panel, view);
   }
   levelLines(view);
   markStrip(view);
@@ -134,9 +139,22 @@ function levelLines(/** @type {any} */ view) {
   }
 }
 
-/** Marks and readouts of all panels, after another cell was chosen. */
+/** Brings the chosen cell into sight. Returns whether another part is on show now. */
+function moveShown(/** @type {any} */ view) {
+  const { header, query, key } = view, before = JSON.stringify(view.shown ?? null);
+  view.shown = shownOf(header.tokens.length, header.key_tokens.length, query, key, view.shown ?? null);
+  return JSON.stringify(view.shown) !== before;
+}
+
+/** Marks and readouts of all panels, after another cell was chosen; of long texts other cells may come into sight. */
 export function markStrip(/** @type {any} */ view) {
-  for (const panel of view.panels) if (panel.base) markPanel(panel, view);
+  const moved = moveShown(view);
+  for (const panel of view.panels) {
+    if (!panel.base) continue;
+    if (moved) paintBase(panel, view);
+    markPanel(panel, view);
+    if (panel.mini) paintMiniFrame(panel, view);
+  }
 }
 
 /** Marks and readout of one panel. */
