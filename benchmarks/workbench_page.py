@@ -242,12 +242,13 @@ def of_masks(bench: Bench, model: LoadedModel, folder: Path) -> list[Result]:
 
 def of_strokes(visit: Visit, canvas: Locator, scaled: np.ndarray, bench: Bench) -> Result:
     """Rectangles of cells closed by dragging, one below the other, until the pointer lets go."""
-    canvas.scroll_into_view_if_needed()
-    bounds, mouse, n = canvas.bounding_box(), visit.page.mouse, len(scaled)
-    assert bounds is not None
+    mouse, n = visit.page.mouse, len(scaled)
     closed = np.zeros_like(scaled, dtype=bool)
 
     def drag(top: int) -> None:
+        canvas.scroll_into_view_if_needed()
+        bounds = canvas.bounding_box()  # the first stroke brings a button that moves it
+        assert bounds is not None
         ends = [cell_middle(canvas, top + more, 10 + 4 * more, n, n) for more in (0, 3)]
         (x1, y1), (x2, y2) = [(bounds["x"] + x, bounds["y"] + y) for x, y in ends]
         mouse.move(x1, y1)
