@@ -43,7 +43,9 @@ def of_tool(name: str, labels: list[str], weights: np.ndarray, rounds: int) -> l
     made: list[str] = []
     samples = [timed(lambda: made.append(MAKERS[name](labels, weights))) for _ in range(rounds)]
     html = made[-1]
-    few = None if len(html) >= weights.size else f"{len(html)} characters hold no such many weights"
+    few = (
+        None if len(html) >= weights.size else f"{len(html)} characters do not hold as many weights"
+    )
     title = f"{name}: HTML of 12 × 12 heads, n={weights.shape[-1]}"
     return [
         Result(title, tuple(samples), "ms", wrong=few),
