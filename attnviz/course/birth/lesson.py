@@ -207,16 +207,20 @@ def _tiny() -> dict[str, float | int | str]:
     }
 
 
-def _live(ask: Ask) -> Card:
-    """Train one in the page, and hold its score against letters that do not come again."""
-    question = ChoiceQuestion(("high", "low", "exact"), "low")
-    return Card("live", _tiny(), (Live("birth", ask.seed),), question)
+def _expect(ask: Ask) -> Card:
+    """Before the training: what will the score be on letters that do not come again?"""
+    return Card("expect", _tiny(), (), ChoiceQuestion(("high", "low", "exact"), "low"))
 
 
 def _ablate(ask: Ask) -> Card:
-    """Take a head of layer 0 away: which one does the circuit stand on?"""
+    """Before the training: on which head of layer 0 will the circuit stand?"""
     question = ChoiceQuestion(("induction", "previous", "either"), "previous")
-    return Card("ablate", _tiny(), (Live("birth", ask.seed),), question)
+    return Card("ablate", _tiny(), (), question)
+
+
+def _live(ask: Ask) -> Card:
+    """Train one in the page, watch it grow, take its heads away: were the predictions right?"""
+    return Card("live", _tiny(), (Live("birth", ask.seed),))
 
 
 def _found(ask: Ask) -> Card:
@@ -249,8 +253,9 @@ LESSON = Lesson(
         Recipe("removed", _removed, (Pick("without", REMOVED, "other"),), "experiment"),
         Recipe("moment", _moment),
         Recipe("buys", _buys),
-        Recipe("live", _live),
+        Recipe("expect", _expect),
         Recipe("ablate", _ablate),
+        Recipe("live", _live),
         Recipe("found", _found),
     ),
 )
