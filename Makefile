@@ -39,10 +39,10 @@ check: lint
 	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)
 
 test: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
 
 test-all: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check $(wildcard $(CODE))

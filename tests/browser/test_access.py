@@ -12,7 +12,7 @@ PAGES = ("", "head", "steps", "masks", "compare", "output")
 MOST_TABS = 60
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", PAGES)
 def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:
     painted = path != "output"  # a table has no canvas

@@ -156,10 +156,10 @@ def shown_weights(opened: Visit, sentence: int, query: int) -> list[float]:
 @pytest.mark.parametrize(
     "laid",
     [
-        "none",
-        "window=3",
+        pytest.param("none", marks=pytest.mark.slow),
+        pytest.param("window=3", marks=pytest.mark.slow),
         "padding,prefix=4",
-        "causal,block=5",
+        pytest.param("causal,block=5", marks=pytest.mark.slow),
         "padding,causal,window=4,custom=+9.0:12.5-10.2:10.3",
     ],
 )

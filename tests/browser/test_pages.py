@@ -13,6 +13,8 @@ from tests.support.browser import settle
 from tests.support.visit import Visit, expect_data
 
 PAGES = {"": "Overview", "head": "Head", "steps": "Steps", "masks": "Masks"}
+# what is said instead of a page is the same on all: two of them each time, the others when all is run
+SOME = ["", "steps", *(pytest.param(path, marks=pytest.mark.slow) for path in ("head", "masks"))]
 TEXT = "When Mary and John went to the store, John gave a book to Mary."
 LIMIT = 512
 PRESS_MS = 50
@@ -65,7 +67,7 @@ def test_an_example_fills_the_box(visit: OpenVisit) -> None:
     expect(box).to_have_value("The cat sat on the mat.")
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", SOME)
 def test_empty_text_is_explained_with_a_way_out(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text="   ", canvases=False)
     expect(opened.page.get_by_text("There is no text yet.")).to_be_visible()
@@ -99,7 +101,7 @@ def test_a_text_too_long_is_refused_with_both_numbers_and_can_be_cut(
     assert len(attnviz.capture(minilm, text, cut=True).tokens) == LIMIT
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", SOME)
 def test_an_unknown_model_is_answered_with_those_that_exist(visit: OpenVisit, path: str) -> None:
     opened = visit(path, model="no-such-model", canvases=False)
     alert = opened.page.get_by_test_id("stAlert")

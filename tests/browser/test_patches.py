@@ -219,7 +219,7 @@ def test_the_head_opens_with_the_patch_that_asks(output: OpenVisit) -> None:
     expect_data(opened.canvas("Attention weights of"), layer=1, head=2, query=4)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(output: OpenVisit, scheme: str) -> None:
     opened = output(layer=1, head=2, query=3, scheme=scheme)
     opened.page.get_by_test_id("stSidebar").get_by_text("Draw a picture").click()

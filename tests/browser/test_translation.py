@@ -168,7 +168,7 @@ def test_the_model_fills_the_target_and_a_hand_changes_it(opened: Open, models: 
     expect(visit.page.locator(".av-word[data-side=target]")).to_have_count(3)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(opened: Open, scheme: str) -> None:
     visit = opened(**cross(query=WORD), scheme=scheme)
     expect_data(visit.canvas("Lines between"), side="target")

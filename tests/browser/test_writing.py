@@ -230,7 +230,7 @@ def test_writing_starts_with_a_button(visit: OpenVisit, writing_server: str, fol
     assert "tokens that the model wrote" in main_text(opened)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", ["output", ""])
 def test_axe_finds_nothing_serious(play: OpenVisit, path: str, scheme: str) -> None:
     opened = play(path, layer=1, head=2, query=GIVEN + 2, scheme=scheme)

@@ -31,7 +31,7 @@ def test_the_list_names_every_lesson(visit: Visit, lang: i18n.Language) -> None:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-@pytest.mark.parametrize("lang", ["en", "ja"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("ja", marks=pytest.mark.slow)])
 def test_every_card_opens(visit: Visit, slug: str, lang: i18n.Language) -> None:
     """Each card of each lesson, first with its answer kept back, then with it shown."""
     texts = lesson_texts(slug, lang)

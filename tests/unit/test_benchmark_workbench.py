@@ -12,6 +12,7 @@ PAYLOAD = ["--part", "payload", "--rounds", "1"]
 LABELS, WEIGHTS = ["a", "b"], np.full((1, 3, 2, 2), 0.5, np.float32)
 
 
+@pytest.mark.slow
 def test_wrong_weights_in_the_payload_end_with_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

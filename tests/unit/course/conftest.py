@@ -1,13 +1,20 @@
 """Captures for lessons."""
 
+from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 
 import numpy as np
 import pytest
 
 from attnviz.capture.run import capture
-from attnviz.course.recipe import CaptureText
+from attnviz.course import lesson
+from attnviz.course.recipe import CaptureText, Recipe
+from attnviz.lessons.card import Card
 from attnviz.models.loader import load
+from tests.support.lessons import cards
+
+Built = list[tuple[Recipe, Card]]
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +33,14 @@ def capture_text() -> CaptureText:
         return kept[key]
 
     return run  # type: ignore[return-value]
+
+
+@pytest.fixture(scope="session")
+def built(capture_text: CaptureText) -> Callable[[str, int], Built]:
+    """The cards of a lesson by its name and a seed, built once."""
+
+    @cache
+    def of(slug: str, seed: int) -> Built:
+        return cards(lesson(slug), capture_text, seed)
+
+    return of

@@ -1,27 +1,30 @@
 """Every lesson: the same cards in four languages, numbers computed, questions judged right."""
 
+from collections.abc import Callable
+
 import pytest
 
 from attnviz.course import SLUGS, lesson
-from attnviz.course.recipe import CaptureText, Lesson
+from attnviz.course.recipe import Lesson, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language
+from attnviz.lessons.card import Card
 from attnviz.lessons.content import lesson_texts, placeholders
-from tests.support.lessons import SEEDS, card_problems, cards, text_problems
+from tests.support.lessons import SEEDS, card_problems, text_problems
+
+OfLesson = Callable[[str, int], list[tuple[Recipe, Card]]]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_cards_ask_what_can_be_answered(slug: str, seed: int, capture_text: CaptureText) -> None:
-    asked = lesson(slug)
-    assert not card_problems(asked, cards(asked, capture_text, seed))
+def test_cards_ask_what_can_be_answered(slug: str, seed: int, built: OfLesson) -> None:
+    assert not card_problems(lesson(slug), built(slug, seed))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_texts_fit_the_cards(slug: str, lang: Language, capture_text: CaptureText) -> None:
-    asked = lesson(slug)
-    assert not text_problems(asked, cards(asked, capture_text), lang)
+def test_texts_fit_the_cards(slug: str, lang: Language, built: OfLesson) -> None:
+    assert not text_problems(lesson(slug), built(slug, 0), lang)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -40,7 +43,7 @@ def _holes(slug: str, lang: Language) -> dict[tuple[str, str], set[str]]:
     }
 
 
-def test_the_checks_find_what_is_wrong(capture_text: CaptureText) -> None:
+def test_the_checks_find_what_is_wrong(built: OfLesson) -> None:
     empty = Lesson(SLUGS[0], minutes=5, recipes=())
     assert card_problems(empty, []) == [
         "0 cards",
@@ -49,8 +52,8 @@ def test_the_checks_find_what_is_wrong(capture_text: CaptureText) -> None:
         "no link to a real head",
     ]
     first = lesson(SLUGS[0])
-    built = cards(first, capture_text)
-    assert f"{built[0][1].name}: no title" not in text_problems(first, built, "en")
+    found = built(SLUGS[0], 0)
+    assert f"{found[0][1].name}: no title" not in text_problems(first, found, "en")
     assert any("cards" in line for line in text_problems(empty, [], "en"))
 
 

@@ -58,7 +58,7 @@ function notes(/** @type {any} */ header) {
   const list = (/** @type {string[]} */ names) => {
     const counts = new Map(names.map((name) => [name, names.filter((other) => other === name).length])), each = [...counts];
     const said = each.slice(0, most).flatMap(([name, count], i) => [...(i ? [", "] : []), el("bdi", {}, name), ...(count > 1 ? [`\u2009×\u2009${count}`] : [])]);
-    return el("span", {}, ...said, each.length > most ? fill(strings.and_more, { count: each.length - most }) : null);
+    return el("span", {}, ...said, each.length > most ? ` ${fill(strings.and_more, { count: each.length - most })}` : null);
   };
   const axes = [[header.rows, a.tokens, b.tokens], ...(header.cross ? [[header.cols, a.key_tokens, b.key_tokens]] : [])];
   const pick = (/** @type {(slot: number[]) => boolean} */ which, /** @type {(slot: number[], inA: string[], inB: string[]) => string} */ name) =>
