@@ -13,7 +13,7 @@ from tests.support.browser import settle
 from tests.support.visit import Visit, expect_data
 
 PAGES = {"": "Overview", "head": "Head", "steps": "Steps", "masks": "Masks"}
-# what is said instead of a page is the same on all: two of them each time, the others when all is run
+# what is said instead of a page is the same on all: two of them each time, all when all is run
 SOME = ["", "steps", *(pytest.param(path, marks=pytest.mark.slow) for path in ("head", "masks"))]
 TEXT = "When Mary and John went to the store, John gave a book to Mary."
 LIMIT = 512
