@@ -54,6 +54,7 @@ def check_restored(visit: Visit, page: str) -> None:
     visit.wait_for_parameters(**VIEW)
 
 
+@pytest.mark.slow
 def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     opened = visit("head", url=fresh_server, **VIEW)
     check_restored(opened, "head")
@@ -65,6 +66,7 @@ def test_head_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     expect(log).to_be_checked()
 
 
+@pytest.mark.slow
 def test_steps_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     opened = visit("steps", url=fresh_server, **VIEW)
     check_restored(opened, "steps")

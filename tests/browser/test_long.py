@@ -255,7 +255,7 @@ def test_another_head_is_asked_of_the_server(opened: Visit, folder: Path) -> Non
     opened.wait_for_parameters(head=HEAD - 1)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(
     visit: OpenVisit, long_server: str, folder: Path, scheme: Any
 ) -> None:
