@@ -33,7 +33,7 @@ def masks_data(lang: Language, group: Group, layer: int, head: int) -> component
     call, batches = group.call(layer), range(group.capture.n_batch)
     axes = [token_axes(group, batch, layer) for batch in batches]
     model = [attnviz.derive(call, head, batch) for batch in batches]
-    ran = _ran(group, layer, model)
+    ran = [_ran(group, layer, batch, of) for batch, of in enumerate(model)]
     found = _named(ran, group)
     names = _mask_names(group.cross, found is None)
     own, templates = found or MaskSet(), catalogue(lang)
@@ -59,18 +59,15 @@ def masks_data(lang: Language, group: Group, layer: int, head: int) -> component
     )
 
 
-def _ran(group: Group, layer: int, model: "Sequence[Steps]") -> "list[Ran]":
-    """The mask that the model ran with on each sentence; open everywhere where it had none."""
+def _ran(group: Group, layer: int, batch: int, of: "Steps") -> "Ran":
+    """The mask that the model ran with on a sentence; open everywhere where it had none."""
     import torch
 
     from attnviz.mask_names import Ran
 
-    found = []
-    for batch, of in enumerate(model):
-        mask = torch.ones_like(of.scaled, dtype=torch.bool) if of.mask is None else of.mask
-        queries, keys = (tokens(batch, layer).padding for tokens in (group.queries, group.keys))
-        found.append(Ran(mask.cpu(), torch.from_numpy(~queries), torch.from_numpy(~keys)))
-    return found
+    mask = torch.ones_like(of.scaled, dtype=torch.bool) if of.mask is None else of.mask
+    queries, keys = (tokens(batch, layer).padding for tokens in (group.queries, group.keys))
+    return Ran(mask.cpu(), torch.from_numpy(~queries), torch.from_numpy(~keys))
 
 
 def _named(ran: "Sequence[Ran]", group: Group) -> MaskSet | None:
@@ -100,7 +97,7 @@ def mask_parts(
 ) -> MaskParts:
     """What a mask is made of: the chosen one, else that of the model, as far as it has names."""
     call, keys = group.call(layer), group.keys(batch, layer)
-    ran = _ran(group, layer, [attnviz.derive(call, head, batch)])[0]
+    ran = _ran(group, layer, batch, attnviz.derive(call, head, batch))
     masks = chosen or _named([ran], group)
     if masks is None:
         return MaskParts(call.n_query, call.n_key, cells=_rows(ran.may_attend))

@@ -24,6 +24,13 @@ def test_the_code_is_that_of_the_padding_of_each_sentence(
     assert not app.error
 
 
+def test_a_second_sentence_that_is_padded_has_its_mask_named(visit: Visit) -> None:
+    app = visit("masks", text=SECOND, text2=TEXT)
+    full, short = MaskParts(7, 7), MaskParts(7, 7, (True,) * 6 + (False,))
+    shown = [block.value for block in app.code]
+    assert shown == [code(parts, each) for parts in (full, short) for each in CONVENTIONS]
+
+
 def test_the_fates_stand_in_a_table(visit: Visit) -> None:
     table = visit("masks", text=TEXT).table[0].value
     assert len(table) == 5
