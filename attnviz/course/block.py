@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
-from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz import formula, masks
+from attnviz.course.arrays import apart, as_numbers
 from attnviz.course.recipe import Ask, Lesson, Recipe
 from attnviz.lab.presets import preset
 from attnviz.lessons.card import (
@@ -40,10 +40,6 @@ PRINTED = np.array(
 )
 SIZES = ((512, 8), (768, 12), (256, 4))
 HEAD: Mapping[str, str | int] = {"model": "minilm", "layer": 5, "head": 11}
-
-
-def _numbers(values: Tensor) -> Float64[np.ndarray, "row column"]:
-    return values.double().numpy()
 
 
 def _scores(seed: int) -> Tensor:
@@ -87,7 +83,7 @@ def _products(ask: Ask) -> Card:
     """Q·Kᵀ of small whole numbers; which cell is q_2·k_0?"""
     draws = np.random.default_rng(4 + ask.seed)
     q, k = (draws.integers(-2, 4, size=(3, 2)).astype(np.float64) for _ in range(2))
-    scores = _numbers(formula.scores(torch.from_numpy(q), torch.from_numpy(k)))
+    scores = as_numbers(formula.scores(torch.from_numpy(q), torch.from_numpy(k)))
     panels = (
         Panel("q", q, decimals=0),
         Panel("k_t", k.T.copy(), before="·", decimals=0),
@@ -110,8 +106,8 @@ def _mask(ask: Ask) -> Card:
     n_open = int((~blocked).sum())
     board = Board(
         (
-            Panel("scores", _numbers(_scores(ask.seed)), decimals=1),
-            Panel("masked", _numbers(_masked(ask.seed)), before="→", decimals=1, blocked=blocked),
+            Panel("scores", as_numbers(_scores(ask.seed)), decimals=1),
+            Panel("masked", as_numbers(_masked(ask.seed)), before="→", decimals=1, blocked=blocked),
         )
     )
     question = NumberQuestion(n_open, 0.1, {"blocked": int(blocked.sum()), "all": blocked.size})
@@ -120,11 +116,11 @@ def _mask(ask: Ask) -> Card:
 
 def _softmax(ask: Ask) -> Card:
     masked = _masked(ask.seed)
-    weights = _numbers(formula.weights(masked))
+    weights = as_numbers(formula.weights(masked))
     first, second = (float(score) for score in masked[ROW, :2])
     board = Board(
         (
-            Panel("masked", _numbers(masked), decimals=1, blocked=_blocked()),
+            Panel("masked", as_numbers(masked), decimals=1, blocked=_blocked()),
             Panel("weights", weights, before="→", signed=False, sums="rows", hidden=True),
         )
     )
@@ -141,22 +137,17 @@ def _softmax(ask: Ask) -> Card:
         "divided": divided,
     }
     wrong = {"divided": divided, "swapped": weights[ROW, 1]}
-    question = NumberQuestion(weights[ROW, 0], TO_TWO_DIGITS, _apart(weights[ROW, 0], wrong))
+    question = NumberQuestion(
+        weights[ROW, 0], TO_TWO_DIGITS, apart(weights[ROW, 0], wrong, TO_TWO_DIGITS)
+    )
     return Card("softmax", numbers, (board,), question)
 
 
-def _apart(answer: float, mistakes: dict[str, float]) -> dict[str, float]:
-    """The mistakes that drawn numbers do not happen to make equal to the answer."""
-    return {
-        name: value for name, value in mistakes.items() if abs(value - answer) > 2 * TO_TWO_DIGITS
-    }
-
-
 def _erratum(ask: Ask) -> Card:
-    weights = _numbers(formula.weights(_masked(0)))
+    weights = as_numbers(formula.weights(_masked(0)))
     board = Board(
         (
-            Panel("masked", _numbers(_masked(0)), decimals=1, blocked=_blocked()),
+            Panel("masked", as_numbers(_masked(0)), decimals=1, blocked=_blocked()),
             Panel("printed", PRINTED, before="→", signed=False, sums="rows"),
         )
     )
@@ -176,8 +167,8 @@ def _erratum(ask: Ask) -> Card:
 def _sharper(ask: Ask) -> Card:
     """The experiment: all scores times a factor, beside the weights without it."""
     factor, masked = ask.number("factor"), _masked(0)
-    before = _numbers(formula.weights(masked))
-    after = _numbers(formula.weights(formula.masked(factor * _scores(0), masks.causal(4, 4))))
+    before = as_numbers(formula.weights(masked))
+    after = as_numbers(formula.weights(formula.masked(factor * _scores(0), masks.causal(4, 4))))
     board = Board(
         (
             Panel("control", before, signed=False, sums="rows"),
@@ -189,9 +180,9 @@ def _sharper(ask: Ask) -> Card:
 
 
 def _mix(ask: Ask) -> Card:
-    weights = _numbers(formula.weights(_masked(ask.seed)))
+    weights = as_numbers(formula.weights(_masked(ask.seed)))
     values = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 2.0]])
-    mixed = _numbers(formula.mixed(torch.from_numpy(weights), torch.from_numpy(values)))
+    mixed = as_numbers(formula.mixed(torch.from_numpy(weights), torch.from_numpy(values)))
     board = Board(
         (
             Panel("weights", weights, signed=False),
@@ -200,7 +191,8 @@ def _mix(ask: Ask) -> Card:
         )
     )
     answer, largest = float(mixed[2, 1]), float(values[weights[2].argmax(), 1])
-    wrong = _apart(answer, {"largest": largest, "mean": float(values[:3, 1].mean())})
+    mean = float(values[:3, 1].mean())
+    wrong = apart(answer, {"largest": largest, "mean": mean}, TO_TWO_DIGITS)
     numbers = {"row": 2, "mixed": answer}
     link = Link("steps", HEAD)
     question = NumberQuestion(answer, TO_TWO_DIGITS, wrong)

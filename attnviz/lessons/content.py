@@ -17,7 +17,7 @@ from functools import cache
 from importlib.resources import files
 
 from attnviz.i18n import Language, MissingText
-from attnviz.lessons.card import Numbers
+from attnviz.lessons.card import Card, Numbers
 
 FENCE = "---"
 PLACEHOLDER = re.compile(r"\[\[(\w+)(?::([^\]]+))?\]\]")
@@ -96,6 +96,11 @@ def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
     return PLACEHOLDER.sub(
         lambda found: _written(numbers[found[1]], found[2] or "", markup), template
     )
+
+
+def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
+    """A text of a card with its numbers."""
+    return fill(texts.of(card.name, key), card.numbers, markup)
 
 
 def _written(value: float | int | str, form: str, markup: bool) -> str:

@@ -23,7 +23,7 @@ from attnviz.lessons.card import (
     Real,
     Value,
 )
-from attnviz.lessons.content import LessonTexts, fill, lesson_texts
+from attnviz.lessons.content import LessonTexts, lesson_texts, say
 from attnviz.lessons.markup import inline
 from attnviz.lessons.plotted import chart
 from attnviz.lessons.printed import Say, board, matrix
@@ -56,7 +56,7 @@ class Sheet:
 
     def say(self, card: Card, key: str) -> str:
         """A text of a card with its numbers, still Markdown."""
-        return fill(self.texts.of(card.name, key), card.numbers)
+        return say(self.texts, card, key)
 
     def own(self, key: str, **values: object) -> str:
         """A text that is the sheet's own, as HTML."""

@@ -11,8 +11,8 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons import progress
-from attnviz.lessons.card import Card, Control, Link, Pick, Slider, Value
-from attnviz.lessons.content import LessonTexts, fill, lesson_texts
+from attnviz.lessons.card import Control, Link, Pick, Slider, Value
+from attnviz.lessons.content import LessonTexts, lesson_texts, say
 from attnviz.ui import routes, state
 from attnviz.ui.learn import pictures, place, questions
 from attnviz.ui.learn.look import look_at
@@ -58,11 +58,6 @@ def card(lang: Language, texts: LessonTexts, at: Place) -> None:
         st.markdown(f"> **{text(lang, 'learn.takeaway')}** {line}")
     if built.link is not None:
         _link(lang, built.link)
-
-
-def say(texts: LessonTexts, built: Card, key: str) -> str:
-    """A text of the card with its numbers."""
-    return fill(texts.of(built.name, key), built.numbers)
 
 
 def _way(lang: Language, texts: LessonTexts, at: Place) -> None:

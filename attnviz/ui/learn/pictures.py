@@ -23,7 +23,7 @@ from attnviz.lessons.card import (
     Picture,
     Real,
 )
-from attnviz.lessons.content import LessonTexts, fill
+from attnviz.lessons.content import LessonTexts, say
 from attnviz.ui import inputs, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView
@@ -58,11 +58,11 @@ def show(
 
 
 def _chart(lang: Language, texts: LessonTexts, card: Card, chart: Chart, key: str) -> None:
-    def say(name: str) -> str:
-        return fill(texts.of(card.name, name), card.numbers, markup=False)
+    def plain(name: str) -> str:
+        return say(texts, card, name, markup=False)
 
-    lines = [charts.Line(say(f"series.{of.name}"), of.x, of.y) for of in chart.series]
-    x, y = say(f"axis.{chart.x}"), say(f"axis.{chart.y}")
+    lines = [charts.Line(plain(f"series.{of.name}"), of.x, of.y) for of in chart.series]
+    x, y = plain(f"axis.{chart.x}"), plain(f"axis.{chart.y}")
     figure = charts.chart(lines, x, y, log_x=chart.log_x, bars=chart.bars, marked_x=chart.marked_x)
     st.plotly_chart(
         figure,
@@ -85,7 +85,7 @@ def _board(
     is_open = progress.is_open(card, answers)
     asking = _asking(card, picture)
     captions = {
-        panel.name: fill(texts.of(card.name, f"panel.{panel.name}"), card.numbers, markup=False)
+        panel.name: say(texts, card, f"panel.{panel.name}", markup=False)
         for panel in picture.panels
     }
     found = progress.verdict(card, answers)

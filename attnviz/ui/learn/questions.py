@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.lessons import progress
 from attnviz.lessons.card import Card, CellQuestion, ChoiceQuestion, NumberQuestion
-from attnviz.lessons.content import LessonTexts, fill
+from attnviz.lessons.content import LessonTexts, say
 from attnviz.ui import state
 from attnviz.ui.learn import pictures, place
 
@@ -22,7 +22,7 @@ def show(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, 
     """Draw question, answer widget, verdict."""
     name = built.name
     with st.container(border=True):
-        st.markdown(f"**{text(lang, 'learn.predict')}** {_say(texts, built, 'question')}")
+        st.markdown(f"**{text(lang, 'learn.predict')}** {say(texts, built, 'question')}")
         given, is_open = progress.given(name, answers), progress.is_open(built, answers)
         match built.question:
             case NumberQuestion():
@@ -43,10 +43,6 @@ def show(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, 
                 on_click=place.answer,
                 args=(name, progress.SHOWN),
             )
-
-
-def _say(texts: LessonTexts, built: Card, key: str) -> str:
-    return fill(texts.of(built.name, key), built.numbers)
 
 
 def _number(lang: Language, name: str, given: str, is_open: bool) -> None:
@@ -86,7 +82,7 @@ def _choice(
             text(lang, "learn.options"),
             question.options,
             key=state.show_in_widget(f"learn.{built.name}.answer", shown),
-            format_func=lambda option: _say(texts, built, f"option.{option}"),
+            format_func=lambda option: say(texts, built, f"option.{option}"),
             disabled=not is_open,
             on_change=_take_option,
             args=(built.name,),
@@ -95,7 +91,7 @@ def _choice(
         return
     for column, option in zip(st.columns(len(question.options)), question.options, strict=True):
         with column:
-            title = _say(texts, built, f"option.{option}")
+            title = say(texts, built, f"option.{option}")
             if option in question.pictures:
                 picture = question.pictures[option]
                 pictures.show(lang, texts, built, picture, f"option.{option}", answers, narrow=True)
@@ -123,9 +119,9 @@ def verdict(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[st
         st.warning(text(lang, "learn.no_number"))
     found = progress.verdict(built, answers)
     if found is not None and not found.right:
-        feedback = _say(texts, built, f"feedback.{found.mistake}")
+        feedback = say(texts, built, f"feedback.{found.mistake}")
         st.warning(f"**✗ {text(lang, 'learn.not_right')}** {feedback}")
     elif not progress.is_open(built, answers):
         said = "learn.right" if found is not None else "learn.answer"
         sign = "✓ " if found is not None else ""
-        st.success(f"**{sign}{text(lang, said)}** {_say(texts, built, 'reveal')}")
+        st.success(f"**{sign}{text(lang, said)}** {say(texts, built, 'reveal')}")
