@@ -53,10 +53,12 @@ def navigation(pages: tuple[StreamlitPage, ...]) -> None:
     """Links to the pages that carry the whole view, so that a page opens with its address.
 
     A fragment of its own: when a component commits a selection, only these links are made anew.
+    Components know by them that the selection has arrived (shared/selection.js).
     """
     parameters = state.params(state.current())
-    for page in pages:
-        st.page_link(page, query_params=parameters, width="stretch")
+    with st.container(key=state.widget_key("pages"), gap="xsmall"):
+        for page in pages:
+            st.page_link(page, query_params=parameters, width="stretch")
 
 
 def _text(lang: Language) -> None:

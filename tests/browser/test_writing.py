@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, WebSocketRoute, expect
 
 import attnviz
 from attnviz.call import Capture
@@ -218,6 +218,36 @@ def test_a_step_is_in_the_links_to_other_pages(play: OpenVisit) -> None:
     press(opened, "One token back")
     links.filter(has_text="Head").click(delay=50)
     expect_data(opened.canvas("Attention weights of L"), query=query, rows=GIVEN + WRITTEN)
+
+
+def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
+    """The server is at work when it is told of a step, and a link is clicked at once."""
+    opened = play("output")
+    held: list[str | bytes] = []
+    servers: list[WebSocketRoute] = []
+    holding = False
+
+    def route(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        servers.append(server)
+        socket.on_message(lambda message: held.append(message) if holding else server.send(message))
+
+    opened.page.route_web_socket("**/_stcore/stream", route)
+    opened.page.reload()
+    expect(player(opened)).to_be_visible()
+    app = opened.page.get_by_test_id("stApp")
+    expect(app).to_have_attribute("data-test-script-state", "notRunning")
+    holding = True
+    opened.page.locator("body").press("r")  # all is to run again
+    press(opened, "One token back")
+    links = opened.page.get_by_test_id("stPageLink-NavLink")
+    links.filter(has_text="Head").click(delay=50)
+    opened.page.wait_for_timeout(300)
+    assert len(held) >= 2
+    holding = False
+    for message in held:
+        servers[-1].send(message)
+    expect_data(opened.canvas("Attention weights of"), query=GIVEN + WRITTEN - 2)
 
 
 def test_writing_starts_with_a_button(visit: OpenVisit, writing_server: str, folder: Path) -> None:

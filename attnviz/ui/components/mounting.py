@@ -36,8 +36,8 @@ def mount(
 ) -> ComponentResult:
     """Mounts the component; what came back from the browser, None for nothing and for nonsense.
 
-    A committed selection stays in the result of later runs; `on_selection` is called for new
-    ones, `on_open` for a click that opens another page, `on_edit` for a number that was changed.
+    Each is an event of one run: `on_selection` is called when one was committed, `on_open` for a
+    click that opens another page, `on_edit` for a number that was changed.
     """
     result = renderer(name)(
         data=data,

@@ -1,6 +1,6 @@
 """What the browser says was chosen, checked as any user input is.
 
-In: the values that `setStateValue("selection", ...)` and `setTriggerValue("open", ...)` bring
+In: the values that `setTriggerValue("selection", ...)` and `setTriggerValue("open", ...)` bring
 from a component; they may be anything. Out: a frozen `Selection` or `OpenRequest` whose indices
 fit the capture that the component showed, or None. `Literal` aliases here are the single list of
 scales, of ways to treat special tokens, and of pages that can be opened.

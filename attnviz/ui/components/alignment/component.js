@@ -29,11 +29,11 @@ export default function alignment(/** @type {any} */ component) {
   return mounted(component, mountAlignment, refreshAlignment);
 }
 
-function mountAlignment(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountAlignment(/** @type {any} */ root) {
   const box = el("section", { class: "av av-align" });
   root.append(box);
   const state = /** @type {any} */ ({ root, box, hover: null, focus: null });
-  state.committer = makeCommitter(box, setStateValue);
+  state.committer = makeCommitter(box);
   state.show = oncePerFrame(() => showAlignment(state));
   state.unwatch = watchSize(box, () => { if (state.header) layoutAlignment(state); });
   state.destroy = () => {

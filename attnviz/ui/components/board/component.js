@@ -23,12 +23,11 @@ export default function board(/** @type {any} */ component) {
   return mounted(component, mountBoard, showBoard);
 }
 
-function mountBoard(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountBoard(/** @type {any} */ root) {
   const box = el("div", { class: "av-board-flow" }), status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const top = el("section", { class: "av av-board" }, box, status);
   root.append(top);
-  const view = /** @type {any} */ ({ root, top, box, status, send: setStateValue, parts: [] });
-  view.committer = { bind: (/** @type {any} */ fn) => { view.send = fn; } };
+  const view = /** @type {any} */ ({ root, top, box, status, parts: [] });
   view.destroy = () => { for (const part of view.parts) part.stop?.(); top.remove(); };
   return view;
 }

@@ -34,7 +34,7 @@ function refreshGrid(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   layoutGrid(state);
 }
 
-function mountGrid(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountGrid(/** @type {any} */ root) {
   const chips = el("div", { class: "av-chips", role: "group" }), keyChips = el("div", { class: "av-chips", role: "group" });
   const asks = el("p", { class: "av-note" }), answers = el("div", { class: "av-answers" }, el("p", { class: "av-note" }), keyChips), strongest = el("div", { class: "av-strongest" });
   const left = el("div", { class: "av-grid-left" }), side = el("div", { class: "av-grid-side" });
@@ -42,7 +42,7 @@ function mountGrid(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   root.append(box);
   const state = /** @type {any} */ ({ root, box, chipBox: chips, keyBox: keyChips, asks, answers, strongest, left, side, hover: null, chip: null,
     selection: readSelection() });
-  state.committer = makeCommitter(box, setStateValue, (/** @type {any} */ selection) => followGrid(state, selection));
+  state.committer = makeCommitter(box, (/** @type {any} */ selection) => followGrid(state, selection));
   state.destroy = () => unmountGrid(state);
   state.show = oncePerFrame(() => showHead(state));
   box.addEventListener("pointerleave", () => { state.hover = null; state.chip = null; state.show(); });

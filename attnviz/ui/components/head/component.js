@@ -40,11 +40,11 @@ function refreshHead(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   layoutHead(state);
 }
 
-function mountHead(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountHead(/** @type {any} */ root) {
   const box = el("section", { class: "av av-head" });
   root.append(box);
   const state = /** @type {any} */ ({ root, box, cells: document.createElement("canvas"), cache: {}, hover: null, focus: null });
-  state.committer = makeCommitter(box, setStateValue, (/** @type {any} */ selection) => followHead(state, selection));
+  state.committer = makeCommitter(box, (/** @type {any} */ selection) => followHead(state, selection));
   state.destroy = () => unmountHead(state);
   state.show = oncePerFrame(() => showAll(state));
   state.point = oncePerFrame(() => showFocus(state));

@@ -18,12 +18,11 @@ export default function listener(/** @type {any} */ component) {
   return mounted(component, mountListener, refreshListener);
 }
 
-function mountListener(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountListener(/** @type {any} */ root) {
   const sign = el("span", { "aria-hidden": "true" }), words = el("span");
   const box = el("p", { class: "av av-listener", role: "status" }, sign, words);
   root.append(box);
-  const ear = /** @type {any} */ ({ box, sign, words, send: setStateValue, tries: 0, live: false, asked: 0, told: null, socket: null });
-  ear.committer = { bind: (/** @type {any} */ fn) => { ear.send = fn; } };
+  const ear = /** @type {any} */ ({ box, sign, words, tries: 0, live: false, asked: 0, told: null, socket: null });
   ear.destroy = () => { ear.gone = true; clearTimeout(ear.again); clearTimeout(ear.soon); clearTimeout(ear.sure); ear.socket?.close(); box.remove(); };
   return ear;
 }

@@ -34,7 +34,7 @@ export default function masks(/** @type {any} */ component) {
   return mounted(component, mountMasks, updateMasks);
 }
 
-function mountMasks(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountMasks(/** @type {any} */ root) {
   const view = /** @type {any} */ ({ root, nodes: {}, maps: [], selection: null, masks: null, numbers: [], sentence: 0, query: null, key: null });
   const { nodes } = view;
   view.picker = makePicker((layer, head) => askForHead(view, layer, head));
@@ -52,7 +52,7 @@ function mountMasks(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   nodes.top = el("div", { class: "av masks" }, el("div", { class: "bar" }, view.picker.node, nodes.layers), el("div", { class: "status" }, nodes.banner, nodes.reset), nodes.draw,
     nodes.maps, nodes.legend, el("div", { class: "said" }, nodes.readout, nodes.clear), nodes.status, nodes.box);
   root.append(nodes.top);
-  view.committer = makeCommitter(nodes.top, setStateValue);
+  view.committer = makeCommitter(nodes.top);
   const redraw = oncePerFrame(() => view.header && view.drawnFor !== roomKey(view) && drawMaps(view));
   const stop = watchSize(nodes.maps, redraw);
   view.destroy = () => { stop(); redraw.cancel(); view.committer.destroy(); nodes.top.remove(); };

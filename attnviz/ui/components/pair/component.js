@@ -32,11 +32,11 @@ export default function pair(/** @type {any} */ component) {
   return mounted(component, mountPair, refreshPair);
 }
 
-function mountPair(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountPair(/** @type {any} */ root) {
   const box = el("section", { class: "av av-pair" });
   root.append(box);
   const state = /** @type {any} */ ({ root, box, hover: null });
-  state.committer = makeCommitter(box, setStateValue);
+  state.committer = makeCommitter(box);
   state.show = oncePerFrame(() => showHeads(state));
   state.point = oncePerFrame(() => showCursor(state));
   state.unwatch = watchSize(box, () => { if (state.header) layoutPair(state); });

@@ -32,11 +32,11 @@ function refreshPatches(/** @type {any} */ state, /** @type {Uint8Array} */ data
   layoutPatches(state);
 }
 
-function mountPatches(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountPatches(/** @type {any} */ root) {
   const box = el("section", { class: "av av-patches" });
   root.append(box);
   const state = /** @type {any} */ ({ root, box, hover: null, hoverHead: null, mean: false, stretch: false });
-  state.committer = makeCommitter(box, setStateValue);
+  state.committer = makeCommitter(box);
   state.show = oncePerFrame(() => showPatches(state));
   state.unwatch = watchSize(box, () => { if (state.header) layoutPatches(state); });
   state.destroy = () => unmountPatches(state);

@@ -6,18 +6,20 @@ const MOUNTED = new WeakMap();
 
 /**
  * What Streamlit calls as the default export of every component; the returned function runs when the element goes.
- * A view has `destroy`, and a `committer` where something can be chosen; `trigger` is set for those that open other pages.
+ * A view has `destroy`, and a `committer` where something can be chosen; `send` (a value that lasts) and `trigger` (an event
+ * that the server hears of once) are set for it.
  * @param {any} component
- * @param {(root: any, setStateValue: any) => any} mount makes the view of an element
+ * @param {(root: any) => any} mount makes the view of an element
  * @param {(view: any, data: Uint8Array) => void} refresh shows the data
  */
 export function mounted(component, mount, refresh) {
-  const { data, parentElement: root, setStateValue, setTriggerValue } = component;
+  const { data, parentElement: root } = component;
   if (!data) return undefined;
   let view = MOUNTED.get(root);
-  if (!view) MOUNTED.set(root, (view = mount(root, setStateValue)));
-  view.committer?.bind(setStateValue);
-  view.trigger = setTriggerValue;
+  if (!view) MOUNTED.set(root, (view = mount(root)));
+  view.send = component.setStateValue;
+  view.trigger = component.setTriggerValue;
+  view.committer?.bind(view.trigger);
   refresh(view, data);
   return () => {
     view.destroy();

@@ -10,7 +10,10 @@
 
 const ANNOUNCED = "attnviz-selection";
 const URL_DELAY_MS = 150;
-const SETTLE_MS = 60;
+const SETTLE_MS = 60;  // Streamlit sends in a timer
+const RECEIPT_MS = 1500;
+const LOOK_MS = 20;
+const PAGES = ".st-key-attnviz-widget-pages";
 const INDICES = /** @type {const} */ (["layer", "head", "query", "key"]);
 
 /** The selection in the page's address; what is missing or malformed is null or the default. @returns {Selection} */
@@ -86,32 +89,39 @@ function replaceUrl(/** @type {Selection} */ selection) {
   if (url.href !== location.href) history.replaceState(history.state, "", url.href);
 }
 
+/** Where the first link of the navigation leads. */
+function navigated() {
+  return document.querySelector(`${PAGES} a[href*="?"]`)?.getAttribute("href") ?? "";
+}
+
 /**
  * Tells the server about the selection when pointer or focus leaves `element` or the window loses focus.
  * `start` sets what the server already knows, `update` what is true now, `bind` renews the callback. An update is
  * announced to the other components of the page; those that give `follow` show it too, and leave telling to this one.
+ * It is told as an event: of values that reach a busy server Streamlit forgets all but the last message's, of events none.
  * @param {HTMLElement} element
- * @param {(name: string, value: any) => void} setStateValue
  * @param {(selection: Selection) => void} [follow]
  */
-export function makeCommitter(element, setStateValue, follow) {
-  let send = setStateValue, known = "", current = "", sentAt = -Infinity;
+export function makeCommitter(element, follow) {
+  let send = (/** @type {string} */ _name, /** @type {any} */ _value) => {}, known = "", current = "", hrefs = "", heldTimer = 0, sentAt = -Infinity;
   const commit = () => {
     if (!current || current === known) return;
     known = current;
     sentAt = performance.now();
+    hrefs = navigated();
     flushWrite();
-    // with its time: a choice that was sent before, and replaced by another component since, is new again
-    send("selection", { ...JSON.parse(current), at: Date.now() });
+    send("selection", JSON.parse(current));
   };
-  // Streamlit sends a value in a timer. A click that comes before it, a tap on a link to another page, would overtake it
-  // and be undone by it: such a click is made again once the server has had the value.
+  // A click that another page or widget hears before the server has had the value would undo it: it is made again later.
+  // The links to the pages are the receipt, for they are drawn anew with what was chosen.
   const holdClick = (/** @type {MouseEvent} */ event) => {
-    const path = event.composedPath(), wait = sentAt + SETTLE_MS - performance.now();
-    if (wait <= 0 || path.includes(element)) return;
+    const path = event.composedPath(), link = /** @type {any} */ (path.find((node) => node instanceof HTMLAnchorElement));
+    const since = performance.now() - sentAt, receipt = Boolean(link?.matches(`${PAGES} *`)) && navigated() === hrefs;
+    if (since >= (receipt ? RECEIPT_MS : SETTLE_MS) || path.includes(element) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    setTimeout(() => path[0].dispatchEvent(new MouseEvent("click", event)), wait);
+    clearTimeout(heldTimer);
+    heldTimer = setTimeout(() => path[0].dispatchEvent(new MouseEvent("click", event)), Math.max(LOOK_MS, SETTLE_MS - since));
   };
   const focusOut = (/** @type {FocusEvent} */ event) => {
     if (!(event.relatedTarget instanceof Node && element.contains(event.relatedTarget))) commit();

@@ -39,7 +39,7 @@ export default function steps(/** @type {any} */ component) {
   return mounted(component, mountSteps, updateSteps);
 }
 
-function mountSteps(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountSteps(/** @type {any} */ root) {
   const view = /** @type {any} */ ({ root, nodes: {}, panels: [], shape: "", selection: null, query: null, key: null, allTerms: false,
     mode: "edited", target: null });
   const { nodes } = view;
@@ -58,7 +58,7 @@ function mountSteps(/** @type {any} */ root, /** @type {any} */ setStateValue) {
   nodes.top = el("div", { class: "av steps", on: { keydown: (/** @type {KeyboardEvent} */ event) => playKey(view, event) } },
     nodes.bar, view.play.node, view.editBar.node, nodes.status, nodes.strip, nodes.legend, nodes.box);
   root.append(nodes.top);
-  view.committer = makeCommitter(nodes.top, setStateValue, (/** @type {any} */ selection) => followSteps(view, selection));
+  view.committer = makeCommitter(nodes.top, (/** @type {any} */ selection) => followSteps(view, selection));
   view.toggleTerms = () => toggleTerms(view);
   const redraw = oncePerFrame(() => view.header && view.drawnFor !== roomKey(view) && drawStrip(view));
   const stop = watchSize(nodes.strip, redraw);

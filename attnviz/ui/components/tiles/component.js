@@ -39,14 +39,12 @@ export default function tiles(/** @type {any} */ component) {
   return mounted(component, mountTiles, updateTiles);
 }
 
-function mountTiles(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountTiles(/** @type {any} */ root) {
   const box = el("section", { class: "av av-tiles" });
   root.append(box);
   const view = /** @type {any} */ ({ root, nodes: { top: box }, store: makeStore(), places: [], number: 0, asked: null, distance: 0 });
   view.picker = makePicker((layer, head) => askForHead(view, layer, head));
-  const committer = makeCommitter(box, setStateValue);
-  view.committer = { ...committer, bind: (/** @type {any} */ send) => { committer.bind(send); view.send = send; } };
-  view.send = setStateValue;
+  view.committer = makeCommitter(box);
   view.show = oncePerFrame(() => showTiles(view));
   const stop = watchSize(box, () => { if (view.axes) layoutTiles(view); });
   view.destroy = () => {
@@ -54,7 +52,7 @@ function mountTiles(/** @type {any} */ root, /** @type {any} */ setStateValue) {
     view.show.cancel();
     clearTimeout(view.timer);
     view.parts?.finder.destroy();
-    committer.destroy();
+    view.committer.destroy();
     cancelWrite();
     box.remove();
   };

@@ -25,11 +25,11 @@ export default function writing(/** @type {any} */ component) {
   return mounted(component, mountWriting, refreshWriting);
 }
 
-function mountWriting(/** @type {any} */ root, /** @type {any} */ setStateValue) {
+function mountWriting(/** @type {any} */ root) {
   const box = el("section", { class: "av av-writing" });
   root.append(box);
   const state = /** @type {any} */ ({ root, box, raw: null, header: null, player: null, parts: null, mean: false, mode: null });
-  state.committer = makeCommitter(box, setStateValue, (/** @type {any} */ selection) => followWriting(state, selection));
+  state.committer = makeCommitter(box, (/** @type {any} */ selection) => followWriting(state, selection));
   state.show = oncePerFrame(() => showWriting(state));
   state.unwatch = watchSize(box, () => box.classList.toggle("av-writing-narrow", box.clientWidth < NARROW));
   state.destroy = () => unmountWriting(state);
