@@ -21,6 +21,11 @@ from tests.support.visit import Visit, data, expect_data, main_text
 
 TEXT = "the cat sat on"
 GIVEN, WRITTEN = 4, 9
+# of chips, once they have faded in
+COLOURS = """async (nodes) => {
+  await Promise.all(nodes.flatMap((node) => node.getAnimations()).map((each) => each.finished));
+  return nodes.map((node) => getComputedStyle(node).backgroundColor);
+}"""
 HOT = {"temperature": 1.5, "top_k": 9, "top_p": 0.9, "seed": 4}
 
 
@@ -122,12 +127,9 @@ def test_the_row_lies_over_the_text(
     chips = opened.page.locator(".av-text .av-chip")
 
     def colours() -> list[tuple[int, ...]]:
-        found: list[str] = chips.evaluate_all(
-            "(nodes) => nodes.map((node) => getComputedStyle(node).backgroundColor)"
-        )
+        found: list[str] = chips.evaluate_all(COLOURS)
         return [tuple(map(int, re.findall(r"\d+", colour)[:3])) for colour in found]
 
-    opened.page.wait_for_timeout(150)  # the colours fade in
     for key, colour in enumerate(colours()[: GIVEN + 4]):
         near = {
             c for w in (0.98, 1, 1.02) for c in palettes["light"].of_weight(weights[2, key] * w)
@@ -136,7 +138,6 @@ def test_the_row_lies_over_the_text(
         assert min(reach) <= 8, (key, colour, near)
     opened.page.get_by_label("mean of all heads of the layer").check()
     expect_data(opened.page.locator(".av-text"), mean="")
-    opened.page.wait_for_timeout(150)
     mean = weights.mean(0)
     for key, colour in enumerate(colours()[: GIVEN + 4]):
         near = {c for w in (0.98, 1, 1.02) for c in palettes["light"].of_weight(mean[key] * w)}
