@@ -16,6 +16,7 @@ Peers are measured in the same table when they are installed.
 """
 
 import argparse
+import importlib
 import importlib.util
 import statistics
 import sys
@@ -29,7 +30,6 @@ import attnviz
 
 VOCABULARY = 1000
 CAPTURE_BUDGET, EAGER_BUDGET, HEAD_BUDGET_MS, KEPT_BUDGET = 1.05, 0.5, 15.0, 0.1
-PEERS = {"bertviz": "bertviz", "TransformerLens": "transformer_lens", "nnsight": "nnsight"}
 
 
 def models(longest: int) -> dict[str, PreTrainedModel]:
@@ -115,25 +115,56 @@ def verdict(length: int, row: dict[str, float]) -> str:
     return ", ".join(missed) or "ok"
 
 
-def peers(lengths: list[int]) -> list[str]:
-    """One line for each peer: measured where it is installed, the reason where it is not."""
+def peers(length: int, runs: int) -> list[str]:
+    """One line for each peer: measured where it is installed, the reason where it is not.
+
+    Each reads all weights of the GPT-2 shape in its own way, in turns with our capture.
+    """
+    model = models(length)["gpt2-small"]
+    ids = torch.randint(0, VOCABULARY, (1, length), generator=torch.Generator().manual_seed(1))
+    lm = attnviz.load(model)
     lines = []
-    for name, module in PEERS.items():
+    for name, (module, read) in PEERS.items():
         if importlib.util.find_spec(module) is None:
             lines.append(f"{name}: skipped, the package {module} is not installed")
-        elif module == "bertviz":
-            model = models(max(lengths))["gpt2-small"]
-            model.set_attn_implementation("eager")
-            ids = torch.zeros(1, min(lengths), dtype=torch.long)
-            spent, _ = timed(
-                lambda ids=ids, model=model: [
-                    layer.tolist() for layer in model(ids, output_attentions=True).attentions
-                ]
-            )
-            lines.append(f"{name}: n={min(lengths)}, attentions as lists {spent:.0f} ms")
-        else:
+        elif read is None:
             lines.append(f"{name}: skipped, it loads models by a hub's name only")
+        else:
+            theirs, ours = [], []
+            for _ in range(runs):
+                model.set_attn_implementation("eager")
+                theirs.append(timed(lambda read=read: read(model, ids))[0])
+                ours.append(timed(lambda: attnviz.capture(lm, inputs={"input_ids": ids}))[0])
+            spent, capture = statistics.median(theirs), statistics.median(ours)
+            lines.append(f"{name}: n={length}, {spent:.0f} ms; attnviz.capture {capture:.0f} ms")
     return lines
+
+
+@torch.no_grad()
+def by_lists(model: PreTrainedModel, ids: torch.Tensor) -> object:
+    """BertViz's way: eager attentions, as lists for its page."""
+    return [layer.tolist() for layer in model(ids, output_attentions=True).attentions]
+
+
+@torch.no_grad()
+def by_tracing(model: PreTrainedModel, ids: torch.Tensor) -> object:
+    """nnsight's way: the weights that every attention module returns, out of a trace."""
+    nnsight = importlib.import_module("nnsight")
+    wrapped = nnsight.NNsight(model)
+    with wrapped.trace(input_ids=ids):
+        kept = nnsight.save([])
+        for layer in wrapped.h:
+            kept.append(layer.attn.output[1])
+    assert len(kept) == model.config.n_layer, "nnsight lost layers"
+    return kept
+
+
+# package, and how it reads all weights of a model that is in memory; None where it cannot
+PEERS: dict[str, tuple[str, Callable[[PreTrainedModel, torch.Tensor], object] | None]] = {
+    "BertViz": ("bertviz", by_lists),
+    "nnsight": ("nnsight", by_tracing),
+    "TransformerLens": ("transformer_lens", None),
+}
 
 
 def main() -> int:
@@ -159,7 +190,7 @@ def main() -> int:
                 f" | 1/{1 / row['kept']:.1f} | {says} |",
                 flush=True,
             )
-    print("\n".join(peers(lengths)))
+    print("\n".join(peers(min(lengths), args.runs)))
     return 0 if all_ok else 1
 
 
