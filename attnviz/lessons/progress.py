@@ -6,6 +6,7 @@ In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&e
 """
 
 from collections.abc import Mapping
+from typing import Literal
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.errors import BadInput
@@ -15,6 +16,7 @@ from attnviz.lessons.grade import Answer, Verdict, grade
 SHOWN = "?"
 HELD = "~"  # before an answer that is noted and judged later, as in a class
 MOST_CHARS = 2000
+Standing = Literal["right", "wrong", "shown"]
 MOST_ENTRIES = 24
 
 
@@ -87,6 +89,12 @@ def verdict(card: Card, answers: Mapping[str, str]) -> Verdict | None:
         return None
     answer = answer_of(card.question, given(card.name, answers))
     return None if answer is None else grade(card.question, answer)
+
+
+def standing(card: Card, answers: Mapping[str, str]) -> Standing:
+    """How a card stands that has an entry among the answers."""
+    found = verdict(card, answers)
+    return "shown" if found is None else "right" if found.right else "wrong"
 
 
 def is_open(card: Card, answers: Mapping[str, str]) -> bool:

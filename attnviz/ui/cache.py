@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from attnviz.capture.generation import Generation
     from attnviz.course.birth import Effects, Snapshot
     from attnviz.course.recipe import Lesson
+    from attnviz.lessons.card import Card
     from attnviz.metrics import HeadRole
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.alignment import Alignment
@@ -50,6 +51,7 @@ MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B 
 LONG_CHARS = 6000  # what the text box takes; only a file holds more
 MAX_PYRAMIDS = 8  # the largest keeps 13 MB
 MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
+MAX_LESSON_CARDS = 128
 MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
 MAX_TRAININGS = 6
 MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
@@ -320,6 +322,12 @@ def lesson(slug: str) -> "Lesson":
         from attnviz.course import lesson as course_lesson
 
     return course_lesson(slug)
+
+
+@st.cache_resource(max_entries=MAX_LESSON_CARDS, show_spinner=False)
+def lesson_card(key: str, _build: "Callable[[], Card]") -> "Card":
+    """A card of a lesson as it is set, built once for all who look at it."""
+    return _build()
 
 
 def lesson_slugs() -> tuple[str, ...]:

@@ -260,6 +260,11 @@ def rejected() -> tuple[str, ...]:
     return found
 
 
+def reject(*names: str) -> None:
+    """Count parameters among those that made no sense: what only a page can know of."""
+    st.session_state[f"{PREFIX}rejected"] = tuple(dict.fromkeys((*rejected(), *names)))
+
+
 def language() -> i18n.Language:
     """The language to speak: the chosen one, else the browser's, else English."""
     return current().lang or i18n.negotiate(st.context.locale)

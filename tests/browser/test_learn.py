@@ -132,6 +132,24 @@ def test_a_cell_is_answered_by_keyboard_and_a_link_restores_it(visit: OpenVisit)
     expect(verdict(again.page, "✓ Right.")).to_be_visible()
 
 
+def test_the_next_card_is_read_from_its_top(visit: OpenVisit) -> None:
+    opened = visit("learn", canvases=False, lesson="positions", answers="shuffle=move")
+    page = opened.page
+    heading = page.get_by_role("heading", level=2)
+    expect(heading).not_to_be_focused()  # a page that opens takes no focus
+    expect(page.get_by_role("radio", name="Card 1 of 9 · right")).to_be_visible()
+    page.get_by_role("button", name="Next →").focus()  # below what the window shows
+    scrolled = "() => document.querySelector('[data-testid=stMain]').scrollTop"
+    assert page.evaluate(scrolled) > 0
+    page.keyboard.press("Enter")
+    texts = lesson_texts("positions", "en")
+    expect(heading.filter(has_text=texts.of("broken", "title"))).to_be_focused()
+    page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop < 1")
+    page.keyboard.press("Tab")
+    options = page.get_by_role("radiogroup", name="What the layer gets")
+    expect(options.locator(":focus")).to_have_count(1)
+
+
 def test_a_number_gets_its_mistake_then_a_real_head_leads_back(
     visit: OpenVisit, capture_text: CaptureText
 ) -> None:

@@ -173,6 +173,26 @@ def test_ending_a_class_ends_it_for_all(presenter: AppTest, visit: Visit) -> Non
     assert follower.run().error
 
 
+def test_a_follower_is_not_offered_another_try(presenter: AppTest, visit: Visit) -> None:
+    follower = visit("learn", room=code(presenter))
+    follower.radio(key=KEY("learn.order.answer")).set_value("softmax").run()
+    press(presenter, "class.reveal")
+    assert follower.run().success
+    assert not {KEY("learn.order.again"), KEY("learn.order.shown")} & {
+        b.key for b in follower.button
+    }
+
+
+def test_a_presenter_is_told_of_a_lesson_and_a_card_that_are_none(
+    presenter: AppTest, visit: Visit
+) -> None:
+    opened = parameters(presenter)
+    app = visit("learn", **{**opened, "card": "nothing"})
+    assert app.warning[0].value == i18n.text("en", "notice.adjusted", names="card")
+    app = visit("learn", **{**opened, "lesson": "nothing"})
+    assert "nothing" in app.error[0].value
+
+
 def test_a_wrong_key_leads_nothing(presenter: AppTest, visit: Visit) -> None:
     forged = visit("learn", room=code(presenter), host="guessed", lesson="block", card="mix")
     assert forged.header[0].value == EN.of("order", "title")

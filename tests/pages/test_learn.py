@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
 from attnviz.course import SLUGS, lesson
@@ -10,6 +11,7 @@ from attnviz.lessons.card import Real
 from attnviz.lessons.content import fill, lesson_texts
 from attnviz.lessons.progress import parse
 from attnviz.ui import cache, state
+from attnviz.ui.components.buffer import unpack
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key
@@ -134,8 +136,73 @@ def test_an_unknown_lesson_is_said_above_the_list(visit: Visit, lang: i18n.Langu
 
 
 @pytest.mark.parametrize("card", ["nothing", "../x", "<b>"])
-def test_an_unknown_card_is_the_first_one(visit: Visit, card: str) -> None:
+def test_an_unknown_card_is_the_first_one_and_that_is_said(visit: Visit, card: str) -> None:
     app = visit("learn", lesson="block", card=card)
+    assert app.header[0].value == EN.of("order", "title")
+    assert [each.value for each in app.warning] == [adjusted("card")]
+    assert "card" not in parameters(app)
+
+
+def test_what_a_card_does_not_know_is_replaced_and_said(visit: Visit) -> None:
+    answers = "order=softmax&gone=1"
+    app = visit("learn", lesson="block", card="sharper", values="factor=1.7", answers=answers)
+    assert app.warning[0].value == adjusted("values", "answers")
+    found = parameters(app)
+    assert "values" not in found and parse(found["answers"]) == {"order": "softmax"}
+    fine = visit("learn", lesson="block", card="sharper", values="factor=5.0", answers="order=mix")
+    assert not fine.warning
+
+
+def adjusted(*names: str) -> str:
+    return i18n.text("en", "notice.adjusted", names=", ".join(names))
+
+
+def way(app: AppTest) -> list[str]:
+    return [option.content for option in app.pills(key=KEY("learn.way")).proto.options]
+
+
+def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
+    app = visit("learn", lesson="block", answers="order=softmax&sizes=512&mask=%3F")
+    assert way(app) == ["1 ✓", "2 ✗", "3", "4 •", "5", "6", "7", "8"]
+    meant = next(each.value for each in app.caption if each.value.startswith("Card 1 of 8"))
+    assert meant == "Card 1 of 8 · ✓ right · ✗ not right yet · • answer shown"
+    header, _ = next(
+        found
+        for found in (unpack(each.proto.bytes) for each in app.main.get("bidi_component"))
+        if "arrivals" in found[0]
+    )
+    assert header["labels"][:3] == [
+        "Card 1 of 8 · right",
+        "Card 2 of 8 · not right yet",
+        "Card 3 of 8",
+    ]
+    app.pills(key=KEY("learn.way")).set_value("sizes").run()
+    app.text_input(key=KEY("learn.sizes.answer")).set_value("64").run()
+    assert way(app)[1] == "2 ✓"
+
+
+def test_a_question_can_be_asked_again(visit: Visit) -> None:
+    app = visit("learn", lesson="block", answers="order=softmax")
+    app.button(key=KEY("learn.order.again")).click().run()
+    assert not app.success and way(app)[0] == "1"
+    assert app.radio(key=KEY("learn.order.answer")).value is None
+    assert not app.radio(key=KEY("learn.order.answer")).disabled
+
+
+def test_a_lesson_opens_where_it_was_left_or_from_the_start(visit: Visit) -> None:
+    app = visit("learn", lesson="block", card="mask", answers="order=softmax")
+    for opened, title in (("open", "mask"), ("from_start", "order")):
+        app.button(key=KEY("learn.all")).click().run()
+        app.button(key=KEY(f"learn.{opened}.block")).click().run()
+        assert app.header[0].value == EN.of(title, "title")
+        assert parse(parameters(app)["answers"]) == {"order": "softmax"}
+
+
+def test_a_lesson_that_was_finished_begins_with_its_first_card(visit: Visit) -> None:
+    app = visit("learn", lesson="block", card="mix")
+    app.button(key=KEY("learn.next")).click().run()
+    assert not [each for each in app.button if each.key == KEY("learn.from_start.block")]
+    app.button(key=KEY("learn.open.block")).click().run()
     assert app.header[0].value == EN.of("order", "title")
 
 

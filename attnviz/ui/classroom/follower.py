@@ -18,7 +18,7 @@ from attnviz.lessons.room import Stage
 from attnviz.lessons.spread import label
 from attnviz.ui import frame, state
 from attnviz.ui.classroom import offer, spread
-from attnviz.ui.learn import cards, place, questions
+from attnviz.ui.learn import cards, place, questions, way
 from attnviz.ui.learn.place import Pointing
 from attnviz.ui.listening import rooms
 
@@ -65,9 +65,11 @@ def _card(lang: Language, stage: Stage) -> None:
     if stage.revealed:
         verdict = progress.verdict(card, mine)
         answers[name] = mine[name] if verdict is not None and verdict.right else progress.SHOWN
-    st.title(texts.title, anchor=False)
-    st.caption(text(lang, "learn.where", number=at.number + 1, cards=len(at.names)))
+    with st.container(key=state.widget_key("learn.top")):
+        st.title(texts.title, anchor=False)
+        st.caption(text(lang, "learn.where", number=at.number + 1, cards=len(at.names)))
     cards.card(lang, texts, replace(at, answers=answers, led=True))
+    way.arrive(lang, at)
     if card.question is None:
         return
     if stage.revealed:

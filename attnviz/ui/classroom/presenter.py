@@ -12,9 +12,9 @@ from attnviz.i18n import Language, text
 from attnviz.lessons import progress
 from attnviz.lessons.content import lesson_texts
 from attnviz.lessons.room import Stage
-from attnviz.ui import cache, frame, state
+from attnviz.ui import cache, frame, learn, state
 from attnviz.ui.classroom import offer, spread
-from attnviz.ui.learn import cards, index, place
+from attnviz.ui.learn import cards, place
 from attnviz.ui.learn.place import Place, Pointing
 from attnviz.ui.listening import rooms
 
@@ -27,8 +27,10 @@ def show(lang: Language) -> None:
     slug = state.current().lesson
     if slug not in cache.lesson_slugs():
         _bar(lang, None)
-        index.show(lang)
+        learn.show()
         return
+    if place.adjust(cache.lesson(slug)):
+        st.rerun()
     at = place.of(cache.lesson(slug))
     _present(at)
     _bar(lang, at)

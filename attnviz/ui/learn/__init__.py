@@ -4,6 +4,8 @@ In: the view. Out: widgets that move through the cards, set what can be set and 
 card shows is built by `attnviz.course` at each run; its sentences are those of `attnviz.lessons`.
 """
 
+import streamlit as st
+
 from attnviz.errors import BadInput
 from attnviz.ui import cache, frame, state
 from attnviz.ui.learn import cards, index, place
@@ -21,4 +23,6 @@ def show() -> None:
         frame.say(lang, error)
         index.show(lang)
         return
+    if place.adjust(lesson):
+        st.rerun()  # what was replaced is said above the page, and the address is written anew
     cards.show(lang, place.of(lesson))

@@ -14,7 +14,7 @@ from attnviz.lessons import progress
 from attnviz.lessons.card import Control, Link, Pick, Slider, Value
 from attnviz.lessons.content import LessonTexts, lesson_texts, say
 from attnviz.ui import routes, state
-from attnviz.ui.learn import pictures, place, questions
+from attnviz.ui.learn import pictures, place, questions, way
 from attnviz.ui.learn.look import look_at
 from attnviz.ui.learn.place import Place
 
@@ -25,21 +25,27 @@ if TYPE_CHECKING:
 def show(lang: Language, at: Place) -> None:
     """Draw the lesson's title, the way through its cards, and the current card."""
     texts = lesson_texts(at.lesson.slug, lang)
-    st.button(
-        text(lang, "learn.all"),
-        key=state.widget_key("learn.all"),
-        on_click=place.leave,
-        type="tertiary",
-    )
-    st.title(texts.title, anchor=False)
-    _way(lang, texts, at)
-    with st.container(key=state.widget_key("learn.card")):
-        card(lang, texts, at)
-    _next(lang, at)
+    with st.container(key=state.widget_key("learn.top")):
+        st.button(
+            text(lang, "learn.all"),
+            key=state.widget_key("learn.all"),
+            on_click=place.leave,
+            type="tertiary",
+        )
+        st.title(texts.title, anchor=False)
+        standings = way.show(lang, at)
+    card(lang, texts, at)
+    _next(lang, at, way.signs(lang, standings))
+    way.arrive(lang, at, standings)
 
 
 def card(lang: Language, texts: LessonTexts, at: Place) -> None:
     """Draw one card."""
+    with st.container(key=state.widget_key("learn.card")):
+        _card(lang, texts, at)
+
+
+def _card(lang: Language, texts: LessonTexts, at: Place) -> None:
     built = at.card()
     st.header(say(texts, built, "title"), anchor=False)
     st.markdown(say(texts, built, "text"))
@@ -48,7 +54,7 @@ def card(lang: Language, texts: LessonTexts, at: Place) -> None:
     for number, picture in enumerate(built.pictures):
         pictures.show(lang, texts, built, picture, f"{number}", at.answers)
     if built.question is not None:
-        questions.show(lang, texts, built, at.answers)
+        questions.show(lang, texts, built, at.answers, at.led)
     if is_open:
         return
     for number, picture in enumerate(built.reveal):
@@ -60,30 +66,7 @@ def card(lang: Language, texts: LessonTexts, at: Place) -> None:
         _link(lang, built.link)
 
 
-def _way(lang: Language, texts: LessonTexts, at: Place) -> None:
-    """The cards by number; those that are answered have a dot."""
-    st.pills(
-        text(lang, "learn.cards"),
-        at.names,
-        key=state.show_in_widget("learn.way", at.recipe.name),
-        format_func=lambda name: _number(texts, at, name),
-        on_change=_take_way,
-        args=(at.recipe.name,),
-        label_visibility="collapsed",
-        width="stretch",
-    )
-
-
-def _number(texts: LessonTexts, at: Place, name: str) -> str:
-    number = str(at.names.index(name) + 1)
-    return f"{number} •" if name in at.answers else number
-
-
-def _take_way(here: str) -> None:
-    place.go(state.widget_value("learn.way") or here)
-
-
-def _next(lang: Language, at: Place) -> None:
+def _next(lang: Language, at: Place, signs: str) -> None:
     """To the card before and the one after; behind the last one is the list of lessons."""
     names, number = at.names, at.number
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -94,14 +77,14 @@ def _next(lang: Language, at: Place) -> None:
             on_click=place.go,
             args=(names[max(number - 1, 0)],),
         )
-        st.caption(text(lang, "learn.where", number=number + 1, cards=len(names)))
+        st.caption(text(lang, "learn.where", number=number + 1, cards=len(names)) + signs)
         last = number == len(names) - 1
         st.button(
             text(lang, "learn.done" if last else "learn.next"),
             key=state.widget_key("learn.next"),
             type="primary",
             on_click=place.leave if last else place.go,
-            args=() if last else (names[number + 1],),
+            args=(True,) if last else (names[number + 1],),
         )
 
 

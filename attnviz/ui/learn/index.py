@@ -15,12 +15,14 @@ from attnviz.ui.learn import place
 def show(lang: Language) -> None:
     """Draw the list."""
     frame.open_page("learn")
+    place.arrive("")
     for number, slug in enumerate(cache.lesson_slugs(), start=1):
         _lesson(lang, number, slug)
 
 
 def _lesson(lang: Language, number: int, slug: str) -> None:
     lesson, texts, answered = cache.lesson(slug), lesson_texts(slug, lang), place.answers_of(slug)
+    begun = bool(answered or place.left_at(slug))
     with st.container(border=True, key=state.widget_key(f"learn.lesson.{slug}")):
         left, right = st.columns([5, 1.4], vertical_alignment="center")
         with left:
@@ -35,11 +37,27 @@ def _lesson(lang: Language, number: int, slug: str) -> None:
                     answered=len(answered),
                 )
             )
-        right.button(
-            text(lang, "learn.go_on" if answered else "learn.start"),
-            key=state.widget_key(f"learn.open.{slug}"),
-            help=texts.title,
+        with right:
+            _open(lang, slug, texts.title, begun)
+
+
+def _open(lang: Language, slug: str, title: str, begun: bool) -> None:
+    """A button to where the lesson was left, and one to its first card where that is elsewhere."""
+    st.button(
+        text(lang, "learn.go_on" if begun else "learn.start"),
+        key=state.widget_key(f"learn.open.{slug}"),
+        help=title,
+        on_click=place.open_lesson,
+        args=(slug,),
+        width="stretch",
+    )
+    if place.left_at(slug):
+        st.button(
+            text(lang, "learn.from_start"),
+            key=state.widget_key(f"learn.from_start.{slug}"),
+            help=title,
             on_click=place.open_lesson,
-            args=(slug,),
+            args=(slug, True),
+            type="tertiary",
             width="stretch",
         )

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from attnviz.course.recipe import Lesson, Recipe
 
 KEPT = "learn.answers"
+LEFT = "learn.left"
+HERE = "learn.here"
 POINTING = "learn.pointing"
 NOWHERE = {"lesson": "", "card": "", "values": "", "answers": ""}
 
@@ -44,11 +46,27 @@ class Place:
         """Which card this is, from 0."""
         return self.names.index(self.recipe.name)
 
-    def card(self, seed: int = 0) -> Card:
-        """The card with its numbers, built now."""
+    def card(self) -> Card:
+        """The card with its numbers."""
+        return _built(self.lesson.slug, self.recipe, self.values)
+
+    def built(self, name: str) -> Card:
+        """Any card of the lesson: this one as it is set, another one as it opens."""
+        if name == self.recipe.name:
+            return self.card()
+        recipe = self.lesson.recipe(name)
+        return _built(self.lesson.slug, recipe, recipe.start_values())
+
+
+def _built(slug: str, recipe: "Recipe", values: Mapping[str, Value]) -> Card:
+    """A card with the numbers of seed 0."""
+
+    def build() -> Card:
         from attnviz.course.recipe import Ask
 
-        return self.recipe.build(Ask(self.values, seed, cache.lesson_capture))
+        return recipe.build(Ask(values, 0, cache.lesson_capture))
+
+    return cache.lesson_card(f"{slug} {recipe.name} {sorted(values.items())}", build)
 
 
 @dataclass(frozen=True)
@@ -96,6 +114,47 @@ def of(lesson: "Lesson") -> Place:
     return Place(lesson, recipe, recipe.checked(_typed(recipe, asked)), given)
 
 
+def adjust(lesson: "Lesson") -> bool:
+    """Take out of the view what the lesson does not know, as of an address; whether there was any.
+
+    A card that is none goes with what was set on it, and so do answers to cards that are none.
+    """
+    view, known = state.current(), {recipe.name: recipe for recipe in lesson.recipes}
+    changes: dict[str, str] = {}
+    recipe = known.get(view.card)
+    if view.card and recipe is None:
+        changes |= {"card": "", **({"values": ""} if view.values else {})}
+    elif recipe is not None and not _fits(recipe, progress.parse(view.values)):
+        changes["values"] = ""
+    answers = progress.parse(view.answers)
+    if not answers.keys() <= known.keys():
+        kept = {name: of for name, of in answers.items() if name in known}
+        changes["answers"] = progress.write(kept)
+    state.update(**changes)
+    state.reject(*changes)
+    return bool(changes)
+
+
+def _fits(recipe: "Recipe", asked: Mapping[str, str]) -> bool:
+    checked = recipe.checked(_typed(recipe, asked))
+    return all(
+        name in checked and value == checked[name] for name, value in _typed(recipe, asked).items()
+    )
+
+
+def arrivals(at: Place) -> int:
+    """How many cards this session opened before this one; the one it began with does not count."""
+    return arrive(f"{at.lesson.slug}/{at.recipe.name}")
+
+
+def arrive(here: str) -> int:
+    """Note where the session is; how often it has moved so far."""
+    before, moves = state.kept(HERE) or (here, 0)
+    moves += before != here
+    state.keep(HERE, (here, moves))
+    return int(moves)
+
+
 def on(slug: str, card: str, values: str) -> Place:
     """A card of a lesson as it is set, without answers."""
     lesson = cache.lesson(slug)
@@ -120,18 +179,27 @@ def answers_of(slug: str) -> dict[str, str]:
     return progress.parse(kept.get(slug, ""))
 
 
-def open_lesson(slug: str) -> None:
-    """Go to a lesson, to its first card, with the answers that were given there before."""
+def left_at(slug: str) -> str:
+    """The card at which this session left a lesson; "" for one to begin with its first card."""
+    kept: Mapping[str, str] = state.kept(LEFT) or {}
+    return kept.get(slug, "")
+
+
+def open_lesson(slug: str, anew: bool = False) -> None:
+    """Go to a lesson where it was left, or to its first card, with the answers given before."""
     leave()
     kept: Mapping[str, str] = state.kept(KEPT) or {}
-    state.update(lesson=slug, answers=kept.get(slug, ""))
+    card = "" if anew else left_at(slug)
+    state.update(lesson=slug, card=card, answers=kept.get(slug, ""))
 
 
-def leave() -> None:
-    """Go to the list of lessons; the answers stay in this session."""
+def leave(done: bool = False) -> None:
+    """Go to the list of lessons; answers and the card stay in this session, unless it is done."""
     view = state.current()
     if view.lesson:
+        card = "" if done else view.card
         state.keep(KEPT, {**(state.kept(KEPT) or {}), view.lesson: view.answers})
+        state.keep(LEFT, {**(state.kept(LEFT) or {}), view.lesson: card})
     state.update(**NOWHERE)
 
 

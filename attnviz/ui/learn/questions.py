@@ -18,8 +18,10 @@ from attnviz.ui.learn import pictures, place
 PER_ROW = 3
 
 
-def show(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, str]) -> None:
-    """Draw question, answer widget, verdict."""
+def show(
+    lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, str], led: bool = False
+) -> None:
+    """Draw question, answer widget, verdict; `led` by a presenter, who reveals for all."""
     name = built.name
     with st.container(border=True):
         st.markdown(f"**{text(lang, 'learn.predict')}** {say(texts, built, 'question')}")
@@ -35,14 +37,19 @@ def show(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, 
             st.caption(text(lang, "learn.held" if given else "learn.asked"))
             return
         verdict(lang, texts, built, answers)
-        if is_open:
-            st.button(
-                text(lang, "learn.show_answer"),
-                key=state.widget_key(f"learn.{name}.shown"),
-                type="tertiary",
-                on_click=place.answer,
-                args=(name, progress.SHOWN),
-            )
+        if not led:
+            _other_way(lang, name, is_open)
+
+
+def _other_way(lang: Language, name: str, is_open: bool) -> None:
+    """A button that shows the answer, or has the question asked again."""
+    st.button(
+        text(lang, "learn.show_answer" if is_open else "learn.ask_again"),
+        key=state.widget_key(f"learn.{name}.{'shown' if is_open else 'again'}"),
+        type="tertiary",
+        on_click=place.answer,
+        args=(name, progress.SHOWN if is_open else ""),
+    )
 
 
 def _number(lang: Language, name: str, given: str, is_open: bool) -> None:

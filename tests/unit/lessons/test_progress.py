@@ -20,6 +20,7 @@ from attnviz.lessons.progress import (
     is_open,
     number,
     parse,
+    standing,
     text_of,
     verdict,
     write,
@@ -81,3 +82,11 @@ def test_a_card_stays_open_until_it_is_answered_right_or_shown() -> None:
     assert not is_open(card, {"c": SHOWN}) and verdict(card, {"c": SHOWN}) is None
     assert is_open(card, {"c": "nonsense"})
     assert not is_open(Card("plain"), {})
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [("0.5", "right"), ("0.25", "wrong"), (SHOWN, "shown"), ("x", "shown")]
+)
+def test_a_card_stands_as_it_was_answered(given: str, found: str) -> None:
+    card = Card("half", question=NUMBER)
+    assert standing(card, {"half": given}) == found
