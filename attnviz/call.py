@@ -20,6 +20,7 @@ from attnviz.errors import BadInput, CaptureMismatch
 from attnviz.inputs import ALL_ROWS, AttentionInputs, of_row
 from attnviz.stored import StoredWeights
 from attnviz.types import Kind, MaskKind, ModelKey, Stack, Tokens
+from attnviz.windows import Windows
 
 # max |derived − model's own| that float32 rounding explains, measured over 60 model families
 # at 1e-5; half-precision models are compared with float32 results and differ by their own step.
@@ -66,7 +67,8 @@ class AttentionCall:
     is what the model's own kernel returned for weights·V, [batch, query, head, d_value].
     `projections` has the linear layers beside the call, "q", "k", "v", "out", as far as they were
     found, and `absent` says why a stage is missing. `output` and the projections have only every
-    `row_step`-th token of a long text.
+    `row_step`-th token of a long text. `windows` says how the batch is made of windows, where a
+    layer attends inside windows of a picture.
     """
 
     module: str
@@ -79,6 +81,7 @@ class AttentionCall:
     projections: dict[str, Projection] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     row_step: int = 1
+    windows: Windows | None = None
 
     @property
     def n_batch(self) -> int:
@@ -233,11 +236,16 @@ class Capture:
         return rows[batch]
 
     def query_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
-        """The tokens along a call's queries."""
+        """The tokens along a call's queries; of a window where the batch is made of windows."""
+        if call.windows is not None:
+            require_index("batch", batch, call.n_batch)
+            return call.windows.tokens(batch % call.windows.count, call.n_query)
         return self.tokens_of(batch, call.stack)
 
     def key_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
         """The tokens along a call's keys: the encoder's where the attention is cross-attention."""
+        if call.windows is not None:
+            return call.windows.tokens(batch % call.windows.count, call.n_key)
         return self.tokens_of(batch, "encoder" if call.kind == "cross" else call.stack)
 
     @property

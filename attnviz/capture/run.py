@@ -26,6 +26,7 @@ from attnviz.capture.plan import (
     plan_text,
 )
 from attnviz.capture.record import record, row_step
+from attnviz.capture.windows import with_windows
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import Stack
@@ -69,13 +70,14 @@ def capture(
             raise
         calls, output, written = _run(lm, plan, how)
     calls = tuple(_thinned(call, store, offload) for call in calls)
+    calls = with_windows(lm.model, calls, _n_input(plan), _patch_grid(lm, plan))
     tokens = _all_tokens(lm, plan, calls, written)
     result = Capture(
         model=lm.key,
         calls=calls,
         tokens_by_stack=tokens,
         n_generated=0 if written is None else _n_written(plan, tokens),
-        grid=_grid_of(lm, plan, tokens),
+        grid=_grid_of(lm, plan, tokens, calls),
         hidden=output.get("last_hidden_state"),
         logits=scores.kept(output.get("logits")),
     )
@@ -128,6 +130,13 @@ def _run(
     return tuple(calls), output if isinstance(output, Mapping) else {}, None
 
 
+def _n_input(plan: Plan) -> int:
+    """How many texts or pictures went in."""
+    given = plan.inputs
+    first = given["input_ids"] if "input_ids" in given else next(iter(given.values()))
+    return len(first) if first.dim() else 1
+
+
 def _without_cache(lm: LoadedModel) -> dict[str, bool]:
     """No key cache for a single pass: it would copy every key and value."""
     return {"use_cache": False} if _knows_cache(type(lm.model).forward) else {}
@@ -176,12 +185,16 @@ def _n_written(plan: Plan, tokens: TokensByStack) -> int:
     return len(tokens[None][0]) - plan.inputs["input_ids"].shape[1]
 
 
-def _grid_of(lm: LoadedModel, plan: Plan, tokens: TokensByStack) -> tuple[int, int] | None:
+def _grid_of(
+    lm: LoadedModel, plan: Plan, tokens: TokensByStack, calls: tuple[AttentionCall, ...]
+) -> tuple[int, int] | None:
     """The grid of patches that a picture's tokens form; None without a picture."""
     if "pixel_values" not in plan.inputs:
         return None
-    n_token = len(next(iter(tokens.values()))[0])
-    return images.fitting_grid(n_token, _patch_grid(lm, plan))
+    grid, n_token = _patch_grid(lm, plan), len(next(iter(tokens.values()))[0])
+    if grid is not None and any(call.windows is not None for call in calls):
+        return grid
+    return images.fitting_grid(n_token, grid)
 
 
 def _patch_grid(lm: LoadedModel, plan: Plan) -> tuple[int, int] | None:

@@ -65,8 +65,10 @@ def class_for(config: PreTrainedConfig) -> Any:
 
 
 def size_of(config: PreTrainedConfig) -> tuple[int, int]:
-    """(layers, heads) as the config says; 0 where it does not."""
-    text = config.get_text_config()
+    """(layers, heads) as the config says; 0 where it does not, or has one for each layer."""
+    text, depths = config.get_text_config(), getattr(config, "depths", None)
+    if isinstance(depths, list | tuple):
+        return sum(depths), 0
     layers = _first(text, "num_hidden_layers", "num_layers", "n_layer", "encoder_layers")
     heads = _first(text, "num_attention_heads", "num_heads", "n_head", "encoder_attention_heads")
     return layers, heads

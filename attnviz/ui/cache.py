@@ -21,7 +21,7 @@ import streamlit as st
 from jaxtyping import Float32, UInt8
 
 import attnviz
-from attnviz.ui import building, sources, trainings
+from attnviz.ui import building, measuring, sources, trainings
 from attnviz.ui.groups import Group, groups
 from attnviz.ui.keys import short, written
 from attnviz.ui.sampling import GREEDY, Sampling
@@ -221,28 +221,24 @@ def joined(captured: Captured) -> "Join":
 
 def roles(captured: Captured, group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
     """What each head of a group does most on the first text."""
-    return _roles(f"{captured.key} {group.name}", group)
+    return _roles(f"{captured.key} {group.shown}", group)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
 def _roles(key: str, _group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
-    keys = _group.keys() if _group.cross else None
-    return attnviz.metrics.describe(_group.all_weights(), _group.queries(), keys, _group.visible())
+    return measuring.roles(_group)
 
 
 def measures(
     captured: Captured, group: Group
 ) -> "dict[Measure, Float32[np.ndarray, 'layer head']]":
-    """What each head of a group measures on the first text, in every measure."""
-    return _measures(f"{captured.key} {group.name}", group)
+    """What each head of a group measures on the first text; NaN where a layer has no such head."""
+    return _measures(f"{captured.key} {group.shown}", group)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
 def _measures(key: str, _group: Group) -> "dict[Measure, Float32[np.ndarray, 'layer head']]":
-    from attnviz.metrics.measures import measured
-
-    keys = _group.keys() if _group.cross else None
-    return measured(_group.all_weights(), _group.queries(), keys, _group.visible())
+    return measuring.measures(_group)
 
 
 def answer(source: Source, shown: str, cut: bool) -> str:

@@ -12,7 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui import cache, examples, numbers, picking, reading, sampling, state
+from attnviz.ui import cache, examples, numbers, picking, reading, sampling, state, windowed
 from attnviz.ui.frame import TEXTLESS, WRITING, plain, text_label
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.sources import label
@@ -161,7 +161,10 @@ def _card(lang: Language, name: str) -> None:
         st.caption(said, help=text(lang, f"model.{name}.description"))
     else:
         kind = text(lang, f"model_kind.{card.kind}")
-        st.caption(text(lang, "sidebar.other_card", kind=kind, **numbers))
+        if not card.heads:  # not one number for all layers
+            del numbers["heads"]
+        known = "other_card" if card.heads else "uneven_card"
+        st.caption(text(lang, f"sidebar.{known}", kind=kind, **numbers))
 
 
 def _take_model(widget: str) -> None:
@@ -236,7 +239,7 @@ def attention(lang: Language, captured: cache.Captured) -> Group:
             on_change=_take_attention,
             args=(name, captured.groups),
         )
-    return group
+    return windowed.choice(lang, captured, group)
 
 
 def attention_title(lang: Language, group: Group) -> str:

@@ -19,8 +19,8 @@ CODE = "mask_code"  # the fragment that is drawn again when other masks are laid
 
 def show(lang: Language, group: Group) -> None:
     """Two closed boxes; what is in them is made when they are drawn."""
-    layer, head = state.place()
-    there_is_one = layer < group.n_layers and head < group.extent.n_heads
+    layer, head = group.nearest(*state.place())
+    there_is_one = layer < group.n_layers and head <= group.extent.last_head(layer)
     if not there_is_one or group.own_code(layer):  # said above, by the masks themselves
         return
     with st.expander(text(lang, "forensics.code_title")):
@@ -33,10 +33,10 @@ def show(lang: Language, group: Group) -> None:
 
 @st.fragment(key=CODE)
 def _code(lang: Language, group: Group, layer: int, head: int) -> None:
-    batches, masks = range(group.capture.n_batch), state.current().masks
-    for batch in batches:
+    batches, masks = group.batches(layer), state.current().masks
+    for number, batch in enumerate(batches, start=1):
         if len(batches) > 1:
-            st.markdown(text(lang, "forensics.sentence", number=batch + 1))
+            st.markdown(text(lang, "forensics.sentence", number=number))
         parts = masked.mask_parts(
             group, layer, head, batch, masking.parse(masks) if masks else None
         )

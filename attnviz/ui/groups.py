@@ -3,6 +3,8 @@
 In: a capture. Out: its `Group`s in the order in which they ran: one for an encoder, a decoder or a
 vision model; encoder self, decoder self and cross for an encoder–decoder. A group knows which
 tokens stand along its queries and keys, which of them the model wrote, and what it may attend to.
+Layers may differ in heads and tokens, and a layer may attend inside windows of a picture: then one
+window is looked at, and in each layer the one that has the same place.
 """
 
 from collections.abc import Sequence
@@ -13,11 +15,12 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.errors import TooLarge, UnsupportedAttention
-from attnviz.types import Kind, Stack, Tokens
+from attnviz.types import Kind, Stack, Tokens, named_tokens
 from attnviz.ui.components.selection import Extent
 
 if TYPE_CHECKING:
     from attnviz.call import AttentionCall, Capture
+    from attnviz.windows import Windows
 
 MAX_CELLS = 48 * 2**20  # of all heads together: what a browser gets at once, in bytes
 MOST_WHOLE = 2048  # queries or keys of a matrix that is shown whole; beyond, there are tiles
@@ -31,11 +34,36 @@ class Group:
     stack: Stack | None
     kind: Kind
     calls: "tuple[AttentionCall, ...]"
+    window: int = 0
 
     @property
     def name(self) -> str:
         """What tells the groups of a capture apart."""
         return f"{self.stack}_{self.kind}" if self.stack else self.kind
+
+    @property
+    def shown(self) -> str:
+        """The name, and which window is looked at: what buffers are kept under."""
+        return f"{self.name} {self.window}"
+
+    @property
+    def windows(self) -> "Windows | None":
+        """The windows that `window` counts: those of the first layer that has the most."""
+        found = [call.windows for call in self.calls if call.windows is not None]
+        return max(found, key=lambda of: of.count, default=None)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether each layer has tokens, or a number of heads, of its own."""
+        shapes = {(call.n_heads, call.n_query, call.n_key) for call in self.calls}
+        return len(shapes) > 1 or self.windows is not None
+
+    def row(self, layer: int = 0) -> int:
+        """The row of a layer's batch that is looked at: the first text, or the window."""
+        of, finest = self.calls[layer].windows, self.windows
+        if of is None or finest is None:
+            return 0
+        return self.window if of == finest else of.covering(*finest.centre(self.window))
 
     @property
     def cross(self) -> bool:
@@ -49,12 +77,13 @@ class Group:
     @property
     def extent(self) -> Extent:
         """How many layers, heads, queries and keys there are to choose from."""
-        calls = self.calls
+        calls, heads = self.calls, tuple(call.n_heads for call in self.calls)
         return Extent(
             len(calls),
             max(call.n_heads for call in calls),
             max(call.n_query for call in calls),
             max(call.n_key for call in calls),
+            heads if len(set(heads)) > 1 else (),
         )
 
     @property
@@ -78,14 +107,29 @@ class Group:
         return self.whole and self.n_cells <= MAX_CELLS
 
     def queries(self, batch: int = 0, layer: int = 0) -> Tokens:
-        """The tokens that ask."""
+        """The tokens that ask; of the window where there are windows, then `batch` is 0."""
         call = self.calls[layer]
-        return _fitting(self.capture.query_tokens(call, batch), call.n_query)
+        row = self.row(layer) if call.windows is not None else batch
+        return self._fitting(self.capture.query_tokens(call, row), call.n_query)
 
     def keys(self, batch: int = 0, layer: int = 0) -> Tokens:
-        """The tokens that answer."""
+        """The tokens that answer, as `queries`."""
         call = self.calls[layer]
-        return _fitting(self.capture.key_tokens(call, batch), call.n_key)
+        row = self.row(layer) if call.windows is not None else batch
+        return self._fitting(self.capture.key_tokens(call, row), call.n_key)
+
+    def _fitting(self, tokens: Tokens, n: int) -> Tokens:
+        """The tokens where they are as many as the axis is long; patches, merged; else numbers."""
+        return tokens if len(tokens) == n else _merged(self.capture.grid, n) or _numbered(n)
+
+    def batches(self, layer: int) -> tuple[int, ...]:
+        """The rows of a layer's batch that are shown together: its texts, or the one window."""
+        call = self.calls[layer]
+        return (self.row(layer),) if call.windows is not None else tuple(range(call.n_batch))
+
+    def apart(self, layer: int = 0) -> bool:
+        """Whether queries and keys of a layer are different tokens."""
+        return self.cross or self.calls[layer].n_query != self.calls[layer].n_key
 
     def written(self, layer: int = 0) -> Bool[np.ndarray, "query"]:
         """Which queries are tokens that the model wrote."""
@@ -103,6 +147,11 @@ class Group:
         """The call of one layer; `BadInput` where there is no such layer."""
         return self.capture.call(layer, self.kind, self.stack)
 
+    def nearest(self, layer: int, head: int) -> tuple[int, int]:
+        """A layer and its head; the last head where this layer has fewer than another."""
+        heads = self.extent.heads
+        return layer, min(head, heads[layer] - 1) if layer < len(heads) else head
+
     def own_code(self, layer: int) -> bool:
         """Whether only the weights of a layer are known: the model's code is its own."""
         from attnviz.stored import StoredWeights
@@ -111,28 +160,38 @@ class Group:
 
     def all_weights(self) -> Float32[np.ndarray, "layer head query key"]:
         """The weights of every head of the first text, where all layers have one shape."""
-        shapes = {(call.n_heads, call.n_query, call.n_key) for call in self.calls}
-        if len(shapes) > 1:
+        if self.uneven:
+            shapes = {(call.n_heads, call.n_query, call.n_key) for call in self.calls}
             raise UnsupportedAttention(
                 f"the layers differ in shape (heads, queries, keys): {sorted(shapes)}; look at them"
                 " one by one",
                 code="uneven_layers",
             )
-        cells = len(self.calls) * int(np.prod(next(iter(shapes))))
-        if cells > MAX_CELLS:
+        return np.stack(self.weights())
+
+    def weights(self) -> "tuple[Float32[np.ndarray, 'head query key'], ...]":
+        """The weights of every head of the first text, or of the window, layer by layer."""
+        if self.n_cells > MAX_CELLS:
             raise TooLarge(
-                f"all heads together have {cells} weights and the limit is {MAX_CELLS}; shorten"
-                " the text",
+                f"all heads together have {self.n_cells} weights and the limit is {MAX_CELLS};"
+                " shorten the text",
                 code="too_many_weights",
-                found=cells,
+                found=self.n_cells,
                 limit=MAX_CELLS,
                 unit="weights",
             )
-        return np.stack([call.weights().cpu().numpy() for call in self.calls])
+        return tuple(
+            call.weights(batch=self.row(layer)).cpu().numpy()
+            for layer, call in enumerate(self.calls)
+        )
+
+    def seen(self, layer: int) -> Bool[np.ndarray, "query key"]:
+        """What a layer's first head may attend to, on the first text or in the window."""
+        return _visible(self.calls[layer], self.row(layer))
 
     def visible(self) -> Bool[np.ndarray, "layer query key"] | None:
         """What each layer's first head may attend to; None where nothing is ever blocked."""
-        masks = [_visible(call) for call in self.calls]
+        masks = [_visible(call, 0) for call in self.calls]
         if all(mask.all() for mask in masks):
             return None
         return np.stack(masks)
@@ -159,28 +218,28 @@ def chosen(among: Sequence[Group], stack: str | None, kind: str | None) -> Group
     return (fitting or list(among))[0]
 
 
-def _visible(call: "AttentionCall") -> Bool[np.ndarray, "query key"]:
+def _visible(call: "AttentionCall", row: int) -> Bool[np.ndarray, "query key"]:
     from attnviz.inputs import AttentionInputs
 
     inputs = call.inputs
-    mask = inputs.may_attend(0) if isinstance(inputs, AttentionInputs) else None
+    mask = inputs.may_attend(row) if isinstance(inputs, AttentionInputs) else None
     if mask is None:
         return np.ones((call.n_query, call.n_key), dtype=np.bool_)
     found: Bool[np.ndarray, "query key"] = mask.cpu().numpy()
     return found
 
 
-def _fitting(tokens: Tokens, n: int) -> Tokens:
-    """The tokens where they are as many as the axis is long; else numbers."""
-    if len(tokens) == n:
-        return tokens
-    labels = tuple(map(str, range(n)))
-    return Tokens(
-        text="",
-        ids=np.arange(n, dtype=np.int64),
-        pieces=labels,
-        labels=labels,
-        offsets=((0, 0),) * n,
-        special=np.zeros(n, dtype=np.bool_),
-        padding=np.zeros(n, dtype=np.bool_),
-    )
+def _merged(grid: tuple[int, int] | None, n: int) -> Tokens | None:
+    """Patches of a grid that was halved until it has `n` places; None where that never is."""
+    while grid is not None and grid[0] * grid[1] >= n > 0:
+        if grid[0] * grid[1] == n:
+            labels = (f"r{row}c{column}" for row in range(grid[0]) for column in range(grid[1]))
+            return named_tokens(tuple(labels))
+        if max(grid) == 1:
+            break
+        grid = (-(-grid[0] // 2), -(-grid[1] // 2))
+    return None
+
+
+def _numbered(n: int) -> Tokens:
+    return named_tokens(tuple(map(str, range(n))))

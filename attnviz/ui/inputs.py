@@ -20,7 +20,15 @@ from attnviz.types import StepView
 from attnviz.ui import cache, sources
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import steps as steps_component
-from attnviz.ui.components.heads import Axis, HeadMeasure, HeadsView, Patches, strings_of
+from attnviz.ui.components.heads import (
+    Axis,
+    HeadMeasure,
+    HeadsView,
+    LayerView,
+    Patches,
+    WindowPatches,
+    strings_of,
+)
 from attnviz.ui.groups import Group
 
 if TYPE_CHECKING:
@@ -43,6 +51,7 @@ def strings(lang: Language, keys: tuple[str, ...]) -> dict[str, str]:
 def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
     """All heads of a group on the first text, each with a sentence on what it does most."""
     queries, keys = token_axes(group)
+    uneven = group.uneven
     return HeadsView(
         model=sources.label(lang, captured.name),
         queries=queries,
@@ -52,10 +61,35 @@ def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
             tuple(sentence(lang, role) for role in of_layer)
             for of_layer in cache.roles(captured, group)
         ),
-        weights=group.all_weights(),
+        weights=group.weights() if uneven else group.all_weights(),
         patches=patches(captured, group),
-        visible=group.visible(),
+        visible=None if uneven else group.visible(),
+        layers=layers(captured, group) if uneven else (),
     )
+
+
+def layers(captured: Captured, group: Group) -> tuple[LayerView, ...]:
+    """What each layer has of its own, where layers differ."""
+    return tuple(
+        LayerView(
+            *token_axes(group, layer=layer),
+            visible=group.seen(layer),
+            patches=window_patches(captured, group, layer),
+        )
+        for layer in range(group.n_layers)
+    )
+
+
+def window_patches(captured: Captured, group: Group, layer: int) -> WindowPatches | None:
+    """Where in the picture the window of a layer is; None where that is not known of all layers."""
+    boards = [call.windows for call in group.calls]
+    of, picture = boards[layer], captured.picture
+    if picture is None or any(each is None or each.grid is None for each in boards) or of is None:
+        return None
+    assert of.grid is not None
+    down, across = divmod(group.row(layer), of.board[1])
+    top, left = (place * of.side + of.shift for place in (down, across))
+    return WindowPatches(of.side, *of.grid, top=top, left=left)
 
 
 def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
@@ -73,7 +107,7 @@ def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
 def one_head(lang: Language, captured: Captured, group: Group) -> HeadsView:
     """All heads of a group, and the words that their tokens make."""
     view, queries, keys = heads(lang, captured, group), group.queries(), group.keys()
-    if view.patches is not None:
+    if view.patches is not None or view.layers:
         return view
     join = cache.joined(captured)
     return replace(view, words=words(queries, join), key_words=words(keys, join))
@@ -82,7 +116,17 @@ def one_head(lang: Language, captured: Captured, group: Group) -> HeadsView:
 def patches(captured: Captured, group: Group) -> Patches | None:
     """The picture under the tokens, where each of its patches is one of them."""
     grid, n = captured.capture.grid, len(group.queries())
-    if captured.picture is None or grid is None or group.cross or grid[0] * grid[1] > n:
+    if group.windows is not None and captured.picture is not None:
+        first = window_patches(captured, group, 0)
+        side = 0 if first is None else first.side
+        return Patches(side, side, first=0, picture=captured.picture) if side else None
+    if (
+        group.uneven
+        or captured.picture is None
+        or grid is None
+        or group.cross
+        or grid[0] * grid[1] > n
+    ):
         return None
     return Patches(*grid, first=n - grid[0] * grid[1], picture=captured.picture)
 
@@ -114,15 +158,16 @@ def steps(
 ) -> steps_component.StepsData:
     """Every stage of one head of the first text, after and before what was edited in it."""
     call = group.call(layer)
-    derived = attnviz.derive(call, head, edits=edits)
+    row, apart = group.row(layer), group.apart(layer)
+    derived = attnviz.derive(call, head, row, edits=edits)
     queries, keys = token_axes(group, layer=layer)
     long_text = "_long" if call.row_step > 1 else ""
-    named = _named(group.keys(0, layer).padding, call.n_query, group.cross)
+    named = _named(group.keys(0, layer).padding, call.n_query, apart)
     reach = None if derived.reach is None else derived.reach.cpu().numpy()
     return steps_component.StepsData(
         queries=queries,
         keys=keys,
-        cross=group.cross,
+        cross=apart,
         layer=layer,
         head=head,
         n_layers=group.n_layers,
@@ -140,7 +185,7 @@ def steps(
         strings=strings(lang, steps_component.STRING_KEYS),
         reach=reach,
         edits=tuple(edits),
-        original=_changed(derived, attnviz.derive(call, head)) if edits else (),
+        original=_changed(derived, attnviz.derive(call, head, row)) if edits else (),
         turned=derived.turned,
         without_bias=derived.without_bias,
     )

@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 def masks_data(lang: Language, group: Group, layer: int, head: int) -> component.MasksData:
     """One head of every sentence of the batch, with all that any set of masks is made of."""
-    call, batches = group.call(layer), range(group.capture.n_batch)
+    call, batches = group.call(layer), group.batches(layer)
     axes = [token_axes(group, batch, layer) for batch in batches]
     model = [attnviz.derive(call, head, batch) for batch in batches]
-    ran = [_ran(group, layer, batch, of) for batch, of in enumerate(model)]
-    found = _named(ran, group)
-    names = _mask_names(group.cross, found is None)
+    ran = [_ran(group, layer, batch, of) for batch, of in zip(batches, model, strict=True)]
+    found = _named(ran, group, layer)
+    names = _mask_names(group.apart(layer), found is None)
     own, templates = found or MaskSet(), catalogue(lang)
     return component.MasksData(
         queries=tuple(queries for queries, _ in axes),
         keys=tuple(keys for _, keys in axes),
-        cross=group.cross,
+        cross=group.apart(layer),
         padding=np.stack([group.queries(batch, layer).padding for batch in batches]),
         key_padding=np.stack([group.keys(batch, layer).padding for batch in batches]),
         layer=layer,
@@ -50,7 +50,9 @@ def masks_data(lang: Language, group: Group, layer: int, head: int) -> component
         as_model=sum(1 << names.index(name) for name in (own.on if found else names[:1])),
         sizes=_sizes(own, call.n_query),
         mask_names=names,
-        mask_reasons=tuple(templates[f"mask.reason_{_reason(name, group)}"] for name in names),
+        mask_reasons=tuple(
+            templates[f"mask.reason_{_reason(name, group.apart(layer))}"] for name in names
+        ),
         model_blocks=np.stack([(~of.may_attend).cpu().numpy() for of in ran]),
         weights=np.stack([of.weights.cpu().numpy() for of in model]),
         scaled=np.stack([_before_mask(of).cpu().numpy() for of in model]),
@@ -70,10 +72,10 @@ def _ran(group: Group, layer: int, batch: int, of: "Steps") -> "Ran":
     return Ran(mask.cpu(), torch.from_numpy(~queries), torch.from_numpy(~keys))
 
 
-def _named(ran: "Sequence[Ran]", group: Group) -> MaskSet | None:
+def _named(ran: "Sequence[Ran]", group: Group, layer: int) -> MaskSet | None:
     from attnviz.mask_names import named_masks
 
-    return named_masks(ran, group.cross)
+    return named_masks(ran, group.apart(layer))
 
 
 def _mask_names(cross: bool, unnamed: bool) -> tuple[str, ...]:
@@ -82,8 +84,8 @@ def _mask_names(cross: bool, unnamed: bool) -> tuple[str, ...]:
     return ("model", *among[1:]) if unnamed else among
 
 
-def _reason(name: str, group: Group) -> str:
-    return "memory" if name == "padding" and group.cross else name
+def _reason(name: str, cross: bool) -> str:
+    return "memory" if name == "padding" and cross else name
 
 
 def _sizes(own: MaskSet, n_query: int) -> dict[str, int]:
@@ -98,7 +100,7 @@ def mask_parts(
     """What a mask is made of: the chosen one, else that of the model, as far as it has names."""
     call, keys = group.call(layer), group.keys(batch, layer)
     ran = _ran(group, layer, batch, attnviz.derive(call, head, batch))
-    masks = chosen or _named([ran], group)
+    masks = chosen or _named([ran], group, layer)
     if masks is None:
         return MaskParts(call.n_query, call.n_key, cells=_rows(ran.may_attend))
     sizes = {name: masks.sizes[name] for name in SIZED if name in masks.on}

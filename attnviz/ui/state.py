@@ -51,12 +51,12 @@ RIGHT_PLACE = dict.fromkeys(("stack_b", "kind_b", "layer_b", "head_b"))
 # what was chosen in one model means nothing in another
 UNCHOSEN = {
     **dict.fromkeys((*INDICES, "stack", "kind", "mean")),
-    **{"target": "", **RIGHT_TEXTS, **RIGHT_PLACE},
+    **{"target": "", "window": 0, **RIGHT_TEXTS, **RIGHT_PLACE},
 }
 MAX_ADDRESS_BYTES = 60_000
 # what masks and edits belong to: a change of any leaves nothing of what was drawn or edited
 DRAWING = ("generate", "temperature", "top_k", "top_p", "seed")
-MASKED = (*"model text text2 cut file target image stack kind".split(), *DRAWING)
+MASKED = (*"model text text2 cut file target image stack kind window".split(), *DRAWING)
 EDITED = (*MASKED, "layer", "head")
 MAX_CARDS = 8
 

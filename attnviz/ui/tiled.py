@@ -38,10 +38,10 @@ SIDE = component.SIDE
 def head(lang: Language, captured: cache.Captured, group: Group) -> None:
     """The chosen head of the first text; another one is built when it is asked for."""
     with frame.guard(lang):
-        place = HeadId(*state.place())
+        place = HeadId(*group.nearest(*state.place()))
         call, key = group.call(place.layer), state.component_key("tiles")
         extent = replace(group.extent, n_query=call.n_query, n_key=call.n_key)
-        name = f"{captured.key} {group.name} {place}"
+        name = f"{captured.key} {group.shown} {place}"
         build = cache.pyramid(name, call, place.head, None if group.cross else DISTANCE)
         build.wait(PATIENCE_S)
         st.caption(text(lang, "tiles.note", tokens=f"{max(call.n_query, call.n_key):,}"))

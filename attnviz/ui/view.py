@@ -72,7 +72,8 @@ class View:
     of all, where words are aligned. `target` is what an encoder–decoder is to have written,
     `generate` how many tokens the model is to write itself; a `temperature` above 0 samples them
     from `seed`, with `top_k` (0 = off) and `top_p` (1 = off). `image` is the picture that a vision
-    model reads. `query` and `key` are positions, None when no cell is chosen; from `order` on stand
+    model reads, `window` the part of it that is looked at where layers attend inside windows.
+    `query` and `key` are positions, None when no cell is chosen; from `order` on stand
     the `options`, `masks` among them: those laid over the scores, "" for the model's own; they go
     with the input they were chosen for. `edits` are entries of the chosen head that were changed by
     hand; they go when another head or input is chosen. `lab` is the sheet of the calculator. Names
@@ -92,6 +93,7 @@ class View:
     top_p: float = 1.0
     seed: int = 0
     image: str = ""
+    window: int = 0
     lang: i18n.Language | None = None
     stack: Stack | None = None
     kind: Kind | None = None

@@ -34,7 +34,7 @@ def written(lang: Language, captured: cache.Captured, group: Group) -> None:
 def _player(lang: Language, captured: cache.Captured, group: Group) -> None:
     with frame.guard(lang):
         data = cache.buffer(
-            f"{captured.key} {group.name} player {lang}",
+            f"{captured.key} {group.shown} player {lang}",
             lambda: writing.pack_player(
                 *inputs.token_axes(group),
                 group.cross,
@@ -61,7 +61,7 @@ def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
             )
             return
         data = cache.buffer(
-            f"{captured.key} {group.name} grid {lang}",
+            f"{captured.key} {group.shown} grid {lang}",
             lambda: grids.pack_grid(
                 inputs.overview(lang, captured, group), inputs.strings(lang, grids.STRING_KEYS)
             ),
@@ -75,7 +75,7 @@ def head(lang: Language, captured: cache.Captured, group: Group) -> None:
     """One head of the first text, with all others at hand."""
     with frame.guard(lang):
         data = cache.buffer(
-            f"{captured.key} {group.name} head {lang}",
+            f"{captured.key} {group.shown} head {lang}",
             lambda: one_head.pack_head(
                 inputs.one_head(lang, captured, group),
                 inputs.strings(lang, one_head.STRING_KEYS),
@@ -91,13 +91,13 @@ def steps(lang: Language, captured: cache.Captured, group: Group) -> None:
     with frame.guard(lang):
         if not _whole(lang, group):
             return
-        layer, head = state.place()
+        layer, head = group.nearest(*state.place())
         if group.own_code(layer):
             frame.own_code(lang, group.call(layer).module)
             return
         edited = state.current().edits
         data = cache.buffer(
-            f"{captured.key} {group.name} steps {lang} {layer} {head} {edited}",
+            f"{captured.key} {group.shown} steps {lang} {layer} {head} {edited}",
             lambda: strip.pack_steps(inputs.steps(lang, group, layer, head, edits.parse(edited))),
         )
         extent, key = group.extent, state.component_key("steps")
@@ -110,12 +110,12 @@ def masks(lang: Language, captured: cache.Captured, group: Group) -> None:
     with frame.guard(lang):
         if not _whole(lang, group):
             return
-        layer, head = state.place()
+        layer, head = group.nearest(*state.place())
         if group.own_code(layer):
             frame.own_code(lang, group.call(layer).module)
             return
         data = cache.buffer(
-            f"{captured.key} {group.name} masks {lang} {layer} {head}",
+            f"{captured.key} {group.shown} masks {lang} {layer} {head}",
             lambda: overlays.pack_masks(masked.masks_data(lang, group, layer, head)),
         )
         extent, key = group.extent, state.component_key("masks")

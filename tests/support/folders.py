@@ -22,6 +22,10 @@ from transformers import (
     MarianMTModel,
     PreTrainedModel,
     PreTrainedTokenizerFast,
+    SwinConfig,
+    SwinForImageClassification,
+    Swinv2Config,
+    Swinv2ForImageClassification,
     T5Config,
     T5ForConditionalGeneration,
     ViTConfig,
@@ -34,7 +38,7 @@ VOCAB = len(WORDS)
 FORM_LABELS = dict(
     enumerate(f"{c} {f}" for f in ("circle", "square") for c in ("red", "blue", "green"))
 )
-VISION = {"vit": 12, "forms": 24}
+VISION = {"vit": 12, "forms": 24, "swin": 32, "swinv2": 24}
 
 
 LONG = 16_384  # how many positions the model named "long" has
@@ -82,6 +86,18 @@ def _rarer(shape: dict[str, int], ids: dict[str, int]) -> dict[str, Callable[[],
     }
 
 
+def _windowed() -> dict[str, Callable[[], PreTrainedModel]]:
+    """Windows of 4 × 4: swin has 16, 4 and 1; swinv2 9, then 4 that are filled up, then 3 × 3."""
+    shape = {"patch_size": 2, "num_labels": 3, "embed_dim": 16, "window_size": 4}
+    layers = {"depths": [2, 2, 1], "num_heads": [2, 4, 4]}
+    return {
+        "swin": lambda: SwinForImageClassification(SwinConfig(**shape, **layers, image_size=32)),
+        "swinv2": lambda: Swinv2ForImageClassification(
+            Swinv2Config(**shape, **layers, image_size=24)
+        ),
+    }
+
+
 def _classifiers(
     shape: dict[str, int], vocabulary: dict[str, int]
 ) -> dict[str, Callable[[], PreTrainedModel]]:
@@ -94,6 +110,9 @@ def _classifiers(
         for name in labels
     }
     return {
+        "vit": lambda: ViTForImageClassification(
+            ViTConfig(**shape, intermediate_size=20, image_size=12, patch_size=4, num_labels=3)
+        ),
         "forms": lambda: ViTForImageClassification(
             ViTConfig(
                 **shape, intermediate_size=20, image_size=24, patch_size=6, id2label=FORM_LABELS
@@ -154,10 +173,8 @@ def model(name: str) -> PreTrainedModel:
                 **ids,
             )
         ),
-        "vit": lambda: ViTForImageClassification(
-            ViTConfig(**shape, intermediate_size=20, image_size=12, patch_size=4, num_labels=3)
-        ),
         **_classifiers(shape, vocabulary),
+        **_windowed(),
     }
     found = made[name]().eval()
     with torch.no_grad():

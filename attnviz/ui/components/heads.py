@@ -52,6 +52,30 @@ class Patches:
     picture: UInt8[np.ndarray, "row column rgb"]
 
 
+@dataclass(frozen=True)
+class WindowPatches:
+    """Where a window of `side` × `side` patches is in a layer's own grid of `rows` × `columns`.
+
+    `top` and `left` are its first patch; what leaves the board at one edge comes back at the other.
+    """
+
+    side: int
+    rows: int
+    columns: int
+    top: int
+    left: int
+
+
+@dataclass(frozen=True, eq=False)
+class LayerView:
+    """The tokens of one layer, what it may attend to, and its window, where layers differ."""
+
+    queries: Axis
+    keys: Axis
+    visible: Bool[np.ndarray, "query key"]
+    patches: WindowPatches | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class HeadMeasure:
     """One number for each head, by which heads can be sorted; NaN where a head has none."""
@@ -68,7 +92,9 @@ class HeadsView:
 
     `queries` and `keys` are the tokens on the two axes: the same ones unless it is `cross`.
     `visible` is what each layer may attend to, None where nothing is blocked. `words` and
-    `key_words` say which tokens make a word, where that is of use.
+    `key_words` say which tokens make a word, where that is of use. Where layers differ in heads or
+    tokens, `layers` has one for each, and `weights` an array for each; queries, keys and patches
+    are then those of the first.
     """
 
     model: str
@@ -76,17 +102,27 @@ class HeadsView:
     keys: Axis
     cross: bool
     sentences: tuple[tuple[str, ...], ...]
-    weights: Float32[np.ndarray, "layer head query key"]
+    weights: Float32[np.ndarray, "layer head query key"] | tuple[Float32[np.ndarray, "_ _ _"], ...]
     patches: Patches | None = None
     measures: tuple[HeadMeasure, ...] = ()
     visible: Bool[np.ndarray, "layer query key"] | None = None
     words: tuple[Word, ...] = ()
     key_words: tuple[Word, ...] = ()
+    layers: tuple[LayerView, ...] = ()
 
     @property
     def extent(self) -> Extent:
-        """How many layers, heads, queries and keys there are."""
-        return Extent(*self.weights.shape)
+        """How many layers, heads, queries and keys there are at most."""
+        if isinstance(self.weights, np.ndarray):
+            return Extent(*self.weights.shape)
+        shapes = [of.shape for of in self.weights]
+        heads, queries, keys = (max(sizes) for sizes in zip(*shapes, strict=True))
+        return Extent(len(shapes), heads, queries, keys, tuple(shape[0] for shape in shapes))
+
+    @property
+    def n_weights(self) -> int:
+        """How many weights all heads have."""
+        return sum(of.size for of in self.weights)
 
 
 def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, object]:
@@ -100,6 +136,8 @@ def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, objec
         "n_heads": extent.n_heads,
         "n_query": extent.n_query,
         "n_key": extent.n_key,
+        "shapes": [list(of.shape) for of in view.weights] if view.layers else None,
+        "layers": [_layer_header(of) for of in view.layers],
         "sentences": [list(row) for row in view.sentences],
         "patches": _patches_header(view.patches),
         "measures": [{"name": of.name, "label": of.label, "unit": of.unit} for of in view.measures],
@@ -113,15 +151,47 @@ def pack_heads(
 ) -> bytes:
     """The buffer of a view; `in_full` with its picture and with what can be seen."""
     header = heads_header(view, strings)
-    arrays: dict[str, Packable] = {"weights": quantise(view.weights, bits)}
+    arrays: dict[str, Packable] = {"weights": codes(view, bits)}
     if view.patches is not None and in_full:
         arrays["picture"] = view.patches.picture
     if view.visible is not None and in_full:
         same = (view.visible == view.visible[:1]).all()
         arrays["visible"] = (view.visible[:1] if same else view.visible).astype(np.uint8)
+    if view.layers and in_full:
+        arrays["visible"] = np.concatenate([of.visible.ravel() for of in view.layers]).astype(
+            np.uint8
+        )
     if view.measures:
         arrays["measures"] = np.stack([of.values for of in view.measures]).astype(np.float32)
     return pack(header, arrays)
+
+
+def codes(view: HeadsView, bits: Literal[8, 16]) -> Packable:
+    """The weights as codes; one layer after the other where layers differ."""
+    if isinstance(view.weights, np.ndarray):
+        return quantise(view.weights, bits)
+    return np.concatenate([quantise(of, bits).ravel() for of in view.weights])
+
+
+def _layer_header(layer: LayerView) -> dict[str, object]:
+    cross = len(layer.queries.labels) != len(layer.keys.labels)
+    patches = layer.patches
+    return {
+        **axes_header(layer.queries, layer.keys, cross),
+        "n_query": len(layer.queries.labels),
+        "n_key": len(layer.keys.labels),
+        "patches": None if patches is None else {"first": 0, **_window_header(patches)},
+    }
+
+
+def _window_header(window: WindowPatches) -> dict[str, object]:
+    """Its own rows and columns of patches, and where they are in the layer's grid."""
+    return {
+        "rows": window.side,
+        "columns": window.side,
+        "grid": [window.rows, window.columns],
+        "from": [window.top, window.left],
+    }
 
 
 def _patches_header(patches: Patches | None) -> dict[str, int] | None:
@@ -132,7 +202,7 @@ def _patches_header(patches: Patches | None) -> dict[str, int] | None:
 
 def wide_bits(view: HeadsView) -> Literal[8, 16]:
     """16 while two bytes for each weight stay within the limit, else 8."""
-    return 16 if 2 * view.weights.size <= MAX_WIDE_BYTES else 8
+    return 16 if 2 * view.n_weights <= MAX_WIDE_BYTES else 8
 
 
 def strings_of(keys: tuple[str, ...], translate: Callable[[str], str]) -> dict[str, str]:

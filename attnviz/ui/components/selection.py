@@ -22,12 +22,20 @@ PAGES: tuple[Page, ...] = get_args(Page)
 
 @dataclass(frozen=True)
 class Extent:
-    """How many layers, heads, queries and keys there are to choose from."""
+    """How many layers, heads, queries and keys there are to choose from.
+
+    `heads` has the number for each layer, where these differ; then `n_heads` is the largest.
+    """
 
     n_layers: int
     n_heads: int
     n_query: int
     n_key: int
+    heads: tuple[int, ...] = ()
+
+    def last_head(self, layer: int) -> int:
+        """The last head of a layer."""
+        return (self.heads[layer] if self.heads else self.n_heads) - 1
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,10 @@ def _place(value: object, extent: Extent) -> tuple[int, int, int | None, int | N
         return None
     if not (key is None or _is_index(key, extent.n_key)):
         return None
-    return cast(tuple[int, int, int | None, int | None], (layer, head, query, key))
+    assert isinstance(layer, int) and isinstance(head, int)
+    # from a layer with more heads one may come to a layer with fewer
+    nearest = min(head, extent.last_head(layer))
+    return cast(tuple[int, int, int | None, int | None], (layer, nearest, query, key))
 
 
 def _is_index(value: object, count: int) -> bool:

@@ -14,7 +14,8 @@ from attnviz.ui.components import patches
 
 def fits(captured: Captured) -> bool:
     """Whether tokens are patches of a picture."""
-    return inputs.patches(captured, captured.groups[0]) is not None
+    group = captured.groups[0]
+    return not group.uneven and inputs.patches(captured, group) is not None
 
 
 @st.fragment

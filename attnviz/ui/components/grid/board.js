@@ -41,7 +41,7 @@ export function drawBoard(canvas, view) {
     if (index < count) stamp(atlas, index, header.n_heads, thumbRect(geom, row, column));
     else stamp(view.summaryAtlas, index - count, summaryPlaces(header), thumbRect(geom, row, column));
   });
-  if (query !== null) markRows(ctx, view, query / header.n_query, 1 / header.n_query);
+  if (query !== null) markRows(ctx, view, query);
   if (!sorting) labelSides(ctx, view);
   else if (geom.named) labelPlaces(ctx, view, sorting);
   setData(canvas, { layer: at.layer, head: at.head, extra: at.extra, query, order: sorting?.name, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap, step: down, columns: geom.heads });
@@ -54,11 +54,13 @@ function eachPlace(/** @type {import("../shared/controls.js").Arrangement} */ ro
 }
 
 /** A pair of lines across every small heatmap, around the row that is chosen. */
-function markRows(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {number} */ from, /** @type {number} */ share) {
-  const { geom, theme: look } = view, h = Math.max(2, share * geom.size), at = (from + share / 2) * geom.size - h / 2;
+function markRows(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {number} */ query) {
+  const { geom, theme: look, header, at: shown } = view, own = header.layers.length ? header.layers[shown.layer] : header;
+  const share = 1 / own.n_query, h = Math.max(2, share * geom.size), at = (query + 0.5) * share * geom.size - h / 2;
   ctx.strokeStyle = look.accent;
   ctx.lineWidth = 1;
-  eachPlace(view.rows, (_, row, column) => {
+  eachPlace(view.rows, (index, row, column) => {
+    if (header.layers.length && Math.floor(index / header.n_heads) !== shown.layer) return; // another layer's tokens are others
     const { x, y } = thumbRect(geom, row, column);
     ctx.strokeRect(x - 0.5, y + at - 0.5, geom.size + 1, h + 1);
   });

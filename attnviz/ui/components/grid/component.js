@@ -3,7 +3,7 @@
 // Pointing and moving never leave the browser; a click or Enter asks the server to open a head (trigger "open").
 // Data: HeadsHeader of shared/buffer.js, weights u8. In cross-attention the keys are other tokens, with chips of their own.
 
-import { parse, headValues } from "../shared/buffer.js";
+import { headValues, layerHeaders, parse } from "../shared/buffer.js";
 import { axisMarks } from "../shared/axes.js";
 import { makeChips } from "../shared/chips.js";
 import { checkbox, headPicker } from "../shared/controls.js";
@@ -11,11 +11,11 @@ import { levelTable, sequential } from "../shared/colors.js";
 import { el, fillNodes, keycaps, oncePerFrame, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
-import { cancelWrite, clampSelection, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
+import { cancelWrite, clampSelection, fitLayer, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
 import { makeAtlas } from "../shared/thumbs.js";
 import { theme } from "../shared/theme.js";
 import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
-import { arranged, BY_LAYER, measureText, orderSelect, sortings } from "./order.js";
+import { arranged, BY_LAYER, headCounts, measureText, orderSelect, sortings } from "./order.js";
 import { summarise, summarisedRows, summaryOf, summaryPlaces, summaryText } from "./summaries.js";
 import { showTokens } from "./tokens.js";
 import { drawPreview, makePreview } from "./preview.js";
@@ -65,7 +65,7 @@ function unmountGrid(/** @type {any} */ state) {
 /** New data: what was chosen is kept where it still fits. */
 function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
-  Object.assign(state, { raw: data, header, weights: arrays.weights, atlas: null, hover: null, extra: null, chip: null, summaries: null, sortings: sortings(header, arrays.measures) });
+  Object.assign(state, { raw: data, header, headers: layerHeaders(header), weights: arrays.weights, tokensOf: null, atlas: null, hover: null, extra: null, chip: null, summaries: null, sortings: sortings(header, arrays.measures) });
   flushWrite();
   state.selection = { ...clampSelection(readSelection(), header), more: { order: readParameter("order"), cells: readParameter("cells") === "1" ? "1" : null } };
   state.committer.start(state.selection);
@@ -76,8 +76,9 @@ function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
 }
 
 /** Chips of the text; in cross-attention one row of them for the queries and one for the keys. */
-function makeTokens(/** @type {any} */ state) {
-  const { header } = state, { strings } = header, cross = Boolean(header.cross);
+function makeTokens(/** @type {any} */ state, layer = state.selection.layer) {
+  const header = state.headers[layer], { strings } = header, cross = Boolean(header.cross);
+  state.tokensOf = header;
   state.marks = axisMarks(header.special, header.written);
   state.keyMarks = axisMarks(header.key_special, header.key_written);
   state.chips = makeChips(state.chipBox, header.tokens, state.marks, strings.written);
@@ -93,12 +94,12 @@ function buildPicker(/** @type {any} */ state) {
   const { header } = state, { strings } = header;
   state.canvas = el("canvas", { role: "img", "aria-label": fill(strings.canvas, { model: header.model, layers: header.n_layers, heads: header.n_heads }) });
   state.picker = headPicker({
-    label: strings.heads, nLayers: header.n_layers, nHeads: header.n_heads, under: state.canvas,
+    label: strings.heads, nLayers: header.n_layers, nHeads: header.n_heads, heads: headCounts(header), under: state.canvas,
     labelOf: (layer, head) => fill(strings.status, { head: headName(layer, head), sentence: header.sentences[layer][head] }),
     onMove: (layer, head) => { state.hover = null; choose(state, layer, head); },
     onPick: (layer, head) => { choose(state, layer, head); openHead(state, "head"); },
     onHover: (at) => { state.hover = at; state.show(); },
-    extras: Array.from({ length: 2 * summaryPlaces(header) }, (_, extra) => summaryText(header, summaryOf(header, extra)).name),
+    extras: Array.from({ length: header.shapes ? 0 : 2 * summaryPlaces(header) }, (_, extra) => summaryText(header, summaryOf(header, extra)).name),
     onExtra: (extra, how) => showExtra(state, extra, how),
   });
   state.picker.set(state.selection.layer, state.selection.head);
@@ -141,7 +142,8 @@ function leaveExtra(/** @type {any} */ state) {
 
 /** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
 function chooseInGrid(/** @type {any} */ state, /** @type {any} */ change) {
-  state.selection = { ...state.selection, ...change };
+  const next = { ...state.selection, ...change };
+  state.selection = state.header.layers.length ? fitLayer("query" in change ? next : state.selection, next, state.headers) : next;
   state.committer.update(state.selection);
   writeSelection(state.selection);
   state.show();
@@ -150,7 +152,10 @@ function chooseInGrid(/** @type {any} */ state, /** @type {any} */ change) {
 /** A click on a token of the text keeps its row lit; the same one again lets it go. */
 function pinRow(/** @type {any} */ state, /** @type {string | undefined} */ token) {
   if (token === undefined) return;
-  chooseInGrid(state, { query: Number(token) === state.selection.query ? null : Number(token), key: null });
+  const { layer, head } = state.header.layers.length ? shownNow(state) : state.selection; // where layers differ, their tokens are those of the head on show
+  const off = layer === state.selection.layer && Number(token) === state.selection.query;
+  chooseInGrid(state, { layer, head, query: off ? null : Number(token), key: null });
+  state.picker.set(layer, head);
 }
 
 /** What was chosen elsewhere on the page, a token that was just written for instance. */
@@ -190,10 +195,11 @@ function layoutGrid(/** @type {any} */ state) {
   box.classList.toggle("av-grid-narrow", narrow);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
-  const room = narrow ? width : width - SIDE, sorting = sortingOf(state), summed = !sorting && state.selection.more.cells !== null;
+  const room = narrow ? width : width - SIDE, sorting = sortingOf(state), summed = !sorting && !header.shapes && state.selection.more.cells !== null;
   state.order.set(sorting?.name ?? BY_LAYER);
   state.cells.set(summed);
   state.cells.disable(sorting !== null);
+  state.cells.node.hidden = header.shapes !== null; // layers of different shapes have no common mean
   if (!summed) leaveExtra(state);
   const plain = arranged(header, sorting, sortedColumns(header, room));
   state.rows = summed ? summarisedRows(plain, header) : plain;
@@ -210,10 +216,12 @@ function layoutGrid(/** @type {any} */ state) {
 }
 
 function showHead(/** @type {any} */ state) {
-  const { header, lut } = state, at = shownNow(state), row = state.chip ?? state.selection.query, sorting = sortingOf(state);
-  drawBoard(state.canvas, { ...state, geom: state.thumbs, at, query: state.selection.query, sorting });
+  const { lut } = state, at = shownNow(state), header = state.headers[at.layer ?? 0], sorting = sortingOf(state);
+  if (state.tokensOf !== header) makeTokens(state, at.layer);
+  const row = state.chip ?? (header.layers.length && at.layer !== state.selection.layer ? null : state.selection.query);
+  drawBoard(state.canvas, { ...state, geom: state.thumbs, at, query: header.layers.length ? row : state.selection.query, sorting });
   const shown = at.extra === undefined ? headShown(state, at, sorting) : summaryShown(state, at.extra);
-  showTokens(state, shown, row);
+  showTokens({ ...state, header }, shown, row);
   drawPreview(state.preview, { ...state, at, ...shown, chip: row, levels: levelTable(shown.dtype, SCALE), scale: SCALE, lut, header, width: state.previewWidth });
 }
 

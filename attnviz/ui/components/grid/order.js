@@ -17,23 +17,35 @@ export function sortings(/** @type {import("../shared/buffer.js").HeadsHeader} *
   return header.measures.map((measure, i) => ({ ...measure, values: /** @type {any} */ (array).data.subarray(i * count, (i + 1) * count) }));
 }
 
-/** All heads, the largest number first and those without one last; equal ones in the model's order. @returns {number[]} */
-export function sortedHeads(/** @type {ArrayLike<number>} */ values) {
+/** How many heads each layer has, where layers differ. @returns {number[] | undefined} */
+export function headCounts(/** @type {any} */ header) {
+  return header.shapes?.map((/** @type {number[]} */ of) => of[0]);
+}
+
+/** All heads, the largest number first and those without one last; equal ones in the model's order; of `among` where given.
+ * @param {ArrayLike<number>} values
+ * @param {readonly (number | null)[]} [among]
+ * @returns {number[]} */
+export function sortedHeads(values, among) {
   const size = (/** @type {number} */ i) => (Number.isNaN(values[i]) ? -Infinity : values[i]);
-  return Array.from(values, (_, i) => i).sort((a, b) => (size(b) === size(a) ? a - b : size(b) - size(a)));
+  return Array.from(values, (_, i) => i).filter((i) => !among || among.includes(i)).sort((a, b) => (size(b) === size(a) ? a - b : size(b) - size(a)));
 }
 
 /** Rows of heads, as many in a row as there are columns; the last row is filled up with empty places.
+ * @param {ArrayLike<number>} values
+ * @param {number} columns
+ * @param {readonly (number | null)[]} [among]
  * @returns {import("../shared/controls.js").Arrangement} */
-export function sortedRows(/** @type {ArrayLike<number>} */ values, /** @type {number} */ columns) {
-  const order = sortedHeads(values), rows = [];
+export function sortedRows(values, columns, among) {
+  const order = sortedHeads(values, among), rows = [];
   for (let at = 0; at < order.length; at += columns) rows.push(Array.from({ length: columns }, (_, i) => order[at + i] ?? null));
   return rows;
 }
 
 /** The heads as they are arranged for an order; `columns` for one that is not the model's. */
 export function arranged(/** @type {any} */ header, /** @type {Sorting | null} */ sorting, /** @type {number} */ columns) {
-  return sorting ? sortedRows(sorting.values, columns) : arrangement(header.n_layers, header.n_heads);
+  const heads = headCounts(header), rows = arrangement(header.n_layers, header.n_heads, heads);
+  return sorting ? sortedRows(sorting.values, columns, rows.flat()) : rows;
 }
 
 /** A number as it is printed below a small heatmap; "–" where a head has none. */

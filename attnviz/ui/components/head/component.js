@@ -3,14 +3,14 @@
 // The server hears of it once, when pointer or focus leaves (state "selection"), or when steps are opened (trigger).
 // Data: header as the overview's, weights u16 (u8 where that would be too much) [layer, head, query, key].
 
-import { parse } from "../shared/buffer.js";
+import { layerHeaders, parse } from "../shared/buffer.js";
 import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
 import { el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { swallow } from "../shared/controls.js";
 import { neighbour } from "../shared/headkeys.js";
-import { cancelWrite, clampSelection, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
+import { cancelWrite, clampSelection, fitLayer, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
 import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
@@ -18,7 +18,7 @@ import { onHeadKey } from "./keys.js";
 import { drawLines, hitLines, layoutLines, lineStep } from "./lines.js";
 import { rowWeights, weightAt } from "../shared/numbers.js";
 import { buildParts } from "./parts.js";
-import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery } from "../shared/picture.js";
+import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery, windowSource } from "../shared/picture.js";
 import { showRanked } from "./ranked.js";
 import { caption, hiddenText, readout } from "./said.js";
 import { saySums } from "./sums.js";
@@ -66,12 +66,11 @@ function unmountHead(/** @type {any} */ state) {
 function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
   header.approximate = arrays.weights.dtype === "u8";
-  const tokens = { query: tokenAxis(header.tokens, header.special, header.written), key: tokenAxis(header.key_tokens, header.key_special, header.key_written) };
-  const words = hasPieces(header) ? { query: wordAxis(header.words, tokens.query), key: wordAxis(header.key_words, tokens.key) } : null;
-  state.source = arrays.picture && header.patches ? pictureSource(arrays.picture) : null;
-  Object.assign(state, { raw: data, header, tokens, words, merged: new Map(), view: null, weights: arrays.weights, hover: null, focus: null, keptToken: null });
+  state.whole = arrays.picture && header.patches ? pictureSource(arrays.picture) : null;
+  Object.assign(state, { raw: data, headers: layerHeaders(header), merged: new Map(), view: null, weights: arrays.weights, hover: null, focus: null, keptToken: null });
   flushWrite();
   state.selection = { ...clampSelection(readSelection(), header), more: readOptions() };
+  takeLayer(state, state.headers[state.selection.layer]);
   state.visible = arrays.visible ?? null;
   state.committer.start(state.selection);
   state.parts = buildParts(header, state.selection, {
@@ -84,6 +83,13 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   });
   state.box.replaceChildren(...state.parts.nodes);
   listenPointer(state);
+}
+
+/** The tokens of the chosen layer, and the part of the picture that they are. */
+function takeLayer(/** @type {any} */ state, /** @type {any} */ header) {
+  const tokens = { query: tokenAxis(header.tokens, header.special, header.written), key: tokenAxis(header.key_tokens, header.key_special, header.key_written) };
+  const words = hasPieces(header) ? { query: wordAxis(header.words, tokens.query), key: wordAxis(header.key_words, tokens.key) } : null;
+  Object.assign(state, { header, tokens, words, source: state.whole && header.patches ? windowSource(state.whole, header.patches) : null });
 }
 
 /** How the head is drawn, as the address has it. */
@@ -102,12 +108,23 @@ function openSteps(/** @type {any} */ state) {
 
 /** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
 function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
-  state.selection = { ...state.selection, ...change };
+  const next = { ...state.selection, ...change }, uneven = state.header.layers.length > 0;
+  state.selection = uneven ? fitLayer("query" in change ? next : state.selection, next, state.headers) : next;
   state.hover = state.focus = state.keptToken = null;
   state.committer.update(state.selection);
   writeSelection(state.selection);
+  if (uneven && followLayer(state)) return;
   if ("special" in change || "more" in change) layoutHead(state);
   else state.show();
+}
+
+/** Lays the page out anew where the chosen layer has tokens of its own; whether it does. */
+function followLayer(/** @type {any} */ state) {
+  const header = state.headers[state.selection.layer];
+  if (header === state.header) return false;
+  takeLayer(state, header);
+  layoutHead(state);
+  return true;
 }
 
 /** What was chosen elsewhere on the page, a token that was just written for instance. */
@@ -116,6 +133,7 @@ function followHead(/** @type {any} */ state, /** @type {any} */ selection) {
   const before = state.selection.special;
   state.selection = { ...clampSelection(selection, state.header), more: state.selection.more };
   state.hover = state.focus = state.keptToken = null;
+  if (followLayer(state)) return;
   if (state.selection.special !== before) layoutHead(state);
   else state.show();
 }

@@ -2,6 +2,7 @@
 // The controls of the lines: how many for each query, side by side or one above the other, and which heads are kept beside
 // the chosen one, each in a colour of its own.
 
+import { headsOf } from "../shared/buffer.js";
 import { button, segmented } from "../shared/controls.js";
 import { el, setText } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
@@ -19,7 +20,7 @@ export function topOf(/** @type {string | null} */ text) {
 /** Heads from their names, "L0.H2,L5.H11"; those that the data does not have are left out. @returns {{layer: number, head: number}[]} */
 export function keptHeads(/** @type {string | null} */ text, /** @type {{n_layers: number, n_heads: number}} */ size) {
   const found = [...(text ?? "").matchAll(/L(\d{1,3})\.H(\d{1,3})/g)].map((part) => ({ layer: Number(part[1]), head: Number(part[2]) }));
-  return found.filter(({ layer, head }) => layer < size.n_layers && head < size.n_heads).slice(0, MOST_KEPT);
+  return found.filter(({ layer, head }) => layer < size.n_layers && head < headsOf(size, layer)).slice(0, MOST_KEPT);
 }
 
 /** The chosen head and the kept ones, each once, with their colours; the first is the chosen one. */

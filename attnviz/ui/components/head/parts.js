@@ -14,7 +14,7 @@ import { hasPieces } from "./words.js";
  */
 export function buildParts(header, selection, act) {
   const { strings, n_layers: nLayers, n_heads: nHeads } = header, thumbs = el("canvas", { "aria-hidden": "true" });
-  const picker = headPicker({ label: strings.heads, nLayers, nHeads, under: thumbs, onMove: (layer, head) => act.change({ layer, head }) });
+  const picker = headPicker({ label: strings.heads, nLayers, nHeads, heads: header.shapes?.map((/** @type {number[]} */ of) => of[0]), under: thumbs, onMove: (layer, head) => act.change({ layer, head }) });
   const scale = segmented({ label: strings.scale, value: selection.scale, options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
     onChange: (value) => act.change({ scale: value }) });
   const special = checkbox({ label: strings.hide_special, checked: selection.special === "hide", onChange: (on) => act.change({ special: on ? "hide" : "show" }) });

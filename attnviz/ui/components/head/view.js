@@ -20,7 +20,7 @@ export function makeView(/** @type {any} */ state) {
   state.specials = { header, name, rows, cols };
   const size = { nQuery: axes.query.labels.length, nKey: axes.key.labels.length, rows, cols };
   const data = { ...size, ...dataOf(state, axes, { layer, head }) };
-  const kept = keptHeads(more.beside, header), heads = colouredHeads({ layer, head }, kept, state.theme).map((one, i) => ({ ...one, data: i ? { ...data, ...dataOf(state, axes, one) } : data }));
+  const kept = keptHeads(more.beside, header).filter((one) => one.layer === layer || !header.layers.length), heads = colouredHeads({ layer, head }, kept, state.theme).map((one, i) => ({ ...one, data: i ? { ...data, ...dataOf(state, axes, one) } : data }));
   const seen = (/** @type {readonly number[]} */ list, /** @type {number | null} */ place) => (place !== null && (special === "show" || list.includes(place)) ? place : null);
   const query = seen(rows, axes.query.placeOf(selection.query)), key = query === null ? null : seen(cols, axes.key.placeOf(selection.key));
   return { header, strings: header.strings, axes, inWords, labels: axes.query.labels, keyLabels: axes.key.labels, marks: axes.query.marks, keyMarks: axes.key.marks,
@@ -28,6 +28,11 @@ export function makeView(/** @type {any} */ state) {
     pinned: { query, key }, hover: state.hover, focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth,
     heads, kept, top: topOf(more.top), across: more.across !== null && !header.patches,
     pieces: { strings: header.strings, head: values, dtype: weights.dtype }, sums: more.sums ? axisSums(data, evenOnce(state, axes, layer)) : null };
+}
+
+/** What a layer may see, from its first cell on. */
+function seenFrom(/** @type {any} */ visible, /** @type {number} */ layer, /** @type {any} */ header) {
+  return visible.shapes ? headValues(visible, layer, 0) : visible.data.subarray(layer * header.n_query * header.n_key);
 }
 
 /** How a stored number finds its colour: codes by a table, numbers by the scale. */
@@ -48,9 +53,9 @@ function dataOf(/** @type {any} */ state, /** @type {any} */ axes, /** @type {{l
 
 /** What uniform attention gives, on the axes as they are; worked out once for a layer whose mask differs. */
 function evenOnce(/** @type {any} */ state, /** @type {any} */ axes, /** @type {number} */ layer) {
-  const { header, visible } = state, from = visible && visible.shape[0] > 1 ? layer : 0, name = `${from} ${axes === state.words}`;
+  const { header, visible } = state, from = visible && (visible.shapes || visible.shape[0] > 1) ? layer : 0, name = `${from} ${axes === state.words}`;
   if (state.even?.header === header && state.even.name === name) return state.even.values;
-  const even = evenWeights(header.n_query, header.n_key, visible ? visible.data.subarray(from * header.n_query * header.n_key) : null);
+  const even = evenWeights(header.n_query, header.n_key, visible && seenFrom(visible, from, header));
   const values = axes === state.words ? mergeHead(even, "f32", header.n_key, axes.query.spans, axes.key.spans) : even;
   state.even = { header, name, values };
   return values;

@@ -70,7 +70,8 @@ export function button(opts) {
  * onMove: the cursor went to a head; onPick: a head was clicked or Enter pressed (default: onMove); onHover: the
  * pointer is over a head, or left (null). `extras` are cells that are no head: onExtra(i, how) tells of them; they and
  * another order than the model's come into sight by `arrange`.
- * @typedef {{label: string, nLayers: number, nHeads: number, size?: number, gap?: number, under?: HTMLCanvasElement,
+ * `heads`: how many each layer has, where layers differ.
+ * @typedef {{label: string, nLayers: number, nHeads: number, heads?: number[], size?: number, gap?: number, under?: HTMLCanvasElement,
  *   labelOf?: (layer: number, head: number) => string, extras?: string[], onMove: (layer: number, head: number) => void,
  *   onPick?: (layer: number, head: number) => void, onHover?: (at: {layer: number, head: number} | null) => void,
  *   onExtra?: (extra: number, how: "move" | "pick" | "hover") => void}} PickerOptions
@@ -82,7 +83,7 @@ export function button(opts) {
  *   resize: (size: number, gap: number, left?: number, top?: number, rowGap?: number) => void}} */
 export function headPicker(/** @type {PickerOptions} */ opts) {
   const { nHeads } = opts, grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
-  const cells = pickerCells(opts), node = el("div", { class: "av-picker" }, opts.under, grid), now = { at: 0, rows: arrangement(opts.nLayers, nHeads) };
+  const cells = pickerCells(opts), node = el("div", { class: "av-picker" }, opts.under, grid), now = { at: 0, rows: arrangement(opts.nLayers, nHeads, opts.heads) };
   const mark = (/** @type {number} */ index) => {
     cells[now.at].setAttribute("aria-selected", "false");
     cells[now.at].tabIndex = -1;
@@ -104,9 +105,9 @@ export function headPicker(/** @type {PickerOptions} */ opts) {
   return { node, set: (layer, head) => mark(layer * nHeads + head), mark, arrange, resize };
 }
 
-/** The model's own order: a row for each layer. @returns {Arrangement} */
-export function arrangement(/** @type {number} */ nLayers, /** @type {number} */ nHeads) {
-  return Array.from({ length: nLayers }, (_, layer) => Array.from({ length: nHeads }, (_, head) => layer * nHeads + head));
+/** The model's own order: a row for each layer; `heads` has the heads of each where these differ. @returns {Arrangement} */
+export function arrangement(/** @type {number} */ nLayers, /** @type {number} */ nHeads, /** @type {number[] | undefined} */ heads = undefined) {
+  return Array.from({ length: nLayers }, (_, layer) => Array.from({ length: nHeads }, (_, head) => (head < (heads?.[layer] ?? nHeads) ? layer * nHeads + head : null)));
 }
 
 /** @returns {any[]} the cells: all heads in the model's order, then what else there is */
@@ -116,7 +117,7 @@ function pickerCells(/** @type {PickerOptions} */ opts) {
     "aria-label": label, "aria-selected": "false", title: opts.onHover ? null : label, dataset });
   const heads = arrangement(nLayers, nHeads).flat().map((i) => {
     const layer = Math.floor(/** @type {number} */ (i) / nHeads), head = /** @type {number} */ (i) % nHeads;
-    return cell(opts.labelOf?.(layer, head) ?? headName(layer, head), { layer, head });
+    return cell((head < (opts.heads?.[layer] ?? nHeads) && opts.labelOf?.(layer, head)) || headName(layer, head), { layer, head });
   });
   return [...heads, ...extras.map((label, extra) => cell(label, { extra }))];
 }

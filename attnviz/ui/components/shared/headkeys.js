@@ -1,6 +1,8 @@
 // @ts-check
 // The keys that change the head wherever all heads are at hand: "[" and "]" and Shift+arrows.
 
+import { headsOf } from "./buffer.js";
+
 /** The head that a key leads to, or null. */
 export function headStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ header, /** @type {any} */ selection) {
   const { layer } = selection, shift = event.shiftKey;
@@ -13,6 +15,8 @@ export function headStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ 
 
 /** The head before or after, across layers; the first and the last have no further neighbour. */
 export function neighbour(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ { layer, head }, /** @type {number} */ by) {
-  const count = header.n_layers * header.n_heads, at = Math.max(0, Math.min(count - 1, layer * header.n_heads + head + by));
-  return { layer: Math.floor(at / header.n_heads), head: at % header.n_heads };
+  const next = head + by, last = headsOf(header, layer) - 1;
+  if (next >= 0 && next <= last) return { layer, head: next };
+  if (next < 0) return layer > 0 ? { layer: layer - 1, head: headsOf(header, layer - 1) - 1 } : { layer, head: 0 };
+  return layer < header.n_layers - 1 ? { layer: layer + 1, head: 0 } : { layer, head: last };
 }

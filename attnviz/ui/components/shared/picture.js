@@ -22,6 +22,25 @@ export function pictureSource(/** @type {import("./buffer.js").PackedArray} */ a
   return canvas;
 }
 
+/**
+ * The part of a picture that is a window, as a canvas: what leaves the board at one edge comes from the other, an empty
+ * place stays clear. The picture itself where its patches are all of it.
+ * @param {HTMLCanvasElement} whole
+ * @param {PatchGrid & {grid?: [number, number], from?: [number, number]}} patches
+ */
+export function windowSource(whole, patches) {
+  if (!patches.grid || !patches.from) return whole;
+  const [rows, columns] = patches.grid, w = whole.width / columns, h = whole.height / rows, canvas = document.createElement("canvas");
+  const board = [Math.ceil(rows / patches.rows) * patches.rows, Math.ceil(columns / patches.columns) * patches.columns], zoom = 16;
+  Object.assign(canvas, { width: patches.columns * zoom, height: patches.rows * zoom });
+  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  for (let row = 0; row < patches.rows; row++) for (let col = 0; col < patches.columns; col++) {
+    const r = (patches.from[0] + row) % board[0], c = (patches.from[1] + col) % board[1];
+    if (r < rows && c < columns) ctx.drawImage(whole, c * w, r * h, w, h, col * zoom, row * zoom, zoom, zoom);
+  }
+  return canvas;
+}
+
 /** Where the patches lie on the picture for the room there is. */
 export function layoutPicture(/** @type {HTMLCanvasElement} */ source, /** @type {PatchGrid} */ patches, /** @type {number} */ room) {
   const unit = Math.max(1, Math.floor(room / patches.columns)), w = unit * patches.columns;

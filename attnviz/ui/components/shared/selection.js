@@ -32,17 +32,31 @@ export function readParameter(/** @type {string} */ name, search = location.sear
 }
 
 /**
- * A selection that fits the data: layer and head are clamped, query and key dropped when out of range.
+ * A selection that fits the data: layer and head are clamped, query and key dropped when out of range; where layers differ,
+ * as those of the layer.
  * @param {Selection} selection
- * @param {{n_layers: number, n_heads: number, n_query: number, n_key: number}} size
+ * @param {{n_layers: number, n_heads: number, n_query: number, n_key: number, shapes?: number[][] | null}} size
  * @returns {Selection}
  */
 export function clampSelection(selection, size) {
   const clamp = (/** @type {number | null} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v ?? 0));
   const drop = (/** @type {number | null} */ v, /** @type {number} */ n) => (v !== null && v < n ? v : null);
-  const query = drop(selection.query, size.n_query);
-  return { ...selection, layer: clamp(selection.layer, size.n_layers), head: clamp(selection.head, size.n_heads),
-    query, key: query === null ? null : drop(selection.key, size.n_key) };
+  const layer = clamp(selection.layer, size.n_layers), [heads, rows, cols] = size.shapes?.[layer] ?? [size.n_heads, size.n_query, size.n_key];
+  const query = drop(selection.query, rows);
+  return { ...selection, layer, head: clamp(selection.head, heads), query, key: query === null ? null : drop(selection.key, cols) };
+}
+
+/**
+ * The selection after a change, where layers differ: it fits its layer, and a cell goes whose tokens this layer does not have.
+ * @param {Selection} before
+ * @param {Selection} after
+ * @param {any[]} headers of each layer
+ * @returns {Selection}
+ */
+export function fitLayer(before, after, headers) {
+  const [old, now] = [headers[before.layer ?? 0], headers[after.layer ?? 0]], kept = clampSelection(after, headers[0]);
+  if (old === now || (old.tokens.join() === now.tokens.join() && old.key_tokens.join() === now.key_tokens.join())) return kept;
+  return { ...kept, query: null, key: null };
 }
 
 let urlTimer = 0;

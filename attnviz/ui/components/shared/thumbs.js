@@ -20,6 +20,7 @@ import { paintLevels } from "./matrix.js";
  * @param {number} size side of one heatmap in CSS pixels
  */
 export function makeAtlas(source, size) {
+  if (source.array.shapes) return makeUnevenAtlas(source, size, source.array.shapes);
   const { array, rowIndex, colIndex } = source, [layers, heads, nQuery, nKey] = array.shape;
   const rows = rowIndex?.length ?? nQuery, cols = colIndex?.length ?? nKey, most = Math.max(1, Math.floor(size * pixelRatio()));
   const w = Math.min(cols, most), h = Math.min(rows, most), canvas = document.createElement("canvas");
@@ -35,17 +36,42 @@ export function makeAtlas(source, size) {
   return { canvas, w, h };
 }
 
+/** The same where layers differ in shape: each has tiles of its own size, one row of them below the other. */
+function makeUnevenAtlas(/** @type {ThumbSource} */ source, /** @type {number} */ size, /** @type {number[][]} */ shapes) {
+  const most = Math.max(1, Math.floor(size * pixelRatio())), canvas = document.createElement("canvas");
+  let y = 0;
+  const tiles = shapes.map(([heads, rows, cols]) => {
+    const tile = { w: Math.min(cols, most), h: Math.min(rows, most), y, heads, rows, cols };
+    y += tile.h;
+    return tile;
+  });
+  canvas.width = Math.max(...tiles.map(({ w, heads }) => w * heads));
+  canvas.height = y;
+  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = new ImageData(canvas.width, canvas.height), out = new Uint32Array(image.data.buffer);
+  tiles.forEach(({ w, h, y: top, heads, rows, cols }, layer) => {
+    for (let head = 0; head < heads; head++) {
+      paintLevels({ values: headValues(source.array, layer, head), rows, cols, lut: source.lut, levels: source.levels }, out, w, h, canvas.width, top * canvas.width + head * w);
+    }
+  });
+  ctx.putImageData(image, 0, 0);
+  return { canvas, w: 0, h: 0, tiles };
+}
+
+/** @typedef {{canvas: HTMLCanvasElement, w: number, h: number, tiles?: {w: number, h: number, y: number, heads: number}[]}} Atlas */
+
 /** Stamps an atlas into its grid. */
-export function drawAtlas(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{canvas: HTMLCanvasElement, w: number, h: number}} */ atlas, /** @type {ThumbGeom} */ geom) {
+export function drawAtlas(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Atlas} */ atlas, /** @type {ThumbGeom} */ geom) {
   ctx.imageSmoothingEnabled = false;
-  for (let layer = 0; layer < geom.layers; layer++) for (let head = 0; head < geom.heads; head++) {
+  for (let layer = 0; layer < geom.layers; layer++) for (let head = 0; head < (atlas.tiles?.[layer].heads ?? geom.heads); head++) {
     stampHead(ctx, atlas, layer, head, thumbRect(geom, layer, head));
   }
 }
 
 /** Stamps one head of an atlas into a rectangle. */
-export function stampHead(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{canvas: HTMLCanvasElement, w: number, h: number}} */ atlas, /** @type {number} */ layer, /** @type {number} */ head, /** @type {{x: number, y: number, w: number, h: number}} */ box) {
-  ctx.drawImage(atlas.canvas, head * atlas.w, layer * atlas.h, atlas.w, atlas.h, box.x, box.y, box.w, box.h);
+export function stampHead(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Atlas} */ atlas, /** @type {number} */ layer, /** @type {number} */ head, /** @type {{x: number, y: number, w: number, h: number}} */ box) {
+  const tile = atlas.tiles?.[layer] ?? { w: atlas.w, h: atlas.h, y: layer * atlas.h };
+  ctx.drawImage(atlas.canvas, head * tile.w, tile.y, tile.w, tile.h, box.x, box.y, box.w, box.h);
 }
 
 /** The rectangle of one head. */

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32, Int64, UInt8
 
-from attnviz.ui.components.buffer import pack, quantise
-from attnviz.ui.components.heads import Axis, HeadsView, axes_header, heads_header
+from attnviz.ui.components.buffer import pack
+from attnviz.ui.components.heads import Axis, HeadsView, axes_header, codes, heads_header
 from attnviz.ui.components.mounting import mount
 from attnviz.ui.components.selection import ComponentResult, Extent, ignore
 
@@ -110,7 +110,7 @@ def pack_writing(view: HeadsView, draws: Draws, strings: Mapping[str, str]) -> b
     return pack(
         header,
         {
-            "weights": quantise(view.weights, 8),
+            "weights": codes(view, 8),
             "ids": np.array([[place[label] for label in row] for row in draws.labels], np.uint16),
             "before": draws.before,
             "after": draws.after,
