@@ -63,15 +63,15 @@ def _roles(ask: Ask) -> Card:
     said = Board(
         (
             shown_weights,
-            Panel("values", values, before="·", rows=WORDS, decimals=0),
-            Panel("output", weights @ values, before="=", rows=row),
+            Panel("values", values, before="·", rows=WORDS, decimals=0, scale="value"),
+            Panel("output", weights @ values, before="=", rows=row, scale="value"),
         )
     )
     after = Board(
         (
             shown_weights,
-            Panel("others", others, before="·", rows=WORDS, decimals=0),
-            Panel("output", weights @ others, before="=", rows=row),
+            Panel("others", others, before="·", rows=WORDS, decimals=0, scale="value"),
+            Panel("output", weights @ others, before="=", rows=row, scale="value"),
         )
     )
     question = ChoiceQuestion(("weights", "output", "both"), "output")
@@ -118,14 +118,14 @@ def _onehot(ask: Ask) -> Card:
     board = Board(
         (
             weights_panel("weights", onehot),
-            Panel("values", values, before="·", decimals=0),
-            Panel("output", onehot @ values, before="=", hidden=True),
+            Panel("values", values, before="·", decimals=0, scale="value"),
+            Panel("output", onehot @ values, before="=", hidden=True, scale="value"),
         )
     )
     near = Board(
         (
             weights_panel("nearly", nearly, decimals=3, sums="rows"),
-            Panel("output", nearly @ values, before="→", decimals=3),
+            Panel("output", nearly @ values, before="→", decimals=3, scale="value"),
         )
     )
     rows = {row: frozenset((row, column) for column in range(3)) for row in range(len(values))}
@@ -162,13 +162,13 @@ def _turn(ask: Ask) -> Card:
     control = Board(
         (
             weights_panel("control", asks_nothing, sums="rows"),
-            Panel("control_output", asks_nothing @ TURN_VALUES, before="→"),
+            Panel("control_output", asks_nothing @ TURN_VALUES, before="→", scale="value"),
         )
     )
     changed = Board(
         (
             weights_panel("changed", turned, sums="rows"),
-            Panel("output", turned @ TURN_VALUES, before="→"),
+            Panel("output", turned @ TURN_VALUES, before="→", scale="value"),
         )
     )
     numbers = {"angle": angle, "key": int(turned.argmax()), "weight": turned.max()}

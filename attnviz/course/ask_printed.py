@@ -57,8 +57,8 @@ def divisor(ask: Ask) -> Card:
     d, n = preset("seeded").d_head, len(scores)
     board = Board(
         (
-            Panel("products", scores, decimals=3),
-            Panel("divided", scores / d, before="→", decimals=3),
+            Panel("products", scores, decimals=3, scale="scores"),
+            Panel("divided", scores / d, before="→", decimals=3, scale="scores"),
         )
     )
     wrong = {"root": math.sqrt(d), "inverse": 1 / d, "tokens": n}
@@ -101,11 +101,11 @@ def digits(ask: Ask) -> Card:
     board = Board(
         (
             weights_panel("rounded", rounded, decimals=3),
-            Panel("values", values, before="·", decimals=3),
-            Panel("printed", rounded @ values, before="=", decimals=8),
+            Panel("values", values, before="·", decimals=3, scale="value"),
+            Panel("printed", rounded @ values, before="=", decimals=8, scale="value"),
         )
     )
-    found = Board((Panel("unrounded", unrounded @ values, decimals=6),))
+    found = Board((Panel("unrounded", unrounded @ values, decimals=6, scale="value"),))
     error = np.abs(unrounded @ values - rounded @ values).max()
     numbers = {
         "digits": PRINTED_DIGITS,

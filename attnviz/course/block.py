@@ -106,8 +106,15 @@ def _mask(ask: Ask) -> Card:
     n_open = int((~blocked).sum())
     board = Board(
         (
-            Panel("scores", as_numbers(_scores(ask.seed)), decimals=1),
-            Panel("masked", as_numbers(_masked(ask.seed)), before="→", decimals=1, blocked=blocked),
+            Panel("scores", as_numbers(_scores(ask.seed)), decimals=1, scale="scores"),
+            Panel(
+                "masked",
+                as_numbers(_masked(ask.seed)),
+                before="→",
+                decimals=1,
+                blocked=blocked,
+                scale="scores",
+            ),
         )
     )
     question = NumberQuestion(n_open, 0.1, {"blocked": int(blocked.sum()), "all": blocked.size})
@@ -186,8 +193,8 @@ def _mix(ask: Ask) -> Card:
     board = Board(
         (
             Panel("weights", weights, signed=False),
-            Panel("values", values, before="·", decimals=0),
-            Panel("mixed", mixed, before="=", hidden=True),
+            Panel("values", values, before="·", decimals=0, scale="value"),
+            Panel("mixed", mixed, before="=", hidden=True, scale="value"),
         )
     )
     answer, largest = float(mixed[2, 1]), float(values[weights[2].argmax(), 1])

@@ -68,8 +68,8 @@ def _paper(ask: Ask) -> Card:
         Board(
             (
                 Panel("x", of.x),
-                Panel(f"w_q{head}", of.weight("q", head), before="·"),
-                Panel(f"q{head}", of.x @ of.weight("q", head), before="="),
+                Panel(f"w_q{head}", of.weight("q", head), before="·", scale="w_q"),
+                Panel(f"q{head}", of.x @ of.weight("q", head), before="=", scale="q"),
             )
         )
         for head in range(of.n_heads)
@@ -95,7 +95,7 @@ def _packed(ask: Ask) -> Card:
         (
             Panel("x", of.x),
             Panel("packed", of.packed, before="·"),
-            Panel("qkv", of.qkv, before="="),
+            Panel("qkv", of.qkv, before="=", scale="qkv"),
         )
     )
     names = tuple(
@@ -105,7 +105,9 @@ def _packed(ask: Ask) -> Card:
         for _ in range(of.d_head)
     )
     right = of.cells(kind, head)
-    found = Board((Panel("slices", of.qkv, columns=names, marked=tuple(sorted(right))),))
+    found = Board(
+        (Panel("slices", of.qkv, columns=names, marked=tuple(sorted(right)), scale="qkv"),)
+    )
     others = frozenset().union(*(of.cells(kind, each) for each in range(of.n_heads))) - right
     # counting head by head: Q0 K0 V0 Q1 K1 V1
     by_head = (head * len(KINDS) + kind) * of.d_head
@@ -187,11 +189,11 @@ def _own_rows(ask: Ask) -> Card:
     board = Board(
         (
             Panel("concat", of.concat),
-            Panel("w_o", of.w_o, before="·"),
+            Panel("w_o", of.w_o, before="·", scale="w_o"),
             Panel("output", of.torch_output, before="="),
         )
     )
-    found = Board((Panel("w_o_marked", of.w_o, marked=tuple(sorted(right))),))
+    found = Board((Panel("w_o_marked", of.w_o, marked=tuple(sorted(right)), scale="w_o"),))
     wrong = {"turned": turned - right, "across": across, "head": other}
     numbers = {
         "head": head,
@@ -210,9 +212,9 @@ def _sum(ask: Ask) -> Card:
     first, second = (of.share(head) for head in range(of.n_heads))
     board = Board(
         (
-            Panel("share0", first),
-            Panel("share1", second, before="+"),
-            Panel("output", of.torch_output, before="=", hidden=True),
+            Panel("share0", first, scale="output"),
+            Panel("share1", second, before="+", scale="output"),
+            Panel("output", of.torch_output, before="=", hidden=True, scale="output"),
         )
     )
     one, other = float(first[row, 0]), float(second[row, 0])
@@ -235,7 +237,10 @@ def _louder(ask: Ask) -> Card:
     of, factor = opened(ask), ask.number("factor")
     changed = of.with_factor(1, factor)
     predicted = of.share(0) + factor * of.share(1)
-    panels = (Panel("control", of.torch_output, decimals=3), Panel("changed", changed, decimals=3))
+    panels = (
+        Panel("control", of.torch_output, decimals=3, scale="output"),
+        Panel("changed", changed, decimals=3, scale="output"),
+    )
     numbers = {
         "factor": factor,
         "moved": float(np.abs(changed - of.torch_output).max()),

@@ -38,15 +38,15 @@ def views(ask: Ask) -> Card:
     one_head = Board(
         (
             Panel("weights", weights, decimals=1, signed=False),
-            Panel("values", values, before="·", decimals=0),
-            Panel("mixed", weights @ values, before="=", decimals=1, hidden=True),
+            Panel("values", values, before="·", decimals=0, scale="value"),
+            Panel("mixed", weights @ values, before="=", decimals=1, hidden=True, scale="value"),
         )
     )
     two_heads = Board(
         (
             Panel("both", both, decimals=1, signed=False),
-            Panel("values", values, before="·", decimals=0),
-            Panel("apart", (both @ values).T, before="→", decimals=1),
+            Panel("values", values, before="·", decimals=0, scale="value"),
+            Panel("apart", (both @ values).T, before="→", decimals=1, scale="value"),
         )
     )
     mixed = float((weights @ values)[0, 0])

@@ -60,9 +60,9 @@ def _added(ask: Ask) -> Card:
     named = partial(Panel, rows=DECODER_TOKENS, columns=DECODER_TOKENS, decimals=1)
     board = Board(
         (
-            named("scaled", scores),
+            named("scaled", scores, scale="scores"),
             named("mask", added(may_attend), before="+", decimals=0, hidden=True),
-            named("masked", masked, before="=", blocked=blocked, hidden=True),
+            named("masked", masked, before="=", blocked=blocked, hidden=True, scale="scores"),
             weights_panel("weights", softmax(masked), before="→", blocked=blocked, hidden=True),
         )
     )

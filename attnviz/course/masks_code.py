@@ -31,6 +31,7 @@ def fates(ask: Ask) -> Card:
                 fate,
                 found[fate].values[None].astype(np.float64),
                 signed=found[fate].gives == "output",
+                scale=found[fate].gives,
             )
             for fate in FATES
         )

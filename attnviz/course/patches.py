@@ -149,13 +149,13 @@ def _transpose(ask: Ask) -> Card:
     control = formula.scores(q, k)
     changed = [Panel("left", left.numpy()), Panel("right", right.numpy(), before="·")]
     if product is not None:
-        changed.append(Panel("product", product.numpy(), before="="))
+        changed.append(Panel("product", product.numpy(), before="=", scale="scores"))
     boards = (
         Board(
             (
                 Panel("q", q.numpy()),
                 Panel("k_t", k.T.numpy(), before="·"),
-                Panel("scores", control.numpy(), before="="),
+                Panel("scores", control.numpy(), before="=", scale="scores"),
             )
         ),
         Board(tuple(changed)),
@@ -211,14 +211,14 @@ def _merge(ask: Ask) -> Card:
         (
             Panel("concat", concat.numpy(), decimals=1),
             Panel("u_msa", u_msa.numpy(), before="·", decimals=1),
-            Panel("msa", (concat @ u_msa).numpy(), before="="),
+            Panel("msa", (concat @ u_msa).numpy(), before="=", scale="output"),
         )
     )
     added = Board(
         (
-            Panel("part_0", parts[0].numpy()),
-            Panel("part_1", parts[1].numpy(), before="+"),
-            Panel("sum", (parts[0] + parts[1]).numpy(), before="="),
+            Panel("part_0", parts[0].numpy(), scale="output"),
+            Panel("part_1", parts[1].numpy(), before="+", scale="output"),
+            Panel("sum", (parts[0] + parts[1]).numpy(), before="=", scale="output"),
         )
     )
     rows = {

@@ -103,10 +103,10 @@ def _offsets(ask: Ask) -> Card:
     board = Board(
         (
             Panel("table", table),
-            Panel("products", products, before="→", hidden=True),
+            Panel("products", products, before="→", hidden=True, scale="products"),
         )
     )
-    control = Board((Panel("random", others @ others.T),))
+    control = Board((Panel("random", others @ others.T, scale="products"),))
     diagonals = [np.diag(products, k) for k in range(SHOWN)]
     numbers = {
         "row": row,

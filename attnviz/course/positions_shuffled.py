@@ -95,7 +95,10 @@ def _error(ask: Ask, way: str) -> Matrix:
 def broken(ask: Ask) -> Card:
     """The experiment: how far shuffling changes the output, without positions and with some."""
     control, changed = _error(ask, "none"), _error(ask, ask.text("way"))
-    panels = (Panel("control", control, decimals=3), Panel("changed", changed, decimals=3))
+    panels = (
+        Panel("control", control, decimals=3, scale="output"),
+        Panel("changed", changed, decimals=3, scale="output"),
+    )
     numbers: dict[str, float | int | str] = {
         "control": float(np.abs(control).max()),
         "changed": float(np.abs(changed).max()),

@@ -26,7 +26,8 @@ class Panel:
     Its caption is the text "panel.<name>" of the card. Rows and columns are named by `rows` and
     `columns`, by numbers where these are empty. `blocked` cells are hatched, `marked` cells are
     outlined; `sums` asks for the sums of rows or columns beside it. `hidden` panels keep their
-    numbers back until the card's question is answered.
+    numbers back until the card's question is answered. Panels of a card that have the same `scale`
+    hold the same kind of number: their colours share one range.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Panel:
     columns: tuple[str, ...] = ()
     decimals: int = 2
     signed: bool = True
+    scale: str = ""
     blocked: Bool[np.ndarray, "row column"] | None = None
     marked: tuple[Cell, ...] = ()
     sums: Sums = "none"

@@ -276,10 +276,15 @@ def widget_key(name: str) -> str:
 
 
 def show_in_widget(name: str, value: object) -> str:
-    """The key of a widget, after making the widget show `value` on its next appearance."""
-    key = widget_key(name)
-    if key not in st.session_state or st.session_state[key] != value:
+    """The key of a widget, after making the widget show `value` on its next appearance.
+
+    Options in another language are another widget to the browser, which has to be told anew.
+    """
+    key, spoken, lang = widget_key(name), f"{PREFIX}spoken.{name}", language()
+    known = key in st.session_state and st.session_state.get(spoken, lang) == lang
+    if not known or st.session_state[key] != value:
         st.session_state[key] = value
+    st.session_state[spoken] = lang
     return key
 
 

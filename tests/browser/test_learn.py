@@ -132,6 +132,15 @@ def test_a_cell_is_answered_by_keyboard_and_a_link_restores_it(visit: OpenVisit)
     expect(verdict(again.page, "✓ Right.")).to_be_visible()
 
 
+def test_a_choice_stays_when_the_language_changes(visit: OpenVisit) -> None:
+    opened = visit("learn", canvases=False, lesson=FIRST, answers="order=scale")
+    page, texts = opened.page, lesson_texts(FIRST, "ja")
+    expect(page.get_by_role("radio", name="Scale", exact=True)).to_be_checked()
+    opened.choose("Language", "日本語")
+    expect(page.get_by_role("radio", name=texts.of("order", "option.scale"))).to_be_checked()
+    expect(page.get_by_role("radio", name="Card 1")).to_have_count(0)
+
+
 def test_the_next_card_is_read_from_its_top(visit: OpenVisit) -> None:
     opened = visit("learn", canvases=False, lesson="positions", answers="shuffle=move")
     page = opened.page

@@ -181,6 +181,34 @@ def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
     assert way(app)[1] == "2 ✓"
 
 
+def test_the_right_cell_is_pointed_out_once_it_is_shown(visit: Visit) -> None:
+    app = visit("learn", lesson="block", card="products")
+    assert sent(app)[0]["answers"] == []
+    app.button(key=KEY("learn.products.shown")).click().run()
+    assert sent(app)[0]["answers"] == [[2, 0]]
+
+
+@pytest.mark.parametrize(
+    ("slug", "card", "scaled"),
+    [
+        ("heads", "louder", (0, 1)),
+        ("positions", "broken", (0, 1)),
+        ("ask", "divisor", (0, 1)),
+    ],
+)
+def test_before_and_after_share_their_colours(
+    visit: Visit, slug: str, card: str, scaled: tuple[int, int]
+) -> None:
+    header, arrays = sent(visit("learn", lesson=slug, card=card))
+    before, after = (header["panels"][place]["most"] for place in scaled)
+    largest = [
+        float(np.abs(values[np.isfinite(values)]).max())
+        for values in (arrays[f"values{place}"] for place in scaled)
+    ]
+    assert before == after == pytest.approx(max(largest))
+    assert largest[0] != largest[1]
+
+
 def test_a_question_can_be_asked_again(visit: Visit) -> None:
     app = visit("learn", lesson="block", answers="order=softmax")
     app.button(key=KEY("learn.order.again")).click().run()

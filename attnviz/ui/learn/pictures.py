@@ -16,6 +16,7 @@ from attnviz.lessons import progress
 from attnviz.lessons.card import (
     Board,
     Card,
+    Cell,
     CellQuestion,
     Chart,
     Code,
@@ -24,6 +25,7 @@ from attnviz.lessons.card import (
     Real,
 )
 from attnviz.lessons.content import LessonTexts, say
+from attnviz.lessons.ranges import ranges
 from attnviz.ui import inputs, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView
@@ -102,6 +104,8 @@ def _board(
         narrow=narrow,
         chosen=chosen,
         right=None if found is None else found.right,
+        answers=_answers(card) if asking is not None and not is_open else frozenset(),
+        ranges=ranges(card),
         reports=_leads(),
         pointed=_pointed(key),
     )
@@ -140,6 +144,11 @@ def _asking(card: Card, picture: Board) -> Panel | None:
     if not isinstance(card.question, CellQuestion):
         return None
     return next((panel for panel in picture.panels if panel.name == card.question.panel), None)
+
+
+def _answers(card: Card) -> frozenset[Cell]:
+    """The cells that answer the card's question."""
+    return card.question.right if isinstance(card.question, CellQuestion) else frozenset()
 
 
 def _take_cell(component: str, panel: Panel, card: str) -> None:

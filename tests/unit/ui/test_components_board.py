@@ -15,7 +15,16 @@ SCORES = np.array([[1.5, -np.inf, -np.inf], [0.25, -2.0, -np.inf]])
 WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.875, 0.125, 0.0]])
 PANELS = (
     Panel("masked", SCORES, decimals=1, blocked=np.isinf(SCORES), rows=("a", "</script>")),
-    Panel("weights", WEIGHTS, before="→", signed=False, sums="both", hidden=True, marked=((1, 0),)),
+    Panel(
+        "weights",
+        WEIGHTS,
+        before="→",
+        signed=False,
+        scale="weight",
+        sums="both",
+        hidden=True,
+        marked=((1, 0),),
+    ),
 )
 
 
@@ -28,6 +37,8 @@ def packed(revealed: bool) -> bytes:
         asks="masked",
         chosen=(1, 2),
         right=False,
+        answers=frozenset({(1, 1), (1, 0)}),
+        ranges={"weight": 1.0},
         is_open=True,
         reports=True,
         pointed=(0, 1, 1),
@@ -46,12 +57,16 @@ def test_values_travel_with_their_sums() -> None:
     assert (first["asks"], second["asks"]) == (True, False)
     assert (second["before"], second["marked"], second["hidden"]) == ("→", [[1, 0]], False)
     assert (header["chosen"], header["right"]) == ([1, 2], False)
+    assert header["answers"] == [[1, 0], [1, 1]]
+    assert (first["most"], second["most"]) == (2.0, 1.0)  # its own finite values; those of a scale
 
 
 def test_what_is_hidden_does_not_travel() -> None:
     header, arrays = unpack(packed(revealed=False))
     assert header["panels"][1]["hidden"]
     assert not arrays["values1"].any() and not arrays["row_sums1"].any()
+    own = pack_board(BoardView(Board(PANELS), revealed=False), {})
+    assert unpack(own)[0]["panels"][1]["most"] == 0.0  # not even how large it is
     np.testing.assert_array_equal(arrays["values0"], SCORES.astype(np.float32))
 
 

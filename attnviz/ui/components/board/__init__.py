@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.lessons.card import Board, Cell, Panel
+from attnviz.lessons.ranges import largest
 from attnviz.ui.components.buffer import Packable, pack
 from attnviz.ui.components.mounting import renderer
 from attnviz.ui.components.selection import ignore
@@ -23,6 +24,7 @@ STRING_KEYS: tuple[str, ...] = (
     "board.sum",
     "board.hint",
     "board.right",
+    "board.answer",
     "board.wrong",
     "board.given",
     "board.size",
@@ -34,7 +36,8 @@ class BoardView:
     """A board with its captions by panel name; the chosen cell of the asking panel, if any.
 
     `is_open` while an answer is awaited; `narrow` draws wider matrices without their numbers.
-    `right` tells whether that cell is the answer, None where that is not said yet. A board that
+    `right` tells whether that cell is the answer, None where that is not said yet; `answers` are
+    the cells that are, once that is said. `ranges` has the largest value of each scale. A board that
     `reports` sends every cell that is chosen; `pointed` (panel, row, column) stays marked.
     """
 
@@ -44,6 +47,8 @@ class BoardView:
     asks: str | None = None
     chosen: Cell | None = None
     right: bool | None = None
+    answers: frozenset[Cell] = frozenset()
+    ranges: Mapping[str, float] = field(default_factory=dict)
     is_open: bool = False
     narrow: bool = False
     reports: bool = False
@@ -69,6 +74,7 @@ def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
         "panels": panels,
         "chosen": chosen,
         "right": view.right,
+        "answers": [list(cell) for cell in sorted(view.answers)],
         "open": view.is_open,
         "narrow": view.narrow,
         "reports": view.reports,
@@ -79,6 +85,8 @@ def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
 
 def _panel(view: BoardView, panel: Panel) -> dict[str, object]:
     n_rows, n_columns = panel.values.shape
+    hidden = panel.hidden and not view.revealed
+    own = 0.0 if hidden else largest(panel)
     return {
         "name": panel.name,
         "caption": view.captions.get(panel.name, panel.name),
@@ -87,8 +95,9 @@ def _panel(view: BoardView, panel: Panel) -> dict[str, object]:
         "columns": list(panel.columns or map(str, range(n_columns))),
         "decimals": panel.decimals,
         "signed": panel.signed,
+        "most": view.ranges.get(panel.scale, own),
         "sums": panel.sums,
-        "hidden": panel.hidden and not view.revealed,
+        "hidden": hidden,
         "marked": [list(cell) for cell in panel.marked],
         "asks": panel.name == view.asks,
     }

@@ -1,8 +1,8 @@
 // @ts-check
 // Board: matrices from left to right with the operators between them. Pointing at a cell marks its row and column, and
 // in the factors of a product the row and the column that make it. The cells of a panel that asks are answers.
-// Data: {strings, panels: [Panel], chosen: [row, column] | null, right, reports, pointed: [panel, row, column] | null}; for the i-th panel values, row_sums and
-// column_sums f32 and blocked u8.
+// Data: {strings, panels: [Panel], chosen: [row, column] | null, right, answers: [[row, column]], reports,
+// pointed: [panel, row, column] | null}; for the i-th panel values, row_sums and column_sums f32 and blocked u8.
 
 import { parse } from "../shared/buffer.js";
 import { el } from "../shared/dom.js";
@@ -13,9 +13,9 @@ import { isSmall, makeTable, markTable } from "./table.js";
 
 /**
  * @typedef {{name: string, caption: string, before: string, rows: string[], columns: string[], decimals: number,
- *   signed: boolean, sums: string, hidden: boolean, marked: number[][], asks: boolean}} Panel
+ *   signed: boolean, most: number, sums: string, hidden: boolean, marked: number[][], asks: boolean}} Panel
  */
-/** @typedef {{strings: Record<string, string>, panels: Panel[], chosen: number[] | null, right: boolean | null,
+/** @typedef {{strings: Record<string, string>, panels: Panel[], chosen: number[] | null, right: boolean | null, answers: number[][],
  *   open: boolean, narrow: boolean, reports: boolean, pointed: number[] | null}} BoardHeader */
 
 /** Streamlit calls this with new data or a new theme. */

@@ -16,7 +16,7 @@ const FONT = 11;
 
 /** @returns {any} */
 export function drawHeatmap(/** @type {any} */ view, /** @type {any} */ panel, /** @type {any} */ data, /** @type {any} */ on) {
-  const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": panel.caption }), node = el("div", { class: "av-board-heatmap" }, canvas);
+  const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": heatmapWords(view, panel) }), node = el("div", { class: "av-board-heatmap" }, canvas);
   /** @type {any} */
   const state = { cursor: null, layout: null, width: 0 };
   const [least, most] = view.header.narrow ? [LEAST_NARROW_PX, WIDEST_NARROW_PX] : [LEAST_PX, WIDEST_PX];
@@ -44,8 +44,16 @@ export function drawHeatmap(/** @type {any} */ view, /** @type {any} */ panel, /
   return { node, draw, stop };
 }
 
+/** What a screen reader says of a heatmap: its caption, and the answer once that is known. */
+function heatmapWords(/** @type {any} */ view, /** @type {any} */ panel) {
+  const { answers, strings } = view.header;
+  if (!panel.asks || !answers.length) return panel.caption;
+  const [row, column] = answers[0];
+  return `${panel.caption}. ${strings.answer}: ${panel.rows[row]}, ${panel.columns[column]}`;
+}
+
 function paintHeatmap(/** @type {any} */ view, /** @type {any} */ panel, /** @type {any} */ data, /** @type {any} */ canvas, /** @type {any} */ state, /** @type {number} */ width) {
-  const { rows, columns, hidden } = panel, { theme, header } = view, colours = panelColours(view, panel, data.values);
+  const { rows, columns, hidden } = panel, { theme, header } = view, colours = panelColours(view, panel);
   const layout = layoutAxes(canvas.getContext("2d"), { rowLabels: rows, colLabels: columns, width, font: FONT, maxCell: LARGEST_CELL_PX, maxLabel: 90, theme });
   const ctx = fitCanvas(canvas, layout.width, layout.height), { geom } = layout;
   state.layout = layout;
@@ -56,6 +64,8 @@ function paintHeatmap(/** @type {any} */ view, /** @type {any} */ panel, /** @ty
   ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
   for (const [r, c] of panel.marked) frameBox(ctx, cellRect(geom, r, c), { colour: theme.accent, theme, width: 2 });
   if (state.cursor) frameBox(ctx, cellRect(geom, row, col), { colour: theme.text, theme, width: 1 });
+  const answers = panel.asks ? header.answers : [];
+  for (const [r, c] of answers) frameBox(ctx, cellRect(geom, r, c), { colour: theme.primary, theme, width: 3 });
   if (panel.asks && header.chosen) frameBox(ctx, cellRect(geom, header.chosen[0], header.chosen[1]), { colour: header.right === false ? theme.danger : theme.primary, theme, width: 3 });
   setData(canvas, { plot: [geom.x, geom.y, geom.w, geom.h].join(",") });
   markDrawn(canvas);

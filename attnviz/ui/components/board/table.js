@@ -17,9 +17,8 @@ export function isSmall(/** @type {import("./component.js").Panel} */ panel, /**
 }
 
 /** The place of a value in the colours of its panel, and the colours: two-sided and symmetric for signed values. */
-export function panelColours(/** @type {any} */ view, /** @type {any} */ panel, /** @type {ArrayLike<number>} */ values) {
-  const finite = Array.from(values).filter(Number.isFinite), most = Math.max(...finite.map(Math.abs), 1e-12);
-  const { dark } = view.theme;
+export function panelColours(/** @type {any} */ view, /** @type {any} */ panel) {
+  const most = Math.max(panel.most, 1e-12), { dark } = view.theme;
   if (panel.signed) return { lut: diverging(dark), level: (/** @type {number} */ value) => signedLevel(value, most) };
   return { lut: sequential(dark), level: (/** @type {number} */ value) => (Number.isFinite(value) ? levelFor(value / Math.max(1, most), "linear") : -1) };
 }
@@ -38,7 +37,7 @@ export function cellWords(/** @type {any} */ view, /** @type {any} */ panel, /**
 
 /** @returns {any} */
 export function makeTable(/** @type {any} */ view, /** @type {any} */ panel, /** @type {any} */ data, /** @type {any} */ on) {
-  const { strings, chosen, right } = view.header, { rows, columns, sums } = panel, colours = panelColours(view, panel, data.values);
+  const { strings, chosen, right, answers } = view.header, { rows, columns, sums } = panel, colours = panelColours(view, panel);
   const withRowSums = sums === "rows" || sums === "both", withColumnSums = sums === "columns" || sums === "both";
   const cells = rows.map((/** @type {string} */ _, /** @type {number} */ row) => columns.map((/** @type {string} */ _, /** @type {number} */ column) => makeCell(view, panel, data, colours, row, column)));
   const sumCell = (/** @type {number} */ value) => el("td", { class: "av-board-sum" }, panel.hidden ? "?" : shownNumber(value, Math.max(2, panel.decimals)));
@@ -49,6 +48,7 @@ export function makeTable(/** @type {any} */ view, /** @type {any} */ panel, /**
   const size = fill(strings.size, { rows: rows.length, columns: columns.length });
   const table = el("table", { role: "grid", "aria-label": `${panel.caption}, ${size}`, class: panel.asks && view.header.open ? "av-board-asks" : null }, el("thead", {}, head), el("tbody", {}, ...body), foot);
   cells[0][0].tabIndex = 0;
+  if (panel.asks) showAnswers(cells, answers, chosen, strings);
   if (panel.asks && chosen) showAnswer(cells[chosen[0]]?.[chosen[1]], right, strings);
   wireTable(view, panel, data, table, cells, on);
   return { node: el("div", { class: "av-board-scroll" }, table), table, cells };
@@ -71,6 +71,16 @@ function makeCell(/** @type {any} */ view, /** @type {any} */ panel, /** @type {
 function showAnswer(/** @type {HTMLElement | undefined} */ cell, /** @type {boolean | null} */ right, /** @type {Record<string, string>} */ strings) {
   cell?.classList.add(right === null ? "av-board-given" : right ? "av-board-right" : "av-board-wrong");
   cell?.append(el("span", { class: "av-visually-hidden" }, ` (${right === null ? strings.given : right ? strings.right : strings.wrong})`));
+}
+
+/** Frames the cells that are the answer and says so; the first one has the sign, unless the learner's own has it. */
+function showAnswers(/** @type {HTMLElement[][]} */ cells, /** @type {number[][]} */ answers, /** @type {number[] | null} */ chosen, /** @type {Record<string, string>} */ strings) {
+  answers.forEach(([row, column], place) => {
+    if (chosen && chosen[0] === row && chosen[1] === column) return;
+    const cell = cells[row]?.[column];
+    cell?.classList.add(place === 0 && !chosen ? "av-board-right" : "av-board-answer");
+    cell?.append(el("span", { class: "av-visually-hidden" }, ` (${strings.answer})`));
+  });
 }
 
 /** Marks a row and a column of a table; null for none. */
