@@ -37,8 +37,8 @@ class BoardView:
 
     `is_open` while an answer is awaited; `narrow` draws wider matrices without their numbers.
     `right` tells whether that cell is the answer, None where that is not said yet; `answers` are
-    the cells that are, once that is said. `ranges` has the largest value of each scale. A board that
-    `reports` sends every cell that is chosen; `pointed` (panel, row, column) stays marked.
+    the cells that are, once that is said. `ranges` has the largest value of each scale. A board
+    that `reports` sends every cell that is chosen; `pointed` (panel, row, column) stays marked.
     """
 
     board: Board
