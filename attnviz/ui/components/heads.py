@@ -2,7 +2,8 @@
 
 In: a frozen `HeadsView` of plain numpy arrays and texts, plus strings that are already translated.
 Out: the packed buffer (header and weights). The weights travel as rounded square roots, in 8 bits
-for the overview, in 16 bits for one head's numbers as long as that stays below `MAX_WIDE_BYTES`.
+for the overview, in 16 bits for one head's numbers as long as that stays below `MAX_WIDE_BYTES`;
+of a causal model without the future.
 The selection is no part of the buffer: it lives in the browser, and a commit must not resend it.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
 from attnviz.outputs.words import Word
-from attnviz.ui.components.buffer import Packable, pack, quantise
+from attnviz.ui.components.buffer import Lower, Packable, pack, packable, quantise
 from attnviz.ui.components.selection import Extent
 
 MAX_WIDE_BYTES = 24 * 2**20
@@ -151,7 +152,7 @@ def pack_heads(
 ) -> bytes:
     """The buffer of a view; `in_full` with its picture and with what can be seen."""
     header = heads_header(view, strings)
-    arrays: dict[str, Packable] = {"weights": codes(view, bits)}
+    arrays: dict[str, Packable | Lower] = {"weights": codes(view, bits)}
     if view.patches is not None and in_full:
         arrays["picture"] = view.patches.picture
     if view.visible is not None and in_full:
@@ -166,10 +167,10 @@ def pack_heads(
     return pack(header, arrays)
 
 
-def codes(view: HeadsView, bits: Literal[8, 16]) -> Packable:
+def codes(view: HeadsView, bits: Literal[8, 16]) -> Packable | Lower:
     """The weights as codes; one layer after the other where layers differ."""
     if isinstance(view.weights, np.ndarray):
-        return quantise(view.weights, bits)
+        return packable(view.weights, bits)
     return np.concatenate([quantise(of, bits).ravel() for of in view.weights])
 
 

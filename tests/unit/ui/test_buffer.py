@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from attnviz.ui.components.buffer import pack, quantise, unpack
+from attnviz.ui.components.buffer import Lower, pack, packable, quantise, unpack
 
 
 def test_a_buffer_is_laid_out_byte_for_byte() -> None:
@@ -78,3 +78,72 @@ def test_the_relative_error_above_a_thousandth_is_bounded(bits: int, bound: floa
     error = np.abs(back - weights) / weights
     assert error.max() <= bound
     assert error.max() > bound / 10  # the bound means something
+
+
+HEADS = (2, 3)
+
+
+def causal(n_query: int, n_key: int, seen: int = 1) -> np.ndarray:
+    """Rows of weights > 0, the first of which sees that many keys, each next one key more."""
+    visible = np.arange(n_key) < np.arange(n_query)[:, None] + seen
+    raw = np.random.default_rng(n_query).uniform(0.1, 1, (*HEADS, n_query, n_key)) * visible
+    weights: np.ndarray = (raw / raw.sum(axis=-1, keepdims=True)).astype(np.float32)
+    return weights
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize(("n_query", "n_key", "seen"), [(3, 3, 1), (7, 7, 1), (5, 11, 3)])
+def test_a_causal_half_is_left_out_and_comes_back_as_zeros(
+    bits: int, n_query: int, n_key: int, seen: int
+) -> None:
+    weights = causal(n_query, n_key, seen)
+    kept = packable(weights, bits)  # type: ignore[arg-type]
+    assert isinstance(kept, Lower) and kept.first == seen
+    assert kept.cells.shape == (*HEADS, sum(range(seen, seen + n_query)))
+    found = unpack(pack({}, {"weights": kept}))[1]["weights"]
+    wanted = weights if bits == 32 else quantise(weights, bits)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_rows_are_stored_one_after_the_other_and_the_entry_says_so() -> None:
+    weights = np.zeros((1, 1, 3, 3), np.float32)
+    weights[0, 0] = [[1, 0, 0], [0.25, 0.04, 0], [0, 0.25, 1]]
+    data = pack({}, {"weights": packable(weights, 8)})
+    start = 4 + int.from_bytes(data[:4], "little")
+    (entry,) = json.loads(data[4:start])["arrays"]
+    assert entry["shape"] == [1, 1, 3, 3] and entry["first"] == 1
+    # 255 · sqrt: 1 -> 255, 0.25 -> 128, 0.04 -> 51; 1 + 2 + 3 cells, padded to a multiple of four
+    assert list(data[start:]) == [255, 128, 51, 0, 128, 255, 0, 0]
+
+
+def test_one_weight_on_what_comes_later_sends_everything() -> None:
+    weights = causal(7, 7)
+    for head in np.ndindex(HEADS):
+        seeing = weights.copy()
+        seeing[(*head, 0, 6)] = 0.5
+        assert np.array_equal(packable(seeing, 8), quantise(seeing, 8))  # type: ignore[arg-type]
+        seeing = weights.copy()
+        seeing[(*head, 1, 5)] = 0.5  # not in the corner that is looked at first
+        assert np.array_equal(packable(seeing, 8), quantise(seeing, 8))  # type: ignore[arg-type]
+        assert np.array_equal(packable(seeing, 32), seeing)  # type: ignore[arg-type]
+
+
+def test_a_row_without_a_number_hides_no_weight_of_another_head() -> None:
+    weights = causal(7, 7)
+    weights[0, 0, 1] = np.nan
+    weights[1, 2, 1, 6] = 0.5
+    assert np.array_equal(packable(weights, 8), quantise(weights, 8))  # type: ignore[arg-type]
+    assert packable(weights, 32) is weights
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 0, 0), (0, 3, 5, 5), (2, 3, 1, 1)])
+def test_nothing_and_one_token_are_sent_as_they_are(shape: tuple[int, ...]) -> None:
+    weights = np.ones(shape, np.float32)
+    found = unpack(pack({}, {"weights": packable(weights, 8)}))[1]["weights"]
+    np.testing.assert_array_equal(found, quantise(weights, 8))
+
+
+def test_heads_that_see_only_zeros_fit_into_nothing() -> None:
+    kept = packable(np.zeros((1, 1, 3, 3), np.float32), 8)
+    assert isinstance(kept, Lower)
+    assert not kept.whole().any() and kept.whole().shape == (1, 1, 3, 3)

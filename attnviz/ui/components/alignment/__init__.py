@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.ui.components.buffer import pack, quantise
+from attnviz.ui.components.buffer import pack, packable
 from attnviz.ui.components.mounting import mount
 from attnviz.ui.components.selection import (
     MEANS,
@@ -98,7 +98,7 @@ def pack_alignment(view: AlignmentView, strings: Mapping[str, str]) -> bytes:
         "stated": {"layer": stated.layer, "head": stated.head, "mean": stated.mean},
         "does": stated.does,
     }
-    return pack(header, {"weights": quantise(view.weights, 16)})
+    return pack(header, {"weights": packable(view.weights, 16)})
 
 
 def _word(word: ShownWord) -> dict[str, object]:

@@ -3,6 +3,7 @@
 // are made of the stored codes in one pass: a maximum is exact, a mean carries no more than the rounding of the codes.
 // The result is stored as the weights are, as square roots, in 16 bits: [mean | max, place, query, key].
 
+import { headValues, scratchOf } from "../shared/buffer.js";
 import { fill } from "../shared/fmt.js";
 
 /** @typedef {import("../shared/buffer.js").PackedArray} PackedArray */
@@ -26,11 +27,11 @@ export function summaryOf(/** @type {{n_layers: number, n_heads: number}} */ hea
 export function summarise(/** @type {PackedArray} */ array) {
   const [layers, heads, rows, cols] = array.shape, size = rows * cols, places = layers + heads + 1, top = TOP[/** @type {"u8" | "u16"} */ (array.dtype)];
   const squares = Float64Array.from({ length: top + 1 }, (_, code) => (code / top) ** 2);
-  const sums = new Float64Array(places * size), most = new Uint16Array(places * size);
+  const sums = new Float64Array(places * size), most = new Uint16Array(places * size), scratch = scratchOf(array);
   for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
-    const from = (layer * heads + head) * size, inLayer = layer * size, inColumn = (layers + head) * size;
+    const values = headValues(array, layer, head, scratch), inLayer = layer * size, inColumn = (layers + head) * size;
     for (let i = 0; i < size; i++) {
-      const code = array.data[from + i];
+      const code = values[i];
       sums[inLayer + i] += squares[code];
       sums[inColumn + i] += squares[code];
       if (code > most[inLayer + i]) most[inLayer + i] = code;

@@ -15,7 +15,7 @@ from jaxtyping import Float32
 
 from attnviz.pairing import Slot, mean_moved
 from attnviz.ui import numbers
-from attnviz.ui.components.buffer import Packable, pack, quantise
+from attnviz.ui.components.buffer import Lower, Packable, pack, packable
 from attnviz.ui.components.heads import Axis, axes_header
 from attnviz.ui.components.mounting import mount
 from attnviz.ui.components.selection import ComponentResult, Extent, ignore
@@ -110,7 +110,7 @@ class PairView:
 def pack_pair(view: PairView, strings: Mapping[str, str]) -> bytes:
     """The buffer of a view: exact weights while they are few, else square roots in 16 or 8 bits."""
     size = view.a.weights.size + view.b.weights.size
-    arrays: dict[str, Packable] = {
+    arrays: dict[str, Packable | Lower] = {
         f"weights_{name}": _packed(of.weights, size) for name, of in _sides(view)
     }
     if view.moved is not None:
@@ -133,10 +133,10 @@ def _sides(view: PairView) -> tuple[tuple[Letter, SideView], tuple[Letter, SideV
     return ("a", view.a), ("b", view.b)
 
 
-def _packed(weights: Float32[np.ndarray, "layer head row column"], size: int) -> Packable:
+def _packed(weights: Float32[np.ndarray, "layer head row column"], size: int) -> Packable | Lower:
     if 4 * size <= MAX_EXACT_BYTES:
-        return weights
-    return quantise(weights, 16 if 2 * size <= MAX_WIDE_BYTES else 8)
+        return packable(weights, 32)
+    return packable(weights, 16 if 2 * size <= MAX_WIDE_BYTES else 8)
 
 
 def _side_header(side: SideView, cross: bool) -> dict[str, object]:

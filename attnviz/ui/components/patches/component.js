@@ -4,14 +4,13 @@
 // Data: HeadsHeader of shared/buffer.js with patches; weights u16 (u8 where too many) [layer, head, query, key], picture u8.
 
 import { isolate } from "../shared/axes.js";
-import { headValues, parse } from "../shared/buffer.js";
+import { parse, rowValues, weightOf } from "../shared/buffer.js";
 import { colourAt, drawColourBar, inkOn, levelFor, sequential } from "../shared/colors.js";
 import { swallow } from "../shared/controls.js";
 import { el, localPoint, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtWeight, headName } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { mounted } from "../shared/mounted.js";
-import { rowWeights } from "../shared/numbers.js";
 import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery } from "../shared/picture.js";
 import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
@@ -147,7 +146,7 @@ function layoutPatches(/** @type {any} */ state) {
 /** The weights of a query in one head, or in the mean of a layer's heads. @returns {Float32Array} */
 function weightsFrom(/** @type {any} */ state, /** @type {number} */ layer, /** @type {number | null} */ head, /** @type {number} */ query) {
   const { header, weights } = state;
-  const of = (/** @type {number} */ each) => rowWeights({ values: headValues(weights, layer, each), dtype: weights.dtype, nQuery: header.n_query, nKey: header.n_key, rows: [], cols: [] }, query);
+  const of = (/** @type {number} */ each) => Float32Array.from(rowValues(weights, layer, each, query), (code) => weightOf(code, weights.dtype));
   if (head !== null) return of(head);
   const sum = new Float32Array(header.n_key);
   for (let each = 0; each < header.n_heads; each++) of(each).forEach((weight, key) => { sum[key] += weight / header.n_heads; });

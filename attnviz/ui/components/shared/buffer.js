@@ -1,10 +1,14 @@
 // @ts-check
 // Reads the packed buffer of a component: [u32 LE header length][JSON header, space padded][payload].
-// Mirror of attnviz/ui/components/buffer.py. Weights are stored as square roots: code = round(max * sqrt(w)).
+// Mirror of attnviz/ui/components/buffer.py. Weights are stored as square roots: code = round(max * sqrt(w)); those of a
+// causal model without the cells after the query. Whoever reads weights asks for a matrix or a row and finds the zeros there.
 
 /** @typedef {Uint8Array | Uint16Array | Float32Array} Values */
-/** `shapes` where an array has another shape for each layer: then its data are these, one after the other.
- * @typedef {{data: Values, shape: number[], dtype: "u8" | "u16" | "f32", shapes?: number[][]}} PackedArray */
+/** `shapes` where an array has another shape for each layer: then its data are these, one after the other. `first` where the
+ * future is not stored: row q of a matrix has its first `first` + q columns, the rest is 0; `starts` says where each row
+ * begins, `squares` keeps matrices that were asked for, with their zeros.
+ * @typedef {{data: Values, shape: number[], dtype: "u8" | "u16" | "f32", shapes?: number[][], first?: number,
+ *   starts?: Uint32Array, squares?: Map<number, Values>}} PackedArray */
 /** @typedef {{header: any, arrays: Record<string, PackedArray>}} Parsed */
 /** The header of the components that show all heads (grid, head); mirror of HeadsView in heads.py.
  * @typedef {{strings: Record<string, string>, model: string, tokens: string[], special: (0 | 1)[], written: (0 | 1)[],
@@ -20,6 +24,9 @@
 /** A number for each head, in the array "measures" [measure, layer, head] where there is any; unit: share, bits, tokens.
  * @typedef {{name: string, label: string, unit: string}} HeadMeasure */
 
+const KEPT_SQUARES = 16;
+const KEPT_CELLS = 2 ** 24;
+
 /**
  * Header and typed arrays of a buffer. The bytes may lie anywhere in a larger message, so they are copied once.
  * @param {Uint8Array} data
@@ -30,9 +37,10 @@ export function parse(data) {
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)));
   /** @type {Record<string, PackedArray>} */
   const arrays = {};
-  for (const { name, dtype, shape, offset } of header.arrays) {
-    const count = shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
-    arrays[name] = { data: view(dtype, bytes.buffer, start + offset, count), shape, dtype };
+  for (const { name, dtype, shape, offset, first } of header.arrays) {
+    const starts = first === undefined ? null : rowStarts(shape, first), whole = starts ? shape.slice(0, -2) : shape;
+    const count = whole.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, starts ? starts[starts.length - 1] : 1);
+    arrays[name] = { data: view(dtype, bytes.buffer, start + offset, count), shape, dtype, ...(starts ? { first, starts, squares: new Map() } : {}) };
   }
   if (header.shapes) {
     arrays.weights.shapes = header.shapes;
@@ -52,6 +60,13 @@ export function layerHeaders(/** @type {any} */ header) {
   return shown.map((/** @type {any} */ own) => (own ? { ...header, words: [], key_words: [], ...own } : header));
 }
 
+/** Where the rows of a matrix without its future begin, and where the last one ends. */
+function rowStarts(/** @type {number[]} */ shape, /** @type {number} */ first) {
+  const [rows, cols] = shape.slice(-2), starts = new Uint32Array(rows + 1);
+  for (let row = 0; row < rows; row++) starts[row + 1] = starts[row] + Math.min(cols, first + row);
+  return starts;
+}
+
 /** @returns {Values} */
 function view(/** @type {string} */ dtype, /** @type {ArrayBuffer} */ buffer, /** @type {number} */ offset, /** @type {number} */ count) {
   if (dtype === "u8") return new Uint8Array(buffer, offset, count);
@@ -68,15 +83,70 @@ export function weightOf(/** @type {number} */ code, /** @type {string} */ dtype
 }
 
 /**
- * One matrix of a 4-D array [layer, head, query, key] without copying.
+ * One matrix of a 4-D array [layer, head, query, key], to be read only. Without copying where it is stored whole; else its
+ * zeros are put in, into `scratch` for someone who looks at each head once, or into a copy that is kept for a while.
  * @param {PackedArray} array
  * @param {number} layer
  * @param {number} head
+ * @param {Values | null} [scratch] of scratchOf
+ * @returns {Values}
  */
-export function headValues(array, layer, head) {
+export function headValues(array, layer, head, scratch = null) {
   if (array.shapes) return layerValues(array, layer, head);
-  const [, heads, rows, cols] = array.shape, size = rows * cols, at = (layer * heads + head) * size;
-  return array.data.subarray(at, at + size);
+  const { data, squares } = array, [, heads, rows, cols] = array.shape, size = rows * cols, place = layer * heads + head;
+  if (!squares) return data.subarray(place * size, (place + 1) * size);
+  if (scratch) return putRows(array, place, scratch);
+  const found = squares.get(place) ?? putRows(array, place, matrixLike(array));
+  squares.delete(place);
+  squares.set(place, found);  // the one asked for last goes last
+  for (const oldest of squares.keys()) {
+    if (squares.size <= KEPT_SQUARES && squares.size * size <= KEPT_CELLS || squares.size === 1) break;
+    squares.delete(oldest);
+  }
+  return found;
+}
+
+/** Room for one matrix, for a walk over all heads; null where they are stored whole. */
+export function scratchOf(/** @type {PackedArray} */ array) {
+  return array.squares ? matrixLike(array) : null;
+}
+
+/**
+ * One row of a matrix, to be read only; its matrix need not be made.
+ * @param {PackedArray} array
+ * @param {number} layer
+ * @param {number} head
+ * @param {number} query
+ * @returns {Values}
+ */
+export function rowValues(array, layer, head, query) {
+  const heads = array.shape[1], cols = array.shapes?.[layer][2] ?? array.shape[3];
+  if (!array.starts) return headValues(array, layer, head).subarray(query * cols, (query + 1) * cols);
+  const row = valuesLike(array, cols);
+  row.set(storedRow(array, layer * heads + head, query));
+  return row;
+}
+
+/** The cells of a row that are stored, in an array without the future. */
+function storedRow(/** @type {PackedArray} */ { data, starts }, /** @type {number} */ place, /** @type {number} */ query) {
+  const of = /** @type {Uint32Array} */ (starts), at = place * of[of.length - 1];
+  return data.subarray(at + of[query], at + of[query + 1]);
+}
+
+/** Writes the rows of a matrix where they belong; what lies between them is 0 and stays so. */
+function putRows(/** @type {PackedArray} */ array, /** @type {number} */ place, /** @type {Values} */ into) {
+  const [, , rows, cols] = array.shape;
+  for (let row = 0; row < rows; row++) into.set(storedRow(array, place, row), row * cols);
+  return into;
+}
+
+function matrixLike(/** @type {PackedArray} */ array) {
+  return valuesLike(array, array.shape[2] * array.shape[3]);
+}
+
+/** @returns {Values} */
+function valuesLike(/** @type {PackedArray} */ { data }, /** @type {number} */ count) {
+  return new (/** @type {any} */ (data.constructor))(count);
 }
 
 /** The same where layers differ in shape; an array without heads has one. */

@@ -4,7 +4,7 @@
 // pixels), then stamped into its place without smoothing: one putImageData for all heads.
 
 import { pixelRatio } from "./dom.js";
-import { headValues } from "./buffer.js";
+import { headValues, scratchOf } from "./buffer.js";
 import { paintLevels } from "./matrix.js";
 
 /** x, y: corner of head 0 of layer 0; size: side of one heatmap; gap: space between two, rowGap: between rows (CSS pixels).
@@ -27,9 +27,9 @@ export function makeAtlas(source, size) {
   canvas.width = Math.max(1, w * heads);
   canvas.height = Math.max(1, h * layers);
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = new ImageData(canvas.width, canvas.height), out = new Uint32Array(image.data.buffer);
+  const image = new ImageData(canvas.width, canvas.height), out = new Uint32Array(image.data.buffer), scratch = scratchOf(array);
   for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
-    const values = headValues(array, layer, head), at = layer * h * w * heads + head * w;
+    const values = headValues(array, layer, head, scratch), at = layer * h * w * heads + head * w;
     paintLevels({ values, rows, cols, stride: nKey, rowIndex, colIndex, lut: source.lut, levels: source.levels }, out, w, h, w * heads, at);
   }
   ctx.putImageData(image, 0, 0);

@@ -2,7 +2,7 @@
 // The text as it grows: tokens that are not written yet keep their place and are not shown. The chosen token has an outline,
 // those that it attends to have the colour of the weight: of one head, or of the mean of a layer's heads.
 
-import { headValues, weightOf } from "../shared/buffer.js";
+import { rowValues, weightOf } from "../shared/buffer.js";
 import { lightChips } from "../shared/chips.js";
 import { levelFor, levelTable } from "../shared/colors.js";
 import { el, fillNodes } from "../shared/dom.js";
@@ -19,7 +19,7 @@ const STRONGEST = 4;
  */
 export function rowOf(array, at, query, mean) {
   const [, heads, , nKey] = array.shape, levels = levelTable(/** @type {"u8"} */ (array.dtype), "sqrt");
-  const codes = (/** @type {number} */ head) => headValues(array, at.layer, head).subarray(query * nKey, (query + 1) * nKey);
+  const codes = (/** @type {number} */ head) => rowValues(array, at.layer, head, query);
   if (!mean) return Array.from(codes(at.head), (code, key) => ({ key, weight: weightOf(code, array.dtype), level: levels[code] }));
   const sums = new Array(nKey).fill(0);
   for (let head = 0; head < heads; head++) codes(head).forEach((/** @type {number} */ code, /** @type {number} */ key) => { sums[key] += weightOf(code, array.dtype) / heads; });
