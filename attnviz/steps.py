@@ -48,7 +48,8 @@ class Steps:
     """The stages of one head. `x` and `projected` are None where `absent` says why.
 
     `errors` holds max |ours − model's own| per stage that the model itself makes; `what_if` is
-    True when the mask was not the model's, and then nothing after the mask has an error.
+    True when the mask was not the model's, and then nothing after the mask has an error. `before`
+    are the steps without the edits, if they are at hand: the other heads are taken from there.
     """
 
     call: AttentionCall
@@ -69,6 +70,7 @@ class Steps:
     mask: Bool[Tensor, "query key"] | None = None
     absent: dict[str, str] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
+    before: "Steps | None" = None
 
     @property
     def tolerance(self) -> float:
@@ -117,12 +119,12 @@ class Steps:
     @cached_property
     def concat(self) -> Float32[Tensor, "query d_concat"]:
         """The outputs of all heads side by side; this head's are `head_columns`."""
-        what_if = self.mask if self.what_if and not self.edits else None
-        heads = self.call.mixed(self.batch, what_if)
-        if self.edits:
-            heads = heads.clone()
-            heads[:, self.id.head] = self.mixed
-        return heads.flatten(1)
+        if not self.edits:
+            return self.call.mixed(self.batch, self.mask if self.what_if else None).flatten(1)
+        before = self.before or derive(self.call, self.id.head, self.batch)
+        heads = before.concat.clone()
+        heads[:, self.head_columns] = self.mixed
+        return heads
 
     @cached_property
     def projected(self) -> Float32[Tensor, "query d_model"] | None:
@@ -242,11 +244,12 @@ def derive(
     batch: int = 0,
     mask: Bool[Tensor, "query key"] | None = None,
     edits: Sequence[Edit] = (),
+    before: Steps | None = None,
 ) -> Steps:
     """Every stage of one head. A `mask` (True = may attend) replaces the model's: a "what if".
 
     So do `edits` with single entries; what comes after them is computed anew, and the capture
-    stays as it is.
+    stays as it is. `before`, the steps of this head without edits, spares what they have in common.
 
     Raises `BadInput` for a head, a batch row or an edited entry that does not exist, `BadMask` for
     a mask that is not a boolean tensor [query, key], and `UnsupportedAttention` where only weights
@@ -270,6 +273,7 @@ def derive(
         batch=batch,
         what_if=mask is not None or bool(edits),
         edits=tuple(edits),
+        before=before,
         mask=inputs.may_attend(head, batch) if mask is None else mask,
         absent=_absent(call),
         **stages,

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from attnviz.lessons.card import Card
     from attnviz.metrics import HeadRole
     from attnviz.models.loaded import LoadedModel
-    from attnviz.outputs.alignment import Alignment
     from attnviz.outputs.similarity import Similarity
-    from attnviz.outputs.words import Join
+    from attnviz.steps import Steps
     from attnviz.types import Measure
 
 MAX_MODELS = 2
 MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
+MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 MAX_ANSWERS = 256  # texts, and small matrices of cosines
 MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
 LONG_CHARS = 6000  # what the text box takes; only a file holds more
@@ -96,6 +96,7 @@ def _forget_captures(_: object) -> None:
     _captured.clear()
     _long_captured.clear()
     _lesson_capture.clear()
+    _steps.clear()
 
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
@@ -213,12 +214,6 @@ def _run(
     )
 
 
-def joined(captured: Captured) -> "Join":
-    """How the model's tokenizer spells out pieces; side by side where it has none."""
-    tokenizer = captured.model.tokenizer
-    return "".join if tokenizer is None else tokenizer.convert_tokens_to_string
-
-
 def roles(captured: Captured, group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
     """What each head of a group does most on the first text."""
     return _roles(f"{captured.key} {group.shown}", group)
@@ -239,6 +234,16 @@ def measures(
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
 def _measures(key: str, _group: Group) -> "dict[Measure, Float32[np.ndarray, 'layer head']]":
     return measuring.measures(_group)
+
+
+def steps(captured: Captured, group: Group, layer: int, head: int) -> "Steps":
+    """The steps of one head on the first text, as the model computes them."""
+    return _steps(f"{captured.key} {group.shown} {layer} {head}", group, layer, head)
+
+
+@st.cache_resource(max_entries=MAX_STEPS, show_spinner=False)
+def _steps(key: str, _group: Group, _layer: int, _head: int) -> "Steps":
+    return attnviz.derive(_group.call(_layer), _head, _group.row(_layer))
 
 
 def answer(source: Source, shown: str, cut: bool) -> str:
@@ -264,13 +269,6 @@ def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "S
     from attnviz.outputs.similarity import similarity
 
     return similarity(_loaded, _texts, cut=True)
-
-
-def alignment(captured: Captured, target: str) -> "Alignment":
-    """The words of both sides of the first text, with the weights between them."""
-    from attnviz.outputs.alignment import align
-
-    return align(captured.model, captured.capture, target or None)
 
 
 def pyramid(key: str, call: "AttentionCall", head: int, distance: int | None) -> building.Build:

@@ -109,7 +109,8 @@ def one_head(lang: Language, captured: Captured, group: Group) -> HeadsView:
     view, queries, keys = heads(lang, captured, group), group.queries(), group.keys()
     if view.patches is not None or view.layers:
         return view
-    join = cache.joined(captured)
+    tokenizer = captured.model.tokenizer
+    join = "".join if tokenizer is None else tokenizer.convert_tokens_to_string
     return replace(view, words=words(queries, join), key_words=words(keys, join))
 
 
@@ -154,12 +155,17 @@ def sentence(lang: Language, role: "HeadRole") -> str:
 
 
 def steps(
-    lang: Language, group: Group, layer: int, head: int, edits: Sequence[Edit] = ()
+    lang: Language,
+    captured: Captured,
+    group: Group,
+    layer: int,
+    head: int,
+    edits: Sequence[Edit] = (),
 ) -> steps_component.StepsData:
     """Every stage of one head of the first text, after and before what was edited in it."""
-    call = group.call(layer)
-    row, apart = group.row(layer), group.apart(layer)
-    derived = attnviz.derive(call, head, row, edits=edits)
+    call, row, apart = group.call(layer), group.row(layer), group.apart(layer)
+    before = cache.steps(captured, group, layer, head)
+    derived = attnviz.derive(call, head, row, edits=edits, before=before) if edits else before
     queries, keys = token_axes(group, layer=layer)
     long_text = "_long" if call.row_step > 1 else ""
     named = _named(group.keys(0, layer).padding, call.n_query, apart)
@@ -185,7 +191,7 @@ def steps(
         strings=strings(lang, steps_component.STRING_KEYS),
         reach=reach,
         edits=tuple(edits),
-        original=_changed(derived, attnviz.derive(call, head, row)) if edits else (),
+        original=_changed(derived, before) if edits else (),
         turned=derived.turned,
         without_bias=derived.without_bias,
     )

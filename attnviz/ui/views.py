@@ -98,7 +98,9 @@ def steps(lang: Language, captured: cache.Captured, group: Group) -> None:
         edited = state.current().edits
         data = cache.buffer(
             f"{captured.key} {group.shown} steps {lang} {layer} {head} {edited}",
-            lambda: strip.pack_steps(inputs.steps(lang, group, layer, head, edits.parse(edited))),
+            lambda: strip.pack_steps(
+                inputs.steps(lang, captured, group, layer, head, edits.parse(edited))
+            ),
         )
         extent, key = group.extent, state.component_key("steps")
         strip.show_steps(data, extent, key, note(key, extent, redraw="steps"), _edit(key))

@@ -4,6 +4,7 @@ import hashlib
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -94,6 +95,29 @@ def test_the_projected_output_moves_by_the_heads_rows_of_w_o(cap: Capture) -> No
     assert steps.w_o is not None
     moved = (steps.mixed - original.mixed) @ steps.w_o
     assert torch.allclose(steps.projected - original.projected, moved, atol=1e-5)
+
+
+def test_the_other_heads_are_taken_over_and_not_computed_again(
+    cap: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call, edits = cap.call(LAYER), parse("q.2.3=4.5")
+    alone = attnviz.derive(call, HEAD, edits=edits)
+    before = attnviz.derive(call, HEAD)
+    assert alone.projected is not None and before.projected is not None
+    computed = []
+    of_head = type(call.inputs).stages
+    monkeypatch.setattr(
+        type(call.inputs),
+        "stages",
+        lambda self, head, *rest, **more: (
+            computed.append(head) or of_head(self, head, *rest, **more)
+        ),
+    )
+    beside = attnviz.derive(call, HEAD, edits=edits, before=before)
+    for view, wanted in zip(beside.views(), alone.views(), strict=True):
+        assert np.array_equal(view.values, wanted.values), view.stage
+    assert computed == [HEAD]
+    assert not torch.equal(before.concat, beside.concat)
 
 
 def test_a_blocked_cell_gets_no_weight_and_its_row_still_sums_to_one(cap: Capture) -> None:

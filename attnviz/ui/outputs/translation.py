@@ -54,7 +54,9 @@ def _data(lang: Language, captured: Captured, group: Group) -> bytes:
 
 
 def _view(captured: Captured, group: Group, target: str) -> AlignmentView:
-    found = cache.alignment(captured, target)
+    from attnviz.outputs.alignment import align
+
+    found = align(captured.model, captured.capture, target or None)
     given = found.probabilities
     return AlignmentView(
         source=tuple(ShownWord(word.text, word.start, word.special) for word in found.source),

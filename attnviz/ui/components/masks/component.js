@@ -3,7 +3,7 @@
 // All of that stays in the browser: the masks are laid over the scores here, and the server is told when the pointer leaves.
 
 import { parse } from "../shared/buffer.js";
-import { el, fitCanvas, localPoint, oncePerFrame, pixelRatio, setData, setText, watchSize } from "../shared/dom.js";
+import { el, fitCanvas, localPoint, oncePerFrame, pixelRatio, setBusy, setData, setText, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { sequential } from "../shared/colors.js";
@@ -70,7 +70,7 @@ function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   const colours = roleColours(view.theme);
   nodes.top.style.setProperty("--query", colours.query);
   nodes.top.style.setProperty("--key", colours.key);
-  nodes.top.removeAttribute("aria-busy");
+  setBusy(nodes.top, false);
   if (first) view.committer.start(view.selection);
   else view.committer.update(view.selection);
   writeSelection(view.selection);

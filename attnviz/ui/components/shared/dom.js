@@ -55,6 +55,24 @@ export function setData(/** @type {HTMLElement} */ node, /** @type {Record<strin
   }
 }
 
+/** How long an answer may take before the picture fades, and how long it stays faded when none comes. */
+const FADE_AFTER_MS = 300;
+const BUSY_AT_MOST_MS = 8000;
+/** @type {WeakMap<Element, number[]>} */
+const BUSY = new WeakMap();
+
+/** Says that the server is asked, or has answered; `data-faded` comes only when it takes long. */
+export function setBusy(/** @type {HTMLElement} */ node, /** @type {boolean} */ busy) {
+  for (const timer of BUSY.get(node) ?? []) clearTimeout(timer);
+  BUSY.delete(node);
+  if (!busy) {
+    node.removeAttribute("aria-busy");
+    return void node.removeAttribute("data-faded");
+  }
+  node.setAttribute("aria-busy", "true");
+  BUSY.set(node, [setTimeout(() => node.setAttribute("data-faded", "1"), FADE_AFTER_MS), setTimeout(() => setBusy(node, false), BUSY_AT_MOST_MS)]);
+}
+
 /** Device pixels per CSS pixel. */
 export function pixelRatio() {
   return Math.max(1, globalThis.devicePixelRatio || 1);

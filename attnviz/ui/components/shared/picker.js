@@ -2,11 +2,8 @@
 // Layer and head picker for pages where the server has to compute another head: two native selects with
 // buttons for the neighbours. It only says what was asked for; the caller tells the server.
 
-import { el, setText } from "./dom.js";
+import { el, setBusy, setText } from "./dom.js";
 import { fill } from "./fmt.js";
-
-/** How long the picture stays faded when the server does not answer. */
-const BUSY_AT_MOST_MS = 8000;
 
 /**
  * @typedef {{node: HTMLElement, update: (strings: Record<string, string>, size: {n_layers: number, n_heads: number},
@@ -67,8 +64,7 @@ function pickerGroup(name, choose, now) {
  */
 export function askForHead(view, layer, head) {
   view.selection = { ...view.selection, layer, head };
-  view.nodes.top.setAttribute("aria-busy", "true");
-  setTimeout(() => view.nodes.top.removeAttribute("aria-busy"), BUSY_AT_MOST_MS);
+  setBusy(view.nodes.top, true);
   view.committer.update(view.selection);
   view.committer.commit();
 }

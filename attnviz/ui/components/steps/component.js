@@ -4,7 +4,7 @@
 
 import { axisMarks } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
-import { el, localPoint, oncePerFrame, setData, setText, watchSize } from "../shared/dom.js";
+import { el, localPoint, oncePerFrame, setBusy, setData, setText, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { cellAt } from "../shared/matrix.js";
 import { moveBy, roleColours } from "../shared/panel.js";
@@ -12,6 +12,7 @@ import { mounted } from "../shared/mounted.js";
 import { askForHead, makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
+import { paperOf } from "./drawn.js";
 import { EDITABLE, arraysOf, makeEditBar, readEdit, showEditBar } from "./edit.js";
 import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
 import { endPlay, haltPlay, makePlay, playKey, showPlay } from "./play.js";
@@ -76,11 +77,12 @@ function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   Object.assign(view, { header, edited: arrays, theme: theme(view.root), scale: view.selection.scale,
     query: view.selection.query, key: view.selection.key });
   view.arrays = arraysOf(view);
+  view.paper = paperOf(view);
   const colours = roleColours(view.theme);
   nodes.top.style.setProperty("--query", colours.query);
   nodes.top.style.setProperty("--key", colours.key);
   nodes.top.classList.toggle("dark", view.theme.dark);
-  nodes.top.removeAttribute("aria-busy");
+  setBusy(nodes.top, false);
   if (first) view.committer.start(view.selection);
   else view.committer.update(view.selection);
   writeSelection(view.selection);

@@ -2,7 +2,7 @@
 // Changing numbers by hand: the bar that edits the chosen entry, lists what was changed, and says which of the three
 // pictures is shown: edited, original, or the difference. The server computes what follows; here nothing is derived.
 
-import { el, setData, setText } from "../shared/dom.js";
+import { el, setBusy, setData, setText } from "../shared/dom.js";
 import { fill, fmtReal } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { writeParameter } from "../shared/selection.js";
@@ -150,7 +150,7 @@ function send(/** @type {any} */ view, /** @type {Edit[]} */ edits) {
   const number = (/** @type {number} */ value) => (Number.isFinite(value) ? String(Number(value.toPrecision(9))) : value < 0 ? "-inf" : "inf");
   const text = edits.map(({ stage, row, column, value }) => `${stage}.${row}.${column ?? "*"}=${number(value)}`).join(",");
   if (!edits.length) view.mode = "edited";
-  view.nodes.top.setAttribute("aria-busy", "true");
+  setBusy(view.nodes.top, true);
   view.committer.commit();
   writeParameter("edits", text || null);
   view.trigger("edit", text);

@@ -10,6 +10,7 @@ import { cellRect, drawMatrix } from "../shared/matrix.js";
 import { fittingDecimals, frameBox, layoutCells, layoutStrip, markCell, printNumbers, roleColours, rowRect, tagCol, tagRow } from "../shared/panel.js";
 import { fmtReal } from "../shared/fmt.js";
 import { beforeMask } from "./arithmetic.js";
+import { baseIsOld, marksAreOld } from "./drawn.js";
 import { KEY_STAGES, SQUARE_STAGES, marksOf } from "./highlight.js";
 import { placesOf } from "./window.js";
 
@@ -35,21 +36,26 @@ export function scaleOf(info, show) {
   const matrix = show.arrays[info.stage];
   if (show.mode === "difference" && show.edited[`was_${info.stage}`]) {
     const limit = limitOf(matrix) || 1;
-    return { lut: diverging(show.theme.dark), toLevel: (v) => signedLevel(v, limit), low: fmtReal(-limit), high: fmtReal(limit), name: "Δ" };
+    return { ...signedScale(limit, show), name: "Δ" };
   }
   if (info.signed) {
     // masked scores keep the scale of those before the mask, so that the two panels can be compared by eye
     const limit = limitOf(info.stage === "masked" ? (beforeMask(show.arrays) ?? matrix) : matrix);
-    return { lut: diverging(show.theme.dark), toLevel: (v) => signedLevel(v, limit), low: fmtReal(-limit), high: fmtReal(limit), name: "" };
+    return signedScale(limit, show);
   }
   const [low, high] = info.range ?? [0, limitOf(matrix)];
   if (low === 0 && high === 1) {
     const toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, show.scale));
-    return { lut: sequential(show.theme.dark), toLevel, low: "0", high: "1", name: { sqrt: "√", log: "log", linear: "" }[show.scale] };
+    return { lut: sequential(show.theme.dark), toLevel, ends: [low, high], low: "0", high: "1", name: { sqrt: "√", log: "log", linear: "" }[show.scale] };
   }
   const span = high - low || 1;
   const toLevel = (v) => (Number.isFinite(v) ? Math.round(255 * Math.min(1, Math.max(0, (v - low) / span))) : -1);
-  return { lut: sequential(show.theme.dark), toLevel, low: fmtReal(low), high: fmtReal(high), name: "" };
+  return { lut: sequential(show.theme.dark), toLevel, ends: [low, high], low: fmtReal(low), high: fmtReal(high), name: "" };
+}
+
+/** Both directions from 0 to the limit. */
+function signedScale(/** @type {number} */ limit, /** @type {any} */ show) {
+  return { lut: diverging(show.theme.dark), toLevel: (v) => signedLevel(v, limit), ends: [-limit, limit], low: fmtReal(-limit), high: fmtReal(limit), name: "" };
 }
 
 /** The part of a panel that is on show: its rows are queries or keys, its columns keys, or components, all of them. */
@@ -93,11 +99,12 @@ export function squareCell(/** @type {any} */ show) {
   return geom.h / geom.rows;
 }
 
-/** The lower canvas: cells, axes, numbers. */
+/** The lower canvas: cells, axes, numbers; nothing where it shows them already. */
 export function paintBase(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { info, base } = panel, matrix = show.arrays[info.stage], { theme, header } = show;
+  const { info, base } = panel, matrix = show.arrays[info.stage], { theme, header } = show, scale = scaleOf(info, show);
+  if (!baseIsOld(panel, show, scale)) return;
   panel.layout = layoutOf(/** @type {any} */ (base.getContext("2d")), info, show);
-  const { layout } = panel, { geom } = layout, scale = scaleOf(info, show), { rows, cols } = partOf(info.stage, show), whole = !show.shown.part;
+  const { layout } = panel, { geom } = layout, { rows, cols } = partOf(info.stage, show), whole = !show.shown.part;
   const ctx = fitCanvas(base, layout.width, layout.height);
   const blocked = info.stage === "masked" ? Uint8Array.from(matrix.data, (v) => (v === -Infinity ? 1 : 0)) : undefined;
   drawMatrix(ctx, { ...geom, values: matrix.data, stride: matrix.shape[1], rowIndex: whole ? undefined : placesOf(rows), colIndex: whole ? undefined : placesOf(cols),
@@ -154,6 +161,7 @@ function drawNumberedColumns(ctx, geom, info, show) {
 
 /** The upper canvas: what feeds the chosen cell and what it feeds, and the cell under the pointer. */
 export function paintMarks(/** @type {any} */ panel, /** @type {any} */ show) {
+  if (!marksAreOld(panel, show)) return;
   const { info, over, base, layout, from } = panel, { theme, header, query, key } = show, { geom } = layout;
   const ctx = fitCanvas(over, layout.width, layout.height), colours = roleColours(theme);
   const marks = marksOf(info.stage, query, key, header);

@@ -129,14 +129,10 @@ export function drawStrip(/** @type {any} */ view) {
 
 /** Gives headers and badges of one line equal heights, so that the rows of neighbouring matrices line up. */
 function levelLines(/** @type {any} */ view) {
-  for (const line of view.nodes.strip.children) {
-    for (const part of ["header", ".badge"]) {
-      const nodes = [...line.querySelectorAll(`.panel > ${part}`)];
-      for (const node of nodes) node.style.minHeight = "";
-      const most = Math.max(...nodes.map((node) => node.offsetHeight));
-      for (const node of nodes) node.style.minHeight = `${most}px`;
-    }
-  }
+  const rows = [...view.nodes.strip.children].flatMap((line) => ["header", ".badge"].map((part) => [...line.querySelectorAll(`.panel > ${part}`)]));
+  for (const node of rows.flat()) node.style.minHeight = "";
+  const heights = rows.map((nodes) => Math.max(...nodes.map((node) => node.offsetHeight)));  // all read at once: one layout of the page
+  rows.forEach((nodes, i) => { for (const node of nodes) node.style.minHeight = `${heights[i]}px`; });
 }
 
 /** Brings the chosen cell into sight. Returns whether another part is on show now. */
@@ -167,7 +163,8 @@ function writePanel(/** @type {any} */ panel, /** @type {any} */ view) {
   const { info } = panel, { strings, head_slice: slice } = view.header, [rows, cols] = info.shape ?? [];
   const shape = info.shape ? fill(strings.shape, { rows: info.rows, n_rows: rows, cols: info.cols, n_cols: cols }) : "";
   setText(panel.title, info.title);
-  panel.formula.replaceChildren(...subscripted(info.formula));
+  if (panel.wrote !== info.formula) panel.formula.replaceChildren(...subscripted(info.formula));
+  panel.wrote = info.formula;
   setText(panel.shape, shape);
   if (panel.absent) {
     panel.absent.replaceChildren(el("b", {}, strings.absent), el("span", {}, info.absent));

@@ -73,8 +73,9 @@ export function paintMini(/** @type {any} */ panel, /** @type {any} */ show) {
 
 /** Where on the small map the part lies that is on show. */
 export function paintMiniFrame(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { frame, map, geom } = panel.mini, { shown, theme } = show, ctx = fitCanvas(frame, MINI_PX + 2, MINI_PX + 2);
+  const { frame, map, geom } = panel.mini, { shown, theme } = show;
   if (!shown.part) return;
+  const ctx = fitCanvas(frame, MINI_PX + 2, MINI_PX + 2);
   const { query, key } = shown, cw = geom.w / geom.cols, ch = geom.h / geom.rows;
   const box = { x: geom.x + key.from * cw, y: geom.y + query.from * ch, w: key.count * cw, h: query.count * ch };
   frameBox(ctx, box, { colour: theme.text, theme, width: 1.5 });

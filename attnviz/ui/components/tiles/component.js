@@ -5,7 +5,7 @@
 import { axisMarks, isolate } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
 import { drawColourBar, sequential } from "../shared/colors.js";
-import { el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
+import { el, oncePerFrame, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { printed } from "../shared/panel.js";
@@ -75,7 +75,7 @@ function updateTiles(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   if (other) takeAxes(view, header);
   takeSelection(view, first);
   if (other) buildAll(view);
-  view.nodes.top.removeAttribute("aria-busy");
+  setBusy(view.nodes.top, false);
   view.distance = header.distance;
   showFrame(view);
   layoutTiles(view);
