@@ -243,10 +243,17 @@ class Capture:
         return self.tokens_of(batch, call.stack)
 
     def key_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
-        """The tokens along a call's keys: the encoder's where the attention is cross-attention."""
+        """The tokens along a call's keys: another stack's where the attention is cross-attention.
+
+        That is the encoder's; of a model without one, the stack with as many tokens as keys.
+        """
         if call.windows is not None:
             return call.windows.tokens(batch % call.windows.count, call.n_key)
-        return self.tokens_of(batch, "encoder" if call.kind == "cross" else call.stack)
+        if call.kind != "cross" or "encoder" in self.tokens_by_stack:
+            return self.tokens_of(batch, "encoder" if call.kind == "cross" else call.stack)
+        own, others = call.stack, [of for of in self.tokens_by_stack if of != call.stack]
+        fitting = (of for of in (*others, own) if len(self.tokens_of(batch, of)) == call.n_key)
+        return self.tokens_of(batch, next(fitting, own))
 
     @property
     def n_batch(self) -> int:

@@ -36,9 +36,14 @@ def pixel_inputs(lm: LoadedModel, image: object) -> dict[str, Tensor]:
     return {name: of.to(lm.key.device) for name, of in made.items() if isinstance(of, Tensor)}
 
 
-def seen(lm: LoadedModel, image: object) -> UInt8[np.ndarray, "row column rgb"]:
-    """What the model sees of a picture: cropped and resized by its processor, in RGB again."""
-    pixels = pixel_inputs(lm, image)["pixel_values"][0].float().cpu().numpy()
+def seen(lm: LoadedModel, image: object) -> UInt8[np.ndarray, "row column rgb"] | None:
+    """What the model sees of a picture: cropped and resized by its processor, in RGB again.
+
+    None where that is several pictures, or rows of patches."""
+    made = pixel_inputs(lm, image)["pixel_values"]
+    if made.dim() != 4:
+        return None
+    pixels = made[0].float().cpu().numpy()
     shown = np.moveaxis(pixels, 0, -1)
     processor = lm.processor
     if getattr(processor, "do_normalize", False):

@@ -159,6 +159,12 @@ def _encode(
         verbose=False,
     )
     length = int(encoded["attention_mask"].sum(dim=1).max())
+    require_length(lm, length)
+    return encoded
+
+
+def require_length(lm: LoadedModel, length: int) -> None:
+    """Raise `TooLarge` for more tokens than the model takes."""
     if length > lm.max_tokens:
         raise TooLarge(
             f"the text has {length} tokens and {lm.name} takes at most {lm.max_tokens};"
@@ -168,7 +174,6 @@ def _encode(
             limit=lm.max_tokens,
             unit="tokens",
         )
-    return encoded
 
 
 def _plan_target(

@@ -26,10 +26,11 @@ from attnviz.capture.plan import (
     plan_text,
 )
 from attnviz.capture.record import record, row_step
+from attnviz.capture.text_image import plan_text_image
 from attnviz.capture.windows import with_windows
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
-from attnviz.types import Stack
+from attnviz.types import Stack, Tokens, named_tokens
 
 Text = str | Sequence[str]
 
@@ -50,8 +51,8 @@ def capture(
     """Run the model once and keep every attention call.
 
     Give one of: a text, or several as one padded batch (`text_pair` adds a second sentence to each,
-    `target` is what an encoder-decoder is to have written); a picture, or a list of several; or
-    `inputs` that are ready.
+    `target` is what an encoder-decoder is to have written); a picture, or a list of several; a text
+    and a picture, for a model that reads both; or `inputs` that are ready.
     A model that comes with inputs of its own (`lm.example`) may be given nothing.
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
     the beginning of a text that is too long. `store` halves what is kept, `offload` keeps it in
@@ -102,10 +103,12 @@ def _plan(
     ]
     if not given and lm.example is not None:
         return plan_example(lm.example)
+    if given == ["text", "image"]:
+        return plan_text_image(lm, text, image, cut=cut)
     if len(given) != 1:
         raise BadInput(
             f"capture() was given {' and '.join(given) or 'nothing'}; give one of text, image,"
-            " inputs",
+            " inputs, or text and image to a model that reads both",
             code="what_to_capture",
             found=", ".join(given),
         )
@@ -173,9 +176,18 @@ def _all_tokens(
         tokens[stack] = id_tokens(lm, ids, attended)
     for call in calls:
         if call.kind == "self" and call.stack not in tokens and tokens.get(None) is None:
-            grid = images.fitting_grid(call.n_query, _patch_grid(lm, plan))
-            tokens[call.stack] = (images.patch_tokens(call.n_query, grid),) * call.n_batch
+            named = _patches if call.stack == "vision" or "text" not in tokens else _numbers
+            tokens[call.stack] = (named(lm, plan, call.n_query),) * call.n_batch
     return tokens
+
+
+def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
+    return images.patch_tokens(n_token, images.fitting_grid(n_token, _patch_grid(lm, plan)))
+
+
+def _numbers(_lm: LoadedModel, _plan: Plan, n_token: int) -> Tokens:
+    """Names for tokens of which only their number is known: learned queries, text with patches."""
+    return named_tokens(tuple(map(str, range(n_token))))
 
 
 def _n_written(plan: Plan, tokens: TokensByStack) -> int:
@@ -191,7 +203,8 @@ def _grid_of(
     """The grid of patches that a picture's tokens form; None without a picture."""
     if "pixel_values" not in plan.inputs:
         return None
-    grid, n_token = _patch_grid(lm, plan), len(next(iter(tokens.values()))[0])
+    seen = tokens.get("vision") or next(iter(tokens.values()))
+    grid, n_token = _patch_grid(lm, plan), len(seen[0])
     if grid is not None and any(call.windows is not None for call in calls):
         return grid
     return images.fitting_grid(n_token, grid)

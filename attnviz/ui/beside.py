@@ -56,13 +56,15 @@ def captured(lang: Language, side: Side) -> cache.Captured | None:
     loaded = frame.load(lang, source, side.model)
     if loaded.kind == "module":
         return cache.captured(source, cache.Request())
-    if loaded.kind == "vision":
+    if loaded.kind in frame.PICTURED:
         image = state.picture(side.image)
         if image is None:
             st.info(text(lang, "empty.picture_body"))
             return None
         with st.spinner(text(lang, "wait.picture")):
-            return cache.captured(source, cache.Request(picture=pictures.digest(image)), image)
+            texts = (side.text,) if loaded.kind == "text-image" else ()
+            request = cache.Request(texts, state.current().cut, picture=pictures.digest(image))
+            return cache.captured(source, request, image)
     with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
         return cache.captured(source, _request(source, side, loaded.kind))
 
@@ -109,7 +111,7 @@ def swap() -> None:
 def _named(side: Side) -> str:
     """The picture of a side, where its model reads pictures."""
     card = state.card(side.model)
-    return side.image if card is not None and card.kind == "vision" else ""
+    return side.image if card is not None and card.kind in frame.PICTURED else ""
 
 
 def copy() -> None:

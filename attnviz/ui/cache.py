@@ -188,7 +188,9 @@ def _run(
     if image is not None:
         from attnviz.capture.images import seen
 
-        capture, picture = attnviz.capture(loaded, image=image), seen(loaded, image)
+        texts = request.texts or None
+        capture = attnviz.capture(loaded, texts, image=image, cut=request.cut)
+        picture = seen(loaded, image)
     else:
         picture = None
         capture = attnviz.capture(

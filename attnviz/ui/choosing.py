@@ -13,7 +13,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
 from attnviz.ui import beside, cache, controls, examples, pictures, state
 from attnviz.ui.beside import SAME, Side
-from attnviz.ui.frame import TEXTLESS, plain
+from attnviz.ui.frame import PICTURED, TEXTLESS, plain
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.sources import label
 
@@ -39,10 +39,10 @@ def right(lang: Language, side: Side) -> None:
     _model(lang)
     card = state.card(side.model)
     kind: ModelKind = "encoder" if card is None else card.kind
-    if kind == "vision":
-        _picture(lang, side)
-    elif kind != "module":
+    if kind not in TEXTLESS:
         _text(lang, side)
+    if kind in PICTURED:
+        _picture(lang, side)
 
 
 def _model(lang: Language) -> None:

@@ -13,7 +13,7 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui import cache, examples, numbers, picking, reading, sampling, state, windowed
-from attnviz.ui.frame import TEXTLESS, WRITING, plain, text_label
+from attnviz.ui.frame import PICTURED, TEXTLESS, WRITING, plain, text_label
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.sources import label
 
@@ -38,7 +38,9 @@ def sidebar(lang: Language, pages: Sequence[StreamlitPage], with_model: bool) ->
 
 def _input(lang: Language) -> None:
     card = state.card(state.current().model)
-    if card is not None and card.kind == "vision":
+    if card is not None and card.kind in PICTURED:
+        if card.kind == "text-image":
+            _text(lang)
         picking.picture(lang)
     elif card is not None and card.kind == "module":
         st.markdown(text(lang, f"model.{card.name}.input"))
@@ -103,7 +105,7 @@ def _take_example(known: Mapping[str, str]) -> None:
 def second_text(lang: Language) -> None:
     """The box for the second sentence of a batch, where the model reads sentences."""
     card = state.card(state.current().model)
-    if card is not None and card.kind in TEXTLESS:
+    if card is not None and card.kind in (*TEXTLESS, *PICTURED):
         return
     st.text_input(
         text(lang, "sidebar.text2"),

@@ -39,7 +39,8 @@ MODEL_ERRORS = (
 )
 # what letting it write nothing mends
 WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
-UNREADABLE: tuple[ModelKind, ...] = ("speech", "text-image")
+UNREADABLE: tuple[ModelKind, ...] = ("speech",)
+PICTURED: tuple[ModelKind, ...] = ("vision", "text-image")
 WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
 TEXTLESS: tuple[ModelKind, ...] = ("vision", "module")
 MAX_SHOWN_CHARS = 120
@@ -71,8 +72,8 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
         return None
     source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
     loaded = load(lang, source, view.model)
-    if loaded.kind == "vision":
-        return _pictured(lang, source)
+    if loaded.kind in PICTURED:
+        return _pictured(lang, source, reading if loaded.kind == "text-image" else None)
     if loaded.kind == "module":
         return cache.captured(source, cache.Request())
     if reading is None:
@@ -90,16 +91,21 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
     return found
 
 
-def _pictured(lang: Language, source: sources.Source) -> cache.Captured | None:
-    """The capture of the chosen picture; None after saying that it has to be chosen again."""
+def _pictured(lang: Language, source: sources.Source, reading: str | None) -> cache.Captured | None:
+    """The capture of the chosen picture, with a text where the model reads one beside it; None
+    after saying that the picture has to be chosen again."""
     image = state.picture()
     if image is None:
         st.subheader(text(lang, "empty.picture_title"))
         st.markdown(text(lang, "empty.picture_body"))
         return None
-    request = cache.Request(picture=pictures.digest(image))
+    texts = () if reading is None else (reading,)
+    request = cache.Request(texts, state.current().cut, picture=pictures.digest(image))
     with st.spinner(text(lang, "wait.picture")):
-        return cache.captured(source, request, image)
+        found = cache.captured(source, request, image)
+    if texts:
+        _notices(lang, found)
+    return found
 
 
 def _request(texts: tuple[str, ...], kind: ModelKind) -> cache.Request:

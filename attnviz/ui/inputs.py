@@ -123,6 +123,7 @@ def patches(captured: Captured, group: Group) -> Patches | None:
         return Patches(side, side, first=0, picture=captured.picture) if side else None
     if (
         group.uneven
+        or group.stack not in (None, "vision")
         or captured.picture is None
         or grid is None
         or group.cross

@@ -10,6 +10,11 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertForSequenceClassification,
+    BlipConfig,
+    BlipForConditionalGeneration,
+    CLIPConfig,
+    CLIPModel,
+    CLIPVisionConfig,
     DebertaV2Config,
     DebertaV2ForMaskedLM,
     Gemma2Config,
@@ -18,10 +23,14 @@ from transformers import (
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
+    LlavaConfig,
+    LlavaForConditionalGeneration,
     MarianConfig,
     MarianMTModel,
     PreTrainedModel,
     PreTrainedTokenizerFast,
+    SiglipConfig,
+    SiglipModel,
     SwinConfig,
     SwinForImageClassification,
     Swinv2Config,
@@ -39,6 +48,7 @@ FORM_LABELS = dict(
     enumerate(f"{c} {f}" for f in ("circle", "square") for c in ("red", "blue", "green"))
 )
 VISION = {"vit": 12, "forms": 24, "swin": 32, "swinv2": 24}
+BOTH = {"clip": 24, "siglip": 24, "blip": 24, "llava": 24}
 
 
 LONG = 16_384  # how many positions the model named "long" has
@@ -94,6 +104,29 @@ def _windowed() -> dict[str, Callable[[], PreTrainedModel]]:
         "swin": lambda: SwinForImageClassification(SwinConfig(**shape, **layers, image_size=32)),
         "swinv2": lambda: Swinv2ForImageClassification(
             Swinv2Config(**shape, **layers, image_size=24)
+        ),
+    }
+
+
+def _text_and_picture(shape: dict[str, int]) -> dict[str, Callable[[], PreTrainedModel]]:
+    """Two towers; a text that looks across at a picture; a picture read as part of the text."""
+    text = {**shape, "intermediate_size": 20, "vocab_size": VOCAB, "max_position_embeddings": 32}
+    text |= {"pad_token_id": 0, "bos_token_id": 4, "eos_token_id": 5, "sep_token_id": 3}
+    sees = {**shape, "intermediate_size": 20, "image_size": 24, "patch_size": 6}
+    return {
+        "clip": lambda: CLIPModel(
+            CLIPConfig(text_config=text, vision_config=sees, projection_dim=16)
+        ),
+        "siglip": lambda: SiglipModel(SiglipConfig(text_config=text, vision_config=sees)),
+        "blip": lambda: BlipForConditionalGeneration(
+            BlipConfig(text_config=text | {"encoder_hidden_size": 24}, vision_config=sees)
+        ),
+        "llava": lambda: LlavaForConditionalGeneration(
+            LlavaConfig(
+                text_config=LlamaConfig(**text, num_key_value_heads=3),
+                vision_config=CLIPVisionConfig(**sees),
+                image_token_index=WORDS.index("[UNK]"),
+            )
         ),
     }
 
@@ -175,6 +208,7 @@ def model(name: str) -> PreTrainedModel:
         ),
         **_classifiers(shape, vocabulary),
         **_windowed(),
+        **_text_and_picture(shape),
     }
     found = made[name]().eval()
     with torch.no_grad():
@@ -188,10 +222,11 @@ def save(folder: Path, name: str) -> Path:
     """The model's folder: config, safetensors, and what prepares its inputs."""
     of = model(name)
     of.save_pretrained(folder)
-    if name in VISION:
-        side = VISION[name]
+    if name in VISION | BOTH:
+        side = (VISION | BOTH)[name]
         ViTImageProcessor(size={"height": side, "width": side}).save_pretrained(folder)
-        return folder
+        if name in VISION:
+            return folder
     kind = (
         "encoder"
         if name in ("bert", "deberta", "verdict", "topics")

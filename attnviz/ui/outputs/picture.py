@@ -15,6 +15,8 @@ from attnviz.ui.components import patches
 def fits(captured: Captured) -> bool:
     """Whether tokens are patches of a picture."""
     group = captured.groups[0]
+    if captured.model.kind != "vision":
+        return False
     return not group.uneven and inputs.patches(captured, group) is not None
 
 

@@ -1,0 +1,111 @@
+"""A text together with a picture: what goes into models that read both.
+
+In: a model, one text and one picture. Out: a `Plan` with the inputs of both. A model with two
+towers takes them side by side. One that reads a picture as part of its text has a token that stands
+for a piece of it: the model is asked how many pieces the picture has, and as many of that token
+stand after the tokens that begin a text, or where the text names it itself (Liu et al. 2023,
+"LLaVA").
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.capture import images
+from attnviz.capture.plan import Plan, plan_text, require_length
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+from attnviz.types import Tokens
+
+PLACEHOLDERS = ("image_token_id", "image_token_index")
+
+
+def plan_text_image(lm: LoadedModel, text: object, image: object, *, cut: bool) -> Plan:
+    """The plan for a text and a picture; `BadInput` for a model that does not read both."""
+    if lm.kind != "text-image":
+        raise BadInput(
+            f"{lm.name} is a {lm.kind} model: it does not read text and image together; give"
+            " one of them",
+            code="not_both",
+            name=lm.name,
+            kind=lm.kind,
+        )
+    pixels = images.pixel_inputs(lm, image)
+    plan = plan_text(lm, text, None, None, generates=False, cut=cut)
+    (rows,) = plan.tokens.values()
+    if len(rows) != 1 or len(pixels.get("pixel_values", [])) < 1:
+        raise BadInput(
+            f"text has {len(rows)} entries; give one text with one picture",
+            code="one_text_one_picture",
+            found=len(rows),
+        )
+    token = _placeholder(lm)
+    inputs = plan.inputs
+    if token is not None:
+        inputs, row = _with_pieces(lm, inputs, rows[0], pixels, token)
+        rows = (row,)
+    known = inspect.signature(type(lm.model).forward).parameters
+    kept = {name: of for name, of in (inputs | pixels).items() if name in known}
+    return Plan(kept, {"text": rows})
+
+
+def _placeholder(lm: LoadedModel) -> int | None:
+    """The token that stands for a piece of a picture; None where the text has no such token."""
+    config = getattr(lm.model, "config", None)
+    found = [getattr(config, name, None) for name in PLACEHOLDERS]
+    known = next((token for token in found if isinstance(token, int)), None)
+    return known if hasattr(lm.model, "get_image_features") else None
+
+
+def _with_pieces(
+    lm: LoadedModel, inputs: dict[str, Tensor], row: Tokens, pixels: dict[str, Tensor], token: int
+) -> tuple[dict[str, Tensor], Tokens]:
+    """The text's inputs and tokens with the pieces of the picture in them."""
+    count = _n_pieces(lm, pixels)
+    ids = row.ids.tolist()
+    named = token in ids
+    leading = next((at for at, special in enumerate(row.special) if not special), len(ids))
+    start = ids.index(token) if named else leading
+    stop = start + named
+    require_length(lm, len(ids) - named + count)
+    made = np.array([*ids[:start], *[token] * count, *ids[stop:]], dtype=np.int64)
+    tensor = torch.from_numpy(made)[None].to(lm.key.device)
+    here = (tensor == token).long()
+    given = {"input_ids": tensor, "attention_mask": torch.ones_like(tensor)}
+    return given | {"mm_token_type_ids": here}, _row_with_pieces(row, made, start, stop, count)
+
+
+def _row_with_pieces(row: Tokens, ids: np.ndarray, start: int, stop: int, count: int) -> Tokens:
+    side = int(np.sqrt(count))
+    square = side * side == count
+    labels = tuple(f"r{at // side}c{at % side}" if square else f"[{at}]" for at in range(count))
+
+    def inside(own: tuple, new: tuple) -> tuple:  # type: ignore[type-arg]
+        return own[:start] + new + own[stop:]
+
+    nothing = np.zeros(count, dtype=np.bool_)
+    return replace(
+        row,
+        ids=ids,
+        pieces=inside(row.pieces, labels),
+        labels=inside(row.labels, labels),
+        offsets=inside(row.offsets, ((0, 0),) * count),
+        special=np.concatenate([row.special[:start], nothing, row.special[stop:]]),
+        padding=np.zeros(len(ids), dtype=np.bool_),
+    )
+
+
+def _n_pieces(lm: LoadedModel, pixels: dict[str, Tensor]) -> int:
+    """How many pieces the model makes of the picture: it is asked."""
+    ask: Callable[..., object] = lm.model.get_image_features  # type: ignore[assignment]
+    known = inspect.signature(ask).parameters
+    given = {name: of for name, of in pixels.items() if name in known}
+    with lm.lock, torch.no_grad():
+        found = ask(**given)
+    features: Tensor | Iterable[Tensor] = getattr(found, "pooler_output", found)
+    parts = [features] if isinstance(features, Tensor) else list(features)
+    return sum(part.numel() // part.shape[-1] for part in parts)

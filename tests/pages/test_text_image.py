@@ -1,0 +1,113 @@
+"""Models that read a text and a picture: both in the sidebar, a choice of stacks, every page."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n
+from attnviz.errors import BadInput
+from attnviz.ui import pictures, state
+from tests.pages.conftest import Visit, parameters, sent
+
+KEY = state.widget_key
+TEXT = "the cat sat on a mat"
+Tiny = Callable[[str], str]
+PAGES = ("overview", "head", "steps", "masks")
+STACKS = {
+    "clip": ["vision_self", "text_self"],
+    "siglip": ["vision_self", "vision_cross", "text_self"],
+    "blip": ["vision_self", "text_self", "text_cross"],
+    "llava": ["vision_self", "text_self"],
+}
+
+
+@pytest.mark.parametrize("model", list(STACKS))
+def test_both_are_read_and_stacks_are_chosen(visit: Visit, tiny: Tiny, model: str) -> None:
+    app = visit("overview", text=TEXT, model=tiny(model), image="landscape")
+    assert not app.error
+    assert app.sidebar.text_area and app.sidebar.selectbox(KEY("image.en")).value == "landscape"
+    (control,) = app.get("button_group")
+    names = [i18n.text("en", f"attention.{name}") for name in STACKS[model]]
+    assert [option.content for option in control.proto.options] == names
+    assert sent(app)[0]["n_layers"] == 2
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("stack", ["vision", "text"])
+def test_each_page_shows_each_stack(visit: Visit, tiny: Tiny, page: str, stack: str) -> None:
+    app = visit(page, text=TEXT, model=tiny("clip"), image="stripes", stack=stack)
+    assert not app.error
+    header, arrays = sent(app)
+    labels = header["tokens"][0] if page == "masks" else header["tokens"]
+    assert labels == TEXT.split() if stack == "text" else labels[:2] == ["[CLS]", "r0c0"]
+    assert parameters(app)["image"] == "stripes"
+    if page == "head":
+        assert (header["patches"] is not None) == (stack == "vision")
+        cap = attnviz.capture(attnviz.load(tiny("clip")), TEXT, image=pictures.drawn("stripes"))
+        own = np.stack([cap.weights(layer, stack=stack) for layer in (0, 1)])
+        shown = np.sqrt((arrays["weights"].astype(np.float64) / 65535) ** 2)
+        assert np.abs(shown - np.sqrt(own)).max() <= 0.5 / 65535 + 1e-6
+
+
+def test_a_text_looks_across_at_a_picture(visit: Visit, tiny: Tiny) -> None:
+    app = visit("head", text=TEXT, model=tiny("blip"), stack="text", kind="cross")
+    assert not app.error
+    header, _ = sent(app)
+    assert header["tokens"] == TEXT.split()
+    assert header["key_tokens"][:2] == ["[CLS]", "r0c0"] and len(header["key_tokens"]) == 17
+    assert header["cross"] == 1 and header["patches"] is None
+
+
+def test_a_picture_stands_in_the_text(visit: Visit, tiny: Tiny) -> None:
+    app = visit("steps", text=TEXT, model=tiny("llava"), stack="text")
+    assert not app.error
+    header, arrays = sent(app)
+    assert header["tokens"][:2] == ["r0c0", "r0c1"]
+    assert header["tokens"][16:] == TEXT.split()
+    n = len(header["tokens"])
+    assert (arrays["blocked"] == np.triu(np.full((n, n), 2), 1)).all()  # what is to come
+
+
+def test_a_picture_stands_where_the_text_names_it(tiny: Tiny) -> None:
+    lm = attnviz.load(tiny("llava"))
+    cap = attnviz.capture(lm, "the cat [UNK] sat", image=pictures.drawn("shapes"))
+    labels = cap.tokens_of(stack="text").labels
+    assert labels[:3] == ("the", "cat", "r0c0") and labels[18:] == ("sat",)
+    assert max(cap.verify().values()) <= 1e-4
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_text_and_a_picture_are_asked_for(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
+    app = visit("overview", lang=lang, text=TEXT, model=tiny("clip"), image="own")
+    assert not app.error
+    assert app.subheader[0].value == i18n.text(lang, "empty.picture_title")
+    app.sidebar.text_area[0].set_value(" ").run()
+    assert app.subheader[0].value == i18n.text(lang, "empty.title")
+
+
+def test_a_text_that_is_too_long_is_cut(visit: Visit, tiny: Tiny) -> None:
+    app = visit("overview", text="the cat " * 40, model=tiny("clip"))
+    said = i18n.text("en", "error.too_many_tokens", found=80, limit=32)
+    assert [each.value for each in app.error] == [said]
+    app.button(KEY("way_out.too_many_tokens")).click().run()
+    assert not app.error
+
+
+@pytest.mark.parametrize("page", ["compare", "output"])
+def test_the_other_pages_take_both(visit: Visit, tiny: Tiny, page: str) -> None:
+    app = visit(page, text=TEXT, model=tiny("clip"), stack="text")
+    assert not app.error
+
+
+def test_a_text_model_takes_no_picture() -> None:
+    with pytest.raises(BadInput) as raised:
+        attnviz.capture(attnviz.load("minilm"), "cat", image=pictures.drawn("shapes"))
+    assert raised.value.code == "not_both"
+
+
+def test_one_text_goes_with_one_picture(tiny: Tiny) -> None:
+    with pytest.raises(BadInput) as raised:
+        attnviz.capture(attnviz.load(tiny("clip")), ["cat", "dog"], image=pictures.drawn("shapes"))
+    assert raised.value.code == "one_text_one_picture"
