@@ -8,8 +8,9 @@ stand after the tokens that begin a text, or where the text names it itself (Liu
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -106,6 +107,6 @@ def _n_pieces(lm: LoadedModel, pixels: dict[str, Tensor]) -> int:
     given = {name: of for name, of in pixels.items() if name in known}
     with lm.lock, torch.no_grad():
         found = ask(**given)
-    features: Tensor | Iterable[Tensor] = getattr(found, "pooler_output", found)
+    features: Any = getattr(found, "pooler_output", found)
     parts = [features] if isinstance(features, Tensor) else list(features)
     return sum(part.numel() // part.shape[-1] for part in parts)
