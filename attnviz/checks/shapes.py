@@ -3,9 +3,12 @@
 In: the loaded model. Out: how often form and colour are right on scenes of two to five things,
 from seeds that training never used, and the head whose [CLS] rests most on the thing asked for.
 Its measure: the share of [CLS]'s weight on patches, each patch counted as far as the thing covers
-it, over the share of the picture that the thing covers; 1 means no preference. The head is chosen
-on other scenes than it is measured on.
+it, over the share of the picture that the thing covers; 1 means no preference. Large things lie in
+the middle, and so does a head's habit: the second baseline is what the same weights give to the
+places of the other scenes' things. The head is chosen on other scenes than it is measured on.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -24,12 +27,26 @@ CASES, CHOOSING = range(8_000_000, 8_001_000), range(8_100_000, 8_100_030)
 N_LOOKED_AT, BATCH = 200, 100
 
 
+@dataclass(frozen=True)
+class Looker:
+    """The head whose [CLS] rests most on the thing asked for, by mean shares of its weight.
+
+    `own` lies on the thing, `elsewhere` on the places of other scenes' things; `area` is covered.
+    """
+
+    head: HeadId
+    own: float
+    elsewhere: float
+    area: float
+
+
 def check(lm: LoadedModel) -> tuple[Figure, ...]:
     """Forms and colours named right, and how much the best head prefers the thing asked for."""
     scenes = [sample(seed) for seed in CASES]
     named, truth = answers(lm, scenes), np.array([scene.label_id for scene in scenes])
     n_colours, n = len(COLOURS), len(scenes)
-    head, mass, area = looker(lm)
+    found = looker(lm)
+    weight, over_habit = "[CLS] weight on the thing over", found.own / found.elsewhere
     return (
         Figure(
             "forms named right", _share(named // n_colours == truth // n_colours), 0.97, cases=n
@@ -38,15 +55,19 @@ def check(lm: LoadedModel) -> tuple[Figure, ...]:
             "colours named right", _share(named % n_colours == truth % n_colours), 0.97, cases=n
         ),
         Figure("form and colour both right", _share(named == truth), 0.95, cases=n),
+        Figure(f"{weight} its area, {found.head}", found.own / found.area, 2.0, cases=N_LOOKED_AT),
         Figure(
-            f"[CLS] weight on the thing over its area, {head}", mass / area, 2.0, cases=N_LOOKED_AT
+            f"{weight} that on other pictures' things, {found.head}",
+            over_habit,
+            1.5,
+            cases=N_LOOKED_AT,
         ),
     )
 
 
 def describe(lm: LoadedModel) -> Description:
     """The rest of the card."""
-    head, mass, area = looker(lm)
+    found = looker(lm)
     return Description(
         what="a vision transformer that names the largest thing of a picture: its form and colour",
         data=(
@@ -56,10 +77,11 @@ def describe(lm: LoadedModel) -> Description:
         languages=(),
         heads=(
             HeadNote(
-                str(head),
-                "[CLS] rests on the largest thing; chance is the thing's share of the picture",
-                round(mass, 3),
-                round(area, 3),
+                str(found.head),
+                "[CLS] rests on the largest thing; chance is the thing's share of the picture,"
+                f" the places of other pictures' things get {found.elsewhere:.3f}",
+                round(found.own, 3),
+                round(found.area, 3),
             ),
         ),
         limits=(
@@ -84,8 +106,8 @@ def recorded(lm: LoadedModel, scenes: list[Scene]) -> Capture:
     return capture(lm, image=[scene.picture() for scene in scenes])
 
 
-def looker(lm: LoadedModel) -> tuple[HeadId, float, float]:
-    """The head whose [CLS] rests most on the thing asked for, its weight there, and the area."""
+def looker(lm: LoadedModel) -> Looker:
+    """The head whose [CLS] rests most on the thing asked for, beside both baselines."""
     scenes = [sample(seed) for seed in CHOOSING]
     cap = recorded(lm, scenes)
     each = [mass_on(scene, cap.all_weights(batch=row)) for row, scene in enumerate(scenes)]
@@ -94,11 +116,19 @@ def looker(lm: LoadedModel) -> tuple[HeadId, float, float]:
     head = HeadId(int(layer), int(number))
     scenes = [sample(seed) for seed in CASES[:N_LOOKED_AT]]
     cap = recorded(lm, scenes)
-    mass = [
-        mass_on(scene, cap.weights(head.layer, head.head, batch=row))
-        for row, scene in enumerate(scenes)
-    ]
-    return head, float(np.mean(mass)), float(np.mean([scene.cover().mean() for scene in scenes]))
+    weights = [cap.weights(head.layer, head.head, batch=row) for row in range(len(scenes))]
+    own, elsewhere = on_things(scenes, weights)
+    return Looker(head, own, elsewhere, float(np.mean([each.cover().mean() for each in scenes])))
+
+
+def on_things(
+    scenes: list[Scene], weights: list[Float32[np.ndarray, "query key"]]
+) -> tuple[float, float]:
+    """The mean share of [CLS]'s weight on the scene's own thing, and on those of the others."""
+    mass = np.array([[float(mass_on(each, of)) for each in scenes] for of in weights])
+    own = np.diag(mass)
+    others = (mass.sum(axis=1) - own) / (len(scenes) - 1)
+    return float(own.mean()), float(others.mean())
 
 
 def mass_on(
