@@ -34,7 +34,7 @@ class HeadNote:
 
 @dataclass(frozen=True)
 class Training:
-    """How a model was made: wall minutes on so many threads."""
+    """How a model was made: minutes on so many threads, of a machine that does nothing else."""
 
     seed: int
     steps: int

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnviz.data.french_clauses import AM, WAS, clause, drilled, what
-from attnviz.data.french_nouns import Phrase, name, noun_phrase, plain
+from attnviz.data.french_nouns import Phrase, name, noun_phrase, plain, rare_phrase
 from attnviz.data.french_objects import place
 from attnviz.data.french_spelling import (
     LETTER,
@@ -76,10 +76,10 @@ def draw(rng: random.Random, *, held: bool = False) -> Pair:
 
 
 def drill(rng: random.Random) -> Pair:
-    """A short sentence for training only, in which rare forms of the verbs are frequent."""
+    """A short sentence for training only, in which rare forms of words are frequent."""
     while True:
-        found = drilled(rng)
-        pair = assembled(found.english, found.french, ".", capital=True)
+        found = rare_phrase(rng) if rng.random() < 0.12 else drilled(rng)
+        pair = assembled(found.english, found.french, rng.choice((*"....!", "")), capital=True)
         if not held_out(pair.english):
             return pair
 

@@ -17,6 +17,7 @@ from attnviz.data.french_nouns import (
     adjective_of,
     noun_phrase,
     phrase,
+    rare_phrase,
 )
 from attnviz.data.french_objects import Choice, Predicate, object_pronoun, place, predicate_of
 from attnviz.data.french_spelling import Word, said
@@ -137,9 +138,12 @@ def _with_relative(rng: random.Random, about: Phrase) -> Phrase:
 
 
 def drilled(rng: random.Random) -> Clause:
-    """A short clause, each verb as likely as another, with forms that are rare elsewhere."""
+    """A short clause, each verb as likely as another, with forms and subjects rare elsewhere."""
     verb = rng.choice([verb for some in lexicon().verbs.values() for verb in some])
-    about = pronoun(rng) if rng.random() < 0.75 else noun_phrase(rng, "subject", LIVING)
+    draw = rng.random()
+    about = pronoun(rng) if draw < 0.45 else noun_phrase(rng, "subject", LIVING)
+    if draw >= 0.6:
+        about = rare_phrase(rng)
     tense = rng.choice(("past", "past", "past", "future", "future", "present"))
     choice = Choice(tense, rng.random() < 0.15, False)
     if verb.past == verb.english and about.person != 2 and not choice.negative:

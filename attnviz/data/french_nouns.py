@@ -119,6 +119,23 @@ def noun_phrase(rng: random.Random, role: Role, kinds: Sequence[str] = ALL_KINDS
     return plain(rng, role, kinds)
 
 
+def rare_phrase(rng: random.Random) -> Phrase:
+    """A subject that is rare elsewhere: a noun without article, an invented word, or a name."""
+    draw = rng.random()
+    if draw < 0.08:
+        return name(rng)
+    if draw < 0.45:
+        word = invented(rng)
+        while draw < 0.3 and not elides(word):
+            word = invented(rng)
+        noun = Noun(word, word + "s", word, word + "s", False, rng.choice(["animal", "thing"]))
+        plural = draw >= 0.3
+        return phrase(rng, "subject", "b" if plural else "t", noun, plural, [], False)
+    noun = rng.choice(lexicon().nouns[rng.choice(ALL_KINDS)])
+    adjectives = _adjectives(rng, noun)[0][: rng.randint(0, 1)]
+    return phrase(rng, "subject", "b", noun, bool(noun.plural), adjectives, False)
+
+
 def name(rng: random.Random) -> Phrase:
     """A person's name, copied; one that is invented counts as masculine."""
     words, draw = lexicon(), rng.random()

@@ -118,7 +118,7 @@ TRANSLATOR = _embedded(
     size=(2, 4, 1_677_952, 3.2),
     seed=7,
     description="translates simple English into French, word by word in another order",
-    sha256="f56f80d46b9ec6fad4eb308a384ceb3c9626b003847709eb3d6d12f33c6a9ad0",
+    sha256="d7c879a3283ff7e48df67ce1413e9169b9df39db8f320f7dc9478515ebe0bde3",
 )
 
 DATES = _embedded(

@@ -18,9 +18,9 @@ from attnviz.data import french
 from attnviz.data.french_words import french_forms, known_words
 from scripts.train import seq2seq, trainer
 
-SEED, STEPS = 7, 15_000
+SEED, STEPS = 7, 23_000
 # where the learning rate is raised again, to this share; the last two ends are averaged
-AGAIN = ((7500, 0.4), (11_100, 0.5))
+AGAIN = ((7500, 0.4), (11_100, 0.5), (15_000, 0.5), (19_000, 0.4))
 POOL, DRILLS, BATCH = 144, 48, 64
 VOCABULARY_FROM = 100_000
 
