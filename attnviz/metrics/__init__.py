@@ -18,6 +18,7 @@ from attnviz.types import Tokens
 Pattern = Literal["previous", "next", "self", "first", "separator", "same"]
 Role = Literal["previous", "next", "self", "first", "separator", "same", "spread"]
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+OFFSETS: dict[Pattern, int] = {"previous": -1, "next": 1, "self": 0}
 RESTING: tuple[Role, ...] = ("first", "separator")
 
 # a pattern names a head when it holds this share of the mass, this many times the uniform share,
@@ -63,23 +64,25 @@ def scores(
     tokens: Tokens,
     keys: Tokens | None = None,
     answering: Bool[np.ndarray, "#query key"] | None = None,
+    of: Bool[np.ndarray, "key"] | None = None,
 ) -> Scores:
     """The table head × pattern of an array of weights.
 
     `keys` are the tokens along the keys where they are others than the queries'. `answering` marks
     the keys among which uniform attention, the baseline, would spread its mass: every token but
-    padding unless told otherwise.
+    padding unless told otherwise. `of` marks keys whose mass counts as the whole, instead of all.
     """
     others = tokens if keys is None else keys
     among = ~others.padding[None, :] if answering is None else answering
     uniform = _uniform(np.broadcast_to(among, (len(tokens), len(others))))
     words = asking(tokens)
+    whole = None if of is None else _whole(weights, of)
     fractions, baselines, coverage = [], [], []
     for pattern in PATTERNS:
         keys_of = pattern_keys(pattern, tokens, keys) & among
         rows = words & keys_of.any(axis=1)
         coverage.append(rows.sum() / max(words.sum(), 1))
-        fractions.append(_mean_mass(weights, keys_of, rows))
+        fractions.append(_mean_mass(weights, keys_of, rows, whole))
         baselines.append(_mean_mass(uniform, keys_of, rows))
     return Scores(PATTERNS, np.stack(fractions, axis=-1), np.array(baselines), np.array(coverage))
 
@@ -116,7 +119,7 @@ def _described(
     if not (~others.special).any():
         return roles
     words = among & ~others.special[None, :]
-    rests = _roles(_among_words(weights, others), tokens, keys, words)
+    rests = _roles(weights, tokens, keys, words, of=~others.special)
     return tuple(
         tuple(
             replace(role, rest=rest) if role.role in RESTING else role
@@ -131,10 +134,15 @@ def _roles(
     tokens: Tokens,
     keys: Tokens | None,
     answering: Bool[np.ndarray, "#query key"],
+    of: Bool[np.ndarray, "key"] | None = None,
 ) -> tuple[tuple[HeadRole, ...], ...]:
-    table = scores(weights, tokens, keys, answering)
+    table = scores(weights, tokens, keys, answering, of)
     asks = asking(tokens)
-    largest = weights[:, :, asks].max(axis=-1).mean(axis=-1)
+    if of is None:
+        peak_of_row = weights.max(axis=-1)
+    else:
+        peak_of_row = weights.max(axis=-1, where=of, initial=0.0) * _whole(weights, of)
+    largest = peak_of_row[:, :, asks].mean(axis=-1)
     rows = np.broadcast_to(answering, (len(tokens), answering.shape[1]))[asks]
     chance = float(np.mean(1.0 / np.maximum(rows.sum(axis=1), 1)))
     return tuple(
@@ -158,13 +166,12 @@ def _role(table: Scores, fractions: Float32[np.ndarray, "pattern"], spread: Head
     return HeadRole(table.patterns[best], float(fractions[best]), float(table.baselines[best]))
 
 
-def _among_words(
-    weights: Float32[np.ndarray, "layer head query key"], tokens: Tokens
-) -> Float32[np.ndarray, "layer head query key"]:
-    """The weights without those on special tokens, each row made to sum to 1 again."""
-    words = weights * ~tokens.special
-    total = words.sum(axis=-1, keepdims=True)
-    return np.asarray(np.divide(words, total, out=np.zeros_like(words), where=total > 0))
+def _whole(
+    weights: Float32[np.ndarray, "layer head query key"], of: Bool[np.ndarray, "key"]
+) -> Float32[np.ndarray, "layer head query"]:
+    """What makes each row sum to 1 over some keys: 1 ÷ their mass, 0 where they have none."""
+    total = weights @ of.astype(np.float32)
+    return np.asarray(np.divide(1, total, out=np.zeros_like(total), where=total > 0))
 
 
 def asking(tokens: Tokens) -> Bool[np.ndarray, "query"]:
@@ -184,18 +191,17 @@ def pattern_keys(
     others = tokens if keys is None else keys
     shape = (len(tokens), len(others))
     place = np.arange(len(others))
-    offset = place[None, :] - np.arange(len(tokens))[:, None]
-    apart = np.zeros(shape, dtype=np.bool_)
-    equal = tokens.ids[:, None] == others.ids[None, :]
-    found: dict[Pattern, Bool[np.ndarray, "query key"]] = {
-        "previous": offset == -1 if keys is None else apart,
-        "next": offset == 1 if keys is None else apart,
-        "self": offset == 0 if keys is None else apart,
-        "first": np.broadcast_to(place == 0, shape),
-        "separator": np.broadcast_to(others.special & (place > 0), shape),
-        "same": equal & (offset != 0) if keys is None else equal,
-    }
-    real: Bool[np.ndarray, "query key"] = found[pattern] & ~others.padding[None, :]
+    found: Bool[np.ndarray, "query key"]
+    if pattern == "first":
+        found = np.broadcast_to(place == 0, shape)
+    elif pattern == "separator":
+        found = np.broadcast_to(others.special & (place > 0), shape)
+    elif pattern == "same":
+        found = tokens.ids[:, None] == others.ids[None, :]
+        found = found if keys is not None else found & ~np.eye(len(tokens), dtype=np.bool_)
+    else:
+        found = np.eye(*shape, k=OFFSETS[pattern] if keys is None else max(shape), dtype=np.bool_)
+    real: Bool[np.ndarray, "query key"] = found & ~others.padding[None, :]
     return real
 
 
@@ -208,9 +214,12 @@ def _mean_mass(
     weights: Float32[np.ndarray, "*head query key"],
     keys: Bool[np.ndarray, "query key"],
     rows: Bool[np.ndarray, "query"],
+    times: Float32[np.ndarray, "*head query"] | None = None,
 ) -> Float32[np.ndarray, "*head"]:
-    """Mean over `rows` of the mass on `keys`; NaN when there is no such row."""
+    """Mean over `rows` of the mass on `keys`, times a factor; NaN when there is no such row."""
     if not rows.any():
         return np.full(weights.shape[:-2], np.nan, dtype=np.float32)
-    mass = np.einsum("...qk,qk->...q", weights[..., rows, :], keys[rows], dtype=np.float32)
-    return np.asarray(mass.mean(axis=-1), dtype=np.float32)
+    mass = np.einsum("...qk,qk->...q", weights, keys.astype(np.float32))
+    if times is not None:
+        mass *= times
+    return np.asarray(mass[..., rows].mean(axis=-1), dtype=np.float32)

@@ -47,9 +47,9 @@ def measured(
     layers = [
         {name: _mass(of_layer, wanted[name] & can_see, rows) for name in SHARES}
         | {
-            "entropy": _entropy(of_layer[:, rows]),
+            "entropy": _entropy(of_layer, rows),
             "distance": _distance(of_layer, rows, same=keys is None),
-            "peak": np.asarray(of_layer[:, rows].max(axis=-1).mean(axis=-1)),
+            "peak": np.asarray(of_layer.max(axis=-1)[:, rows].mean(axis=-1)),
         }
         for of_layer, can_see in zip(weights, seen, strict=True)
     ]
@@ -82,13 +82,18 @@ def _mass(
     counted = rows & keys.any(axis=1)
     if not counted.any():
         return np.full(len(weights), np.nan, dtype=np.float32)
-    mass = np.einsum("hqk,qk->hq", weights[:, counted], keys[counted], dtype=np.float32)
-    return np.asarray(mass.mean(axis=-1), dtype=np.float32)
+    mass = np.einsum("hqk,qk->hq", weights, keys.astype(np.float32))
+    return np.asarray(mass[:, counted].mean(axis=-1), dtype=np.float32)
 
 
-def _entropy(weights: Float32[np.ndarray, "head query key"]) -> Float32[np.ndarray, "head"]:
-    logs = np.log2(np.maximum(weights, np.finfo(np.float32).tiny))
-    return np.asarray(-(weights * logs).sum(axis=-1).mean(axis=-1), dtype=np.float32)
+def _entropy(
+    weights: Float32[np.ndarray, "head query key"], rows: Bool[np.ndarray, "query"]
+) -> Float32[np.ndarray, "head"]:
+    bits = np.empty(weights.shape[:-1], dtype=np.float32)
+    for head, of_head in enumerate(weights):  # one by one: the logarithms of all would fill memory
+        logs = np.log2(np.maximum(of_head, np.finfo(np.float32).tiny))
+        bits[head] = -np.einsum("qk,qk->q", of_head, logs)
+    return np.asarray(bits[:, rows].mean(axis=-1), dtype=np.float32)
 
 
 def _distance(
@@ -98,5 +103,5 @@ def _distance(
         return np.full(len(weights), np.nan, dtype=np.float32)
     _, n_query, n_key = weights.shape
     apart = np.abs(np.arange(n_key)[None, :] - np.arange(n_query)[:, None]).astype(np.float32)
-    far = np.einsum("hqk,qk->hq", weights[:, rows], apart[rows], dtype=np.float32)
-    return np.asarray(far.mean(axis=-1), dtype=np.float32)
+    far = np.einsum("hqk,qk->hq", weights, apart)
+    return np.asarray(far[:, rows].mean(axis=-1), dtype=np.float32)

@@ -218,24 +218,19 @@ def _run(
 
 def roles(captured: Captured, group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
     """What each head of a group does most on the first text."""
-    return _roles(f"{captured.key} {group.shown}", group)
-
-
-@st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _roles(key: str, _group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
-    return measuring.roles(_group)
+    return _measured(f"{captured.key} {group.shown}", group).roles
 
 
 def measures(
     captured: Captured, group: Group
 ) -> "dict[Measure, Float32[np.ndarray, 'layer head']]":
     """What each head of a group measures on the first text; NaN where a layer has no such head."""
-    return _measures(f"{captured.key} {group.shown}", group)
+    return _measured(f"{captured.key} {group.shown}", group).measures
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _measures(key: str, _group: Group) -> "dict[Measure, Float32[np.ndarray, 'layer head']]":
-    return measuring.measures(_group)
+def _measured(key: str, _group: Group) -> measuring.Measured:
+    return measuring.measure(_group)
 
 
 def steps(captured: Captured, group: Group, layer: int, head: int) -> "Steps":

@@ -7,7 +7,7 @@ Layers may differ in heads and tokens, and a layer may attend inside windows of 
 window is looked at, and in each layer the one that has the same place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -167,10 +167,19 @@ class Group:
                 " one by one",
                 code="uneven_layers",
             )
-        return np.stack(self.weights())
+        extent = self.extent
+        shape = (extent.n_layers, extent.n_heads, extent.n_query, extent.n_key)
+        found = np.empty(shape, dtype=np.float32)
+        for layer, weights in enumerate(self.each_weights()):
+            found[layer] = weights
+        return found
 
     def weights(self) -> "tuple[Float32[np.ndarray, 'head query key'], ...]":
         """The weights of every head of the first text, or of the window, layer by layer."""
+        return tuple(self.each_weights())
+
+    def each_weights(self) -> "Iterator[Float32[np.ndarray, 'head query key']]":
+        """The same, each layer computed when it is asked for."""
         if self.n_cells > MAX_CELLS:
             raise TooLarge(
                 f"all heads together have {self.n_cells} weights and the limit is {MAX_CELLS};"
@@ -180,10 +189,8 @@ class Group:
                 limit=MAX_CELLS,
                 unit="weights",
             )
-        return tuple(
-            call.weights(batch=self.row(layer)).cpu().numpy()
-            for layer, call in enumerate(self.calls)
-        )
+        for layer, call in enumerate(self.calls):
+            yield call.weights(batch=self.row(layer)).cpu().numpy()
 
     def seen(self, layer: int) -> Bool[np.ndarray, "query key"]:
         """What a layer's first head may attend to, on the first text or in the window."""

@@ -1,10 +1,11 @@
 """What the heads of a group do most and what they measure, also where layers differ in shape.
 
 In: a `Group`. Out: a role for every head, and for each measure an array over layers and heads, as
-`attnviz.metrics` finds them. Where layers have tokens of their own each is measured by itself.
+`attnviz.metrics` finds them, layer by layer.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,29 +26,44 @@ if TYPE_CHECKING:
     ]
 
 
-def roles(group: Group) -> "tuple[tuple[HeadRole, ...], ...]":
-    """What each head does most on the first text, or in the window, by layer."""
-    return tuple(role for part in _parts(group) for role in attnviz.metrics.describe(*part))
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The role of each head on the first text, or in the window, by layer, and its measures.
+
+    A measure is NaN also where a layer has no such head.
+    """
+
+    roles: "tuple[tuple[HeadRole, ...], ...]"
+    measures: "dict[Measure, Float32[np.ndarray, 'layer head']]"
 
 
-def measures(group: Group) -> "dict[Measure, Float32[np.ndarray, 'layer head']]":
-    """What each head measures; NaN also where a layer has no such head."""
+def measure(group: Group) -> Measured:
+    """Both for all heads, in one walk over the layers."""
     from attnviz.metrics.measures import measured
 
-    n_heads = group.extent.n_heads
-    found = [measured(*part) for part in _parts(group)]
-    return {name: np.concatenate([_filled(of[name], n_heads) for of in found]) for name in found[0]}
+    roles: list[tuple[HeadRole, ...]] = []
+    found, n_heads = [], group.extent.n_heads
+    for part in _parts(group):
+        roles += attnviz.metrics.describe(*part)
+        found.append(measured(*part))
+    return Measured(
+        roles=tuple(roles),
+        measures={
+            name: np.concatenate([_filled(of[name], n_heads) for of in found]) for name in found[0]
+        },
+    )
 
 
 def _parts(group: Group) -> "Iterator[OfLayer]":
-    """All layers together; or one after the other where they differ."""
-    if not group.uneven:
-        keys = group.keys() if group.apart() else None
-        yield group.all_weights(), group.queries(), keys, group.visible()
-        return
-    for layer, weights in enumerate(group.weights()):
+    """One layer after the other: the weights of all together would fill memory."""
+    visible = None if group.uneven else group.visible()
+    for layer, weights in enumerate(group.each_weights()):
         keys = group.keys(layer=layer) if group.apart(layer) else None
-        yield weights[None], group.queries(layer=layer), keys, group.seen(layer)[None]
+        if group.uneven:
+            seen: Bool[np.ndarray, "layer query key"] | None = group.seen(layer)[None]
+        else:
+            seen = None if visible is None else visible[layer : layer + 1]
+        yield weights[None], group.queries(layer=layer), keys, seen
 
 
 def _filled(

@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float32, UInt8, UInt16
 ALIGNMENT = 4
 DTYPES: dict[str, str] = {"uint8": "u8", "uint16": "u16", "float32": "f32"}
 Packable = UInt8[np.ndarray, "..."] | UInt16[np.ndarray, "..."] | Float32[np.ndarray, "..."]
+BLOCK = 2**18  # weights that are turned into codes at a time: they stay in the processor's cache
 WORTH_IT = 0.75  # of the cells: with more left, matrices are sent whole
 
 
@@ -129,12 +130,15 @@ def quantise(
     weights: Float32[np.ndarray, "*axes"], bits: Literal[8, 16]
 ) -> UInt8[np.ndarray, "*axes"] | UInt16[np.ndarray, "*axes"]:
     """Weights in 0..1 as rounded square roots; NaN counts as 0."""
-    top = 2**bits - 1
-    roots = np.sqrt(np.clip(weights, 0.0, 1.0))
-    roots *= top
-    np.nan_to_num(np.rint(roots, out=roots), copy=False, nan=0.0)
     codes: UInt8[np.ndarray, "*axes"] | UInt16[np.ndarray, "*axes"]
-    codes = roots.astype(np.uint8 if bits == 8 else np.uint16)
+    codes = np.empty(weights.shape, np.uint8 if bits == 8 else np.uint16)
+    flat, stored = np.ravel(weights), codes.reshape(-1)
+    for start in range(0, flat.size, BLOCK):
+        block = slice(start, start + BLOCK)
+        roots = np.fmin(np.fmax(flat[block], 0.0), 1.0)  # fmax prefers 0 to NaN
+        np.sqrt(roots, out=roots)
+        roots *= 2**bits - 1
+        stored[block] = np.rint(roots, out=roots)
     return codes
 
 
