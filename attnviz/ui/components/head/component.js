@@ -5,7 +5,7 @@
 
 import { layerHeaders, parse } from "../shared/buffer.js";
 import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
-import { el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
+import { afterPaint, el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { swallow } from "../shared/controls.js";
@@ -15,7 +15,7 @@ import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
 import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
 import { onHeadKey } from "./keys.js";
-import { drawLines, hitLines, layoutLines, lineStep } from "./lines.js";
+import { drawLines, hitLines, layoutLines, linesAreMany, lineStep } from "./lines.js";
 import { rowWeights, weightAt } from "../shared/numbers.js";
 import { buildParts } from "./parts.js";
 import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery, windowSource } from "../shared/picture.js";
@@ -48,6 +48,7 @@ function mountHead(/** @type {any} */ root) {
   state.destroy = () => unmountHead(state);
   state.show = oncePerFrame(() => showAll(state));
   state.point = oncePerFrame(() => showFocus(state));
+  state.linesLater = afterPaint(() => state.view.data.rows.length && state.view.data.cols.length && drawLines(state.parts.lines, state.cache, state.view, state.linesLayout));
   state.unwatch = watchSize(box, () => { if (state.header) layoutHead(state); });
   box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onHeadKey(event, state, (change) => choosePlace(state, change), () => pinnedAt(state), (place) => tokensAt(state.view, place)));
   return state;
@@ -57,6 +58,7 @@ function unmountHead(/** @type {any} */ state) {
   state.unwatch();
   state.show.cancel();
   state.point.cancel();
+  state.linesLater.cancel();
   state.committer.destroy();
   cancelWrite();
   state.box.remove();
@@ -264,6 +266,7 @@ function showFocus(/** @type {any} */ state) {
   Object.assign(view, { hover, focus: focus ?? state.keptToken ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
   drawHeatmap(parts.heatmap, state.cells, view, state.layout);
   if (state.source) showPicture(state);
+  else if (linesAreMany(state.cache, view, state.linesLayout)) state.linesLater();
   else drawLines(parts.lines, state.cache, view, state.linesLayout);
   const cell = hover ?? (pinned.key === null ? null : pinned);
   drawBar(state, cell);

@@ -17,6 +17,7 @@ const OPACITY_POWER = 1.5;
 const HEAD_ROOM = 24;
 const ACROSS_GAP = 190;
 const MOST_LABEL = 110;
+const MANY_LINES = 4096;
 
 /** Sizes of the picture: labels on both sides, tokens at an even pitch. */
 export function layoutLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view, /** @type {number} */ most) {
@@ -49,9 +50,22 @@ export function drawLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {an
   markDrawn(canvas);
 }
 
+/** Whether so many lines have to be drawn that the heatmap should be on the screen first. */
+export function linesAreMany(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
+  const { data, focus, top } = view, { rows, cols } = data;
+  if (placeOf(rows, focus?.query) !== null || placeOf(cols, focus?.key) !== null) return false;
+  const known = cache.name === pictureName(view, layout) && cache.data === data.values;
+  return !known && view.heads.length * rows.length * Math.min(top || cols.length, cols.length) > MANY_LINES;
+}
+
+/** What an unfocused picture depends on, beside its numbers. */
+function pictureName(/** @type {any} */ view, /** @type {any} */ layout) {
+  return [view.heads.map((/** @type {any} */ head) => head.name), view.specialMode, view.inWords, view.top, layout.across, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
+}
+
 /** The unfocused picture, drawn once for what is shown and its size. */
 function wholePicture(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const name = [view.heads.map((/** @type {any} */ head) => head.name), view.specialMode, view.inWords, view.top, layout.across, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
+  const name = pictureName(view, layout);
   if (cache.name !== name || cache.data !== view.data.values) {
     cache.canvas ??= document.createElement("canvas");
     strokeHeads(fitCanvas(cache.canvas, layout.width, layout.height), view, layout, (/** @type {any} */ head) => strongestBands(head, view.top || head.data.cols.length));

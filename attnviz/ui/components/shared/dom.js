@@ -124,6 +124,15 @@ export function oncePerFrame(callback) {
   return request;
 }
 
+/** The same once the frame that is being made is on the screen: for what takes long and may follow. */
+export function afterPaint(/** @type {() => void} */ callback) {
+  let timer = 0;
+  const frame = oncePerFrame(() => { timer = setTimeout(callback); });
+  const request = () => { clearTimeout(timer); frame(); };
+  request.cancel = () => { clearTimeout(timer); frame.cancel(); };
+  return request;
+}
+
 /**
  * Watches the width of an element and the device pixel ratio; calls back when either changes.
  * @param {Element} element
