@@ -22,10 +22,17 @@ TokensByStack = dict[Stack | None, tuple[Tokens, ...]]
 
 @dataclass(frozen=True)
 class Plan:
-    """The model's inputs on its device, and the tokens that are known before it runs."""
+    """The model's inputs on its device, and the tokens that are known before it runs.
+
+    `seconds` is how long a model hears that listens, `frame_s` how far its frames are apart where
+    it says so; `n_written` of the decoder's tokens are its own.
+    """
 
     inputs: dict[str, Tensor]
     tokens: TokensByStack
+    seconds: float | None = None
+    frame_s: float | None = None
+    n_written: int = 0
 
 
 def plan_text(

@@ -26,6 +26,7 @@ from attnviz.capture.plan import (
     plan_text,
 )
 from attnviz.capture.record import record, row_step
+from attnviz.capture.sounds import frame_tokens, plan_sound
 from attnviz.capture.text_image import plan_text_image
 from attnviz.capture.windows import with_windows
 from attnviz.errors import BadInput, UnsupportedAttention
@@ -42,6 +43,7 @@ def capture(
     *,
     target: Text | None = None,
     image: object = None,
+    sound: object = None,
     inputs: Mapping[str, Tensor] | None = None,
     generate: int | Generation = 0,
     cut: bool = False,
@@ -52,7 +54,8 @@ def capture(
 
     Give one of: a text, or several as one padded batch (`text_pair` adds a second sentence to each,
     `target` is what an encoder-decoder is to have written); a picture, or a list of several; a text
-    and a picture, for a model that reads both; or `inputs` that are ready.
+    and a picture, for a model that reads both; a sound (`attnviz.sound.Sound`), for a model that
+    listens; or `inputs` that are ready.
     A model that comes with inputs of its own (`lm.example`) may be given nothing.
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
     the beginning of a text that is too long. `store` halves what is kept, `offload` keeps it in
@@ -63,7 +66,11 @@ def capture(
     attention that cannot be derived exactly.
     """
     how = generate if isinstance(generate, Generation) else Generation(generate)
-    plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut)
+    if sound is not None:
+        _require_alone(text=text, image=image, inputs=inputs)
+        plan, how = plan_sound(lm, sound, how.n_tokens), Generation(0)
+    else:
+        plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut)
     try:
         calls, output, written = _run(lm, plan, how)
     except UnsupportedAttention as error:
@@ -77,13 +84,23 @@ def capture(
         model=lm.key,
         calls=calls,
         tokens_by_stack=tokens,
-        n_generated=0 if written is None else _n_written(plan, tokens),
+        n_generated=plan.n_written if written is None else _n_written(plan, tokens),
         grid=_grid_of(lm, plan, tokens, calls),
         hidden=output.get("last_hidden_state"),
         logits=scores.kept(output.get("logits")),
     )
     _require_numbers(lm, result)
     return result
+
+
+def _require_alone(**others: object) -> None:
+    given = [name for name, of in others.items() if of is not None]
+    if given:
+        raise BadInput(
+            f"capture() was given a sound and {' and '.join(given)}; give the sound alone",
+            code="what_to_capture",
+            found=", ".join(("sound", *given)),
+        )
 
 
 def _plan(
@@ -182,6 +199,8 @@ def _all_tokens(
 
 
 def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
+    if plan.seconds is not None:
+        return frame_tokens(n_token, plan.frame_s or plan.seconds / n_token)
     return images.patch_tokens(n_token, images.fitting_grid(n_token, _patch_grid(lm, plan)))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, examples, files, frame, pictures, sampling, sources, state
+from attnviz.ui import cache, examples, files, frame, pictures, sampling, sounds, sources, state
 
 SAME = ""  # in place of a model's name: the left one
 
@@ -56,6 +56,12 @@ def captured(lang: Language, side: Side) -> cache.Captured | None:
     loaded = frame.load(lang, source, side.model)
     if loaded.kind == "module":
         return cache.captured(source, cache.Request())
+    if loaded.kind == "speech":
+        heard = sounds.named(state.current().sound)
+        if heard is None:
+            st.info(text(lang, "empty.sound_body"))
+            return None
+        return cache.captured(source, cache.Request(sound=heard.digest), heard)
     if loaded.kind in frame.PICTURED:
         image = state.picture(side.image)
         if image is None:

@@ -21,7 +21,8 @@ import streamlit as st
 from jaxtyping import Float32, UInt8
 
 import attnviz
-from attnviz.ui import building, measuring, sources, trainings
+from attnviz.sound import Sound
+from attnviz.ui import building, measuring, running, sources, trainings
 from attnviz.ui.groups import Group, groups
 from attnviz.ui.keys import short, written
 from attnviz.ui.sampling import GREEDY, Sampling
@@ -141,6 +142,7 @@ class Request:
     generate: int = 0
     sampling: Sampling = GREEDY
     picture: str = ""
+    sound: str = ""
 
     def writing(self) -> "Generation | int":
         """What the library is asked to write; 0 for nothing."""
@@ -158,48 +160,34 @@ class Request:
         )
 
 
-def captured(source: Source, request: Request, image: "Image | None" = None) -> Captured:
-    """The texts as one batch, or a picture, run through the model and verified.
+def captured(source: Source, request: Request, given: "Image | Sound | None" = None) -> Captured:
+    """The texts as one batch, a picture or a sound, run through the model and verified.
 
-    `request.picture` is the digest of `image`.
+    `request.picture`, or `request.sound`, is the digest of what is given beside it.
     """
     loaded = model(source)
     kept = _long_captured if sum(map(len, request.texts)) > LONG_CHARS else _captured
-    return kept(short(f"{source} {loaded.key} {request}"), source.name, request, image, loaded)
+    return kept(short(f"{source} {loaded.key} {request}"), source.name, request, given, loaded)
 
 
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
 def _long_captured(
-    key: str, _name: str, _request: Request, _image: "Image | None", _loaded: "LoadedModel"
+    key: str, _name: str, _request: Request, _given: "Image | Sound | None", _loaded: "LoadedModel"
 ) -> Captured:
-    return _run(key, _name, _request, _image, _loaded)
+    return _run(key, _name, _request, _given, _loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
 def _captured(
-    key: str, _name: str, _request: Request, _image: "Image | None", _loaded: "LoadedModel"
+    key: str, _name: str, _request: Request, _given: "Image | Sound | None", _loaded: "LoadedModel"
 ) -> Captured:
-    return _run(key, _name, _request, _image, _loaded)
+    return _run(key, _name, _request, _given, _loaded)
 
 
 def _run(
-    key: str, name: str, request: Request, image: "Image | None", loaded: "LoadedModel"
+    key: str, name: str, request: Request, given: "Image | Sound | None", loaded: "LoadedModel"
 ) -> Captured:
-    if image is not None:
-        from attnviz.capture.images import seen
-
-        texts = request.texts or None
-        capture = attnviz.capture(loaded, texts, image=image, cut=request.cut)
-        picture = seen(loaded, image)
-    else:
-        picture = None
-        capture = attnviz.capture(
-            loaded,
-            request.texts or None,
-            target=[request.target] * len(request.texts) if request.target else None,
-            generate=request.writing(),
-            cut=request.cut,
-        )
+    capture, picture = running.ran(loaded, request, given)
     errors = capture.verify()
     tolerance = errors.pop("tolerance")
     return Captured(

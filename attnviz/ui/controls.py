@@ -12,7 +12,17 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui import cache, examples, numbers, picking, reading, sampling, state, windowed
+from attnviz.ui import (
+    cache,
+    examples,
+    hearing,
+    numbers,
+    picking,
+    reading,
+    sampling,
+    state,
+    windowed,
+)
 from attnviz.ui.frame import PICTURED, TEXTLESS, WRITING, plain, text_label
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.sources import label
@@ -42,6 +52,8 @@ def _input(lang: Language) -> None:
         if card.kind == "text-image":
             _text(lang)
         picking.picture(lang)
+    elif card is not None and card.kind == "speech":
+        hearing.choice(lang)
     elif card is not None and card.kind == "module":
         st.markdown(text(lang, f"model.{card.name}.input"))
     else:

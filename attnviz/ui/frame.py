@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.errors import AttnVizError, UnsupportedAttention
+from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, has, text
 from attnviz.models.labels import visible
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
-from attnviz.ui import cache, examples, files, pictures, routes, sampling, sources, state
+from attnviz.ui import cache, examples, files, pictures, routes, sampling, sounds, sources, state
+from attnviz.ui.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
@@ -34,15 +35,18 @@ MODEL_ERRORS = (
     *("unknown_model", "folder_not_allowed", "no_folder", "no_config", "pickle_only"),
     *("no_weights", "damaged_file", "cannot_load", "nan_weights", "nan_output"),
     *("hub_unreachable", "model_too_large", "no_attention", "unknown_attention"),
-    *("unmodelled_argument", "no_tokenizer", "mismatch", "kind_not_shown"),
+    *(
+        "unmodelled_argument",
+        "no_tokenizer",
+        "mismatch",
+    ),
     "no_image_processor",
 )
 # what letting it write nothing mends
 WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
-UNREADABLE: tuple[ModelKind, ...] = ("speech",)
 PICTURED: tuple[ModelKind, ...] = ("vision", "text-image")
 WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
-TEXTLESS: tuple[ModelKind, ...] = ("vision", "module")
+TEXTLESS: tuple[ModelKind, ...] = ("vision", "speech", "module")
 MAX_SHOWN_CHARS = 120
 MOST_NAMED = 8  # letters or words that a notice names
 MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
@@ -74,6 +78,8 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
     loaded = load(lang, source, view.model)
     if loaded.kind in PICTURED:
         return _pictured(lang, source, reading if loaded.kind == "text-image" else None)
+    if loaded.kind == "speech":
+        return _heard(lang, source)
     if loaded.kind == "module":
         return cache.captured(source, cache.Request())
     if reading is None:
@@ -105,6 +111,19 @@ def _pictured(lang: Language, source: sources.Source, reading: str | None) -> ca
         found = cache.captured(source, request, image)
     if texts:
         _notices(lang, found)
+    return found
+
+
+def _heard(lang: Language, source: sources.Source) -> cache.Captured | None:
+    """The capture of the chosen sound; None after saying that it has to be chosen again."""
+    heard = sounds.named(state.current().sound)
+    if heard is None:
+        st.subheader(text(lang, "empty.sound_title"))
+        st.markdown(text(lang, "empty.sound_body"))
+        return None
+    with st.spinner(text(lang, "wait.sound")):
+        found = cache.captured(source, cache.Request(sound=heard.digest), heard)
+    _written(lang, found)
     return found
 
 
@@ -147,13 +166,6 @@ def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
         loaded = cache.model(source)
     if state.learn(name, loaded.card):
         st.rerun()
-    if loaded.kind in UNREADABLE:
-        raise UnsupportedAttention(
-            f"{loaded.name} is a {loaded.kind} model; the app shows models that read text or"
-            " pictures, the library others too",
-            code="kind_not_shown",
-            name=loaded.name,
-        )
     return loaded
 
 
@@ -192,18 +204,24 @@ def _notices(lang: Language, found: cache.Captured) -> None:
     model = found.model
     if model.notice is not None:
         st.warning(text(lang, "notice.hub", source=plain(model.card.hub_id)))
-    group = found.groups[-1]  # the stack that writes runs last
-    if group.written().any():
-        labels = [
-            of for of, new in zip(group.queries().labels, group.written(), strict=True) if new
-        ]
-        st.caption(text(lang, "notice.written", count=len(labels), tokens=plain(" ".join(labels))))
+    group = _written(lang, found)
     written, asked = int(group.written().sum()), found.asked
     if written < asked:
         st.caption(text(lang, "notice.ended", count=written, asked=asked))
     tokens = [found.capture.tokens_of(batch) for batch in range(found.capture.n_batch)]
     if any(_was_cut(of.text, of.offsets, model.max_tokens) for of in tokens):
         st.info(text(lang, "cut.notice", limit=model.max_tokens))
+
+
+def _written(lang: Language, found: cache.Captured) -> Group:
+    """Say which tokens the model wrote, if any; the attentions of what writes."""
+    group = found.groups[-1]  # the stack that writes runs last
+    if group.written().any():
+        labels = [
+            of for of, new in zip(group.queries().labels, group.written(), strict=True) if new
+        ]
+        st.caption(text(lang, "notice.written", count=len(labels), tokens=plain(" ".join(labels))))
+    return group
 
 
 def _never_learned(lang: Language, name: str, shown: str) -> None:

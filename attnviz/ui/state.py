@@ -56,7 +56,7 @@ UNCHOSEN = {
 MAX_ADDRESS_BYTES = 60_000
 # what masks and edits belong to: a change of any leaves nothing of what was drawn or edited
 DRAWING = ("generate", "temperature", "top_k", "top_p", "seed")
-MASKED = (*"model text text2 cut file target image stack kind window".split(), *DRAWING)
+MASKED = (*"model text text2 cut file target image stack kind window sound".split(), *DRAWING)
 EDITED = (*MASKED, "layer", "head")
 MAX_CARDS = 8
 
@@ -158,6 +158,11 @@ def keep_picture(image: Image) -> None:
     st.session_state[f"{PREFIX}picture"] = image
     st.session_state[f"{PREFIX}upload_problems"] = {}
     update(image=pictures.OWN, query=None, key=None)
+
+
+def no_problem() -> None:
+    """Forget why an upload was refused."""
+    st.session_state[f"{PREFIX}upload_problems"] = {}
 
 
 def keep_problem(error: AttnVizError, widget: str) -> None:

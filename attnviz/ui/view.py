@@ -26,6 +26,7 @@ DEFAULT_MODEL = "minilm"
 # or the address could not be opened again
 MAX_CHARS = {"text": 6000, "text2": 600, "target": 400}
 MAX_NAME_CHARS = 400
+SOUNDS = ("", "own")  # the one made here, or an upload
 FLAGS = ("cut", "file")
 INDICES = ("layer", "head", "query", "key")
 RIGHT = "_b"  # ends the names of Compare's right side; each is checked as the one of the left
@@ -72,7 +73,8 @@ class View:
     of all, where words are aligned. `target` is what an encoder–decoder is to have written,
     `generate` how many tokens the model is to write itself; a `temperature` above 0 samples them
     from `seed`, with `top_k` (0 = off) and `top_p` (1 = off). `image` is the picture that a vision
-    model reads, `window` the part of it that is looked at where layers attend inside windows.
+    model reads, `window` the part of it that is looked at where layers attend inside windows,
+    `sound` what a speech model hears.
     `query` and `key` are positions, None when no cell is chosen; from `order` on stand
     the `options`, `masks` among them: those laid over the scores, "" for the model's own; they go
     with the input they were chosen for. `edits` are entries of the chosen head that were changed by
@@ -94,6 +96,7 @@ class View:
     seed: int = 0
     image: str = ""
     window: int = 0
+    sound: str = ""
     lang: i18n.Language | None = None
     stack: Stack | None = None
     kind: Kind | None = None
@@ -181,6 +184,7 @@ def checked(name: str, raw: object) -> tuple[Any, bool]:
         "mean": MEANS,
         "scale": SCALES,
         "special": SPECIALS,
+        "sound": SOUNDS,
     }
     return (raw, True) if raw in allowed[name] else (None, False)
 

@@ -21,6 +21,8 @@ from transformers import (
     Gemma2ForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
+    HubertConfig,
+    HubertModel,
     LlamaConfig,
     LlamaForCausalLM,
     LlavaConfig,
@@ -40,6 +42,12 @@ from transformers import (
     ViTConfig,
     ViTForImageClassification,
     ViTImageProcessor,
+    Wav2Vec2Config,
+    Wav2Vec2FeatureExtractor,
+    Wav2Vec2ForCTC,
+    WhisperConfig,
+    WhisperFeatureExtractor,
+    WhisperForConditionalGeneration,
 )
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] <s> </s> the cat sat on a mat dog ran and slept".split()
@@ -51,6 +59,8 @@ VISION = {"vit": 12, "forms": 24, "swin": 32, "swinv2": 24}
 BOTH = {"clip": 24, "siglip": 24, "blip": 24, "llava": 24}
 
 
+LAYERS = {"layers": 2, "attention_heads": 3, "ffn_dim": 20}
+LISTENING = ("whisper", "wav2vec2", "hubert")
 LONG = 16_384  # how many positions the model named "long" has
 
 
@@ -131,6 +141,40 @@ def _text_and_picture(shape: dict[str, int]) -> dict[str, Callable[[], PreTraine
     }
 
 
+def _listening(shape: dict[str, int]) -> dict[str, Callable[[], PreTrainedModel]]:
+    """One that writes what it hears, on mel bands; two that hear samples, 40 of them a frame."""
+    samples = {
+        **shape,
+        "vocab_size": VOCAB,
+        "intermediate_size": 20,
+        "conv_dim": (8, 8, 8),
+        "conv_stride": (5, 8, 8),
+        "conv_kernel": (10, 8, 8),
+        "num_feat_extract_layers": 3,
+        "num_conv_pos_embeddings": 8,
+        "num_conv_pos_embedding_groups": 2,
+    }
+    sizes = {f"{part}_{of}": n for part in ("encoder", "decoder") for of, n in LAYERS.items()}
+    return {
+        "whisper": lambda: WhisperForConditionalGeneration(
+            WhisperConfig(
+                **sizes,
+                vocab_size=VOCAB,
+                num_mel_bins=8,
+                d_model=24,
+                max_source_positions=100,
+                max_target_positions=32,
+                decoder_start_token_id=4,
+                pad_token_id=0,
+                bos_token_id=4,
+                eos_token_id=5,
+            )
+        ),
+        "wav2vec2": lambda: Wav2Vec2ForCTC(Wav2Vec2Config(**samples)),
+        "hubert": lambda: HubertModel(HubertConfig(**samples)),
+    }
+
+
 def _classifiers(
     shape: dict[str, int], vocabulary: dict[str, int]
 ) -> dict[str, Callable[[], PreTrainedModel]]:
@@ -208,6 +252,7 @@ def model(name: str) -> PreTrainedModel:
         ),
         **_classifiers(shape, vocabulary),
         **_windowed(),
+        **_listening(shape),
         **_text_and_picture(shape),
     }
     found = made[name]().eval()
@@ -226,6 +271,12 @@ def save(folder: Path, name: str) -> Path:
         side = (VISION | BOTH)[name]
         ViTImageProcessor(size={"height": side, "width": side}).save_pretrained(folder)
         if name in VISION:
+            return folder
+    if name in LISTENING:
+        mel = name == "whisper"
+        listens = WhisperFeatureExtractor(8, chunk_length=2) if mel else Wav2Vec2FeatureExtractor()
+        listens.save_pretrained(folder)
+        if not mel:
             return folder
     kind = (
         "encoder"

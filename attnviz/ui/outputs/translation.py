@@ -26,6 +26,8 @@ PLACE = re.compile(r"L(\d+)(?:\.H(\d+))?")
 
 def fits(captured: Captured) -> bool:
     """Whether there is a target that looked at a source."""
+    if captured.model.kind != "encoder-decoder":
+        return False
     return any((group.stack, group.kind) == (STACK, KIND) for group in captured.groups)
 
 

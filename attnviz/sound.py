@@ -1,0 +1,125 @@
+"""Sound as numbers: read from a WAV file, brought to another rate, or made here.
+
+In: the bytes of a file, which is input from outside. Out: a `Sound`, one channel of float32 in
+−1..1. Only 16-bit PCM is read, with Python's own reader; channels are averaged. Another rate is
+reached through the spectrum (band-limited: nothing above half the lower rate is left over).
+"""
+
+import io
+import wave
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+from jaxtyping import Float32
+
+from attnviz.errors import BadInput, TooLarge
+
+MIB = 2**20
+MOST_BYTES = 5 * MIB
+LONGEST_S = 30
+MOST_CHANNELS = 8
+RATES = (4000, 192_000)
+FULL_SCALE = 32768.0
+SAMPLE_RATE = 16_000
+
+
+@dataclass(frozen=True, eq=False)
+class Sound:
+    """One channel of sound; `rate` is in samples per second."""
+
+    samples: Float32[np.ndarray, "sample"]
+    rate: int
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasts."""
+        return len(self.samples) / self.rate
+
+    @property
+    def digest(self) -> str:
+        """What tells two sounds apart."""
+        return sha256(str(self.rate).encode() + self.samples.tobytes()).hexdigest()
+
+    def wav(self) -> bytes:
+        """The sound as a WAV file of 16 bits."""
+        out = io.BytesIO()
+        with wave.open(out, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(self.rate)
+            file.writeframes(np.rint(self.samples * (FULL_SCALE - 1)).astype("<i2").tobytes())
+        return out.getvalue()
+
+
+def read_wav(data: bytes) -> Sound:
+    """The sound in a WAV file; `BadInput` or `TooLarge` says why it is none that can be read."""
+    if len(data) > MOST_BYTES:
+        raise TooLarge(
+            f"the file has {len(data)} bytes and the limit is {MOST_BYTES}; choose a shorter one",
+            code="sound_too_large",
+            found=-(-len(data) // MIB),
+            limit=MOST_BYTES // MIB,
+            unit="MiB",
+        )
+    try:
+        with wave.open(io.BytesIO(data)) as file:
+            channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
+            raw = file.readframes(file.getnframes())
+    except (wave.Error, EOFError, OSError, ValueError) as error:
+        raise _unreadable("it is no WAV file of 16-bit PCM") from error
+    if width != 2 or not 1 <= channels <= MOST_CHANNELS or not RATES[0] <= rate <= RATES[1]:
+        found = f"{8 * width} bits, {channels} channels, {rate} samples per second"
+        raise _unreadable(f"it has {found}")
+    whole = len(raw) // (2 * channels) * 2 * channels
+    frames = np.frombuffer(raw[:whole], "<i2").reshape(-1, channels)
+    sound = Sound((frames.mean(axis=1) / FULL_SCALE).astype(np.float32), rate)
+    return checked(sound)
+
+
+def checked(sound: Sound) -> Sound:
+    """The sound; `BadInput` or `TooLarge` where it is empty, too long or not all numbers."""
+    if sound.samples.ndim != 1 or not len(sound.samples) or sound.rate <= 0:
+        raise _unreadable("there is no sound in it")
+    if not np.isfinite(sound.samples).all():
+        raise _unreadable("not all its samples are numbers")
+    if sound.seconds > LONGEST_S:
+        raise TooLarge(
+            f"the sound lasts {sound.seconds:.0f} s and the limit is {LONGEST_S} s; cut it",
+            code="sound_too_long",
+            found=int(np.ceil(sound.seconds)),
+            limit=LONGEST_S,
+            unit="seconds",
+        )
+    return sound
+
+
+def resampled(sound: Sound, rate: int) -> Sound:
+    """The same sound with another number of samples per second."""
+    if rate == sound.rate:
+        return sound
+    n_before = len(sound.samples)
+    n_after = max(1, round(n_before * rate / sound.rate))
+    spectrum = np.fft.rfft(sound.samples.astype(np.float64))
+    kept = min(len(spectrum), n_after // 2 + 1)
+    made = np.zeros(n_after // 2 + 1, dtype=np.complex128)
+    made[:kept] = spectrum[:kept]
+    samples = np.fft.irfft(made, n_after) * (n_after / n_before)
+    return Sound(samples.astype(np.float32), rate)
+
+
+def sample(rate: int = SAMPLE_RATE) -> Sound:
+    """A sound made by formula, 1.2 s: a tone that rises, a rest, then two tones at once."""
+    third = np.arange(int(0.4 * rate)) / rate
+    rising = np.sin(2 * np.pi * (220 * third + (880 - 220) / (2 * 0.4) * third**2))
+    both = (np.sin(2 * np.pi * 330 * third) + np.sin(2 * np.pi * 990 * third)) / 2
+    fade = np.minimum(1.0, 50 * np.minimum(third, third[-1] - third))
+    parts = [fade * rising, np.zeros_like(third), fade * both]
+    return Sound((0.5 * np.concatenate(parts)).astype(np.float32), rate)
+
+
+def _unreadable(why: str) -> BadInput:
+    return BadInput(
+        f"the sound cannot be read: {why}; give a WAV file with 16 bits per sample",
+        code="bad_sound",
+    )

@@ -1,0 +1,96 @@
+"""Models that listen: a sound made here or uploaded, frames by their times, on every page."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n, sound
+from attnviz.errors import BadInput, TooLarge
+from attnviz.sound import Sound
+from attnviz.ui import state
+from attnviz.ui.running import MOST_HEARD
+from tests.pages.conftest import Visit, parameters, sent
+
+KEY = state.widget_key
+Tiny = Callable[[str], str]
+PAGES = ("overview", "head", "steps", "masks")
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("model", ["wav2vec2", "hubert"])
+def test_frames_are_tokens(visit: Visit, tiny: Tiny, page: str, model: str) -> None:
+    app = visit(page, model=tiny(model))
+    assert not app.error
+    assert not app.sidebar.text_area
+    header, arrays = sent(app)
+    labels = header["tokens"][0] if page == "masks" else header["tokens"]
+    assert labels[:3] == ["0.00 s", "0.02 s", "0.04 s"]
+    assert len(labels) == 59  # (19200 − 10)/5 + 1 = 3839, (… − 8)/8 + 1 = 479, then 59
+    assert labels[-1] == "1.16 s"
+    if page == "head":
+        cap = attnviz.capture(attnviz.load(tiny(model)), sound=sound.sample())
+        shown = np.sqrt((arrays["weights"].astype(np.float64) / 65535) ** 2)
+        assert np.abs(shown - np.sqrt(cap.all_weights())).max() <= 0.5 / 65535 + 1e-6
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_what_is_written_looks_at_what_is_heard(
+    visit: Visit, tiny: Tiny, lang: i18n.Language
+) -> None:
+    app = visit("head", lang=lang, model=tiny("whisper"), stack="decoder", kind="cross")
+    assert not app.error
+    assert len(app.get("button_group")) >= 1
+    header, _ = sent(app)
+    assert header["key_tokens"][:2] == ["0.00 s", "0.02 s"] and len(header["key_tokens"]) == 100
+    assert header["tokens"][0] == "<s>" and header["written"] == [
+        int(at > 0) for at in range(len(header["tokens"]))
+    ]
+    said = i18n.text(lang, "empty.sound_title")
+    other = visit("head", lang=lang, model=tiny("whisper"), sound="own")
+    assert not other.error and other.subheader[0].value == said
+
+
+def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
+    lm = attnviz.load(tiny("whisper"))
+    cap = attnviz.capture(lm, sound=sound.sample(), generate=MOST_HEARD)
+    assert max(cap.verify().values()) <= 1e-4
+    ids = cap.tokens_of(stack="decoder").ids
+    assert cap.n_generated == len(ids) - 1 > 0
+    np.testing.assert_array_equal(cap.logits[0].argmax(-1)[:-1], ids[1:])
+
+
+def test_a_sound_is_uploaded(visit: Visit, tiny: Tiny) -> None:
+    app = visit("overview", model=tiny("wav2vec2"))
+    mine = Sound(sound.sample(44_100).samples[:22_050], 44_100)
+    app.file_uploader[0].set_value(("mine.wav", mine.wav(), "audio/wav")).run()
+    assert not app.error
+    assert parameters(app)["sound"] == "own"
+    assert len(sent(app)[0]["tokens"]) == 24  # half a second
+    app.file_uploader[0].set_value(("mine.wav", b"no sound", "audio/wav")).run()
+    assert [each.value for each in app.error] == [i18n.text("en", "error.bad_sound")]
+    app.selectbox(KEY("sound.en")).set_value("tones").run()
+    assert "sound" not in parameters(app)
+    assert len(sent(app)[0]["tokens"]) == 59
+
+
+@pytest.mark.parametrize("model", ["wav2vec2", "whisper"])
+@pytest.mark.parametrize("page", ["compare", "output"])
+def test_the_other_pages_take_a_sound(visit: Visit, tiny: Tiny, page: str, model: str) -> None:
+    assert not visit(page, model=tiny(model)).error
+
+
+def test_what_does_not_fit_is_refused(tiny: Tiny) -> None:
+    made = sound.sample()
+    for given, code in (
+        ({"lm": attnviz.load("minilm"), "sound": made}, "no_feature_extractor"),
+        ({"lm": attnviz.load(tiny("wav2vec2")), "sound": made.samples}, "not_a_sound"),
+        ({"lm": attnviz.load(tiny("wav2vec2")), "sound": made, "text": "a"}, "what_to_capture"),
+    ):
+        with pytest.raises(BadInput) as raised:
+            attnviz.capture(**given)
+        assert raised.value.code == code
+    with pytest.raises(TooLarge) as long:
+        attnviz.capture(attnviz.load(tiny("whisper")), sound=made, generate=32)
+    assert long.value.code == "no_room_to_write"

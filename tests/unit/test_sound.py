@@ -1,0 +1,83 @@
+"""Sound: what is read from a file, what is refused, and another rate that is the same sound."""
+
+import io
+import struct
+import wave
+
+import numpy as np
+import pytest
+
+from attnviz import sound
+from attnviz.errors import BadInput, TooLarge
+from attnviz.sound import Sound
+
+
+def wav(frames: np.ndarray, rate: int = 8000, width: int = 2) -> bytes:
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(frames.shape[1])
+        file.setsampwidth(width)
+        file.setframerate(rate)
+        file.writeframes(frames.tobytes())
+    return out.getvalue()
+
+
+def test_channels_are_averaged() -> None:
+    frames = np.array([[16384, 0], [-32768, 0], [8192, 8192]], dtype="<i2")
+    found = sound.read_wav(wav(frames, rate=11_025))
+    assert found.rate == 11_025
+    np.testing.assert_array_equal(found.samples, np.float32([0.25, -0.5, 0.25]))
+
+
+def test_a_file_is_read_as_it_was_written() -> None:
+    made = sound.sample(8000)
+    found = sound.read_wav(made.wav())
+    assert found.rate == 8000 and len(found.samples) == len(made.samples)
+    assert np.abs(found.samples - made.samples).max() <= 2 / 32768
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no sound",
+        b"RIFF" + struct.pack("<I", 4) + b"WAVE",
+        wav(np.zeros((5, 1), np.uint8), width=1),
+        wav(np.zeros((5, 3), np.int8), width=3)[:-3],
+        wav(np.zeros((0, 1), "<i2")),
+        wav(np.zeros((5, 9), "<i2")),
+        wav(np.zeros((5, 1), "<i2"), rate=1000),
+        sound.sample(8000).wav()[:20],
+    ],
+    ids="empty text no_chunk 8_bits 24_bits silent channels rate cut".split(),
+)
+def test_what_is_no_sound_is_refused(data: bytes) -> None:
+    with pytest.raises(BadInput) as raised:
+        sound.read_wav(data)
+    assert raised.value.code == "bad_sound"
+
+
+def test_limits_are_said() -> None:
+    with pytest.raises(TooLarge) as raised:
+        sound.read_wav(b"\0" * (sound.MOST_BYTES + 1))
+    assert raised.value.code == "sound_too_large"
+    with pytest.raises(TooLarge) as raised:
+        sound.read_wav(wav(np.zeros((31 * 4000, 1), "<i2"), rate=4000))
+    assert (raised.value.code, raised.value.found) == ("sound_too_long", 31)
+    with pytest.raises(BadInput):
+        sound.checked(Sound(np.float32([0, np.nan]), 8000))
+
+
+@pytest.mark.parametrize(("before", "after"), [(44_100, 16_000), (8000, 16_000)])
+def test_another_rate_is_the_same_tone(before: int, after: int) -> None:
+    def tone(rate: int) -> np.ndarray:
+        return np.sin(2 * np.pi * 440 * np.arange(rate) / rate).astype(np.float32)
+
+    found = sound.resampled(Sound(tone(before), before), after)
+    assert found.rate == after and found.seconds == 1
+    assert np.abs(found.samples - tone(after)).max() < 1e-5
+
+
+def test_what_a_lower_rate_cannot_hold_is_gone() -> None:
+    high = np.sin(2 * np.pi * 7000 * np.arange(44_100) / 44_100).astype(np.float32)
+    assert np.abs(sound.resampled(Sound(high, 44_100), 8000).samples).max() < 1e-5
