@@ -15,11 +15,13 @@ from attnviz.ui import controls, frame, routes, state
 from attnviz.ui.learn.look import way_back
 
 STYLE = Path(__file__).with_name("style.css")
+WORDS_WHOLE = Path(__file__).with_name("korean.css")
 
 
 def main() -> None:
     """Draw one run of the app."""
     state.adopt_address()
+    state.keep(state.AGAIN, ())
     lang = state.language()
     pages = {
         name: st.Page(
@@ -33,6 +35,8 @@ def main() -> None:
     page = st.navigation(list(pages.values()), position="hidden")
     st.set_page_config(page_title=f"{page.title} · {text(lang, 'app.name')}", layout="wide")
     st.html(STYLE)
+    if lang == "ko":
+        st.html(WORDS_WHOLE)
     state.write_address()
     with_model = page.url_path not in routes.WITHOUT_MODEL
     controls.sidebar(lang, list(pages.values()), with_model)

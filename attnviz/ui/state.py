@@ -59,6 +59,7 @@ DRAWING = ("generate", "temperature", "top_k", "top_p", "seed")
 MASKED = (*"model text text2 cut file target image stack kind window sound".split(), *DRAWING)
 EDITED = (*MASKED, "layer", "head")
 MAX_CARDS = 8
+AGAIN = "again"  # fragments that the page wants to run again after each choice in a picture
 
 
 def clean(name: str, value: object) -> str:

@@ -150,6 +150,7 @@ def note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], No
         state.select(chosen)
         again = [redraw] if moved and redraw is not None else []
         again += [forensics.CODE] if state.current().masks != before.masks else []
+        again += state.kept(state.AGAIN) or ()
         if state.only_a_fragment_runs():
             st.rerun([*again, NAVIGATION])
 

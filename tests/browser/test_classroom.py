@@ -69,3 +69,18 @@ def test_what_the_presenter_points_at_is_marked_for_the_class(visit: OpenVisit) 
     lead.locator('[data-panel="masked"] td[data-row="2"][data-column="1"]').click()
     marked = follower.locator('[data-panel="masked"] td.av-board-pointed')
     expect(marked).to_have_count(7)  # row 2 and column 1 of four by four
+
+
+def test_a_head_that_the_presenter_switches_is_switched_for_the_class(visit: OpenVisit) -> None:
+    lead = visit("learn", lesson="ask", card="real").page
+    lead.get_by_role("button", name="Teach this lesson").click()
+    lead.get_by_role("button", name="Open a class").click()
+    code = lead.get_by_role("heading", name=CODE).inner_text()
+    live(lead)
+    opened = visit("learn", room=code)
+    live(opened.page)
+    opened.wait_for_parameters(layer=5, head=11)
+    lead.get_by_role("button", name="Previous head").click()
+    lead.get_by_role("button", name="End the class").hover()  # the choice is told on leaving
+    opened.wait_for_parameters(layer=5, head=10)
+    expect(opened.page.locator(".av-head").get_by_text("L5.H10").first).to_be_visible()

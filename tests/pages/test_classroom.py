@@ -1,6 +1,7 @@
 """A class over two sessions: one leads, the other follows, both through the rooms of the server."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -8,8 +9,9 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.course import lesson
 from attnviz.lessons.content import lesson_texts
-from attnviz.ui import listening, state
+from attnviz.ui import cache, listening, state
 from attnviz.ui.components.buffer import unpack
+from attnviz.ui.trainings import Training
 from tests.pages.conftest import Visit, parameters
 
 KEY = state.widget_key
@@ -133,8 +135,6 @@ def test_a_cell_that_the_presenter_points_at_is_marked_for_all(
     assert stage.selection == ""
     (board,) = headers(presenter, "panels")
     assert board["reports"] and board["pointed"] is None
-    from dataclasses import replace
-
     listening.rooms().show(room, host, replace(stage, selection="learn.order.0/2/1/0"))
     (board,) = headers(visit("learn", room=room), "panels")
     assert board["pointed"] == [2, 1, 0] and not board["reports"]
@@ -213,3 +213,44 @@ def test_a_worksheet_can_be_had_below_a_card(visit: Visit) -> None:
     app = visit("learn", lesson="block")
     assert app.number_input(key=KEY("worksheet.seed")).value == 1
     assert app.get("download_button")
+
+
+def test_a_head_that_the_presenter_chose_is_the_class_s_until_it_looks_around(
+    visit: Visit,
+) -> None:
+    lead = visit("learn", lesson="ask", card="real")
+    lead = lead.button(key=KEY("class.teach")).click().run()
+    room, host = code(lead), parameters(lead)["host"]
+    stage = listening.rooms().stage(room)
+    own = parameters(lead)
+    assert stage.selection == f";{own['layer']}.{own['head']}.."
+    listening.rooms().show(room, host, replace(stage, selection=";2.3.1."))
+    follower = visit("learn", room=room)
+    found = parameters(follower)
+    assert (found["layer"], found["head"], found["query"]) == ("2", "3", "1")
+    (listener,) = headers(follower, "heed")
+    assert listener["chosen"] == {"layer": 2, "head": 3, "query": 1, "key": None}
+    listening.rooms().show(room, host, replace(stage, selection=";4.0.."))
+    found = parameters(follower.run())
+    assert (found["layer"], found["head"]) == ("4", "0") and "query" not in found
+
+
+def test_a_class_watches_the_presenters_own_training(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead = visit("learn", lesson="birth", card="live")
+    lead = lead.button(key=KEY("class.teach")).click().run()
+    stage = listening.rooms().stage(code(lead))
+    assert stage.selection == ";run.0"
+    follower = visit("learn", room=code(lead))
+    assert [each.value for each in follower.info] == [i18n.text("en", "birth.led")]
+    assert KEY("birth.0") not in [each.key for each in follower.button]
+    watched = Training(0, 10, state="stopped")
+    monkeypatch.setattr(cache, "training", lambda seed: watched)
+    press(lead, "birth.0")
+    assert listening.rooms().stage(code(lead)).selection == ";run.1"
+    follower.run()
+    assert [each.value for each in follower.info] == [i18n.text("en", "birth.stopped")]
+    assert KEY("birth.0.again") not in [each.key for each in follower.button]
+    press(lead, "birth.0.again")
+    assert listening.rooms().stage(code(lead)).selection == ";run.2"

@@ -11,7 +11,7 @@ from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.ui import frame, state
 from attnviz.ui.classroom import follower, offer, presenter
-from attnviz.ui.learn import place
+from attnviz.ui.learn import pointing
 from attnviz.ui.listening import rooms
 
 __all__ = ["offer", "show"]
@@ -21,7 +21,7 @@ def show() -> bool:
     """Draw the class that the address names; False where it names none."""
     lang, view = state.language(), state.current()
     if not view.room:
-        place.point(None)
+        pointing.point(None)
         return False
     try:
         leads = rooms().is_presenter(view.room, view.host)

@@ -18,9 +18,11 @@ from attnviz.lessons.room import Stage
 from attnviz.lessons.spread import label
 from attnviz.ui import frame, state
 from attnviz.ui.classroom import offer, spread
-from attnviz.ui.learn import cards, place, questions, way
-from attnviz.ui.learn.place import Pointing
+from attnviz.ui.learn import cards, place, pointing, questions, real, way
+from attnviz.ui.learn.pointing import Pointing
 from attnviz.ui.listening import rooms
+
+FOLLOWED = "class.followed"
 
 
 def show(lang: Language) -> None:
@@ -49,14 +51,15 @@ def _stage(lang: Language) -> None:
         st.rerun(scope="app")
     with frame.guard(lang):
         _card(lang, stage)
-        spread.listener(lang, "stage", stage.version)
+        chosen = pointing.read_chosen(stage.selection)
+        spread.listener(lang, "stage", stage.version, pointing.as_selection(chosen))
 
 
 def _card(lang: Language, stage: Stage) -> None:
     """The card on the stage; an answer is noted, and judged after the reveal."""
-    _follow(stage)
     at = place.on(stage.lesson, stage.card, stage.settings)
     texts, card = lesson_texts(stage.lesson, lang), at.card()
+    _follow(stage, card)
     mine = progress.parse(state.current().answers)
     name = card.name
     if not stage.revealed:
@@ -80,12 +83,21 @@ def _card(lang: Language, stage: Stage) -> None:
         spread.show(lang, card, texts, tally, stage.revealed)
 
 
-def _follow(stage: Stage) -> None:
-    """Have the view be where the stage is; answers to another lesson are left behind."""
+def _follow(stage: Stage, card: Card) -> None:
+    """Have the view be where the stage is; answers to another lesson are left behind.
+
+    A head that the presenter chose is taken over once: who follows may look around until the next.
+    """
     view = state.current()
     answers = view.answers if view.lesson == stage.lesson else ""
     state.update(lesson=stage.lesson, card=stage.card, values=stage.settings, answers=answers)
-    place.point(Pointing.read(stage.card, stage.selection))
+    pointing.point(Pointing.read(stage.card, stage.selection))
+    pointing.follow_training(card, stage.selection)
+    chosen, seen = pointing.read_chosen(stage.selection), state.kept(real.SHOWN)
+    if state.kept(FOLLOWED) != (chosen, seen):
+        state.keep(FOLLOWED, (chosen, seen))
+        state.update(**chosen)
+    state.write_address()  # a picture that is mounted now finds there what to show
 
 
 def _count(lang: Language, stage: Stage, card: Card, mine: dict[str, str]) -> None:

@@ -12,7 +12,7 @@ from attnviz.lessons.room import Stage
 from attnviz.lessons.rooms import normal
 from attnviz.lessons.sheet import LAST_SEED
 from attnviz.ui import cache, frame, state
-from attnviz.ui.learn import place
+from attnviz.ui.learn import place, pointing
 from attnviz.ui.listening import rooms
 
 OUTSIDE = {"room": "", "host": "", "seat": ""}
@@ -97,4 +97,4 @@ def join(lang: Language) -> None:
 def leave() -> None:
     """Be in no class."""
     state.update(**OUTSIDE)
-    place.point(None)
+    pointing.point(None)

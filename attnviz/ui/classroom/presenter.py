@@ -14,11 +14,13 @@ from attnviz.lessons.content import lesson_texts
 from attnviz.lessons.room import Stage
 from attnviz.ui import cache, frame, learn, state
 from attnviz.ui.classroom import offer, spread
-from attnviz.ui.learn import cards, place
-from attnviz.ui.learn.place import Place, Pointing
+from attnviz.ui.learn import cards, place, pointing
+from attnviz.ui.learn.place import Place
+from attnviz.ui.learn.pointing import Pointing
 from attnviz.ui.listening import rooms
 
 SHOWN = "class.shown"
+STAGE = "class.stage"
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -33,23 +35,28 @@ def show(lang: Language) -> None:
         st.rerun()
     at = place.of(cache.lesson(slug))
     _present(at)
+    state.keep(state.AGAIN, (STAGE,))
     _bar(lang, at)
     cards.show(lang, at)
 
 
+@st.fragment(key=STAGE)
 def _present(at: Place) -> None:
-    """Put the card of this page, as it stands, before the class."""
+    """Put the card of this page, as it stands, before the class.
+
+    Runs alone when a head was switched in a real picture: the browser has shown it already.
+    """
     view, name = state.current(), at.recipe.name
-    pointing = place.pointing()
-    if pointing is None or not pointing.leads or pointing.card != name:
-        pointing = Pointing(leads=True, card=name)
-        place.point(pointing)
+    found = pointing.pointing()
+    if found is None or not found.leads or found.card != name:
+        found = Pointing(leads=True, card=name)
+        pointing.point(found)
     card = at.card()
     stage = Stage(
         at.lesson.slug,
         name,
         settings=view.values if view.card == name else "",
-        selection=pointing.written(),
+        selection=pointing.selection(found, card),
         shown=state.kept(SHOWN) == name,
         revealed=card.question is not None and not progress.is_open(card, at.answers),
     )

@@ -13,7 +13,7 @@ from attnviz.lessons.room import Tally
 from attnviz.lessons.spread import Bar, bars
 from attnviz.ui import frame, inputs, listening, state
 from attnviz.ui.components import listener as ears
-from attnviz.ui.components.listener import Heed, ListenerView
+from attnviz.ui.components.listener import Chosen, Heed, ListenerView
 from attnviz.ui.components.selection import ignore
 
 
@@ -29,10 +29,13 @@ def _said(lang: Language, bar: Bar, revealed: bool) -> str:
     return f"✓ **{text(lang, 'learn.right')}** {said}" if revealed and bar.right else said
 
 
-def listener(lang: Language, heed: Heed, drawn: int) -> None:
-    """Have the fragment around this run again when the room is beyond what was drawn."""
+def listener(lang: Language, heed: Heed, drawn: int, chosen: Chosen | None = None) -> None:
+    """Have the fragment around this run again when the room is beyond what was drawn.
+
+    The pictures of the page are told what was `chosen` by who leads.
+    """
     view = state.current()
     seat = view.seat if heed == "stage" else ""
-    shown = ListenerView(listening.FOLDER, view.room, seat, heed, drawn)
+    shown = ListenerView(listening.FOLDER, view.room, seat, heed, drawn, chosen)
     data = ears.pack_listener(shown, inputs.strings(lang, ears.STRING_KEYS))
     ears.show_listener(data, state.component_key(f"class.{heed}"), ignore)

@@ -17,6 +17,7 @@ from attnviz.lessons.card import Board, Panel
 from attnviz.ui import cache, frame, inputs, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView
+from attnviz.ui.learn import pointing
 from attnviz.ui.trainings import Training
 
 if TYPE_CHECKING:
@@ -29,15 +30,18 @@ MOST_TYPED = 24
 
 
 def show(lang: Language, seed: int) -> None:
-    """The training of a seed, as far as it is."""
-    name = f"birth.{seed}"
+    """The training of a seed, as far as it is; who follows a class sees the one of who leads."""
+    name = pointing.training_name(seed)
     if not state.kept(name):
+        if pointing.is_led():
+            st.info(text(lang, "birth.led"))
+            return
         st.button(
             text(lang, "birth.start"),
             key=state.widget_key(name),
             type="primary",
             on_click=state.keep,
-            args=(name, True),
+            args=(name, 1),
         )
         return
     training = cache.training(seed)
@@ -57,11 +61,12 @@ def _running(lang: Language, training: Training) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         shown = text(lang, said, step=step, steps=training.n_steps)
         st.progress(training.fraction, text=shown, width="stretch")
-        st.button(
-            text(lang, "birth.stop"),
-            key=state.widget_key("birth.stop"),
-            on_click=training.stop,
-        )
+        if not pointing.is_led():
+            st.button(
+                text(lang, "birth.stop"),
+                key=state.widget_key("birth.stop"),
+                on_click=training.stop,
+            )
     if training.snapshots:
         _curve(lang, training.snapshots, None)
 
@@ -71,18 +76,21 @@ def _over(lang: Language, training: Training, name: str) -> None:
         raise training.error
     if training.state == "stopped":
         st.info(text(lang, "birth.stopped"))
-        st.button(
-            text(lang, "birth.again"),
-            key=state.widget_key(f"{name}.again"),
-            on_click=_again,
-            args=(training.seed,),
-        )
+        if not pointing.is_led():
+            st.button(
+                text(lang, "birth.again"),
+                key=state.widget_key(f"{name}.again"),
+                on_click=_again,
+                args=(training.seed,),
+            )
         return
     _timeline(lang, training)
     _ablation(lang, training)
 
 
 def _again(seed: int) -> None:
+    name = pointing.training_name(seed)
+    state.keep(name, int(state.kept(name) or 0) + 1)
     cache.forget_training(seed)
 
 

@@ -30,7 +30,7 @@ from attnviz.ui import inputs, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView
 from attnviz.ui.components.selection import ignore
-from attnviz.ui.learn import birth, place, real
+from attnviz.ui.learn import birth, place, pointing, real
 
 CHART_PX = 760
 CHART_CONFIG = {"displayModeBar": False, "scrollZoom": False}
@@ -106,36 +106,31 @@ def _board(
         right=None if found is None else found.right,
         answers=_answers(card) if asking is not None and not is_open else frozenset(),
         ranges=ranges(card),
-        reports=_leads(),
+        reports=pointing.leads(),
         pointed=_pointed(key),
     )
     data = boards.pack_board(view, inputs.strings(lang, boards.STRING_KEYS))
     component = state.component_key(key)
     take = partial(_take_cell, component, asking, card.name) if asking and is_open else ignore
-    if _leads():
+    if pointing.leads():
         take = partial(_take_point, component, picture, key, take)
     boards.show_board(data, component, take)
 
 
-def _leads() -> bool:
-    found = place.pointing()
-    return found is not None and found.leads
-
-
 def _pointed(key: str) -> tuple[int, int, int] | None:
     """The cell of a picture that the class is pointed at."""
-    found = place.pointing()
+    found = pointing.pointing()
     return found.at if found is not None and found.picture == key else None
 
 
 def _take_point(component: str, picture: Board, key: str, otherwise: Callable[[], None]) -> None:
     """Point the class at a cell; one that answers the question is an answer instead."""
     value = state.component_value(component, "cell")
-    before = place.pointing()
+    before = pointing.pointing()
     for number, panel in enumerate(picture.panels):
         cell = boards.parse_cell(value, panel)
         if cell is not None and before is not None:
-            place.point(replace(before, picture=key, at=(number, *cell)))
+            pointing.point(replace(before, picture=key, at=(number, *cell)))
     otherwise()
 
 

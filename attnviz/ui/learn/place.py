@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 KEPT = "learn.answers"
 LEFT = "learn.left"
 HERE = "learn.here"
-POINTING = "learn.pointing"
 NOWHERE = {"lesson": "", "card": "", "values": "", "answers": ""}
 
 
@@ -67,41 +66,6 @@ def _built(slug: str, recipe: "Recipe", values: Mapping[str, Value]) -> Card:
         return recipe.build(Ask(values, 0, cache.lesson_capture))
 
     return cache.lesson_card(f"{slug} {recipe.name} {sorted(values.items())}", build)
-
-
-@dataclass(frozen=True)
-class Pointing:
-    """What a presenter points at on a card: picture, panel, row, column; `leads` for the one."""
-
-    leads: bool = False
-    card: str = ""
-    picture: str = ""
-    at: tuple[int, int, int] = (0, 0, 0)
-
-    def written(self) -> str:
-        """As a stage carries it; "" for nothing."""
-        return "/".join(map(str, (self.picture, *self.at))) if self.picture else ""
-
-    @staticmethod
-    def read(card: str, written: str) -> "Pointing":
-        """What a follower of that stage is shown."""
-        picture, *at = written.split("/")
-        return (
-            Pointing(card=card, picture=picture, at=(int(at[0]), int(at[1]), int(at[2])))
-            if at
-            else Pointing(card=card)
-        )
-
-
-def pointing() -> Pointing | None:
-    """What is pointed at in a class; None outside of one."""
-    found: Pointing | None = state.kept(POINTING)
-    return found
-
-
-def point(found: Pointing | None) -> None:
-    """Point at a cell, or at none."""
-    state.keep(POINTING, found)
 
 
 def of(lesson: "Lesson") -> Place:

@@ -9,7 +9,8 @@ from attnviz.ui.components import bundle, listener
 from attnviz.ui.components.heads import strings_of
 from attnviz.ui.components.listener import ListenerView
 
-VIEW = ListenerView("class", "K7QM-2XLP-9RTA", "seat", "stage", 3)
+CHOSEN = {"layer": 5, "head": 11, "query": 2, "key": None}
+VIEW = ListenerView("class", "K7QM-2XLP-9RTA", "seat", "stage", 3, CHOSEN)
 
 
 def test_demo_json_is_the_header_that_travels() -> None:

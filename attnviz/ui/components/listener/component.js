@@ -1,10 +1,12 @@
 // @ts-check
 // Listener: holds a socket to the class and asks for a run when the count that comes is not the one that was drawn.
-// Where no socket opens it asks every few seconds instead. Data: {strings, folder, code, seat, heed, drawn}.
+// Where no socket opens it asks every few seconds instead. What the one who leads has chosen in a real head is announced
+// to the pictures of the page. Data: {strings, folder, code, seat, heed, drawn, chosen: {layer, head, query, key} | null}.
 
 import { parse } from "../shared/buffer.js";
 import { el, setData, setText } from "../shared/dom.js";
 import { mounted } from "../shared/mounted.js";
+import { announceSelection } from "../shared/selection.js";
 
 const LISTEN_ENDED = 4404;
 const LISTEN_GAP_MS = 250;  // the presenter's page need not run for each of thirty answers
@@ -36,6 +38,9 @@ function refreshListener(/** @type {any} */ ear, /** @type {Uint8Array} */ data)
     openListener(ear);
   }
   sayListener(ear, ear.live);
+  const chosen = JSON.stringify(header.chosen);
+  if (header.chosen && chosen !== ear.chosen) announceSelection(header.chosen);
+  ear.chosen = chosen;
   if (ear.told !== null) hearListener(ear, ear.told);
 }
 

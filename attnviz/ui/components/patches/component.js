@@ -35,7 +35,7 @@ function mountPatches(/** @type {any} */ root) {
   const box = el("section", { class: "av av-patches" });
   root.append(box);
   const state = /** @type {any} */ ({ root, box, hover: null, hoverHead: null, mean: false, stretch: false });
-  state.committer = makeCommitter(box);
+  state.committer = makeCommitter(box, (/** @type {any} */ selection) => followPatches(state, selection));
   state.show = oncePerFrame(() => showPatches(state));
   state.unwatch = watchSize(box, () => { if (state.header) layoutPatches(state); });
   state.destroy = () => unmountPatches(state);
@@ -93,6 +93,13 @@ function choosePatch(/** @type {any} */ state, /** @type {any} */ change) {
   state.committer.update(state.selection);
   writeSelection(state.selection);
   state.show();
+}
+
+/** What was chosen elsewhere, by the one who leads a class. */
+function followPatches(/** @type {any} */ state, /** @type {any} */ selection) {
+  if (!state.header) return;
+  state.selection = clampSelection(selection, state.header);
+  point(state, { hover: null, hoverHead: null });
 }
 
 /** The token asks from now on; the same one again lets go. */

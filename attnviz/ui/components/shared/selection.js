@@ -92,6 +92,13 @@ export function writeParameter(/** @type {string} */ name, /** @type {string | n
   if (url.href !== location.href) history.replaceState(history.state, "", url.href);
 }
 
+/** Has all components of the page show a head and a cell that were chosen on someone else's page. */
+export function announceSelection(/** @type {{layer: number, head: number, query: number | null, key: number | null}} */ place) {
+  const selection = { ...readSelection(), ...place };
+  dispatchEvent(new CustomEvent(ANNOUNCED, { detail: { selection, from: null } }));
+  writeSelection(selection);
+}
+
 function replaceUrl(/** @type {Selection} */ selection) {
   const url = new URL(location.href);
   const put = (/** @type {string} */ name, /** @type {string | number | null} */ value) =>
