@@ -31,15 +31,19 @@ N_PROBES = 300
 COLD_ROUNDS = 3
 PREVIEW = "Attention weights of"
 
-# time stamp of the event → the frame after the one that painted the canvas
+# time stamp of the event → the frame after the one that painted the canvas; events of the kind that
+# was timed before are timed no more
 ON_EVENT = """(canvas, kind) => {
+    window.avForget?.();
     window.avTimes = [];
-    addEventListener(kind, (event) => {
+    const timed = (event) => {
         new MutationObserver((_, observer) => {
             observer.disconnect();
             requestAnimationFrame((now) => avTimes.push(performance.now() - event.timeStamp));
         }).observe(canvas, { attributeFilter: ["data-drawn"] });
-    }, true);
+    };
+    addEventListener(kind, timed, true);
+    window.avForget = () => removeEventListener(kind, timed, true);
 }"""
 # as above, until the chips of the new tokens stand there and the grid's canvas is painted
 ON_TEXT = """(labels) => {

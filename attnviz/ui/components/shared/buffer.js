@@ -28,19 +28,19 @@ const KEPT_SQUARES = 16;
 const KEPT_CELLS = 2 ** 24;
 
 /**
- * Header and typed arrays of a buffer. The bytes may lie anywhere in a larger message, so they are copied once.
+ * Header and typed arrays of a buffer, to be read only: they lie in the message that brought them, which is not copied.
  * @param {Uint8Array} data
  * @returns {Parsed}
  */
 export function parse(data) {
-  const bytes = data.slice(), length = new DataView(bytes.buffer).getUint32(0, true), start = 4 + length;
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)));
+  const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true), start = 4 + length;
+  const header = JSON.parse(new TextDecoder().decode(data.subarray(4, start)));
   /** @type {Record<string, PackedArray>} */
   const arrays = {};
   for (const { name, dtype, shape, offset, first } of header.arrays) {
     const starts = first === undefined ? null : rowStarts(shape, first), whole = starts ? shape.slice(0, -2) : shape;
     const count = whole.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, starts ? starts[starts.length - 1] : 1);
-    arrays[name] = { data: view(dtype, bytes.buffer, start + offset, count), shape, dtype, ...(starts ? { first, starts, squares: new Map() } : {}) };
+    arrays[name] = { data: view(dtype, data, start + offset, count), shape, dtype, ...(starts ? { first, starts, squares: new Map() } : {}) };
   }
   if (header.shapes) {
     arrays.weights.shapes = header.shapes;
@@ -67,12 +67,13 @@ function rowStarts(/** @type {number[]} */ shape, /** @type {number} */ first) {
   return starts;
 }
 
-/** @returns {Values} */
-function view(/** @type {string} */ dtype, /** @type {ArrayBuffer} */ buffer, /** @type {number} */ offset, /** @type {number} */ count) {
-  if (dtype === "u8") return new Uint8Array(buffer, offset, count);
-  if (dtype === "u16") return new Uint16Array(buffer, offset, count);
-  if (dtype === "f32") return new Float32Array(buffer, offset, count);
-  throw new Error(`unknown dtype ${dtype}`);
+/** Numbers in a message; a copy of them where they do not lie as numbers of that width must. @returns {Values} */
+function view(/** @type {string} */ dtype, /** @type {Uint8Array} */ data, /** @type {number} */ offset, /** @type {number} */ count) {
+  const of = { u8: Uint8Array, u16: Uint16Array, f32: Float32Array }[dtype];
+  if (!of) throw new Error(`unknown dtype ${dtype}`);
+  const wide = of.BYTES_PER_ELEMENT, at = data.byteOffset + offset, lies = at % wide === 0;
+  const buffer = /** @type {ArrayBuffer} */ (lies ? data.buffer : data.buffer.slice(at, at + count * wide));
+  return new of(buffer, lies ? at : 0, count);
 }
 
 /** The weight behind a stored value: u8 and u16 hold square roots, f32 the weight itself. */

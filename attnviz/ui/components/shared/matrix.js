@@ -53,6 +53,26 @@ export function paintLevels(spec, out, pw, ph, pitch = pw, at = 0) {
 
 /** As paintLevels when cells outnumber pixels: of the cells in a pixel the largest (signed: the farthest from 0) wins. */
 function paintPooled(/** @type {Matrix} */ spec, /** @type {Uint32Array} */ out, /** @type {number} */ pw, /** @type {number} */ ph, /** @type {number} */ pitch, /** @type {number} */ at) {
+  if (spec.levels && !spec.rowIndex && !spec.colIndex) poolCodes(spec, spec.levels, out, pw, ph, pitch, at);
+  else poolAny(spec, out, pw, ph, pitch, at);
+}
+
+/** Codes of all rows and columns: a walk over a text of 512 tokens passes 38 million of them. */
+function poolCodes(/** @type {Matrix} */ spec, /** @type {Uint8Array} */ levels, /** @type {Uint32Array} */ out, /** @type {number} */ pw, /** @type {number} */ ph, /** @type {number} */ pitch, /** @type {number} */ at) {
+  const { values, rows, cols, lut, offset = 0, stride = cols } = spec, best = new Uint16Array(pw * ph);
+  const starts = Uint32Array.from({ length: pw + 1 }, (_, x) => Math.ceil((x * cols) / pw));
+  for (let r = 0; r < rows; r++) {
+    const base = offset + r * stride, line = Math.floor((r * ph) / rows) * pw;
+    for (let x = 0; x < pw; x++) {
+      let most = best[line + x];
+      for (let c = base + starts[x], end = base + starts[x + 1]; c < end; c++) if (values[c] > most) most = values[c];
+      best[line + x] = most;
+    }
+  }
+  for (let y = 0; y < ph; y++) for (let x = 0; x < pw; x++) out[at + y * pitch + x] = lut[levels[best[y * pw + x]]];
+}
+
+function poolAny(/** @type {Matrix} */ spec, /** @type {Uint32Array} */ out, /** @type {number} */ pw, /** @type {number} */ ph, /** @type {number} */ pitch, /** @type {number} */ at) {
   const { values, rows, cols, lut, levels, signed = false, offset = 0, stride = cols, rowIndex, colIndex } = spec;
   const toLevel = spec.toLevel ?? ((v) => v), rank = (/** @type {number} */ level) => (signed ? Math.abs(level - 127.5) : level);
   const best = new Int32Array(pw * ph).fill(-1), px = Uint32Array.from({ length: cols }, (_, c) => Math.floor((c * pw) / cols));
