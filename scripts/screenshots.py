@@ -1,9 +1,11 @@
 """Takes the pictures of the documents from the running app: `make screenshots`.
 
 Starts the app on a free port and opens every page with one sentence, in a browser of a fixed size.
-Out: docs/images/<page>.png, and overview-dark.png. The app and the browser are ended after.
+Out: docs/images/<page>.png, and overview-dark.png; only the pictures that are named on the command
+line, if any are. The app and the browser are ended after.
 """
 
+import sys
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -15,6 +17,8 @@ from tests.support.server import ROOT, serve
 FOLDER = ROOT / "docs" / "images"
 LONG = "The animal didn't cross the street because it was too tired."
 SHORT = "The cat sat on the mat."
+OTHER = "The dog sat quietly on the mat."
+ENGLISH = "The little white cat sees a green apple."
 VIEWPORT = (1280, 860)
 PAINT_MS = 400  # the last fonts and transitions
 
@@ -25,30 +29,48 @@ PICTURES: dict[str, tuple[str, str, dict[str, str | int]]] = {
     "head": ("head", "light", {"text": LONG, "layer": 5, "head": 11, "query": 10, "key": 2}),
     "steps": ("steps", "light", {"text": SHORT, "layer": 0, "head": 2, "query": 3, "key": 2}),
     "masks": ("masks", "light", {"text": LONG, "text2": SHORT, "layer": 5, "head": 11}),
+    "compare": (
+        "compare",
+        "light",
+        {"text": SHORT, "text_b": OTHER, "layer": 0, "head": 2, "query": 3, "key": 2},
+    ),
+    "output": ("output", "light", {"model": "translator", "text": ENGLISH}),
+    "learn": (
+        "learn",
+        "light",
+        {
+            "lesson": "block",
+            "card": "erratum",
+            "answers": "order=softmax&sizes=512&mask=10&erratum=1.0",
+        },
+    ),
 }
+TALLER = {"compare": 1330}  # both sides of a pair stand below what chooses them
 
 
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
+    wanted = sys.argv[1:] or list(PICTURES)
     with serve() as url, chromium() as browser:
-        for name, (page, scheme, values) in PICTURES.items():
+        for name in wanted:
+            page, scheme, values = PICTURES[name]
             address = f"{url}/{page}?{urlencode({'lang': 'en', **values})}"
             target = FOLDER / f"{name}.png"
-            take(browser, address, scheme, target)
+            take(browser, address, scheme, target, TALLER.get(name, VIEWPORT[1]))
             print(f"{target.relative_to(ROOT)}: {target.stat().st_size / 1024:.0f} KiB")
 
 
-def take(browser: Browser, address: str, scheme: str, target: Path) -> None:
+def take(browser: Browser, address: str, scheme: str, target: Path, height: int) -> None:
     """One picture of one address."""
-    width, height = VIEWPORT
     context = browser.new_context(
-        viewport={"width": width, "height": height},
+        viewport={"width": VIEWPORT[0], "height": height},
         color_scheme="dark" if scheme == "dark" else "light",
         locale="en",
     )
     page = context.new_page()
     page.goto(address)
-    settle(page)
+    page.locator("canvas[data-drawn]:visible, .av-board td").first.wait_for()
+    settle(page, canvases=False)
     page.wait_for_timeout(PAINT_MS)
     page.screenshot(path=target)
     context.close()
