@@ -98,14 +98,15 @@ def test_contrast_has_its_known_values() -> None:
     assert contrast(colour("#777777"), colour("#ffffff")) == pytest.approx(4.48, abs=0.005)
 
 
-def unreadable(theme: dict[str, str]) -> list[str]:
-    """Pairs of text and background below the contrast that a reader needs."""
+def unreadable(theme: dict[str, Any]) -> list[str]:
+    """Pairs of text or line and background below the contrast that a reader needs."""
     found = []
     for background in ("backgroundColor", "secondaryBackgroundColor"):
         back = colour(theme[background])
         pairs = {name: (colour(theme[name]), READABLE) for name in ("textColor", "linkColor")}
         pairs["caption"] = (laid_over(colour(theme["textColor"]), back, FADED), READABLE)
         pairs["primaryColor"] = (colour(theme["primaryColor"]), VISIBLE)
+        pairs |= {f"line {of}": (colour(of), VISIBLE) for of in theme["chartCategoricalColors"]}
         for name, (front, least) in pairs.items():
             if contrast(front, back) < least:
                 found.append(f"{name} on {background}: {contrast(front, back):.2f}")
@@ -117,6 +118,7 @@ def unreadable(theme: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize("kind", ["light", "dark"])
 def test_the_theme_can_be_read(kind: str) -> None:
     assert not unreadable(SETTINGS["theme"][kind])
+    assert len(SETTINGS["theme"][kind]["chartCategoricalColors"]) == 10  # fewer are ignored
 
 
 def test_a_faint_caption_is_found() -> None:
@@ -125,6 +127,11 @@ def test_a_faint_caption_is_found() -> None:
         "caption on backgroundColor",
         "caption on secondaryBackgroundColor",
     ]
+
+
+def test_a_line_that_is_hardly_seen_is_found() -> None:
+    pale = SETTINGS["theme"]["light"] | {"chartCategoricalColors": ["#83c9ff"]}
+    assert [line.split(" on ")[0] for line in unreadable(pale)] == ["line #83c9ff"] * 2
 
 
 def test_ci_runs_what_people_run() -> None:
