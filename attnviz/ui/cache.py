@@ -21,6 +21,7 @@ import streamlit as st
 from jaxtyping import Float32, UInt8
 
 import attnviz
+from attnviz.models.registry import REGISTRY
 from attnviz.sound import Sound
 from attnviz.ui import building, measuring, running, sources, trainings
 from attnviz.ui.groups import Group, groups
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from attnviz.types import Measure
 
 MAX_MODELS = 2
+MAX_OWN_MODELS, MOST_OWN_MIB = 8, 100  # all eight of the app take 100 MiB together
 MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 MAX_ANSWERS = 256  # texts, and small matrices of cosines
@@ -88,8 +90,12 @@ class Captured:
 
 
 def model(source: Source) -> "LoadedModel":
-    """The loaded model; the first call takes seconds. The least recently used one goes."""
-    return _model(source.name, source.stamp)
+    """The loaded model; the first call takes seconds. The least recently used one goes.
+
+    Those of the app itself are small and stay, so that a lesson's cards need not load them anew.
+    """
+    own = source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MOST_OWN_MIB
+    return (_own_model if own else _model)(source.name, source.stamp)
 
 
 def _forget_captures(_: object) -> None:
@@ -102,6 +108,15 @@ def _forget_captures(_: object) -> None:
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
 def _model(name: str, stamp: str) -> "LoadedModel":
+    return _loaded(name)
+
+
+@st.cache_resource(max_entries=MAX_OWN_MODELS, show_spinner=False, on_release=_forget_captures)
+def _own_model(name: str, stamp: str) -> "LoadedModel":
+    return _loaded(name)
+
+
+def _loaded(name: str) -> "LoadedModel":
     with _loading, _frozen_heap():
         import torch
 
