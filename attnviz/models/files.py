@@ -92,6 +92,11 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says, without the advice that may follow."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
 def _unusable(folder: Path, code: str, reason: str) -> ModelNotFound:
     return ModelNotFound(
         f"the folder {folder} is no model that attnviz can load: {reason}",

@@ -11,13 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import torch
-from huggingface_hub import HfApi
 from torch import nn
 
 from attnviz.errors import BadInput, ModelNotFound
-from attnviz.models import built, files
+from attnviz.models import built, download, files
+from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.reading import first_line, read, wrap
+from attnviz.models.reading import read, wrap
 from attnviz.models.registry import (
     REGISTRY,
     BuiltModel,
@@ -66,7 +66,7 @@ def load(
     if isinstance(source, Path) or not HUB_ID.fullmatch(name):
         return _load_registered(find(name), wanted, type_)  # raises, and lists the names there are
     if not local_files_only:
-        files.check_size(_hub_size_mib(name, revision), name)
+        files.check_size(download.weights_mib(download.asked(name, revision)), name)
     return read(name, name, revision, wanted, type_, local=local_files_only)
 
 
@@ -129,7 +129,9 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
         return _registered(loaded, entry, entry.card.revision, None)
     package = f"{entry.distribution}=={entry.version}"
     try:
-        files.check_size(_hub_size_mib(entry.card.hub_id, None), entry.card.name)
+        files.check_size(
+            download.weights_mib(download.asked(entry.card.hub_id, None)), entry.card.name
+        )
         loaded = read(entry.card.hub_id, entry.card.name, None, device, dtype, local=False)
     except ModelNotFound as error:
         raise ModelNotFound(
@@ -144,22 +146,6 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
         f" {entry.card.hub_id}"
     )
     return _registered(loaded, entry, "main", notice)
-
-
-def _hub_size_mib(name: str, revision: str | None) -> int:
-    """About what a hub model's weights take; `ModelNotFound` when the hub cannot be asked."""
-    try:
-        info = HfApi().model_info(name, revision=revision, files_metadata=True)
-    except Exception as error:  # the hub's client lets errors of its transport through as they are
-        raise ModelNotFound(
-            f"the hub could not be asked about {name!r}: {first_line(error)}. Check the id and"
-            " the connection, or pass local_files_only=True for a model downloaded before",
-            code="hub_unreachable",
-            asked=name,
-            reason=first_line(error),
-        ) from error
-    weights = [file for file in info.siblings or () if file.rfilename.endswith(".safetensors")]
-    return sum(file.size or 0 for file in weights) // files.MIB
 
 
 def _device(device: str | None) -> str:

@@ -29,6 +29,7 @@ from transformers.utils.logging import (
 
 from attnviz.errors import ModelNotFound
 from attnviz.models import architecture, files
+from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import ModelCard, ModelKey, ModelKind
 
@@ -146,11 +147,6 @@ def _require_finite(model: PreTrainedModel, name: str) -> None:
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
-
-
-def first_line(error: BaseException) -> str:
-    """What an error says, without the advice that may follow."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 @contextmanager

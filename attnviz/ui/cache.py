@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.card import Card
     from attnviz.metrics import HeadRole
+    from attnviz.models.download import Progress
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.similarity import Similarity
     from attnviz.steps import Steps
@@ -96,6 +97,19 @@ def model(source: Source) -> "LoadedModel":
     """
     own = source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MOST_OWN_MIB
     return (_own_model if own else _model)(source.name, source.stamp)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def downloaded() -> set[str]:
+    """The hub models whose files came here while this server ran."""
+    return set()
+
+
+def download(name: str, progress: "Progress") -> None:
+    """Fetch a hub model's files; `progress` hears how far that is."""
+    with _loading:
+        from attnviz.models.download import fetch
+    fetch(name, None, progress)
 
 
 def _forget_captures(_: object) -> None:

@@ -22,7 +22,18 @@ from attnviz.i18n import Language, has, text
 from attnviz.models.labels import visible
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
-from attnviz.ui import cache, examples, files, pictures, routes, sampling, sounds, sources, state
+from attnviz.ui import (
+    cache,
+    downloading,
+    examples,
+    files,
+    pictures,
+    routes,
+    sampling,
+    sounds,
+    sources,
+    state,
+)
 from attnviz.ui.groups import Group
 
 if TYPE_CHECKING:
@@ -161,6 +172,7 @@ def _fill_target(lang: Language, source: sources.Source, shown: str) -> None:
 
 def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
     """Load a model that can be shown; the sidebar is drawn again where it was not known."""
+    downloading.fetched(lang, source)
     said = text(lang, "wait.model", model=plain(sources.label(lang, name)))
     with st.spinner(said, show_time=name not in REGISTRY):
         loaded = cache.model(source)

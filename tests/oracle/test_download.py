@@ -1,0 +1,73 @@
+"""Files from a stand-in hub on this machine: what is fetched, and what is said on the way."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from huggingface_hub import constants, hf_hub_download
+
+from attnviz.errors import ModelNotFound, TooLarge
+from attnviz.models.download import fetch
+from tests.support import folders
+from tests.support.hub import Hub, stand_in
+
+NAME = "nobody/tiny"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model's folder, with a pickle that nobody asked for."""
+    found = folders.save(tmp_path_factory.mktemp("hub") / "bert", "bert")
+    (found / "pytorch_model.bin").write_bytes(b"no one reads this")
+    return found
+
+
+@pytest.fixture
+def hub(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """The stand-in as the only hub there is, and an empty cache."""
+    with stand_in(folder, NAME) as running:
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "ENDPOINT", running.url)
+        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.partition("{")[2]
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{running.url}/{{{template}")
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 4096)
+        yield running
+
+
+def test_every_byte_is_counted(hub: Hub, folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    fetch(NAME, None, lambda done, total: seen.append((done, total)))
+    wanted = [file for file in folder.iterdir() if file.name != "pytorch_model.bin"]
+    total = sum(file.stat().st_size for file in wanted)
+    assert {of for _, of in seen} == {total}
+    counts = [done for done, _ in seen]
+    assert counts == sorted(counts) and counts[-1] == total
+    weights = (folder / "model.safetensors").stat().st_size
+    assert len(set(counts)) > weights // 4096  # told of while the weights came, not once a file
+    got = Path(hf_hub_download(NAME, "model.safetensors", local_files_only=True))
+    assert got.read_bytes() == (folder / "model.safetensors").read_bytes()
+    assert not (got.parent / "pytorch_model.bin").exists()
+
+
+def test_what_is_here_is_not_fetched_again(hub: Hub) -> None:
+    fetch(NAME, None, lambda done, total: None)
+    seen: list[int] = []
+    fetch(NAME, None, lambda done, total: seen.append(done))
+    assert len(seen) == len(set(seen)) <= 8  # once for each file
+
+
+def test_an_id_that_the_hub_lacks_is_said(hub: Hub) -> None:
+    with pytest.raises(ModelNotFound) as raised:
+        fetch("nobody/else", None, lambda done, total: None)
+    assert raised.value.code == "hub_unreachable"
+
+
+def test_the_size_is_checked_before_the_first_byte(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MAX_MODEL_MIB", "-1")
+    seen: list[int] = []
+    with pytest.raises(TooLarge):
+        fetch(NAME, None, lambda done, total: seen.append(done))
+    assert not seen
