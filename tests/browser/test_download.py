@@ -4,18 +4,18 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import OpenVisit
 from tests.support import folders
 from tests.support.hub import stand_in
 from tests.support.server import serve
+from tests.support.visit import address, watch
 
 NAME = "nobody/tiny"
 
 
 def test_bytes_are_counted_while_they_come(
-    visit: OpenVisit, tmp_path_factory: pytest.TempPathFactory
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     root = tmp_path_factory.mktemp("hub")
     folder: Path = folders.save(root / "bert", "bert")
@@ -23,10 +23,13 @@ def test_bytes_are_counted_while_they_come(
     with stand_in(folder, NAME, hold=True) as hub:
         env = {"HF_ENDPOINT": hub.url, "HF_HOME": str(root / "home")}
         online = {"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0"}
-        with serve(env=env | online) as url:
-            page = visit("", url=url, model=NAME, text="the cat sat", canvases=False)
-            bar = page.page.get_by_text(re.compile(rf"\d\.\d+ of {total:.3f} MB"))
+        with serve(env=env | online) as url, browser.new_context(locale="en") as context:
+            page = context.new_page()
+            seen = watch(page, url)
+            page.goto(address(url, "", {"model": NAME, "text": "the cat sat"}))
+            bar = page.get_by_text(re.compile(rf"\d\.\d+ of {total:.3f} MB"))
             expect(bar).to_be_visible()
             hub.release.set()
             expect(bar).to_have_count(0)
-            expect(page.page.locator(".av-grid canvas").first).to_be_visible()
+            expect(page.locator(".av-grid canvas").first).to_be_visible()
+            assert not seen.problems()
