@@ -109,8 +109,7 @@ def swap() -> None:
         layer_b=None if linked else view.layer,
         head_b=None if linked else view.head,
         file=False,
-        query=None,
-        key=None,
+        **state.NO_CELL,
     )
 
 

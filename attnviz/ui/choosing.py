@@ -41,6 +41,8 @@ def right(lang: Language, side: Side) -> None:
     kind: ModelKind = "encoder" if card is None else card.kind
     if kind not in TEXTLESS:
         _text(lang, side)
+    if kind == "encoder-decoder":
+        _target(lang, side)
     if kind in PICTURED:
         _picture(lang, side)
 
@@ -65,7 +67,7 @@ def _take(field: str, widget: str) -> None:
     """Another model or picture on the right: what was chosen in the last one is void."""
     cleared = {**state.RIGHT_TEXTS, **state.RIGHT_PLACE} if field == "model_b" else {}
     value = state.clean(field, state.widget_value(widget))
-    state.update(**{**cleared, field: value, "query": None, "key": None})
+    state.update(**{**cleared, **state.NO_CELL, field: value})
 
 
 def _text(lang: Language, side: Side) -> None:
@@ -88,6 +90,24 @@ def _text(lang: Language, side: Side) -> None:
     )
 
 
+def _target(lang: Language, side: Side) -> None:
+    """What the right decoder is to have written; where nothing is, the model writes it."""
+    st.text_area(
+        text(lang, "compare.target"),
+        key=state.show_in_widget("target_b", side.target),
+        height=TEXT_HEIGHT_PX,
+        max_chars=state.MAX_CHARS["target"],
+        placeholder=text(lang, "sidebar.target_placeholder"),
+        help=text(lang, "sidebar.target_help"),
+        on_change=_take_target,
+    )
+
+
+def _take_target() -> None:
+    written = state.clean("target_b", state.widget_value("target_b"))
+    state.update(**{**state.NO_CELL, "target_b": written})
+
+
 def _take_text() -> None:
     _read(state.clean("text_b", state.widget_value("text_b")))
 
@@ -99,7 +119,7 @@ def _take_example(known: Mapping[str, str]) -> None:
 
 
 def _read(shown: str) -> None:
-    state.update(text_b=shown, target_b="", query=None, key=None)
+    state.update(**{**state.NO_CELL, "text_b": shown, "target_b": ""})
 
 
 def _picture(lang: Language, side: Side) -> None:

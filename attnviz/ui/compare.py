@@ -155,7 +155,10 @@ def _note(key: str, extent: Extent, other: Extent) -> Callable[[], None]:
         if chosen is None or not isinstance(value, Mapping):
             return
         state.select(chosen)
-        state.update(**component.parse_other(value.get("more"), other))
+        more = value.get("more")
+        state.update(
+            **component.parse_other(more, other), **component.parse_other_cell(more, other)
+        )
         if state.only_a_fragment_runs():
             st.rerun([controls.NAVIGATION])
 

@@ -47,7 +47,9 @@ __all__ = [
 
 PREFIX = "attnviz."
 RIGHT_TEXTS = {"model_b": "", "text_b": "", "target_b": "", "image_b": ""}
-RIGHT_PLACE = dict.fromkeys(("stack_b", "kind_b", "layer_b", "head_b"))
+RIGHT_PLACE = dict.fromkeys(("stack_b", "kind_b", "layer_b", "head_b", "query_b", "key_b"))
+# the cell of Compare, where its tokens stand on either side
+NO_CELL: dict[str, Any] = dict.fromkeys(("query", "key", "query_b", "key_b"))
 # what was chosen in one model means nothing in another
 UNCHOSEN = {
     **dict.fromkeys((*INDICES, "stack", "kind", "mean")),

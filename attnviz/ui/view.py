@@ -80,7 +80,7 @@ class View:
     with the input they were chosen for. `edits` are entries of the chosen head that were changed by
     hand; they go when another head or input is chosen. `lab` is the sheet of the calculator. Names
     that end in "_b" are those of Compare's right side; what is empty there is as on the left, or
-    suggested.
+    suggested. `query_b` and `key_b` are the cell's where the left side has no such token.
     """
 
     model: str
@@ -132,6 +132,8 @@ class View:
     kind_b: Kind | None = None
     layer_b: int | None = None
     head_b: int | None = None
+    query_b: int | None = None
+    key_b: int | None = None
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:

@@ -96,3 +96,21 @@ def test_a_link_restores_both_sides(visit: OpenVisit) -> None:
     expect_data(plot(again, "b"), layer=LAYER, head=HEAD + 1)
     expect(again.page.get_by_role("checkbox", name="Both move together")).not_to_be_checked()
     expect(again.page.get_by_role("textbox", name="B: text")).to_have_value(B)
+
+
+def test_a_cell_that_only_b_has_is_kept_in_the_address(visit: OpenVisit) -> None:
+    opened = visit("compare", text=A, text_b=B, layer=LAYER, head=HEAD)
+    x, y = cell_middle(plot(opened, "b"), NEW, 6, N, N)
+    plot(opened, "b").click(position={"x": x, "y": y})
+    opened.wait_for_parameters(query=None, key=None, query_b=NEW, key_b=6)
+    again = visit("compare", **opened.parameters())
+    expect_data(plot(again, "b"), row=NEW, col=6)
+    expect(again.page.locator(".av-pair .av-readout")).to_contain_text("no counterpart in A")
+    opened.page.get_by_role("heading", name="Compare", exact=True).hover()  # the server is told
+    opened.page.get_by_role("link", name="Overview", exact=True).click()
+    opened.page.get_by_role("link", name="Compare", exact=True).click()
+    expect_data(plot(opened, "b"), row=NEW, col=6)
+    # a token of both sides is named as it stands in A
+    x, y = cell_middle(plot(opened, "b"), 2, 6, N, N)
+    plot(opened, "b").click(position={"x": x, "y": y})
+    opened.wait_for_parameters(query=2, key=5, query_b=None, key_b=None)

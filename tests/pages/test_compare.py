@@ -144,3 +144,17 @@ def test_a_right_model_that_does_not_exist_is_said(visit: Visit) -> None:
     app = visit("compare", text=A, model_b="gpt-9")
     assert len(app.error) == 1
     assert "gpt\\-9" in app.error[0].value
+
+
+def test_the_right_side_reads_a_target_of_its_own(visit: Visit) -> None:
+    app = visit("compare", model="translator", text="the cat sleeps .", target="le chat dort .")
+    label = i18n.text("en", "compare.target")
+    (box,) = [each for each in app.main.text_area if each.label == label]
+    box.set_value("la chatte").run()
+    assert parameters(app)["target_b"] == "la chatte"
+    assert parameters(app)["target"] == "le chat dort ."
+    assert not app.exception
+    again = visit("compare", **parameters(app), stack="decoder", kind="self")
+    header, _ = sent(again)
+    assert header["a"]["tokens"] != header["b"]["tokens"]
+    assert [each.value for each in again.main.text_area][-1] == "la chatte"

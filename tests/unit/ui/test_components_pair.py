@@ -83,6 +83,22 @@ def test_the_right_head_is_believed_when_it_fits(more: object) -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "query", "key"),
+    [
+        ({"query_b": "1", "key_b": "2"}, 1, 2),
+        ({"query_b": None, "key_b": "0"}, None, 0),
+        ({"query_b": str(OTHER.n_query), "key_b": str(OTHER.n_key)}, None, None),
+        ({"query_b": "-1", "key_b": [1]}, None, None),
+        (None, None, None),
+    ],
+)
+def test_a_cell_of_the_right_side_is_believed_when_it_fits(
+    more: object, query: int | None, key: int | None
+) -> None:
+    assert pair.parse_other_cell(more, OTHER) == {"query_b": query, "key_b": key}
+
+
+@pytest.mark.parametrize(
     "more",
     [
         None,

@@ -182,12 +182,15 @@ def test_the_right_side_of_compare_survives_the_address() -> None:
         kind_b="cross",
         layer_b=1,
         head_b=0,
+        query_b=4,
+        key_b=0,
     )
     assert restored(state.params(view)) == view
 
 
 @pytest.mark.parametrize(
-    ("name", "raw"), [("layer_b", "x"), ("stack_b", "left"), ("kind_b", ""), ("image_b", "../x")]
+    ("name", "raw"),
+    [("layer_b", "x"), ("query_b", "-1"), ("stack_b", "left"), ("kind_b", ""), ("image_b", "../x")],
 )
 def test_the_right_side_is_checked_as_the_left_one(name: str, raw: str) -> None:
     assert state.parse({name: raw}) == ({}, (name,))

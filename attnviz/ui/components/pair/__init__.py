@@ -24,6 +24,7 @@ NAME = "attnviz.pair"
 MAX_EXACT_BYTES = 16 * 2**20  # of both sides together, as float32
 MAX_WIDE_BYTES = 24 * 2**20  # as 16 bits; beyond, 8 bits
 OTHER = ("layer_b", "head_b")
+OTHER_CELL = ("query_b", "key_b")
 Letter = Literal["a", "b"]
 STRING_KEYS: tuple[str, ...] = (
     "shared.query_axis",
@@ -167,6 +168,14 @@ def parse_other(more: object, extent: Extent) -> dict[str, int | None]:
     if layer is None or head is None or layer >= extent.n_layers or head >= extent.n_heads:
         return dict.fromkeys(OTHER)
     return {"layer_b": layer, "head_b": head}
+
+
+def parse_other_cell(more: object, extent: Extent) -> dict[str, int | None]:
+    """Where the chosen cell stands on the right, if the left side has no such tokens."""
+    asked = more if isinstance(more, Mapping) else {}
+    found = {name: numbers.index(asked.get(name))[0] for name in OTHER_CELL}
+    counts = dict(zip(OTHER_CELL, (extent.n_query, extent.n_key), strict=True))
+    return {name: None if at is None or at >= counts[name] else at for name, at in found.items()}
 
 
 def show_pair(

@@ -12,7 +12,7 @@ import { el, localPoint, oncePerFrame, setText, watchSize } from "../shared/dom.
 import { fill, fmtFixed, fmtPercent, fmtReal, fmtWeight, headName } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { mounted } from "../shared/mounted.js";
-import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { cancelWrite, clampSelection, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawMoved, drawMovedBar, drawPlot, hitPlot, layoutPlots, paintPlot } from "./drawing.js";
 import { differenceOf, givenRows, headWeights, meanMoved, mostMoved, mostMovedHead, movedRows, slotOf, stepSlot, weightIn } from "./numbers.js";
@@ -63,7 +63,7 @@ function takePair(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   flushWrite();
   const asked = readSelection(), selection = clampSelection(asked, header.a);
   if (asked.layer === null && arrays.moved) Object.assign(selection, mostMovedHead(arrays.moved));
-  const row = slotOf(header.rows, header.a.at_query, selection.query), col = row === null ? null : slotOf(header.cols, header.a.at_key, selection.key);
+  const row = readSlot(header, "query", selection.query), col = row === null ? null : readSlot(header, "key", asked.key);
   Object.assign(state, { raw: data, header, arrays, selection, other: readOther(header, selection), pinned: { row, col }, hover: null });
   state.committer.start(committedPair(state));
   state.parts = buildPair(header, arrays.moved, { scale: selection.scale, linked: !state.other }, {
@@ -73,6 +73,13 @@ function takePair(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   });
   state.box.replaceChildren(...state.parts.nodes);
   listenPlots(state);
+}
+
+/** The place of a token on the common axes; the address names one of the right side where the left has none. */
+function readSlot(/** @type {any} */ header, /** @type {"query" | "key"} */ axis, /** @type {number | null} */ token) {
+  const slots = axis === "query" ? header.rows : header.cols, name = `at_${axis}`, asked = readParameter(`${axis}_b`) ?? "";
+  if (token !== null) return token < header.a[`n_${axis}`] ? slotOf(slots, header.a[name], token) : null;
+  return /^\d{1,5}$/.test(asked) && Number(asked) < header.b[`n_${axis}`] ? slotOf(slots, header.b[name], Number(asked), 1) : null;
 }
 
 /** The head of the right side: what the address says; none, moving with the left, where both sides are alike. */
@@ -90,12 +97,14 @@ function anotherHead(/** @type {any} */ size, /** @type {any} */ { layer, head }
   return next.layer === layer && next.head === head ? neighbour(size, { layer, head }, -1) : next;
 }
 
-/** The selection as address and server know it: a cell is where its tokens stand on the left. */
+/** The selection as address and server know it: a cell is where its tokens stand on the left, or else on the right. */
 function committedPair(/** @type {any} */ state) {
   const { selection, other, pinned, header } = state, { layer, head, scale, special } = selection;
-  const at = (/** @type {number[][]} */ slots, /** @type {number[]} */ first, /** @type {number | null} */ place) => (place === null || slots[place][0] < 0 ? null : first[slots[place][0]]);
-  const query = at(header.rows, header.a.at_query, pinned.row), key = query === null ? null : at(header.cols, header.a.at_key, pinned.col);
-  return { layer, head, query, key, scale, special, more: { layer_b: other ? String(other.layer) : null, head_b: other ? String(other.head) : null } };
+  const at = (/** @type {number[][]} */ slots, /** @type {number[]} */ first, /** @type {number | null} */ place, /** @type {0 | 1} */ side) => (place === null || slots[place][side] < 0 ? null : first[slots[place][side]]);
+  const asks = at(header.rows, header.a.at_query, pinned.row, 0), answers = at(header.cols, header.a.at_key, pinned.col, 0), key = asks === null ? null : answers;
+  const onRight = { query_b: asks === null ? at(header.rows, header.b.at_query, pinned.row, 1) : null, key_b: key === null ? at(header.cols, header.b.at_key, pinned.col, 1) : null };
+  const more = { layer_b: other?.layer, head_b: other?.head, ...onRight }, written = Object.entries(more).map(([name, value]) => [name, value === null || value === undefined ? null : String(value)]);
+  return { layer, head, query: asks, key, scale, special, more: Object.fromEntries(written) };
 }
 
 /** One change: remembered, mirrored into the address, drawn in the next frame. */

@@ -65,12 +65,12 @@ export function mostMovedHead(/** @type {import("../shared/buffer.js").PackedArr
   return { layer: Math.floor(best / heads), head: best % heads };
 }
 
-/** The slot that holds a token of A; null for none. `at`: first token of each part. */
-export function slotOf(/** @type {SlotRow[]} */ slots, /** @type {number[]} */ at, /** @type {number | null} */ token) {
+/** The slot that holds a token of one side; null for none. `at`: first token of each part. */
+export function slotOf(/** @type {SlotRow[]} */ slots, /** @type {number[]} */ at, /** @type {number | null} */ token, /** @type {0 | 1} */ side = 0) {
   if (token === null) return null;
   let part = -1;
   at.forEach((first, i) => { if (first <= token) part = i; });
-  const found = slots.findIndex((slot) => slot[0] === part && part >= 0);
+  const found = slots.findIndex((slot) => slot[side] === part && part >= 0);
   return found < 0 ? null : found;
 }
 
