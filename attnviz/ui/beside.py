@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.ui import cache, examples, files, frame, pictures, sampling, sounds, sources, state
+from attnviz.ui.requests import Request
 
 SAME = ""  # in place of a model's name: the left one
 
@@ -55,13 +56,13 @@ def captured(lang: Language, side: Side) -> cache.Captured | None:
     source = sources.source(side.model)
     loaded = frame.load(lang, source, side.model)
     if loaded.kind == "module":
-        return cache.captured(source, cache.Request())
+        return cache.captured(source, Request())
     if loaded.kind == "speech":
         heard = sounds.named(state.current().sound)
         if heard is None:
             st.info(text(lang, "empty.sound_body"))
             return None
-        return cache.captured(source, cache.Request(sound=heard.digest), heard)
+        return cache.captured(source, Request(sound=heard.digest), heard)
     if loaded.kind in frame.PICTURED:
         image = state.picture(side.image)
         if image is None:
@@ -69,22 +70,22 @@ def captured(lang: Language, side: Side) -> cache.Captured | None:
             return None
         with st.spinner(text(lang, "wait.picture")):
             texts = (side.text,) if loaded.kind == "text-image" else ()
-            request = cache.Request(texts, state.current().cut, picture=pictures.digest(image))
+            request = Request(texts, state.current().cut, picture=pictures.digest(image))
             return cache.captured(source, request, image)
     with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
         return cache.captured(source, _request(source, side, loaded.kind))
 
 
-def _request(source: sources.Source, side: Side, kind: str) -> cache.Request:
+def _request(source: sources.Source, side: Side, kind: str) -> Request:
     """What the right model reads and writes: as on the left, an answer of its own where needed."""
     view = state.current()
     if kind == "encoder-decoder" and (side.target or not view.generate):
         target = side.target or cache.answer(source, side.text, view.cut)
-        return cache.Request((side.text,), view.cut, target)
+        return Request((side.text,), view.cut, target)
     if kind not in frame.WRITING or not view.generate:
-        return cache.Request((side.text,), view.cut)
+        return Request((side.text,), view.cut)
     how = sampling.current()
-    return cache.Request((side.text,), view.cut, generate=view.generate, sampling=how)
+    return Request((side.text,), view.cut, generate=view.generate, sampling=how)
 
 
 def swap() -> None:

@@ -26,7 +26,7 @@ from attnviz.sound import Sound
 from attnviz.ui import building, measuring, running, sources, trainings
 from attnviz.ui.groups import Group, groups
 from attnviz.ui.keys import short, written
-from attnviz.ui.sampling import GREEDY, Sampling
+from attnviz.ui.requests import Request
 from attnviz.ui.sources import Source
 from attnviz.ui.trainings import Training
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from attnviz.call import AttentionCall, Capture
     from attnviz.capture.fates import DeadRow
-    from attnviz.capture.generation import Generation
     from attnviz.course.birth import Effects, Snapshot
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.card import Card
@@ -154,39 +153,6 @@ def _frozen_heap() -> Iterator[None]:
     gc.unfreeze()  # a model that has gone since would stay for good with the rest
     gc.collect()
     gc.freeze()
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a model is to read, and to write: its repr names all of it. An empty one asks for the
-    inputs that a model comes with.
-
-    The model writes one token more than `generate`: its last one is never read, so that it has no
-    row and no column.
-    """
-
-    texts: tuple[str, ...] = ()
-    cut: bool = False
-    target: str = ""
-    generate: int = 0
-    sampling: Sampling = GREEDY
-    picture: str = ""
-    sound: str = ""
-
-    def writing(self) -> "Generation | int":
-        """What the library is asked to write; 0 for nothing."""
-        if not self.generate:
-            return 0
-        from attnviz.capture.generation import Generation
-
-        how = self.sampling
-        return Generation(
-            self.generate + 1,
-            temperature=how.temperature or None,
-            top_k=how.top_k,
-            top_p=how.top_p,
-            seed=how.seed,
-        )
 
 
 def captured(source: Source, request: Request, given: "Image | Sound | None" = None) -> Captured:

@@ -35,6 +35,7 @@ from attnviz.ui import (
     state,
 )
 from attnviz.ui.groups import Group
+from attnviz.ui.requests import Request
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
@@ -92,7 +93,7 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
     if loaded.kind == "speech":
         return _heard(lang, source)
     if loaded.kind == "module":
-        return cache.captured(source, cache.Request())
+        return cache.captured(source, Request())
     if reading is None:
         _no_file(lang)
         return None
@@ -117,7 +118,7 @@ def _pictured(lang: Language, source: sources.Source, reading: str | None) -> ca
         st.markdown(text(lang, "empty.picture_body"))
         return None
     texts = () if reading is None else (reading,)
-    request = cache.Request(texts, state.current().cut, picture=pictures.digest(image))
+    request = Request(texts, state.current().cut, picture=pictures.digest(image))
     with st.spinner(text(lang, "wait.picture")):
         found = cache.captured(source, request, image)
     if texts:
@@ -133,19 +134,19 @@ def _heard(lang: Language, source: sources.Source) -> cache.Captured | None:
         st.markdown(text(lang, "empty.sound_body"))
         return None
     with st.spinner(text(lang, "wait.sound")):
-        found = cache.captured(source, cache.Request(sound=heard.digest), heard)
+        found = cache.captured(source, Request(sound=heard.digest), heard)
     _written(lang, found)
     return found
 
 
-def _request(texts: tuple[str, ...], kind: ModelKind) -> cache.Request:
+def _request(texts: tuple[str, ...], kind: ModelKind) -> Request:
     """What to run: a target only where there is a decoder to read it, and then nothing written."""
     view = state.current()
     target = view.target if kind == "encoder-decoder" and view.target.strip() else ""
     writes = kind in WRITING and not target
     if not (writes and view.generate):
-        return cache.Request(texts, view.cut, target)
-    return cache.Request(texts, view.cut, generate=view.generate, sampling=sampling.current())
+        return Request(texts, view.cut, target)
+    return Request(texts, view.cut, generate=view.generate, sampling=sampling.current())
 
 
 def _fill_target(lang: Language, source: sources.Source, shown: str) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from attnviz.call import Capture
     from attnviz.models.loaded import LoadedModel
-    from attnviz.ui.cache import Request
+    from attnviz.ui.requests import Request
 
     Ran = tuple[Capture, UInt8[np.ndarray, "row column rgb"] | None]
 

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.ui import cache, frame, sources, state
+from attnviz.ui.requests import Request
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key
@@ -155,7 +156,7 @@ def test_loaded_models_are_bounded(visit: Visit, tiny: Tiny, tmp_path: Path) -> 
         shutil.copytree(tiny("bert"), folder, dirs_exist_ok=True)
         visit("overview", text=TEXT, model=str(folder))
         source = sources.source(str(folder))
-        cache.captured(source, cache.Request((TEXT,)))
+        cache.captured(source, Request((TEXT,)))
         kept.append(weakref.ref(cache.model(source).model))
     gc.unfreeze()
     gc.collect()
