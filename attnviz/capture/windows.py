@@ -57,11 +57,12 @@ def _windows(
 
 
 def _shift(modules: Mapping[str, nn.Module], name: str) -> int | None:
-    """How far the block around an attention moves its windows; None where no block says so."""
+    """How far the block around an attention moves its windows, 0 where it has a size for them
+    alone; None where no block has windows."""
     while name:
         name = name.rpartition(".")[0]
         block = modules.get(name)
-        sizes = [getattr(block, of, None) for of in ("window_size", "shift_size")]
-        if all(isinstance(size, int) for size in sizes):
-            return int(sizes[1])  # type: ignore[arg-type]
+        size, shift = (getattr(block, of, None) for of in ("window_size", "shift_size"))
+        if isinstance(size, int):
+            return shift if isinstance(shift, int) else 0
     return None

@@ -25,7 +25,7 @@ from transformers.models.auto.modeling_auto import (
 from attnviz.types import ModelKind
 
 # what a config has when its model takes pictures, or sound
-IMAGE_FIELDS = ("image_size", "patch_size")
+IMAGE_FIELDS = ("image_size", "patch_size", "patch_sizes")
 SOUND_FIELDS = ("num_mel_bins", "conv_kernel", "feat_extract_norm")
 
 

@@ -9,6 +9,7 @@ import torch
 
 import attnviz
 from attnviz.call import Capture
+from attnviz.windows import Windows
 from tests.support import folders
 
 PICTURE = np.random.default_rng(3).integers(0, 256, (40, 40, 3), dtype=np.uint8)
@@ -74,3 +75,39 @@ def test_the_windows_of_two_pictures_follow_one_another(loaded: Any) -> None:
     assert torch.allclose(ours, theirs, atol=1e-6)
     tokens = [of.query_tokens(of.calls[0], at) for of, at in ((one, 2), (two, count + 2))]
     assert tokens[0].labels == tokens[1].labels
+
+
+def test_windows_that_stay_where_they_are(tmp_path: Path) -> None:
+    """6 × 6 patches in 2 × 2 windows of 4, then one layer over the whole picture."""
+    loaded = attnviz.load(folders.save(tmp_path / "vitdet", "vitdet"))
+    capture = attnviz.capture(loaded, image=PICTURE)
+    windowed, whole = capture.calls
+    assert whole.windows == Windows(1, 6, 0, (6, 6))
+    assert capture.query_tokens(whole).labels[-1] == "r5c5"
+    assert windowed.windows == Windows(4, 4, 0, (6, 6))
+    block = loaded.model.get_submodule(windowed.module.rpartition(".")[0])
+    attention = loaded.model.get_submodule(windowed.module)
+    for place in ((0, 0), (3, 4), (5, 1), (4, 5)):
+        found: list[list[int]] = []
+
+        def mark(
+            _: object, args: tuple[torch.Tensor, ...], at: tuple[int, int] = place
+        ) -> tuple[torch.Tensor, ...]:
+            marked = torch.zeros_like(args[0])  # [batch, channel, row, column]
+            marked[0, :, at[0], at[1]] = torch.arange(marked.shape[1]).float()
+            return marked, *args[1:]
+
+        def arrived(
+            _: object, args: tuple[torch.Tensor, ...], into: list[list[int]] = found
+        ) -> None:
+            into.extend(args[0].abs().sum(-1).flatten(1).nonzero().tolist())
+
+        handles = [
+            block.register_forward_pre_hook(mark),
+            attention.register_forward_pre_hook(arrived),
+        ]
+        attnviz.capture(loaded, image=PICTURE)
+        for handle in handles:
+            handle.remove()
+        ((window, token),) = found
+        assert windowed.windows.places(window)[token] == place

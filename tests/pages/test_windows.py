@@ -83,3 +83,13 @@ def test_layers_that_differ_are_not_put_side_by_side(visit: Visit, tiny: Tiny) -
 def test_output_of_a_model_with_windows(visit: Visit, tiny: Tiny) -> None:
     app = visit("output", text="", model=tiny("swin"))
     assert not app.error
+
+
+def test_a_layer_without_windows_stands_beside_those_with(visit: Visit, tiny: Tiny) -> None:
+    app = visit("head", text="", model=tiny("vitdet"), window="3")
+    assert not app.error
+    header, _ = sent(app)
+    assert header["shapes"] == [[3, 16, 16], [3, 36, 36]]
+    assert header["layers"][0]["tokens"][:3] == ["r4c4", "r4c5", "[·]"]
+    assert header["layers"][1]["tokens"][-1] == "r5c5"
+    assert header["layers"][1]["patches"]["rows"] == 6

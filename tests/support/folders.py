@@ -40,6 +40,8 @@ from transformers import (
     T5Config,
     T5ForConditionalGeneration,
     ViTConfig,
+    VitDetConfig,
+    VitDetModel,
     ViTForImageClassification,
     ViTImageProcessor,
     Wav2Vec2Config,
@@ -55,7 +57,7 @@ VOCAB = len(WORDS)
 FORM_LABELS = dict(
     enumerate(f"{c} {f}" for f in ("circle", "square") for c in ("red", "blue", "green"))
 )
-VISION = {"vit": 12, "forms": 24, "swin": 32, "swinv2": 24}
+VISION = {"vit": 12, "forms": 24, "swin": 32, "swinv2": 24, "vitdet": 24}
 BOTH = {"clip": 24, "siglip": 24, "blip": 24, "llava": 24}
 
 
@@ -112,6 +114,18 @@ def _windowed() -> dict[str, Callable[[], PreTrainedModel]]:
     layers = {"depths": [2, 2, 1], "num_heads": [2, 4, 4]}
     return {
         "swin": lambda: SwinForImageClassification(SwinConfig(**shape, **layers, image_size=32)),
+        "vitdet": lambda: VitDetModel(
+            VitDetConfig(
+                hidden_size=24,
+                num_hidden_layers=2,
+                num_attention_heads=3,
+                image_size=24,
+                pretrain_image_size=24,
+                patch_size=4,
+                window_block_indices=[0],
+                window_size=4,
+            )
+        ),
         "swinv2": lambda: Swinv2ForImageClassification(
             Swinv2Config(**shape, **layers, image_size=24)
         ),
