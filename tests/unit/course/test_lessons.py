@@ -1,5 +1,6 @@
 """Every lesson: the same cards in four languages, numbers computed, questions judged right."""
 
+import re
 from collections.abc import Callable
 from importlib.resources import files
 
@@ -77,3 +78,27 @@ def test_a_language_has_one_word_for_a_thing(lang: Language, never: str) -> None
     for slug in SLUGS:
         found = files("attnviz.lessons").joinpath("content", slug, f"{lang}.md")
         assert never not in found.read_text(encoding="utf-8"), slug
+
+
+def _unread(line: str) -> list[int]:
+    """Where Markdown takes two stars for two stars: beside punctuation that touches a letter."""
+    wrong = []
+    for count, found in enumerate(re.finditer(r"(?<!\*)\*\*(?!\*)", line)):
+        sides = (line[found.end() :][:1] or " ", line[: found.start()][-1:] or " ")
+        inside, outside = sides if count % 2 == 0 else sides[::-1]
+        letter_outside = outside.isalnum()
+        if inside.isspace() or (letter_outside and not inside.isalnum() and inside not in "[]"):
+            wrong.append(found.start())
+    return wrong
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_what_is_bold_is_read_as_bold(slug: str, lang: Language) -> None:
+    text = files("attnviz.lessons").joinpath("content", slug, f"{lang}.md").read_text("utf-8")
+    assert [line for line in text.splitlines() if _unread(line)] == []
+
+
+def test_stars_that_stay_stars_are_found() -> None:
+    assert _unread("**두 번째 “dog”**의") and _unread("最**「x」**")
+    assert not _unread("a **b** c, **두 번째** “dog”의, **[[x]]**이다")
