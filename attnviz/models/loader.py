@@ -66,7 +66,7 @@ def load(
     if isinstance(source, Path) or not HUB_ID.fullmatch(name):
         return _load_registered(find(name), wanted, type_)  # raises, and lists the names there are
     if not local_files_only:
-        files.check_size(download.weights_mib(download.asked(name, revision)), name)
+        files.check_size(_hub_size_mib(name, revision), name)
     return read(name, name, revision, wanted, type_, local=local_files_only)
 
 
@@ -129,9 +129,7 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
         return _registered(loaded, entry, entry.card.revision, None)
     package = f"{entry.distribution}=={entry.version}"
     try:
-        files.check_size(
-            download.weights_mib(download.asked(entry.card.hub_id, None)), entry.card.name
-        )
+        files.check_size(_hub_size_mib(entry.card.hub_id, None), entry.card.name)
         loaded = read(entry.card.hub_id, entry.card.name, None, device, dtype, local=False)
     except ModelNotFound as error:
         raise ModelNotFound(
@@ -146,6 +144,11 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
         f" {entry.card.hub_id}"
     )
     return _registered(loaded, entry, "main", notice)
+
+
+def _hub_size_mib(name: str, revision: str | None) -> int:
+    """About what a hub model's weights take; `ModelNotFound` when the hub cannot be asked."""
+    return download.weights_mib(download.asked(name, revision))
 
 
 def _device(device: str | None) -> str:
