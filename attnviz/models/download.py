@@ -12,7 +12,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, try_to_load_from_cache
 from huggingface_hub.hf_api import ModelInfo
 
 from attnviz.errors import ModelNotFound
@@ -25,10 +25,13 @@ WANTED = re.compile(r"[^/]+\.(json|txt|model|jinja)|model(-\d+-of-\d+)?\.safeten
 def fetch(name: str, revision: str | None, progress: Progress) -> None:
     """Download what is not here yet; `progress` hears (bytes so far, bytes in all) on the way.
 
+    Where the hub cannot be asked, a model that was downloaded before is taken as it is.
     Raises `ModelNotFound` for an id that the hub does not have or that cannot be reached, and
     `TooLarge` for weights over the operator's limit.
     """
     info, hub = asked(name, revision), HfApi()
+    if info is None:
+        return
     files.check_size(weights_mib(info), name)
     wanted = {
         of.rfilename: of.size or 0
@@ -50,11 +53,16 @@ def _tell(progress: Progress, before: int, total: int, n: int) -> None:
     progress(min(before + n, total), total)
 
 
-def asked(name: str, revision: str | None) -> ModelInfo:
-    """What the hub says of a model, its files' sizes included."""
+def asked(name: str, revision: str | None) -> ModelInfo | None:
+    """What the hub says of a model, its files' sizes included.
+
+    None where it cannot be asked about a model that is here; `ModelNotFound` for any other.
+    """
     try:
         return HfApi().model_info(name, revision=revision, files_metadata=True)
     except Exception as error:  # the hub's client lets its transport's errors through
+        if isinstance(try_to_load_from_cache(name, files.CONFIG, revision=revision), str):
+            return None
         raise _unreachable(name, error) from error
 
 
@@ -67,8 +75,7 @@ def weights_mib(info: ModelInfo) -> int:
 def _unreachable(name: str, error: Exception) -> ModelNotFound:
     reason = files.first_line(error)
     return ModelNotFound(
-        f"the hub could not be asked about {name!r}: {reason}. Check the id and"
-        " the connection, or pass local_files_only=True for a model downloaded before",
+        f"the hub could not be asked about {name!r}: {reason}. Check the id and the connection",
         code="hub_unreachable",
         asked=name,
         reason=reason,

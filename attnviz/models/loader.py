@@ -47,7 +47,8 @@ def load(
     """Load a model by its registered name, hub id or folder, or take a module as it is.
 
     float32 on the CPU unless asked otherwise. `revision` is a hub's branch, tag or commit;
-    `local_files_only` keeps off the network. Raises `ModelNotFound` for a name that is not
+    `local_files_only` keeps off the network; a model that was downloaded before is also taken from
+    this machine where the hub cannot be asked. Raises `ModelNotFound` for a name that is not
     registered, files that are missing, damaged, pickled or of an unknown architecture, an id that
     the hub does not have or that cannot be reached, and NaN weights; `TooLarge` for weights over
     the operator's limit; `BadInput` for a device or dtype that does not exist here.
@@ -65,9 +66,19 @@ def load(
         return read(str(folder), folder.name, None, wanted, type_, local=True)
     if isinstance(source, Path) or not HUB_ID.fullmatch(name):
         return _load_registered(find(name), wanted, type_)  # raises, and lists the names there are
-    if not local_files_only:
-        files.check_size(_hub_size_mib(name, revision), name)
-    return read(name, name, revision, wanted, type_, local=local_files_only)
+    if local_files_only:
+        return read(name, name, revision, wanted, type_, local=True)
+    return _from_hub(name, name, revision, wanted, type_)
+
+
+def _from_hub(
+    hub_id: str, name: str, revision: str | None, device: str, dtype: torch.dtype
+) -> LoadedModel:
+    """A hub's model, its size checked; what was downloaded before where it cannot be asked."""
+    info = download.asked(hub_id, revision)
+    if info is not None:
+        files.check_size(download.weights_mib(info), name)
+    return read(hub_id, name, revision, device, dtype, local=info is None)
 
 
 def packaged_folder(entry: PackagedModel) -> Path | None:
@@ -129,8 +140,7 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
         return _registered(loaded, entry, entry.card.revision, None)
     package = f"{entry.distribution}=={entry.version}"
     try:
-        files.check_size(_hub_size_mib(entry.card.hub_id, None), entry.card.name)
-        loaded = read(entry.card.hub_id, entry.card.name, None, device, dtype, local=False)
+        loaded = _from_hub(entry.card.hub_id, entry.card.name, None, device, dtype)
     except ModelNotFound as error:
         raise ModelNotFound(
             f"{entry.card.name} is not installed, and {error} Install it with"
@@ -144,11 +154,6 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
         f" {entry.card.hub_id}"
     )
     return _registered(loaded, entry, "main", notice)
-
-
-def _hub_size_mib(name: str, revision: str | None) -> int:
-    """About what a hub model's weights take; `ModelNotFound` when the hub cannot be asked."""
-    return download.weights_mib(download.asked(name, revision))
 
 
 def _device(device: str | None) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput, ModelNotFound, TooLarge
-from attnviz.models import files, loader, registry
+from attnviz.models import download, files, loader, registry
 from attnviz.models.loaded import LoadedModel
 
 
@@ -113,7 +113,7 @@ def test_without_the_package_the_model_says_where_it_came_from(
     card = replace(registry.MINILM.card, hub_id=str(folder))  # a folder stands in for the hub
     gone = replace(registry.MINILM, distribution="a-package-that-is-not-there", card=card)
     monkeypatch.setitem(registry.REGISTRY, "minilm", gone)
-    monkeypatch.setattr(loader, "_hub_size_mib", lambda *_: 87)
+    monkeypatch.setattr(download, "asked", lambda *_: None)
     loaded = loader.load("minilm")
     assert loaded.notice is not None and "from the hub" in loaded.notice
     assert loaded.key != minilm.key

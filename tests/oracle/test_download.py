@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants, hf_hub_download
 
+import attnviz
 from attnviz.errors import ModelNotFound, TooLarge
 from attnviz.models.download import fetch
 from tests.support import folders
@@ -60,6 +61,17 @@ def test_what_is_here_is_not_fetched_again(hub: Hub) -> None:
 def test_an_id_that_the_hub_lacks_is_said(hub: Hub) -> None:
     with pytest.raises(ModelNotFound) as raised:
         fetch("nobody/else", None, lambda done, total: None)
+    assert raised.value.code == "hub_unreachable"
+
+
+def test_a_model_that_is_here_needs_no_hub(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetch(NAME, None, lambda done, total: None)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    fetch(NAME, None, lambda done, total: pytest.fail("nothing is to be fetched"))
+    found = attnviz.capture(attnviz.load(NAME), "the cat")
+    assert found.verify() and max(found.verify().values()) <= 1e-4
+    with pytest.raises(ModelNotFound) as raised:
+        attnviz.load(NAME, revision="another")
     assert raised.value.code == "hub_unreachable"
 
 
