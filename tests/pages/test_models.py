@@ -132,8 +132,10 @@ def test_a_bad_folder_is_said_and_the_app_goes_on(
 def test_a_model_over_the_limit_is_not_loaded(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    folder = Path(tiny("t5")).parent / "never_loaded"  # the server may still hold the other one
+    shutil.copytree(tiny("t5"), folder)
     monkeypatch.setenv("ATTNVIZ_MAX_MODEL_MIB", "-1")
-    app = visit("overview", text=TEXT, model=tiny("t5"))
+    app = visit("overview", text=TEXT, model=str(folder))
     assert errors(app) == [
         i18n.text("en", "error.model_too_large", found=0, limit="\\-1", unit="MiB")
     ]
