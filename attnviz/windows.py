@@ -16,6 +16,11 @@ from attnviz.types import Tokens
 EMPTY = "[·]"  # a place beyond the edge of the picture
 
 
+def halved(grid: tuple[int, int]) -> tuple[int, int]:
+    """The grid after 2 × 2 patches each became one; the edge is filled up."""
+    return -(-grid[0] // 2), -(-grid[1] // 2)
+
+
 @dataclass(frozen=True)
 class Windows:
     """How a call's batch is made of windows: `count` of them for each picture.

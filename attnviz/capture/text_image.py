@@ -83,7 +83,8 @@ def _with_pieces(
 def _row_with_pieces(row: Tokens, ids: np.ndarray, start: int, stop: int, count: int) -> Tokens:
     side = int(np.sqrt(count))
     square = side * side == count
-    labels = tuple(f"r{at // side}c{at % side}" if square else f"[{at}]" for at in range(count))
+    numbers = tuple(f"[{at}]" for at in range(count))
+    labels = images.patch_tokens(count, (side, side)).labels if square else numbers
 
     def inside(own: tuple, new: tuple) -> tuple:  # type: ignore[type-arg]
         return own[:start] + new + own[stop:]

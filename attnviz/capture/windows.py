@@ -14,7 +14,7 @@ from dataclasses import replace
 from torch import nn
 
 from attnviz.call import AttentionCall
-from attnviz.windows import Windows
+from attnviz.windows import Windows, halved
 
 MOST_MERGED = 8  # how often a grid may have been halved
 
@@ -52,7 +52,7 @@ def _windows(
         found = Windows(count, side, shift, grid)
         if math.prod(found.board) == count and min(grid) >= side:
             return found
-        grid = (-(-grid[0] // 2), -(-grid[1] // 2))
+        grid = halved(grid)
     return unknown
 
 

@@ -92,15 +92,8 @@ def _text(lang: Language, side: Side) -> None:
 
 def _target(lang: Language, side: Side) -> None:
     """What the right decoder is to have written; where nothing is, the model writes it."""
-    st.text_area(
-        text(lang, "compare.target"),
-        key=state.show_in_widget("target_b", side.target),
-        height=TEXT_HEIGHT_PX,
-        max_chars=state.MAX_CHARS["target"],
-        placeholder=text(lang, "sidebar.target_placeholder"),
-        help=text(lang, "sidebar.target_help"),
-        on_change=_take_target,
-    )
+    label = text(lang, "compare.target")
+    controls.target_box(lang, label, "target_b", side.target, _take_target)
 
 
 def _take_target() -> None:

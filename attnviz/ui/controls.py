@@ -5,7 +5,7 @@ never holds a value of its own: it is told what to show before it appears, and i
 what the visitor did into the view.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -191,18 +191,25 @@ def _take_model_name() -> None:
     state.open_model(state.clean("model", state.widget_value("model_name")).strip())
 
 
-def _target(lang: Language) -> None:
-    """What an encoder-decoder is to have written, and a button that asks the model itself."""
-    view = state.current()
+def target_box(
+    lang: Language, label: str, widget: str, shown: str, take: Callable[[], None]
+) -> None:
+    """A box for what a decoder is to have written; where it is empty the model writes it."""
     st.text_area(
-        text(lang, "sidebar.target"),
-        key=state.show_in_widget("target", view.target),
+        label,
+        key=state.show_in_widget(widget, shown),
         height=TARGET_HEIGHT_PX,
         max_chars=state.MAX_CHARS["target"],
         placeholder=text(lang, "sidebar.target_placeholder"),
         help=text(lang, "sidebar.target_help"),
-        on_change=_take_target,
+        on_change=take,
     )
+
+
+def _target(lang: Language) -> None:
+    """What an encoder-decoder is to have written, and a button that asks the model itself."""
+    view = state.current()
+    target_box(lang, text(lang, "sidebar.target"), "target", view.target, _take_target)
     known = view.model in REGISTRY
     st.button(
         text(lang, "action.translate" if known else "action.let_write"),

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float32
 from attnviz.errors import TooLarge, UnsupportedAttention
 from attnviz.types import Kind, Stack, Tokens, named_tokens
 from attnviz.ui.components.selection import Extent
+from attnviz.windows import halved
 
 if TYPE_CHECKING:
     from attnviz.call import AttentionCall, Capture
@@ -238,14 +239,11 @@ def _visible(call: "AttentionCall", row: int) -> Bool[np.ndarray, "query key"]:
 
 def _merged(grid: tuple[int, int] | None, n: int) -> Tokens | None:
     """Patches of a grid that was halved until it has `n` places; None where that never is."""
-    while grid is not None and grid[0] * grid[1] >= n > 0:
-        if grid[0] * grid[1] == n:
-            labels = (f"r{row}c{column}" for row in range(grid[0]) for column in range(grid[1]))
-            return named_tokens(tuple(labels))
-        if max(grid) == 1:
-            break
-        grid = (-(-grid[0] // 2), -(-grid[1] // 2))
-    return None
+    from attnviz.capture.images import patch_tokens
+
+    while grid is not None and grid[0] * grid[1] > n > 0:
+        grid = halved(grid)
+    return patch_tokens(n, grid) if grid is not None and grid[0] * grid[1] == n else None
 
 
 def _numbered(n: int) -> Tokens:
