@@ -18,6 +18,7 @@ from tests.support.server import serve
 from tests.support.visit import Visit, open_visit
 
 OpenVisit = Callable[..., Visit]
+Tiny = Callable[[str], Path]
 HERE = Path(__file__).parent
 EXPECT_LIMIT_MS = 15_000  # a busy machine is slow; a right answer ends the wait at once
 
@@ -32,6 +33,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def server() -> Iterator[str]:
     """The address of the app."""
     with serve() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def tiny_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the folders of the tiny models lie."""
+    return tmp_path_factory.mktemp("tiny")
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_folders: Path) -> Tiny:
+    """The folder of a tiny model by its name, saved when it is first asked for."""
+    from tests.support import folders  # loads torch: not before the settings of the root conftest
+
+    def folder(name: str) -> Path:
+        found = tiny_folders / name
+        return found if found.exists() else folders.save(found, name)
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_server(tiny_folders: Path) -> Iterator[str]:
+    """The address of an app that may open the tiny models; `server` may open no folder."""
+    from attnviz.ui import sources  # loads torch, as above
+
+    with serve(env={sources.VARIABLE: str(tiny_folders)}) as url:
         yield url
 
 

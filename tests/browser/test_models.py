@@ -1,56 +1,34 @@
 """Models that are not in the list, and attention that is no square: tiny folders in a browser."""
 
-from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path
 
-import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
 import attnviz
 from attnviz.i18n import text
 from attnviz.ui import sources
-from tests.browser.conftest import OpenVisit
+from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.canvas import Palette, cell_middle, matrix_colours, pixels
-from tests.support.server import serve
 from tests.support.visit import Visit, expect_data
 
 SOURCE, TARGET = "the cat sat on a mat", "the dog ran"
 LAYER, HEAD = 1, 2
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with tiny models: one that translates, one that writes, one that sees."""
-    from tests.support import folders  # loads torch: not before the settings of the root conftest
-
-    root = tmp_path_factory.mktemp("models")
-    for name in ("marian", "llama", "vit"):
-        folders.save(root / name, name)
-    return root
-
-
-@pytest.fixture(scope="module")
-def own_server(models: Path) -> Iterator[str]:
-    """The address of an app that may open these models."""
-    with serve(env={sources.VARIABLE: str(models)}) as url:
-        yield url
-
-
-def cross_call(models: Path) -> attnviz.AttentionCall:
-    cap = attnviz.capture(attnviz.load(models / "marian"), SOURCE, target=TARGET)
+def cross_call(tiny: Tiny) -> attnviz.AttentionCall:
+    cap = attnviz.capture(attnviz.load(tiny("marian")), SOURCE, target=TARGET)
     return cap.call(LAYER, "cross", "decoder")
 
 
 def test_cross_attention_is_a_rectangle_of_its_two_texts(
-    visit: OpenVisit, own_server: str, models: Path, palettes: dict[str, Palette]
+    visit: OpenVisit, tiny_server: str, tiny: Tiny, palettes: dict[str, Palette]
 ) -> None:
-    call = cross_call(models)
+    call = cross_call(tiny)
     assert call.n_query < call.n_key, "the case is not about a rectangle"
     cross = {"stack": "decoder", "kind": "cross", "layer": LAYER, "head": HEAD}
-    view = {"model": models / "marian", "text": SOURCE, "target": TARGET, **cross}
-    opened = visit("head", url=own_server, **view)
+    view = {"model": tiny("marian"), "text": SOURCE, "target": TARGET, **cross}
+    opened = visit("head", url=tiny_server, **view)
     heatmap = opened.canvas("Attention weights of")
     expect_data(heatmap, rows=call.n_query, cols=call.n_key)
     weights = call.weights(HEAD).numpy()
@@ -80,17 +58,17 @@ def choose_other(opened: Visit, name: str) -> None:
 
 
 def test_a_folder_is_opened_from_its_box_and_another_refused(
-    visit: OpenVisit, own_server: str, models: Path
+    visit: OpenVisit, tiny_server: str, tiny: Tiny
 ) -> None:
-    opened = visit("steps", url=own_server, lang="en", text=SOURCE)
+    opened = visit("steps", url=tiny_server, lang="en", text=SOURCE)
     choose_other(opened, "/etc")
     refused = opened.page.get_by_test_id("stAlert")
     expect(refused).to_contain_text("/etc")
     expect(refused).to_contain_text(sources.VARIABLE)
     box = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
-    box.fill(str(models / "llama"))
+    box.fill(str(tiny("llama")))
     box.press("Enter")
-    opened.wait_for_parameters(model=models / "llama")
+    opened.wait_for_parameters(model=tiny("llama"))
     # a rotary embedding: q and k before they turn, and after
     for stage in ("x", "unrotated_q", "unrotated_k", "q", "k"):
         expect(opened.page.locator(f".panel[data-stage={stage}] canvas[role=img]")).to_be_visible()
@@ -101,8 +79,8 @@ def test_a_folder_is_opened_from_its_box_and_another_refused(
     expect(opened.page.get_by_test_id("stAlert")).to_have_count(0)
 
 
-def test_the_module_from_a_seed_opens_without_a_text(visit: OpenVisit, own_server: str) -> None:
-    opened = visit("steps", url=own_server, lang="en", model="mha-55", head=1)
+def test_the_module_from_a_seed_opens_without_a_text(visit: OpenVisit, tiny_server: str) -> None:
+    opened = visit("steps", url=tiny_server, lang="en", model="mha-55", head=1)
     expect(opened.page.get_by_role("textbox")).to_have_count(0)
     expect(opened.page.locator(".panel canvas[role=img]")).to_have_count(11)
     expect(opened.page.locator(".panel .absent")).to_have_count(0)
@@ -116,9 +94,9 @@ def png(colour: tuple[int, int, int]) -> bytes:
 
 
 def test_an_uploaded_picture_lies_under_its_patches(
-    visit: OpenVisit, own_server: str, models: Path
+    visit: OpenVisit, tiny_server: str, tiny: Tiny
 ) -> None:
-    opened = visit("head", url=own_server, lang="en", model=models / "vit")
+    opened = visit("head", url=tiny_server, lang="en", model=tiny("vit"))
     picture = opened.page.locator("canvas.av-picture")
     expect_data(opened.canvas("Attention weights of"), rows=10)  # [CLS] and 3 × 3 patches
     expect_data(picture, first=1)

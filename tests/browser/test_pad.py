@@ -1,38 +1,28 @@
 """The drawing pad: strokes stay in the browser until the model is to look at them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import FloatRect, Locator, expect
 
-from attnviz.ui import pictures, sources
-from tests.browser.conftest import OpenVisit
-from tests.support import folders
+from attnviz.ui import pictures
+from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.canvas import Colour, pixels
-from tests.support.server import serve
 from tests.support.visit import Visit, expect_data
 
 RED, WHITE = (220, 45, 48), (255, 255, 255)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tiny: Tiny) -> Path:
     """A tiny classifier of pictures."""
-    return folders.save(tmp_path_factory.mktemp("models") / "forms", "forms")
-
-
-@pytest.fixture(scope="module")
-def vision_server(folder: Path) -> Iterator[str]:
-    """The app, with that model open to visitors."""
-    with serve(env={sources.VARIABLE: str(folder.parent)}) as url:
-        yield url
+    return tiny("forms")
 
 
 @pytest.fixture
-def pad(visit: OpenVisit, vision_server: str, folder: Path) -> Visit:
+def pad(visit: OpenVisit, tiny_server: str, folder: Path) -> Visit:
     """The page Output with the pad open."""
-    opened = visit("output", url=vision_server, model=str(folder), text="")
+    opened = visit("output", url=tiny_server, model=str(folder), text="")
     opened.page.get_by_test_id("stSidebar").get_by_text("Draw a picture").click()
     expect(above(opened)).to_be_visible()
     still_box(opened)

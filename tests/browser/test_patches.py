@@ -1,6 +1,5 @@
 """The picture view: any patch asks, without a message; what is drawn is what the library says."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +8,10 @@ from playwright.sync_api import Locator, expect
 
 import attnviz
 from attnviz.call import Capture
-from attnviz.ui import pictures, sources
-from tests.browser.conftest import OpenVisit
-from tests.support import folders
+from attnviz.ui import pictures
+from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import Palette, cell_colours, cell_middle, place
-from tests.support.server import serve
 from tests.support.visit import Visit, expect_data
 
 GRID, N, N_HEADS = 4, 17, 3
@@ -23,16 +20,9 @@ LEAST_COVER, MOST_COVER = 0.3, 0.9
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tiny: Tiny) -> Path:
     """A tiny classifier of pictures."""
-    return folders.save(tmp_path_factory.mktemp("models") / "forms", "forms")
-
-
-@pytest.fixture(scope="module")
-def vision_server(folder: Path) -> Iterator[str]:
-    """The app, with that model open to visitors."""
-    with serve(env={sources.VARIABLE: str(folder.parent)}) as url:
-        yield url
+    return tiny("forms")
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +31,12 @@ def capture(folder: Path) -> Capture:
 
 
 @pytest.fixture
-def output(visit: OpenVisit, vision_server: str, folder: Path):  # type: ignore[no-untyped-def]
+def output(visit: OpenVisit, tiny_server: str, folder: Path):  # type: ignore[no-untyped-def]
     """Opens the page Output on the picture."""
 
     def start(path: str = "output", **options: object) -> Visit:
         asked = {"model": str(folder), "image": PICTURE, "text": "", **options}
-        return visit(path, url=vision_server, **asked)
+        return visit(path, url=tiny_server, **asked)
 
     return start
 

@@ -1,35 +1,24 @@
 """A text and a picture in one model, in a browser: the stack is chosen, the input follows."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from attnviz.i18n import text
-from attnviz.ui import sources
-from tests.browser.conftest import OpenVisit
-from tests.support import folders
-from tests.support.server import serve
+from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.visit import expect_data
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tiny: Tiny) -> Path:
     """A tiny model whose text looks across at a picture."""
-    return folders.save(tmp_path_factory.mktemp("models") / "blip", "blip")
+    return tiny("blip")
 
 
-@pytest.fixture(scope="module")
-def both_server(folder: Path) -> Iterator[str]:
-    """The app, with that model open to visitors."""
-    with serve(env={sources.VARIABLE: str(folder.parent)}) as url:
-        yield url
-
-
-def test_the_stack_is_chosen(visit: OpenVisit, both_server: str, folder: Path) -> None:
+def test_the_stack_is_chosen(visit: OpenVisit, tiny_server: str, folder: Path) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "the cat sat on a mat"}
-    page = visit("head", url=both_server, **asked)
+    page = visit("head", url=tiny_server, **asked)
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, rows=17, cols=17)
     expect(page.page.locator(".av-picture")).to_be_visible()

@@ -1,8 +1,7 @@
 """Source and target in the browser: pointing, keys, the address, the model's own answer."""
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,8 @@ import attnviz
 from attnviz.checks import card
 from attnviz.outputs.alignment import Alignment, align
 from attnviz.outputs.answer import answer
-from attnviz.ui import sources
-from tests.browser.conftest import OpenVisit
+from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
-from tests.support.server import serve
 from tests.support.visit import Visit, expect_data
 
 TEXT, TARGET = "the cat sat on a mat", "the dog ran and slept"
@@ -25,39 +22,21 @@ NUMBER = re.compile(r"[01]\.\d{4}")
 Open = Callable[..., Visit]
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two tiny models that translate."""
-    from tests.support import folders  # loads torch: not before the settings of the root conftest
-
-    root = tmp_path_factory.mktemp("models")
-    for name in ("marian", "t5"):
-        folders.save(root / name, name)
-    return root
-
-
-@pytest.fixture(scope="module")
-def own_server(models: Path) -> Iterator[str]:
-    """The address of an app that may open these models."""
-    with serve(env={sources.VARIABLE: str(models)}) as url:
-        yield url
-
-
 @pytest.fixture
-def opened(visit: OpenVisit, own_server: str, models: Path) -> Open:
+def opened(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> Open:
     """Opens the page Output of a tiny model on a source and a target."""
 
     def start(model: str = "marian", **more: Any) -> Visit:
-        view = {"text": TEXT, "target": TARGET, "model": models / model, **more}
-        return visit("output", url=own_server, **view)
+        view = {"text": TEXT, "target": TARGET, "model": tiny(model), **more}
+        return visit("output", url=tiny_server, **view)
 
     return start
 
 
 @pytest.fixture(scope="module")
-def aligned(models: Path) -> Alignment:
+def aligned(tiny: Tiny) -> Alignment:
     """What the library says."""
-    lm = attnviz.load(models / "marian")
+    lm = attnviz.load(tiny("marian"))
     return align(lm, attnviz.capture(lm, TEXT, target=TARGET), TARGET)
 
 
@@ -156,12 +135,12 @@ def test_the_heatmap_is_one_click_away(opened: Open) -> None:
     visit.wait_for_parameters(**cross(query=WORD))
 
 
-def test_the_model_fills_the_target_and_a_hand_changes_it(opened: Open, models: Path) -> None:
+def test_the_model_fills_the_target_and_a_hand_changes_it(opened: Open, tiny: Tiny) -> None:
     visit = opened("t5")
     box = visit.page.get_by_role("textbox", name="Target text", exact=True)
     expect(box).to_have_value(TARGET)
     visit.page.get_by_role("button", name="Let it write").click()
-    written = answer(attnviz.load(models / "t5"), TEXT)
+    written = answer(attnviz.load(tiny("t5")), TEXT)
     expect(box).to_have_value(written)
     expect(visit.page.locator(".av-word[data-side=target]")).to_have_count(len(written.split()) + 1)
     visit.type_text("a mat", label="Target text")

@@ -1,37 +1,26 @@
 """Layers that differ, in a browser: heads, tokens and windows change with the layer, unasked."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.ui import sources
-from tests.browser.conftest import OpenVisit
-from tests.support import folders
+from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
-from tests.support.server import serve
 from tests.support.visit import expect_data
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tiny: Tiny) -> Path:
     """A tiny model whose three stages have windows of their own."""
-    return folders.save(tmp_path_factory.mktemp("models") / "swinv2", "swinv2")
-
-
-@pytest.fixture(scope="module")
-def window_server(folder: Path) -> Iterator[str]:
-    """The app, with that model open to visitors."""
-    with serve(env={sources.VARIABLE: str(folder.parent)}) as url:
-        yield url
+    return tiny("swinv2")
 
 
 def test_heads_and_tokens_follow_the_layer(
-    visit: OpenVisit, window_server: str, folder: Path
+    visit: OpenVisit, tiny_server: str, folder: Path
 ) -> None:
     asked = {"model": str(folder), "image": "shapes", "text": "", "window": 8}
-    page = visit("head", url=window_server, **asked, layer=1, head=1, query=3, key=2)
+    page = visit("head", url=tiny_server, **asked, layer=1, head=1, query=3, key=2)
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, layer=1, head=1, query=3, rows=16)
     before = len(page.seen.sent)
@@ -52,10 +41,10 @@ def test_heads_and_tokens_follow_the_layer(
 
 
 def test_the_grid_has_only_the_heads_there_are(
-    visit: OpenVisit, window_server: str, folder: Path
+    visit: OpenVisit, tiny_server: str, folder: Path
 ) -> None:
     asked = {"model": str(folder), "image": "shapes", "text": "", "window": 8}
-    page = visit("", url=window_server, **asked, layer=2, head=3)
+    page = visit("", url=tiny_server, **asked, layer=2, head=3)
     cells = page.page.locator(".av-grid .av-picker-cell")
     expect(cells).to_have_count(2 + 2 + 4 + 4 + 4)
     board = page.page.locator(".av-grid-left canvas")

@@ -1,7 +1,6 @@
 """What a model wrote is played back in the browser, on every page, without a message."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,10 @@ import attnviz
 from attnviz.call import Capture
 from attnviz.capture.generation import Generation
 from attnviz.outputs.next_token import distribution
-from attnviz.ui import sources
-from tests.browser.conftest import OpenVisit
+from tests.browser.conftest import OpenVisit, Tiny
 from tests.support import folders
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import Palette
-from tests.support.server import serve
 from tests.support.visit import Visit, data, expect_data, main_text
 
 TEXT = "the cat sat on"
@@ -30,15 +27,9 @@ HOT = {"temperature": 1.5, "top_k": 9, "top_p": 0.9, "seed": 4}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folders.save(tmp_path_factory.mktemp("models") / "gpt2", "gpt2")
-
-
-@pytest.fixture(scope="module")
-def writing_server(folder: Path) -> Iterator[str]:
-    """The address of the app that may open the tiny decoder."""
-    with serve(env={sources.VARIABLE: str(folder.parent)}) as url:
-        yield url
+def folder(tiny: Tiny) -> Path:
+    """A tiny decoder."""
+    return tiny("gpt2")
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +41,13 @@ def capture(folder: Path) -> Capture:
 
 
 @pytest.fixture
-def play(visit: OpenVisit, writing_server: str, folder: Path) -> OpenVisit:
+def play(visit: OpenVisit, tiny_server: str, folder: Path) -> OpenVisit:
     """Opens a page on the text that the tiny decoder has written."""
 
     def opened(path: str, **options: object) -> Visit:
         found = visit(
             path,
-            url=writing_server,
+            url=tiny_server,
             **{"text": TEXT, "model": folder, "generate": WRITTEN, **HOT, **options},
         )
         expect(player(found)).to_be_visible()
@@ -251,8 +242,8 @@ def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
     expect_data(opened.canvas("Attention weights of"), query=GIVEN + WRITTEN - 2)
 
 
-def test_writing_starts_with_a_button(visit: OpenVisit, writing_server: str, folder: Path) -> None:
-    opened = visit("output", url=writing_server, text=TEXT, model=folder)
+def test_writing_starts_with_a_button(visit: OpenVisit, tiny_server: str, folder: Path) -> None:
+    opened = visit("output", url=tiny_server, text=TEXT, model=folder)
     expect(opened.page.locator(".av-player")).to_have_count(0)
     opened.page.locator(".av-text .av-chip").nth(1).click()
     expect_data(opened.page.locator(".av-draw-bars"), position=1)
