@@ -7,6 +7,7 @@ safetensors only: a pickle can run code when it is opened.
 import hashlib
 import json
 import os
+from fnmatch import fnmatch
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
@@ -29,17 +30,22 @@ def check_folder(folder: Path) -> None:
         raise _unusable(folder, "no_config", f"it has no {CONFIG}")
     weights = weight_files(folder)
     if not weights:
-        pickled = [file.name for pattern in PICKLES for file in folder.glob(pattern)]
-        if pickled:
-            raise _unusable(
-                folder,
-                "pickle_only",
-                f"its weights are pickled ({', '.join(sorted(set(pickled)))}), which can run code;"
-                " save the model again as safetensors",
-            )
-        raise _unusable(folder, "no_weights", f"it has no {WEIGHTS}")
+        raise without_weights(str(folder), tuple(file.name for file in folder.iterdir()))
     for file in weights:
         _check_whole(folder, file)
+
+
+def without_weights(place: str, names: tuple[str, ...]) -> ModelNotFound:
+    """What to say of a folder, or hub id, whose files have no safetensors among them."""
+    pickled = sorted({name for name in names if any(fnmatch(name, of) for of in PICKLES)})
+    if not pickled:
+        return _unusable(place, "no_weights", f"it has no {WEIGHTS}")
+    return _unusable(
+        place,
+        "pickle_only",
+        f"its weights are pickled ({', '.join(pickled)}), which can run code; save the model again"
+        " as safetensors",
+    )
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -97,7 +103,7 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-def _unusable(folder: Path, code: str, reason: str) -> ModelNotFound:
+def _unusable(folder: Path | str, code: str, reason: str) -> ModelNotFound:
     return ModelNotFound(
         f"the folder {folder} is no model that attnviz can load: {reason}",
         code=code,

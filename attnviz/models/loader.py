@@ -17,7 +17,7 @@ from attnviz.errors import BadInput, ModelNotFound
 from attnviz.models import built, download, files
 from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.reading import read, wrap
+from attnviz.models.reading import cannot_load, read, wrap
 from attnviz.models.registry import (
     REGISTRY,
     BuiltModel,
@@ -63,22 +63,29 @@ def load(
         folder = Path(name).resolve()
         files.check_folder(folder)
         files.check_size(files.size_mib(folder), name)
-        return read(str(folder), folder.name, None, wanted, type_, local=True)
+        return read(str(folder), folder.name, None, wanted, type_)
     if isinstance(source, Path) or not HUB_ID.fullmatch(name):
         return _load_registered(find(name), wanted, type_)  # raises, and lists the names there are
-    if local_files_only:
-        return read(name, name, revision, wanted, type_, local=True)
-    return _from_hub(name, name, revision, wanted, type_)
+    return _from_hub(name, name, revision, wanted, type_, local=local_files_only)
 
 
 def _from_hub(
-    hub_id: str, name: str, revision: str | None, device: str, dtype: torch.dtype
+    hub_id: str,
+    name: str,
+    revision: str | None,
+    device: str,
+    dtype: torch.dtype,
+    *,
+    local: bool = False,
 ) -> LoadedModel:
-    """A hub's model, its size checked; what was downloaded before where it cannot be asked."""
-    info = download.asked(hub_id, revision)
-    if info is not None:
-        files.check_size(download.weights_mib(info), name)
-    return read(hub_id, name, revision, device, dtype, local=info is None)
+    """A hub's model, read from the very folder whose size was checked; the hub is asked once."""
+    found = download.here(hub_id, revision) if local else download.fetch(hub_id, revision)
+    if found is None:
+        reason = f"revision {revision or 'main'} of it is not whole on this machine"
+        raise cannot_load(name, reason)
+    files.check_folder(found.folder)
+    files.check_size(files.size_mib(found.folder), name)
+    return read(str(found.folder), name, found.commit, device, dtype)
 
 
 def packaged_folder(entry: PackagedModel) -> Path | None:
@@ -118,7 +125,7 @@ def _load_registered(entry: Entry, device: str, dtype: torch.dtype) -> LoadedMod
         return _registered(loaded, entry, entry.card.revision, None)
     if isinstance(entry, EmbeddedModel):
         check_weights(entry.folder / files.WEIGHTS, entry)
-        loaded = read(str(entry.folder), entry.card.name, None, device, dtype, local=True)
+        loaded = read(str(entry.folder), entry.card.name, None, device, dtype)
         return _registered(loaded, entry, entry.sha256[:12], None)
     return _load_packaged(entry, device, dtype)
 
@@ -136,7 +143,7 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
     folder = packaged_folder(entry)
     if folder is not None:
         check_weights(folder / files.WEIGHTS, entry)
-        loaded = read(str(folder), entry.card.name, None, device, dtype, local=True)
+        loaded = read(str(folder), entry.card.name, None, device, dtype)
         return _registered(loaded, entry, entry.card.revision, None)
     package = f"{entry.distribution}=={entry.version}"
     try:
@@ -153,7 +160,7 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
         f"the package {package} is not installed; {entry.card.name} was loaded from the hub as"
         f" {entry.card.hub_id}"
     )
-    return _registered(loaded, entry, "main", notice)
+    return _registered(loaded, entry, loaded.key.revision, notice)
 
 
 def _device(device: str | None) -> str:

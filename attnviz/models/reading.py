@@ -1,7 +1,7 @@
 """Read a model's files, or take a module as it is, and make a `LoadedModel` of it.
 
-In: a folder or hub id that was checked before. Out: model, tokenizer, processor, card and key.
-Whatever a damaged or unknown model makes transformers raise becomes one `ModelNotFound`.
+In: a folder that was checked before; no network is used. Out: model, tokenizer, processor, card and
+key. Whatever a damaged or unknown model makes transformers raise becomes one `ModelNotFound`.
 """
 
 from collections.abc import Iterator
@@ -33,35 +33,36 @@ from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import ModelCard, ModelKey, ModelKind
 
-Hub = dict[str, str | bool | None]
+HERE = {"local_files_only": True, "trust_remote_code": False}
 
 
 def read(
-    source: str, name: str, revision: str | None, device: str, dtype: torch.dtype, *, local: bool
+    folder: str, name: str, revision: str | None, device: str, dtype: torch.dtype
 ) -> LoadedModel:
-    """The model in a folder or on the hub; `local` keeps off the network."""
-    hub: Hub = {"revision": revision, "local_files_only": local}
+    """The model in a folder; `revision` is the hub's commit that its files are of."""
     try:
         with _quiet():
-            config = AutoConfig.from_pretrained(source, trust_remote_code=False, **hub)
+            config = AutoConfig.from_pretrained(folder, **HERE)
             model = architecture.class_for(config).from_pretrained(
-                source, config=config, use_safetensors=True, dtype=dtype, **hub
+                folder, config=config, use_safetensors=True, dtype=dtype, local_files_only=True
             )
     except (OSError, ValueError, KeyError, SafetensorError, HfHubHTTPError) as error:
-        raise ModelNotFound(
-            f"{name} cannot be loaded: {first_line(error)}",
-            code="cannot_load",
-            asked=name,
-            reason=first_line(error),
-        ) from error
+        raise cannot_load(name, first_line(error)) from error
     _require_finite(model, name)
     kind = architecture.kind_of(config)
     return LoadedModel(
         card=_card(name, kind, config, model, revision),
-        key=ModelKey(name if name != source else source, revision or "main", _name(dtype), device),
+        key=ModelKey(name, revision or "main", _name(dtype), device),
         model=model.to(device).eval(),
-        tokenizer=_tokenizer(source, hub),
-        processor=_processor(source, kind, hub),
+        tokenizer=_tokenizer(folder),
+        processor=_processor(folder, kind),
+    )
+
+
+def cannot_load(name: str, reason: str) -> ModelNotFound:
+    """What to say of a model whose files do not make one."""
+    return ModelNotFound(
+        f"{name} cannot be loaded: {reason}", code="cannot_load", asked=name, reason=reason
     )
 
 
@@ -102,18 +103,16 @@ def _card(
     )
 
 
-def _tokenizer(source: str, hub: Hub) -> PreTrainedTokenizerBase | None:
+def _tokenizer(folder: str) -> PreTrainedTokenizerBase | None:
     """The model's tokenizer; None for a model that has none, a vision transformer for instance."""
     try:
-        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
-            source, trust_remote_code=False, **hub
-        )
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **HERE)
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return tokenizer
 
 
-def _processor(source: str, kind: ModelKind, hub: Hub) -> object | None:
+def _processor(folder: str, kind: ModelKind) -> object | None:
     """What makes pixels or samples into inputs, for models that take them."""
     auto: Any = {
         "vision": AutoImageProcessor,
@@ -123,7 +122,7 @@ def _processor(source: str, kind: ModelKind, hub: Hub) -> object | None:
     if auto is None:
         return None
     try:
-        processor: object = auto.from_pretrained(source, trust_remote_code=False, **hub)
+        processor: object = auto.from_pretrained(folder, **HERE)
     except (OSError, ValueError, KeyError):
         return None
     return processor

@@ -95,20 +95,21 @@ def model(source: Source) -> "LoadedModel":
     Those of the app itself are small and stay, so that a lesson's cards need not load them anew.
     """
     own = source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MOST_OWN_MIB
-    return (_own_model if own else _model)(source.name, source.stamp)
+    commit = downloaded().get(source.name)
+    return (_own_model if own else _model)(source.name, source.stamp, commit)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def downloaded() -> set[str]:
-    """The hub models whose files came here while this server ran."""
-    return set()
+def downloaded() -> dict[str, str]:
+    """The hub models whose files came here while this server ran, and the commit of each."""
+    return {}
 
 
 def download(name: str, progress: "Progress") -> None:
-    """Fetch a hub model's files; `progress` hears how far that is."""
+    """Fetch a hub model's files, and load it from them from now on; `progress` hears how far."""
     with _loading:
         from attnviz.models.download import fetch
-    fetch(name, None, progress)
+    downloaded()[name] = fetch(name, None, progress).commit
 
 
 def _forget_captures(_: object) -> None:
@@ -120,21 +121,25 @@ def _forget_captures(_: object) -> None:
 
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
-def _model(name: str, stamp: str) -> "LoadedModel":
-    return _loaded(name)
+def _model(name: str, stamp: str, commit: str | None) -> "LoadedModel":
+    return _loaded(name, commit)
 
 
 @st.cache_resource(max_entries=MAX_OWN_MODELS, show_spinner=False, on_release=_forget_captures)
-def _own_model(name: str, stamp: str) -> "LoadedModel":
-    return _loaded(name)
+def _own_model(name: str, stamp: str, commit: str | None) -> "LoadedModel":
+    return _loaded(name, commit)
 
 
-def _loaded(name: str) -> "LoadedModel":
+def _loaded(name: str, commit: str | None) -> "LoadedModel":
     with _loading, _frozen_heap():
         import torch
 
         torch.set_num_threads(TORCH_THREADS)
-        return attnviz.load(name)
+        try:
+            return attnviz.load(name, revision=commit, local_files_only=commit is not None)
+        except attnviz.ModelNotFound:
+            downloaded().pop(name, None)  # its files may be gone: fetch them when asked again
+            raise
 
 
 @contextmanager

@@ -21,8 +21,7 @@ def fetched(lang: Language, source: Source) -> None:
     """Download a hub model, with a bar."""
     if source.name in REGISTRY or source.stamp or not HUB_ID.fullmatch(source.name):
         return
-    known = cache.downloaded()
-    if source.name in known:
+    if source.name in cache.downloaded():
         return
     place, last = st.empty(), 0.0
 
@@ -35,7 +34,6 @@ def fetched(lang: Language, source: Source) -> None:
 
     try:
         cache.download(source.name, show)
-        known.add(source.name)
     finally:
         place.empty()
 

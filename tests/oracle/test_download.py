@@ -1,5 +1,6 @@
 """Files from a stand-in hub on this machine: what is fetched, and what is said on the way."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +9,9 @@ from huggingface_hub import constants, hf_hub_download
 
 import attnviz
 from attnviz.errors import ModelNotFound, TooLarge
-from attnviz.models.download import fetch
+from attnviz.models.download import fetch, here
 from tests.support import folders
-from tests.support.hub import Hub, stand_in
+from tests.support.hub import COMMIT, Hub, stand_in
 
 NAME = "nobody/tiny"
 
@@ -54,8 +55,65 @@ def test_every_byte_is_counted(hub: Hub, folder: Path) -> None:
 def test_what_is_here_is_not_fetched_again(hub: Hub) -> None:
     fetch(NAME, None, lambda done, total: None)
     seen: list[int] = []
+    hub.asked.clear()
     fetch(NAME, None, lambda done, total: seen.append(done))
     assert len(seen) == len(set(seen)) <= 8  # once for each file
+    assert hub.asked == [f"GET /api/models/{NAME}"]
+
+
+def test_the_hub_is_asked_once_about_the_model_and_once_about_each_file(
+    hub: Hub, folder: Path
+) -> None:
+    lm = attnviz.load(NAME)
+    wanted = [file.name for file in folder.iterdir() if file.name != "pytorch_model.bin"]
+    files = [f"{how} /{NAME}/resolve/{COMMIT}/{of}" for how in ("HEAD", "GET") for of in wanted]
+    assert sorted(hub.asked) == sorted([f"GET /api/models/{NAME}", *files])
+    assert (lm.key.id, lm.key.revision, lm.card.revision) == (NAME, COMMIT, COMMIT)
+
+
+def test_what_was_measured_is_what_is_loaded(hub: Hub) -> None:
+    """Once fetched, a commit is read from its folder: nothing is asked of the hub."""
+    found = fetch(NAME)
+    hub.asked.clear()
+    lm = attnviz.load(NAME, revision=found.commit, local_files_only=True)
+    assert attnviz.load(NAME, local_files_only=True).key == lm.key
+    assert not hub.asked
+    assert found.folder.name == found.commit == COMMIT
+    assert str(lm.model.name_or_path) == str(found.folder)
+
+
+def test_a_model_that_is_not_whole_here_is_not_taken(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (fetch(NAME).folder / "model.safetensors").unlink()
+    assert here(NAME) is None
+    with pytest.raises(ModelNotFound, match="is not whole on this machine"):
+        attnviz.load(NAME, local_files_only=True)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelNotFound) as raised:
+        attnviz.load(NAME)
+    assert raised.value.code == "hub_unreachable"
+
+
+def test_a_model_of_pickles_is_refused_before_anything_is_fetched(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pickled = tmp_path / "pickled"
+    shutil.copytree(folder, pickled, ignore=shutil.ignore_patterns("*.safetensors"))
+    with stand_in(pickled, NAME) as running:
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "ENDPOINT", running.url)
+        with pytest.raises(ModelNotFound) as raised:
+            fetch(NAME)
+        assert raised.value.code == "pickle_only" and len(running.asked) == 1
+
+
+def test_a_hub_that_names_no_commit_is_not_believed(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.support.hub.COMMIT", "../../elsewhere")
+    with pytest.raises(ModelNotFound, match="names no commit"):
+        fetch(NAME)
 
 
 def test_an_id_that_the_hub_lacks_is_said(hub: Hub) -> None:
@@ -83,3 +141,4 @@ def test_the_size_is_checked_before_the_first_byte(
     with pytest.raises(TooLarge):
         fetch(NAME, None, lambda done, total: seen.append(done))
     assert not seen
+    assert hub.asked == [f"GET /api/models/{NAME}"]

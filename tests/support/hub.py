@@ -20,10 +20,11 @@ LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class Hub:
-    """Where it is, and what lets the rest of the weights go."""
+    """Where it is, what lets the rest of the weights go, and what it was asked: method and path."""
 
     url: str
     release: threading.Event
+    asked: list[str]
 
 
 @contextmanager
@@ -32,11 +33,12 @@ def stand_in(folder: Path, name: str, hold: bool = False) -> Iterator[Hub]:
     release = threading.Event()
     if not hold:
         release.set()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(folder, name, release))
+    asked: list[str] = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(folder, name, release, asked))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield Hub(f"http://127.0.0.1:{server.server_port}", release)
+        yield Hub(f"http://127.0.0.1:{server.server_port}", release, asked)
     finally:
         release.set()
         server.shutdown()
@@ -44,7 +46,9 @@ def stand_in(folder: Path, name: str, hold: bool = False) -> Iterator[Hub]:
         thread.join()
 
 
-def _handler(folder: Path, name: str, release: threading.Event) -> type[BaseHTTPRequestHandler]:
+def _handler(
+    folder: Path, name: str, release: threading.Event, asked: list[str]
+) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
             self._answer(with_body=False)
@@ -54,6 +58,7 @@ def _handler(folder: Path, name: str, release: threading.Event) -> type[BaseHTTP
 
         def _answer(self, with_body: bool) -> None:
             path = self.path.partition("?")[0]
+            asked.append(f"{self.command} {path}")
             file = folder / path.rpartition("/")[2]
             if path in (f"/api/models/{name}", f"/api/models/{name}/revision/main"):
                 self._send(json.dumps(_info(folder, name)).encode(), "info", with_body)
