@@ -33,3 +33,4 @@ def test_bytes_are_counted_while_they_come(
             expect(bar).to_have_count(0)
             expect(page.locator(".av-grid canvas").first).to_be_visible()
             assert not seen.problems()
+            assert hub.asked.count(f"GET /api/models/{NAME}") == 1  # not once more to load it

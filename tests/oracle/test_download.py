@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from huggingface_hub import constants, hf_hub_download
+from huggingface_hub import close_session, constants, hf_hub_download
 
 import attnviz
 from attnviz.errors import ModelNotFound, TooLarge
@@ -35,6 +35,7 @@ def hub(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
         monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 4096)
         yield running
+        close_session()  # what the client still holds of this hub would outlive it
 
 
 def test_every_byte_is_counted(hub: Hub, folder: Path) -> None:

@@ -34,7 +34,7 @@ def stand_in(folder: Path, name: str, hold: bool = False) -> Iterator[Hub]:
     if not hold:
         release.set()
     asked: list[str] = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(folder, name, release, asked))
+    server = _Server(("127.0.0.1", 0), _handler(folder, name, release, asked))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -44,6 +44,12 @@ def stand_in(folder: Path, name: str, hold: bool = False) -> Iterator[Hub]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    """Closing it waits for the threads that answer, so that none outlives its test."""
+
+    daemon_threads = False
 
 
 def _handler(

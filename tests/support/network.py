@@ -1,7 +1,13 @@
-"""A guard that lets sockets reach this machine only, and remembers what it refused."""
+"""A guard that lets sockets reach this machine only, and remembers what it refused, and to whom.
+
+What it refuses in a thread is held against the test that runs by then, which need not be the one
+that started the thread: thread and place are kept with it.
+"""
 
 import ipaddress
 import socket
+import threading
+import traceback
 from typing import Any, Self
 
 import pytest
@@ -24,6 +30,12 @@ def is_local(host: object) -> bool:
         return False
 
 
+def _callers() -> str:
+    """The innermost functions that led to the guard, this file's left out."""
+    frames = [frame for frame in traceback.extract_stack() if frame.filename != __file__]
+    return " < ".join(f"{of.name} ({of.filename}:{of.lineno})" for of in reversed(frames[-6:]))
+
+
 class NetworkGuard:
     """While entered, `connect`, `connect_ex`, `sendto` and name look-ups stay on this machine."""
 
@@ -42,7 +54,7 @@ class NetworkGuard:
         self._patch.undo()
 
     def _refuse(self, target: object) -> None:
-        self.refused.append(str(target))
+        self.refused.append(f"{target} in {threading.current_thread().name}, {_callers()}")
         raise NetworkRefused(f"tests may not reach {target}")
 
     def _guard(self, method: str, address_of: Any) -> None:

@@ -24,7 +24,10 @@ def test_a_connection_outwards_is_refused_and_remembered(network_guard: NetworkG
         sock.connect(("192.0.2.1", 80))
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen("http://example.org/", timeout=1)
-    assert network_guard.refused == ["('192.0.2.1', 80)", "example.org"]
+    told = [each.partition(" in MainThread, ") for each in network_guard.refused]
+    assert [target for target, _, _ in told] == ["('192.0.2.1', 80)", "example.org"]
+    here = "test_a_connection_outwards_is_refused_and_remembered"
+    assert told[0][2].startswith(here) and "create_connection" in told[1][2]
     network_guard.refused.clear()  # else this test itself would fail for what it proves
 
 
