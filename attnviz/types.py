@@ -84,7 +84,10 @@ class ModelKey:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What the registry knows of a model before it is loaded."""
+    """What the registry knows of a model before it is loaded.
+
+    `transcribes` says that it writes what it hears, in words that can also be typed.
+    """
 
     name: str
     kind: ModelKind
@@ -96,6 +99,7 @@ class ModelCard:
     description: str
     revision: str
     hub_id: str
+    transcribes: bool = False
 
 
 @dataclass(frozen=True, eq=False)

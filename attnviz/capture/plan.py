@@ -24,14 +24,14 @@ TokensByStack = dict[Stack | None, tuple[Tokens, ...]]
 class Plan:
     """The model's inputs on its device, and the tokens that are known before it runs.
 
-    `seconds` is how long a model hears that listens, `frame_s` how far its frames are apart where
-    it says so; `n_written` of the decoder's tokens are its own.
+    `seconds` is how long a model hears that listens, `steps_s` how far its frames may be apart;
+    `n_written` of the decoder's tokens are its own.
     """
 
     inputs: dict[str, Tensor]
     tokens: TokensByStack
     seconds: float | None = None
-    frame_s: float | None = None
+    steps_s: tuple[float, ...] = ()
     n_written: int = 0
 
 
@@ -170,15 +170,16 @@ def _encode(
     return encoded
 
 
-def require_length(lm: LoadedModel, length: int) -> None:
-    """Raise `TooLarge` for more tokens than the model takes."""
-    if length > lm.max_tokens:
+def require_length(lm: LoadedModel, length: int, most: int | None = None) -> None:
+    """Raise `TooLarge` for more tokens than the model, or its decoder, takes."""
+    limit = lm.max_tokens if most is None else most
+    if length > limit:
         raise TooLarge(
-            f"the text has {length} tokens and {lm.name} takes at most {lm.max_tokens};"
+            f"the text has {length} tokens and {lm.name} takes at most {limit};"
             " shorten it, or pass cut=True to keep its beginning",
             code="too_many_tokens",
             found=length,
-            limit=lm.max_tokens,
+            limit=limit,
             unit="tokens",
         )
 

@@ -26,7 +26,7 @@ from attnviz.capture.plan import (
     plan_text,
 )
 from attnviz.capture.record import record, row_step
-from attnviz.capture.sounds import frame_tokens, plan_sound
+from attnviz.capture.sounds import frame_step, frame_tokens, plan_sound
 from attnviz.capture.text_image import plan_text_image
 from attnviz.capture.windows import with_windows
 from attnviz.errors import BadInput, UnsupportedAttention
@@ -55,7 +55,7 @@ def capture(
     Give one of: a text, or several as one padded batch (`text_pair` adds a second sentence to each,
     `target` is what an encoder-decoder is to have written); a picture, or a list of several; a text
     and a picture, for a model that reads both; a sound (`attnviz.sound.Sound`), for a model that
-    listens; or `inputs` that are ready.
+    listens (`target` is then what it is to have written of it); or `inputs` that are ready.
     A model that comes with inputs of its own (`lm.example`) may be given nothing.
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
     the beginning of a text that is too long. `store` halves what is kept, `offload` keeps it in
@@ -68,7 +68,7 @@ def capture(
     how = generate if isinstance(generate, Generation) else Generation(generate)
     if sound is not None:
         _require_alone(text=text, image=image, inputs=inputs)
-        plan, how = plan_sound(lm, sound, how.n_tokens), Generation(0)
+        plan, how = plan_sound(lm, sound, target, how.n_tokens, cut=cut), Generation(0)
     else:
         plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut)
     try:
@@ -200,7 +200,8 @@ def _all_tokens(
 
 def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
     if plan.seconds is not None:
-        return frame_tokens(n_token, plan.frame_s or plan.seconds / n_token)
+        step = frame_step(n_token, plan.seconds, plan.steps_s)
+        return _numbers(lm, plan, n_token) if step is None else frame_tokens(n_token, step)
     return images.patch_tokens(n_token, images.fitting_grid(n_token, _patch_grid(lm, plan)))
 
 

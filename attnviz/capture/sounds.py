@@ -1,25 +1,73 @@
 """Sound as input: from samples to what a speech model takes, and its frames as tokens.
 
-In: a model and a `Sound`. Out: a `Plan`; how long the model hears is kept in it, so that frames can
-be named by the time at which they begin. A model with a decoder needs something to have written:
-its start token, and as many tokens as it is asked to add, each the likeliest after those before.
+In: a model, a `Sound`, and for a model that writes a target. Out: a `Plan`; how long the model
+hears is kept in it, so that frames can be named by the time at which they begin. What a decoder is
+to have written of the sound comes from `transcripts`.
 """
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from attnviz.capture.plan import Plan, TokensByStack, id_tokens, start_token
-from attnviz.errors import BadInput, TooLarge
+from attnviz.capture import transcripts
+from attnviz.capture.plan import Plan
+from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 from attnviz.sound import Sound, checked, resampled
 from attnviz.types import Tokens, named_tokens
 
+FILTER_BANK_S = 0.01  # between the rows of Kaldi's filter banks, where an extractor does not say
+MOST_THINNED = 32  # rows of features that become one frame
 
-def plan_sound(lm: LoadedModel, sound: object, n_written: int) -> Plan:
+
+def plan_sound(
+    lm: LoadedModel, sound: object, target: object, n_written: int, *, cut: bool
+) -> Plan:
     """The plan for a sound; `BadInput` for a model that does not listen."""
+    extractor = _extractor(lm)
+    if not isinstance(sound, Sound):
+        raise BadInput(
+            f"sound is {type(sound).__name__}; give an attnviz.sound.Sound",
+            code="not_a_sound",
+            found=type(sound).__name__,
+        )
+    given = transcripts.given(lm, target, cut=cut)
+    heard = resampled(checked(sound), int(extractor.sampling_rate))
+    made = extractor(heard.samples, sampling_rate=heard.rate, return_tensors="pt")
+    inputs = {name: of.to(lm.key.device) for name, of in made.items() if isinstance(of, Tensor)}
+    plan = Plan(inputs, {}, **_times(lm, extractor, inputs, heard))
+    if given is None:
+        return plan
+    ids, tokens = transcripts.continued(lm, inputs, given, n_written)
+    return replace(
+        plan,
+        inputs=inputs | {"decoder_input_ids": ids},
+        tokens={"decoder": (tokens,)},
+        n_written=len(tokens) - len(given),
+    )
+
+
+def frame_step(n_frame: int, seconds: float, among: tuple[float, ...]) -> float | None:
+    """How far apart frames are that fill so many seconds; None where they are no such frames.
+
+    Among the steps that a model may take it is the one that gives their number best; a model
+    without padding has a little fewer.
+    """
+    off = {step: abs(seconds / step - n_frame) for step in among}
+    best = min(off, key=off.__getitem__, default=None)
+    return best if best is not None and off[best] <= 2 + n_frame / 20 else None
+
+
+def frame_tokens(n_frame: int, step: float) -> Tokens:
+    """One token for each frame, named by the time at which it begins, `step` seconds apart."""
+    digits = 2 if round(100 * step, 6) % 1 == 0 else 3
+    return named_tokens(tuple(f"{at * step:.{digits}f} s" for at in range(n_frame)))
+
+
+def _extractor(lm: LoadedModel) -> Any:
     extractor: Any = lm.processor
     if lm.kind != "speech" or not callable(extractor):
         raise BadInput(
@@ -28,62 +76,31 @@ def plan_sound(lm: LoadedModel, sound: object, n_written: int) -> Plan:
             name=lm.name,
             kind=lm.kind,
         )
-    if not isinstance(sound, Sound):
-        raise BadInput(
-            f"sound is {type(sound).__name__}; give an attnviz.sound.Sound",
-            code="not_a_sound",
-            found=type(sound).__name__,
-        )
-    heard = resampled(checked(sound), int(extractor.sampling_rate))
-    made = extractor(heard.samples, sampling_rate=heard.rate, return_tensors="pt")
-    inputs = {name: of.to(lm.key.device) for name, of in made.items() if isinstance(of, Tensor)}
-    seconds = _seconds(extractor, inputs, heard)
-    if not getattr(getattr(lm.model, "config", None), "is_encoder_decoder", False):
-        ratio = getattr(getattr(lm.model, "config", None), "inputs_to_logits_ratio", None)
-        frame_s = ratio / heard.rate if isinstance(ratio, int) else None
-        return Plan(inputs, {}, seconds=seconds, frame_s=frame_s)
-    ids = _written(lm, inputs, n_written)
-    tokens: TokensByStack = {"decoder": id_tokens(lm, ids, None)}
-    given = inputs | {"decoder_input_ids": ids}
-    return Plan(given, tokens, seconds=seconds, n_written=ids.shape[1] - 1)
+    return extractor
 
 
-def frame_tokens(n_frame: int, step: float) -> Tokens:
-    """One token for each frame, named by the time at which it begins, `step` seconds apart."""
-    digits = 2 if step >= 0.01 else 3
-    return named_tokens(tuple(f"{at * step:.{digits}f} s" for at in range(n_frame)))
+def _times(
+    lm: LoadedModel, extractor: Any, inputs: Mapping[str, Tensor], heard: Sound
+) -> dict[str, Any]:
+    """How long the model hears (an extractor may add silence), and what its frames' step may be.
+
+    Samples are thinned out by the strides of convolutions, one after the other; features, which are
+    so far apart already, by a whole number.
+    """
+    features = next((of for name, of in inputs.items() if of.dim() == 3), None)
+    if features is None:
+        return {"seconds": heard.seconds, "steps_s": _sample_steps(lm, heard.rate)}
+    hop = getattr(extractor, "hop_length", None)
+    hop_s = hop / heard.rate if isinstance(hop, int) else FILTER_BANK_S
+    bands = getattr(extractor, "num_mel_bins", None) or extractor.feature_size
+    n_frame = features.numel() // int(bands)  # some extractors put several into one row
+    steps = tuple(hop_s * every for every in range(1, MOST_THINNED + 1))
+    return {"seconds": n_frame * hop_s, "steps_s": steps}
 
 
-def _seconds(extractor: Any, inputs: Mapping[str, Tensor], heard: Sound) -> float:
-    """How long the model hears; an extractor may fill the sound up with silence."""
-    features, hop = inputs.get("input_features"), getattr(extractor, "hop_length", None)
-    if features is None or not isinstance(hop, int):
-        return heard.seconds
-    frames = features.numel() // int(extractor.feature_size)
-    return frames * hop / heard.rate
-
-
-def _written(lm: LoadedModel, inputs: Mapping[str, Tensor], n: int) -> Tensor:
-    """The start token and up to `n` more; the model's end token is not read again."""
-    model: Any = lm.model
-    ids = torch.full((1, 1), start_token(model), dtype=torch.int64, device=lm.key.device)
-    longest = min(lm.max_tokens, getattr(model.config, "max_target_positions", lm.max_tokens))
-    if n >= longest:
-        raise TooLarge(
-            f"{n} tokens and the start are more than the {longest} that {lm.name} takes",
-            code="no_room_to_write",
-            found=n + 1,
-            limit=longest,
-            unit="tokens",
-        )
-    config = getattr(model, "generation_config", None) or model.config
-    ends = config.eos_token_id
-    with lm.lock, torch.no_grad():
-        encoded = model.get_encoder()(**inputs) if n else None
-        for _ in range(n):
-            logits = model(encoder_outputs=encoded, decoder_input_ids=ids, use_cache=False).logits
-            following = logits[:, -1:].argmax(-1)
-            if int(following) in (ends if isinstance(ends, list) else [ends]):
-                break
-            ids = torch.cat([ids, following], dim=1)
-    return ids
+def _sample_steps(lm: LoadedModel, rate: int) -> tuple[float, ...]:
+    """The product of all strides, and what the model says itself."""
+    strides = (of.stride[0] for of in lm.model.modules() if isinstance(of, nn.Conv1d))
+    said = getattr(getattr(lm.model, "config", None), "inputs_to_logits_ratio", None)
+    found = (math.prod(strides), *([said] if isinstance(said, int) else []))
+    return tuple(step / rate for step in found)

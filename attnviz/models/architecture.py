@@ -17,7 +17,9 @@ from transformers import (
     PreTrainedModel,
 )
 from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES,
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_CTC_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
 )
@@ -27,6 +29,14 @@ from attnviz.types import ModelKind
 # what a config has when its model takes pictures, or sound
 IMAGE_FIELDS = ("image_size", "patch_size", "patch_sizes")
 SOUND_FIELDS = ("num_mel_bins", "conv_kernel", "feat_extract_norm")
+# models that listen, by what the library lists them for; of those that write, the ones that read
+# nothing but sound
+SOUND_TYPES = {
+    *MODEL_FOR_CTC_MAPPING_NAMES,
+    *MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES,
+    *("whisper", "moonshine", "moonshine_streaming", "speech_to_text", "speech-encoder-decoder"),
+    *("speecht5", "canary", "cohere_asr"),
+}
 
 
 def kind_of(config: PreTrainedConfig) -> ModelKind:
@@ -34,7 +44,8 @@ def kind_of(config: PreTrainedConfig) -> ModelKind:
     has_text = hasattr(config, "text_config") or hasattr(config, "vocab_size")
     if hasattr(config, "vision_config") and has_text:
         return "text-image"
-    if any(hasattr(config, field) for field in SOUND_FIELDS):
+    hears = any(hasattr(config, field) for field in SOUND_FIELDS)
+    if hears or config.model_type in SOUND_TYPES:
         return "speech"
     if any(hasattr(config, field) for field in IMAGE_FIELDS) and not hasattr(config, "vocab_size"):
         return "vision"

@@ -6,6 +6,7 @@ key. Whatever a damaged or unknown model makes transformers raise becomes one `M
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -49,12 +50,14 @@ def read(
     except (OSError, ValueError, KeyError, SafetensorError, HfHubHTTPError) as error:
         raise cannot_load(name, first_line(error)) from error
     _require_finite(model, name)
-    kind = architecture.kind_of(config)
+    kind, tokenizer = architecture.kind_of(config), _tokenizer(folder)
+    card = _card(name, kind, config, model, revision)
+    writes = kind == "speech" and getattr(config, "is_encoder_decoder", False)
     return LoadedModel(
-        card=_card(name, kind, config, model, revision),
+        card=replace(card, transcribes=writes and tokenizer is not None),
         key=ModelKey(name, revision or "main", _name(dtype), device),
         model=model.to(device).eval(),
-        tokenizer=_tokenizer(folder),
+        tokenizer=tokenizer,
         processor=_processor(folder, kind),
     )
 

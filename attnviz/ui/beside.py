@@ -37,7 +37,9 @@ def right() -> Side:
     view, other = state.current(), left()
     model = view.model_b or view.model
     shown = view.text_b if view.text_b.strip() else _suggested(model, other)
-    same_input = model == view.model and shown == other.text
+    card = state.card(model)
+    hears = card is not None and card.kind == "speech"  # both sides hear one sound
+    same_input = model == view.model and (hears or shown == other.text)
     return Side(
         model=model,
         text=shown,
@@ -62,7 +64,7 @@ def captured(lang: Language, side: Side) -> cache.Captured | None:
         if heard is None:
             st.info(text(lang, "empty.sound_body"))
             return None
-        return cache.captured(source, Request(sound=heard.digest), heard)
+        return cache.captured(source, sounds.request(loaded.card, heard, side.target), heard)
     if loaded.kind in frame.PICTURED:
         image = state.picture(side.image)
         if image is None:

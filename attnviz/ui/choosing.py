@@ -41,8 +41,8 @@ def right(lang: Language, side: Side) -> None:
     kind: ModelKind = "encoder" if card is None else card.kind
     if kind not in TEXTLESS:
         _text(lang, side)
-    if kind == "encoder-decoder":
-        _target(lang, side)
+    if kind == "encoder-decoder" or (card is not None and card.transcribes):
+        _target(lang, side, kind == "speech")
     if kind in PICTURED:
         _picture(lang, side)
 
@@ -90,10 +90,10 @@ def _text(lang: Language, side: Side) -> None:
     )
 
 
-def _target(lang: Language, side: Side) -> None:
+def _target(lang: Language, side: Side, hears: bool) -> None:
     """What the right decoder is to have written; where nothing is, the model writes it."""
-    label = text(lang, "compare.target")
-    controls.target_box(lang, label, "target_b", side.target, _take_target)
+    label = text(lang, "compare.transcript" if hears else "compare.target")
+    controls.target_box(lang, label, "target_b", side.target, _take_target, hears)
 
 
 def _take_target() -> None:

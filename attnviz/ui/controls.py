@@ -54,6 +54,10 @@ def _input(lang: Language) -> None:
         picking.picture(lang)
     elif card is not None and card.kind == "speech":
         hearing.choice(lang)
+        if card.transcribes:
+            written = state.current().target
+            label = text(lang, "sidebar.transcript")
+            target_box(lang, label, "target", written, _take_target, hears=True)
     elif card is not None and card.kind == "module":
         st.markdown(text(lang, f"model.{card.name}.input"))
     else:
@@ -192,7 +196,12 @@ def _take_model_name() -> None:
 
 
 def target_box(
-    lang: Language, label: str, widget: str, shown: str, take: Callable[[], None]
+    lang: Language,
+    label: str,
+    widget: str,
+    shown: str,
+    take: Callable[[], None],
+    hears: bool = False,
 ) -> None:
     """A box for what a decoder is to have written; where it is empty the model writes it."""
     st.text_area(
@@ -201,7 +210,7 @@ def target_box(
         height=TARGET_HEIGHT_PX,
         max_chars=state.MAX_CHARS["target"],
         placeholder=text(lang, "sidebar.target_placeholder"),
-        help=text(lang, "sidebar.target_help"),
+        help=text(lang, "sidebar.transcript_help" if hears else "sidebar.target_help"),
         on_change=take,
     )
 

@@ -86,7 +86,7 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
     if loaded.kind in PICTURED:
         return _pictured(lang, source, reading if loaded.kind == "text-image" else None)
     if loaded.kind == "speech":
-        return _heard(lang, source)
+        return _heard(lang, source, loaded)
     if loaded.kind == "module":
         return cache.captured(source, Request())
     if reading is None:
@@ -121,7 +121,7 @@ def _pictured(lang: Language, source: sources.Source, reading: str | None) -> ca
     return found
 
 
-def _heard(lang: Language, source: sources.Source) -> cache.Captured | None:
+def _heard(lang: Language, source: sources.Source, loaded: "LoadedModel") -> cache.Captured | None:
     """The capture of the chosen sound; None after saying that it has to be chosen again."""
     heard = sounds.named(state.current().sound)
     if heard is None:
@@ -129,8 +129,11 @@ def _heard(lang: Language, source: sources.Source) -> cache.Captured | None:
         st.markdown(text(lang, "empty.sound_body"))
         return None
     with st.spinner(text(lang, "wait.sound")):
-        found = cache.captured(source, Request(sound=heard.digest), heard)
-    _written(lang, found)
+        request = sounds.request(loaded.card, heard, state.current().target)
+        found = cache.captured(source, request, heard)
+    of = _written(lang, found).queries()
+    if _was_cut(of.text, of.offsets, len(of)):
+        st.info(text(lang, "cut.notice", limit=len(of)))
     return found
 
 

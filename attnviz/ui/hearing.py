@@ -37,7 +37,7 @@ def choice(lang: Language) -> None:
 
 def _take_name(widget: str) -> None:
     name = state.widget_value(widget)
-    state.update(sound="" if name == sounds.MADE else name, query=None, key=None)
+    state.update(sound="" if name == sounds.MADE else name, target="", query=None, key=None)
 
 
 def _upload(lang: Language) -> None:

@@ -27,7 +27,12 @@ def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None"
     """The capture of a request."""
     texts = request.texts or None
     if isinstance(given, Sound):
-        return attnviz.capture(loaded, sound=given, generate=MOST_HEARD), None
+        typed = request.target or None
+        n_written = 0 if typed else MOST_HEARD
+        capture = attnviz.capture(
+            loaded, sound=given, target=typed, generate=n_written, cut=request.cut
+        )
+        return capture, None
     if given is not None:
         from attnviz.capture.images import seen
 

@@ -1,7 +1,8 @@
 """The sounds that a speech model hears: one made by formula, or a visitor's own.
 
-In: a sound's name, or the bytes of a file (checked in `attnviz.sound`). Out: a `Sound`, and its
-spectrogram as a picture. What a visitor uploads stays in its session.
+In: a sound's name, or the bytes of a file (checked in `attnviz.sound`). Out: a `Sound`, its
+spectrogram as a picture, and what a model is asked of it. What a visitor uploads stays in its
+session.
 """
 
 import numpy as np
@@ -9,7 +10,9 @@ from PIL import Image
 
 from attnviz import sound
 from attnviz.sound import Sound
+from attnviz.types import ModelCard
 from attnviz.ui import state
+from attnviz.ui.requests import Request
 
 MADE = "tones"  # made by `attnviz.sound.sample`
 OWN = "own"
@@ -32,7 +35,14 @@ def named(name: str) -> Sound | None:
 def take(data: bytes) -> None:
     """Keep the sound of an upload for this session, and have the model hear it."""
     state.keep(KEPT, sound.read_wav(data))
-    state.update(sound=OWN, query=None, key=None)
+    state.update(sound=OWN, target="", query=None, key=None)
+
+
+def request(card: ModelCard, heard: Sound, typed: str) -> Request:
+    """What a model is to hear, and to have written of it where a transcript was typed for it."""
+    if not (card.transcribes and typed.strip()):
+        return Request(sound=heard.digest)
+    return Request(cut=state.current().cut, target=typed, sound=heard.digest)
 
 
 def spectrogram(shown: Sound) -> Image.Image:

@@ -61,6 +61,63 @@ def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
     np.testing.assert_array_equal(cap.logits[0].argmax(-1)[:-1], ids[1:])
 
 
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_transcript_is_typed(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
+    app = visit("head", lang=lang, model=tiny("whisper"), stack="decoder", kind="cross")
+    (box,) = app.sidebar.text_area
+    assert box.label == i18n.text(lang, "sidebar.transcript") and box.value == ""
+    box.set_value("the cat sat").run()
+    assert not app.error
+    header, arrays = sent(app)
+    assert header["tokens"] == ["<s>", "the", "cat", "sat"] and not any(header["written"])
+    assert parameters(app)["target"] == "the cat sat"
+    cap = attnviz.capture(attnviz.load(tiny("whisper")), sound=sound.sample(), target="the cat sat")
+    expected = np.stack([cap.weights(layer, stack="decoder", kind="cross") for layer in (0, 1)])
+    shown = (arrays["weights"].astype(np.float64) / 65535) ** 2
+    assert np.abs(np.sqrt(shown) - np.sqrt(expected)).max() <= 0.5 / 65535 + 1e-6
+    app.selectbox(KEY(f"model.{lang}")).set_value("minilm").run()
+    assert "target" not in parameters(app)
+
+
+@pytest.mark.parametrize("page", [*PAGES, "output"])
+def test_every_page_opens_on_a_transcript(visit: Visit, tiny: Tiny, page: str) -> None:
+    app = visit(page, model=tiny("moonshine"), target="a dog ran", stack="decoder")
+    assert not app.error
+    if page != "output":
+        header, _ = sent(app)
+        tokens = header["tokens"][0] if page == "masks" else header["tokens"]
+        assert tokens == ["<s>", "a", "dog", "ran"]
+
+
+def test_a_transcript_that_is_too_long_can_be_cut(visit: Visit, tiny: Tiny) -> None:
+    app = visit("head", model=tiny("whisper"), target="the cat " * 20, stack="decoder")
+    assert [each.value for each in app.error] == [
+        i18n.text("en", "error.too_many_tokens", found="41", limit="32")
+    ]
+    app.button(KEY("way_out.too_many_tokens")).click().run()
+    assert not app.error and len(sent(app)[0]["tokens"]) == 32
+    assert i18n.text("en", "cut.notice", limit="32") in [each.value for each in app.info]
+
+
+def test_a_model_that_only_hears_has_no_box(visit: Visit, tiny: Tiny) -> None:
+    app = visit("head", model=tiny("wav2vec2"), target="the cat")
+    assert not app.error and not app.sidebar.text_area
+    assert len(sent(app)[0]["tokens"]) == 59
+
+
+def test_two_transcripts_are_compared(visit: Visit, tiny: Tiny) -> None:
+    place = {"stack": "decoder", "kind": "cross"}
+    app = visit("compare", model=tiny("whisper"), target="the cat sat", **place)
+    box = app.main.text_area(KEY("target_b"))
+    assert box.value == "the cat sat"
+    box.set_value("the dog sat").run()
+    assert not app.error and parameters(app)["target_b"] == "the dog sat"
+    header, _ = sent(app)
+    assert [side["tokens"] for side in (header["a"], header["b"])] == [
+        ["<s>", "the", animal, "sat"] for animal in ("cat", "dog")
+    ]
+
+
 def test_a_sound_is_uploaded(visit: Visit, tiny: Tiny) -> None:
     app = visit("overview", model=tiny("wav2vec2"))
     mine = Sound(sound.sample(44_100).samples[:22_050], 44_100)

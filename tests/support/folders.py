@@ -29,8 +29,12 @@ from transformers import (
     LlavaForConditionalGeneration,
     MarianConfig,
     MarianMTModel,
+    MoonshineConfig,
+    MoonshineForConditionalGeneration,
     PreTrainedModel,
     PreTrainedTokenizerFast,
+    SEWConfig,
+    SEWForCTC,
     SiglipConfig,
     SiglipModel,
     SwinConfig,
@@ -62,7 +66,8 @@ BOTH = {"clip": 24, "siglip": 24, "blip": 24, "llava": 24}
 
 
 LAYERS = {"layers": 2, "attention_heads": 3, "ffn_dim": 20}
-LISTENING = ("whisper", "wav2vec2", "hubert")
+LISTENING = ("whisper", "wav2vec2", "hubert", "moonshine", "sew")
+TRANSCRIBING = ("whisper", "moonshine")
 LONG = 16_384  # how many positions the model named "long" has
 
 
@@ -79,6 +84,10 @@ def tokenizer(kind: str, longest: int = 32) -> PreTrainedTokenizerFast:
     elif kind == "encoder-decoder":
         base.post_processor = processors.TemplateProcessing(
             single="$A </s>", special_tokens=[("</s>", 5)]
+        )
+    elif kind == "transcript":  # as Whisper's, with the start token in front
+        base.post_processor = processors.TemplateProcessing(
+            single="<s> $A </s>", special_tokens=[("<s>", 4), ("</s>", 5)]
         )
     return PreTrainedTokenizerFast(
         tokenizer_object=base,
@@ -168,6 +177,7 @@ def _listening(shape: dict[str, int]) -> dict[str, Callable[[], PreTrainedModel]
         "num_conv_pos_embeddings": 8,
         "num_conv_pos_embedding_groups": 2,
     }
+    heads = (("hidden_layers", 2), ("attention_heads", 3))
     sizes = {f"{part}_{of}": n for part in ("encoder", "decoder") for of, n in LAYERS.items()}
     return {
         "whisper": lambda: WhisperForConditionalGeneration(
@@ -186,6 +196,20 @@ def _listening(shape: dict[str, int]) -> dict[str, Callable[[], PreTrainedModel]
         ),
         "wav2vec2": lambda: Wav2Vec2ForCTC(Wav2Vec2Config(**samples)),
         "hubert": lambda: HubertModel(HubertConfig(**samples)),
+        "sew": lambda: SEWForCTC(SEWConfig(**samples, squeeze_factor=2)),
+        "moonshine": lambda: MoonshineForConditionalGeneration(
+            MoonshineConfig(
+                vocab_size=VOCAB,
+                hidden_size=24,
+                intermediate_size=20,
+                max_position_embeddings=32,
+                decoder_start_token_id=4,
+                pad_token_id=0,
+                bos_token_id=4,
+                eos_token_id=5,
+                **{f"{part}_num_{of}": n for part in ("encoder", "decoder") for of, n in heads},
+            )
+        ),
     }
 
 
@@ -290,13 +314,15 @@ def save(folder: Path, name: str) -> Path:
         mel = name == "whisper"
         listens = WhisperFeatureExtractor(8, chunk_length=2) if mel else Wav2Vec2FeatureExtractor()
         listens.save_pretrained(folder)
-        if not mel:
+        if name not in TRANSCRIBING:
             return folder
     kind = (
         "encoder"
         if name in ("bert", "deberta", "verdict", "topics")
         else "encoder-decoder"
         if name in ("marian", "t5")
+        else "transcript"
+        if name in TRANSCRIBING
         else "decoder"
     )
     tokenizer(kind, LONG if name == "long" else 32).save_pretrained(folder)
