@@ -13,6 +13,7 @@ from attnviz.ui import sounds, state
 from attnviz.ui.frame import say
 
 WIDGET = "sound_file"
+MOST_MIB = sound.MOST_BYTES // sound.MIB
 
 
 def choice(lang: Language) -> None:
@@ -44,9 +45,9 @@ def _upload(lang: Language) -> None:
     file = st.file_uploader(
         text(lang, "sound.upload"),
         type=["wav"],
-        max_upload_size=sound.MOST_BYTES // sound.MIB,
+        max_upload_size=MOST_MIB,
         key=state.widget_key(WIDGET),
-        help=text(lang, "sound.upload_help", seconds=sound.LONGEST_S),
+        help=text(lang, "sound.upload_help", limit=MOST_MIB, seconds=sound.LONGEST_S),
         on_change=_take_upload,
     )
     problem = state.upload_problem(WIDGET)

@@ -1,0 +1,124 @@
+"""What is in a WAV file: its samples as they were recorded, and how many of them make a second.
+
+In: the bytes of a file, which is input from outside. Out: samples of all channels as float32 and
+the rate. Read are whole numbers of 8 to 32 bits and floating point, also where the header names
+them by a GUID (WAVE_FORMAT_EXTENSIBLE); anything compressed is refused by its number. Source: the
+RIFF specification of IBM and Microsoft, 1991, and ksmedia.h for the extensible form.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from attnviz.errors import BadInput
+
+WHOLE, FLOATING, EXTENSIBLE = 1, 3, 0xFFFE
+KNOWN = {1: "PCM", 2: "ADPCM", 3: "float", 6: "A-law", 7: "µ-law", 17: "IMA ADPCM", 85: "MP3"}
+WIDTHS = {WHOLE: (8, 16, 24, 32), FLOATING: (32, 64)}
+GUID_END = bytes.fromhex("000000001000800000aa00389b71")
+RATES = (4000, 192_000)
+MOST_CHANNELS = 8
+
+
+@dataclass(frozen=True)
+class Form:
+    """How samples are stored: whole numbers or floating point, of so many bits."""
+
+    tag: int
+    channels: int
+    rate: int
+    bits: int
+
+
+def read(data: bytes) -> tuple[Float32[np.ndarray, "frame channel"], int]:
+    """(samples in −1..1, samples per second); `BadInput` says why there are none.
+
+    A recording that was cut off is read as far as it goes. Where floating point goes beyond 1, all
+    is made quieter, so that nothing is clipped.
+    """
+    if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
+        raise unreadable("it does not begin as a WAV file does")
+    found = dict(_chunks(data))
+    form = _form(found.get(b"fmt ", b""))
+    if b"data" not in found:
+        raise unreadable("it ends before its samples")
+    width = form.bits // 8 * form.channels
+    raw = found[b"data"]
+    whole = raw[: len(raw) // width * width]
+    if not whole:
+        raise nothing()
+    return _decoded(whole, form).reshape(-1, form.channels), form.rate
+
+
+def unreadable(why: str) -> BadInput:
+    """What to say of a file that is no WAV file."""
+    return BadInput(f"the sound cannot be read: {why}; give a WAV file", code="bad_sound")
+
+
+def nothing() -> BadInput:
+    """What to say of a sound without any samples."""
+    return BadInput("the file holds no sound: it has no samples", code="no_sound")
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The parts of a file by name, each only once; the last one may be cut off."""
+    seen, at = set(), 12
+    while at + 8 <= len(data):
+        name, size = struct.unpack_from("<4sI", data, at)
+        if name not in seen:
+            yield name, data[at + 8 : at + 8 + size]
+        seen.add(name)
+        at += 8 + size + size % 2
+
+
+def _form(header: bytes) -> Form:
+    if len(header) < 16:
+        raise unreadable("it ends inside its header")
+    tag, channels, rate, _, _, bits = struct.unpack_from("<HHIIHH", header)
+    if tag == EXTENSIBLE and len(header) >= 40 and header[26:40] == GUID_END:
+        (tag,) = struct.unpack_from("<H", header, 24)
+    if bits not in WIDTHS.get(tag, ()):
+        coding = KNOWN.get(tag, str(tag))
+        raise BadInput(
+            f"the samples are coded as {coding} of {bits} bits; give whole numbers of 8, 16, 24 or"
+            " 32 bits, or floating point",
+            code="sound_coding",
+            found=f"{coding}, {bits} bits",
+        )
+    if not 1 <= channels <= MOST_CHANNELS or not RATES[0] <= rate <= RATES[1]:
+        raise BadInput(
+            f"the sound has {channels} channels and {rate} samples per second; it may have up to"
+            f" {MOST_CHANNELS} channels and {RATES[0]} to {RATES[1]} samples per second",
+            code="sound_shape",
+            channels=channels,
+            rate=rate,
+            most=MOST_CHANNELS,
+            lowest=RATES[0],
+            highest=RATES[1],
+        )
+    return Form(tag, channels, rate, bits)
+
+
+def _decoded(raw: bytes, form: Form) -> Float32[np.ndarray, "sample"]:
+    if form.tag == FLOATING:
+        numbers = np.frombuffer(raw, f"<f{form.bits // 8}")
+        if not np.isfinite(numbers).all():
+            raise unreadable("not all its samples are numbers")
+        return np.asarray(numbers / max(1.0, float(np.abs(numbers).max())), dtype=np.float32)
+    if form.bits == 8:  # the only width without a sign
+        return (np.frombuffer(raw, np.uint8).astype(np.float32) - 128) / 128
+    if form.bits == 24:
+        raw = _widened(np.frombuffer(raw, np.uint8)).tobytes()
+    stored = np.frombuffer(raw, "<i2" if form.bits == 16 else "<i4")
+    full_scale = 2.0 ** (15 if form.bits == 16 else 31)
+    return np.asarray(stored / full_scale, dtype=np.float32)
+
+
+def _widened(three: UInt8[np.ndarray, "byte"]) -> UInt8[np.ndarray, "sample 4"]:
+    """Numbers of three bytes as numbers of four, 256 times as large."""
+    wide = np.zeros((len(three) // 3, 4), dtype=np.uint8)
+    wide[:, 1:] = three.reshape(-1, 3)
+    return wide
