@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Float32
 from torch import Tensor
 
 from attnviz.capture.plan import plan_text
+from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 
 SMALLEST_COUNT = 1e-9  # what sentence-transformers divides by at least
@@ -32,11 +33,21 @@ class Similarity:
 
 
 def similarity(lm: LoadedModel, texts: Sequence[str], *, cut: bool = False) -> Similarity:
-    """The cosines between all pairs of texts, which run as one padded batch."""
+    """The cosines between all pairs of texts, which run as one padded batch.
+
+    Raises `BadInput` for a model that gives no hidden states, only what a head makes of them.
+    """
     plan = plan_text(lm, list(texts), None, None, generates=False, cut=cut)
     with lm.lock, torch.no_grad():
-        hidden = lm.model(**plan.inputs).last_hidden_state.float()
-    attended = plan.inputs.get("attention_mask", torch.ones(hidden.shape[:2])).bool()
+        found = getattr(lm.model(**plan.inputs), "last_hidden_state", None)
+    if found is None:
+        raise BadInput(
+            f"{lm.name} gives no vectors of tokens, only what a head makes of them",
+            code="no_hidden",
+            name=lm.name,
+        )
+    hidden = found.float()
+    attended = plan.inputs.get("attention_mask", torch.ones_like(hidden[..., 0])).bool()
     unit = pooled(hidden, attended).cpu().numpy()
     cosine = np.clip(unit @ unit.T, -1.0, 1.0)
     return Similarity(tuple(texts), unit, cosine)

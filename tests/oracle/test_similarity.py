@@ -1,12 +1,17 @@
 """Sentence similarity of minilm, against sentence-transformers' recipe written out once more."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 import torch
 
 import attnviz
+from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs.similarity import pooled, similarity
 from attnviz.ui.outputs.similarity import OTHERS
+from tests.support import folders
 
 TIRED = "The animal didn't cross the street because it was too tired."
 SENTENCES = (TIRED, *OTHERS)
@@ -46,3 +51,9 @@ def test_padding_takes_no_part() -> None:
     hidden = torch.tensor([[[3.0, 4.0], [9.0, 12.0], [100.0, -100.0]]])
     attended = torch.tensor([[True, True, False]])
     torch.testing.assert_close(pooled(hidden, attended), torch.tensor([[0.6, 0.8]]))
+
+
+def test_a_model_without_vectors_is_refused(tmp_path: Path) -> None:
+    lm = attnviz.load(folders.save(tmp_path / "bert", "bert"))
+    with pytest.raises(BadInput, match="gives no vectors of tokens"):
+        similarity(lm, ["the cat", "a dog"])
