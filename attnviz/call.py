@@ -14,10 +14,11 @@ from operator import index as as_index
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Float32
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnviz.errors import BadInput, CaptureMismatch
 from attnviz.inputs import ALL_ROWS, AttentionInputs, of_row
+from attnviz.projection import Projection, apply_linear
 from attnviz.stored import StoredWeights
 from attnviz.types import Kind, MaskKind, ModelKey, Stack, Tokens
 from attnviz.windows import Windows
@@ -25,38 +26,6 @@ from attnviz.windows import Windows
 # max |derived − model's own| that float32 rounding explains, measured over 60 model families
 # at 1e-5; half-precision models are compared with float32 results and differ by their own step.
 TOLERANCES = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
-
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """A linear layer next to an attention call, found because they share memory.
-
-    `weight` is [d_in, d_out], so that `input @ weight + bias = output`. `starts` gives, for each
-    head, the first of its d_head columns of `output` (W_Q, W_K, W_V) or of `input` (W_O). `turned`
-    is True where a rotary embedding turned the output before it was used.
-    """
-
-    module: str
-    weight: Float[Tensor, "d_in d_out"]
-    bias: Float[Tensor, "d_out"] | None
-    input: Float[Tensor, "batch token d_in"]
-    output: Float[Tensor, "batch token d_out"]
-    starts: tuple[int, ...]
-    turned: bool = False
-
-    def heads(self, batch: int, d_head: int) -> Float[Tensor, "head token d_head"]:
-        """The output of one batch row, head by head."""
-        output = of_row(self.output, batch)
-        return torch.stack([output[:, start : start + d_head] for start in self.starts])
-
-    def thinned(self, row_step: int) -> "Projection":
-        """Every n-th token, copied so that the rest is freed."""
-        rows = slice(None, None, row_step)
-        return replace(self, input=self.input[:, rows].clone(), output=self.output[:, rows].clone())
-
-    def columns(self, head: int, width: int) -> slice:
-        """The `width` columns that belong to one head."""
-        return slice(self.starts[head], self.starts[head] + width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +149,12 @@ class AttentionCall:
         projections = {name: of.thinned(row_step) for name, of in self.projections.items()}
         output = self.output[:, ::row_step].clone()
         return replace(self, output=output, projections=projections, row_step=row_step)
+
+    def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionCall":
+        """The call with q, k, v in another type, and all that is kept in another place."""
+        projections = {name: of.moved(device) for name, of in self.projections.items()}
+        inputs, output = self.inputs.moved(dtype, device), self.output.to(device=device)
+        return replace(self, inputs=inputs, output=output, projections=projections)
 
     def verify(self) -> float:
         """max |derived − model's own| over weights·V, and over ·W_O where it was found."""
@@ -337,14 +312,6 @@ class Capture:
         return sum(tensor.untyped_storage().nbytes() for tensor in storages.values())
 
 
-def apply_linear(
-    x: Float[Tensor, "*batch token d_in"], layer: Projection
-) -> Float[Tensor, "*batch token d_out"]:
-    """x·W + b in float32."""
-    product = x @ layer.weight.float()
-    return product if layer.bias is None else product + layer.bias.float()
-
-
 def max_difference(ours: Tensor, theirs: Tensor) -> float:
     """max |ours − theirs|; NaN anywhere gives NaN, never a small number."""
     return float((ours - theirs.float()).abs().max())
@@ -353,13 +320,6 @@ def max_difference(ours: Tensor, theirs: Tensor) -> float:
 def _nan_first(error: float) -> float:
     """Orders errors so that NaN counts as the largest."""
     return math.inf if math.isnan(error) else error
-
-
-def transposed_weight(module: nn.Module) -> Tensor:
-    """The weight of a linear layer as [d_in, d_out]; torch stores [d_out, d_in], GPT-2 not."""
-    weight = module.weight
-    assert isinstance(weight, Tensor)
-    return weight.t() if isinstance(module, nn.Linear) else weight
 
 
 def require_index(name: str, value: int, count: int) -> None:

@@ -135,7 +135,7 @@ class AttentionInputs:
             last = out["capped"] = formula.capped(last, self.softcap)
         if self.bias is not None:
             last = out["biased"] = last + self._block_of(self.bias, head, batch, rows)
-        may_attend = self.may_attend(head, batch, rows) if mask is None else mask[rows]
+        may_attend = self.may_attend(head, batch, rows) if mask is None else mask[rows].to(q.device)
         out["masked"] = formula.edited("masked", formula.masked(last, may_attend), edits, last)
         out["weights"] = formula.weights(out["masked"], self.softmax_sink(head, batch, rows))
         out["mixed"] = formula.mixed(out["weights"], v)

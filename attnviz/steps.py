@@ -16,10 +16,11 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 
 from attnviz import turning
-from attnviz.call import AttentionCall, Projection, apply_linear, max_difference
+from attnviz.call import AttentionCall, max_difference
 from attnviz.edits import Edit
 from attnviz.errors import BadMask, UnsupportedAttention
 from attnviz.inputs import AttentionInputs, of_row
+from attnviz.projection import Projection, apply_linear
 from attnviz.stored import StoredWeights
 from attnviz.types import STAGES, Axis, HeadId, Stage, StepView
 
@@ -157,7 +158,7 @@ class Steps:
     def w_o(self) -> Float32[Tensor, "d_value d_model"] | None:
         """This head's rows of W_O; `mixed @ w_o` summed over heads, plus b_O, is `projected`."""
         out = self.call.projections.get("out")
-        return None if out is None else out.weight[self.head_columns].float()
+        return None if out is None else out.weight[self.head_columns].to(self.v.device).float()
 
     @cached_property
     def reach(self) -> Float32[Tensor, " key"] | None:
@@ -170,7 +171,9 @@ class Steps:
 
     def _slice(self, name: str, head: int, width: int) -> Tensor | None:
         layer = self.call.projections.get(name)
-        return None if layer is None else layer.weight[:, layer.columns(head, width)].float()
+        if layer is None:
+            return None
+        return layer.weight[:, layer.columns(head, width)].to(self.q.device).float()
 
     @cached_property
     def errors(self) -> dict[Stage, float]:
@@ -301,5 +304,4 @@ def _require_mask(call: AttentionCall, mask: Tensor | None) -> None:
 def _project(layer: Projection, batch: int, head: int, like: Tensor) -> Tensor:
     """X·W + b for one head's columns, recomputed in float32 from the layer's own input."""
     columns = layer.columns(head, like.shape[-1])
-    product = of_row(layer.input, batch).float() @ layer.weight[:, columns].float()
-    return product if layer.bias is None else product + layer.bias[columns].float()
+    return apply_linear(of_row(layer.input, batch).float(), layer, columns)

@@ -14,8 +14,9 @@ from jaxtyping import Complex64, Float, Float32
 from torch import Tensor
 
 from attnviz import rotation
-from attnviz.call import AttentionCall, Projection
+from attnviz.call import AttentionCall
 from attnviz.inputs import of_row
+from attnviz.projection import Projection
 from attnviz.rotation import Rotation
 
 Turned = Literal["q", "k"]

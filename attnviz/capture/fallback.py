@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz import masks
-from attnviz.call import Projection
 from attnviz.capture import multihead
 from attnviz.capture.interface import inside
 from attnviz.inputs import AttentionInputs
+from attnviz.projection import Projection
 from attnviz.stored import StoredWeights
 from attnviz.types import Kind
 

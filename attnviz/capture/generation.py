@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from attnviz.call import AttentionCall, Projection
+from attnviz.call import AttentionCall
 from attnviz.capture import logits
 from attnviz.errors import BadInput, TooLarge, UnsupportedAttention
 from attnviz.inputs import AttentionInputs
 from attnviz.models.loaded import LoadedModel
+from attnviz.projection import Projection
 
 
 @dataclass(frozen=True)

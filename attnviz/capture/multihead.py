@@ -18,8 +18,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnviz import formula, masks
-from attnviz.call import TOLERANCES, Projection, apply_linear
+from attnviz.call import TOLERANCES
 from attnviz.inputs import AttentionInputs
+from attnviz.projection import Projection, apply_linear
 from attnviz.stored import StoredWeights
 from attnviz.types import Kind
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from attnviz.call import AttentionCall, Projection
+from attnviz.call import AttentionCall
 from attnviz.capture.fallback import Seen, Watch, fast_path
 from attnviz.capture.interface import active
 from attnviz.capture.own_code import interface_configs, own_code_modules
@@ -23,6 +23,7 @@ from attnviz.capture.structure import kind_of, stacks
 from attnviz.capture.switch import switched
 from attnviz.errors import UnsupportedAttention
 from attnviz.inputs import AttentionInputs
+from attnviz.projection import Projection
 from attnviz.stored import StoredWeights
 from attnviz.types import Kind
 

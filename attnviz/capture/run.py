@@ -6,7 +6,6 @@ lets it write and joins the steps. Nothing half-captured is returned: an error a
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -86,8 +85,8 @@ def capture(
         tokens_by_stack=tokens,
         n_generated=plan.n_written if written is None else _n_written(plan, tokens),
         grid=_grid_of(lm, plan, tokens, calls),
-        hidden=output.get("last_hidden_state"),
-        logits=scores.kept(output.get("logits")),
+        hidden=_offloaded(output.get("last_hidden_state"), offload),
+        logits=_offloaded(scores.kept(output.get("logits")), offload),
     )
     _require_numbers(lm, result)
     return result
@@ -173,8 +172,12 @@ def _thinned(call: AttentionCall, store: str | None, offload: bool) -> Attention
     thin = call.thinned(step) if step > 1 else call
     if store is not None or offload:
         dtype = torch.float16 if store == "float16" else None
-        thin = replace(thin, inputs=thin.inputs.moved(dtype, "cpu" if offload else None))
+        thin = thin.moved(dtype, "cpu" if offload else None)
     return thin
+
+
+def _offloaded(tensor: Tensor | None, offload: bool) -> Tensor | None:
+    return tensor.cpu() if offload and tensor is not None else tensor
 
 
 def _all_tokens(

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from torch import nn
 
-from attnviz.call import Projection
+from attnviz.projection import Projection
 from attnviz.types import Kind, Stack
 
 CROSS_PARTS = frozenset(

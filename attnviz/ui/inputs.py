@@ -203,7 +203,7 @@ def sheet_steps(lang: Language, sheet: Sheet) -> steps_component.StepsData:
     from attnviz.lab.run import call
 
     derived = attnviz.derive(call(sheet), 0)
-    reach = None if derived.reach is None else derived.reach.numpy()
+    reach = None if derived.reach is None else derived.reach.cpu().numpy()
     of_kernel = {"badge": "lab.badge", "no_reference": "lab.no_reference"}
     return steps_component.StepsData(
         queries=_plain_axis(sheet.labels(sheet.n_query)),
@@ -253,7 +253,7 @@ def _blocked(
 
     A mask with a name is a reason only where the model blocks all that it would block.
     """
-    masks = {name: mask.numpy() for name, mask in named.items()}
+    masks = {name: mask.cpu().numpy() for name, mask in named.items()}
     bits = np.zeros(next(iter(masks.values())).shape, dtype=np.uint8)
     if may_attend is None:
         return bits
