@@ -110,10 +110,11 @@ def test_without_the_package_the_model_says_where_it_came_from(
     monkeypatch: pytest.MonkeyPatch, minilm: LoadedModel
 ) -> None:
     folder = loader.packaged_folder(registry.MINILM)
-    card = replace(registry.MINILM.card, hub_id=str(folder))  # a folder stands in for the hub
-    gone = replace(registry.MINILM, distribution="a-package-that-is-not-there", card=card)
+    assert folder is not None
+    gone = replace(registry.MINILM, distribution="a-package-that-is-not-there")
     monkeypatch.setitem(registry.REGISTRY, "minilm", gone)
-    monkeypatch.setattr(download, "asked", lambda *_: None)
+    fetched = download.Snapshot(folder)  # the folder stands in for the hub
+    monkeypatch.setattr(download, "fetch", lambda *_: fetched)
     loaded = loader.load("minilm")
     assert loaded.notice is not None and "from the hub" in loaded.notice
     assert loaded.key != minilm.key
