@@ -86,7 +86,8 @@ class ModelKey:
 class ModelCard:
     """What the registry knows of a model before it is loaded.
 
-    `transcribes` says that it writes what it hears, in words that can also be typed.
+    `transcribes` says that it writes what it hears, in words that can also be typed,
+    `takes_messages` that its tokenizer has a chat template.
     """
 
     name: str
@@ -100,6 +101,7 @@ class ModelCard:
     revision: str
     hub_id: str
     transcribes: bool = False
+    takes_messages: bool = False
 
 
 @dataclass(frozen=True, eq=False)

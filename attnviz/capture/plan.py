@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BatchEncoding
 
+from attnviz.capture.chat import messages
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.built import Example
 from attnviz.models.labels import without_surrogates
@@ -43,19 +44,25 @@ def plan_text(
     *,
     generates: bool,
     cut: bool,
+    chat: bool = False,
 ) -> Plan:
-    """The plan for one text, or several as one padded batch; with a target for the decoder."""
+    """The plan for one text, or several as one padded batch; with a target for the decoder.
+
+    With `chat` each text is a message inside the model's own template.
+    """
     texts = as_texts(text, "text")
+    if chat:
+        texts = messages(lm, texts, cut=cut)
     pairs = _matching(text_pair, "text_pair", texts)
     targets = _matching(target, "target", texts)
     two_stacks = lm.kind == "encoder-decoder"
     _require_target_fits(lm, two_stacks, targets is not None, generates)
     # a decoder continues at its right end, so padding goes to the left there
     side = "left" if generates and lm.kind == "decoder" else "right"
-    encoded = _encode(lm, texts, pairs, cut, side)
+    encoded = _encode(lm, texts, pairs, cut=cut and not chat, side=side, added=not chat)
     names = set(lm.text_tokenizer().model_input_names)
     inputs = {name: encoded[name].to(lm.key.device) for name in names & set(encoded)}
-    rows = text_tokens(lm, encoded, texts, pairs)
+    rows = text_tokens(lm, encoded, texts, pairs, lm.special_ids if chat else frozenset())
     if not two_stacks:
         return Plan(inputs, {None: rows})
     if targets is None:
@@ -150,7 +157,13 @@ def _require_target_fits(lm: LoadedModel, two_stacks: bool, has: bool, generates
 
 
 def _encode(
-    lm: LoadedModel, texts: list[str], pairs: list[str] | None, cut: bool, side: str
+    lm: LoadedModel,
+    texts: list[str],
+    pairs: list[str] | None,
+    *,
+    cut: bool,
+    side: str,
+    added: bool,
 ) -> BatchEncoding:
     tokenizer = lm.text_tokenizer()
     if tokenizer.pad_token is None and len(texts) > 1:
@@ -158,6 +171,7 @@ def _encode(
     encoded: BatchEncoding = tokenizer(
         texts,
         pairs,
+        add_special_tokens=added,
         padding=len(texts) > 1,
         padding_side=side,
         truncation=cut,
@@ -214,9 +228,16 @@ def start_token(model: nn.Module) -> int:
 
 
 def text_tokens(
-    lm: LoadedModel, encoded: BatchEncoding, texts: list[str], pairs: list[str] | None
+    lm: LoadedModel,
+    encoded: BatchEncoding,
+    texts: list[str],
+    pairs: list[str] | None,
+    control: frozenset[int] = frozenset(),
 ) -> tuple[Tokens, ...]:
-    """The tokens of each row of a tokenised batch, with the characters they stand for."""
+    """The tokens of each row of a tokenised batch, with the characters they stand for.
+
+    Special are those that the tokenizer added, and those of `control`, which a template wrote.
+    """
     if encoded.encodings is None:  # a tokenizer in Python keeps no offsets
         return id_tokens(lm, encoded["input_ids"], encoded["attention_mask"])
     rows = zip(texts, pairs or [""] * len(texts), encoded.encodings, strict=True)
@@ -225,7 +246,10 @@ def text_tokens(
             text=f"{text}\n{pair}" if pairs else text,
             ids=row.ids,
             offsets=_offsets(row.offsets, row.sequence_ids, second_starts=len(text) + 1),
-            special=row.special_tokens_mask,
+            special=[
+                int(added or token in control)
+                for added, token in zip(row.special_tokens_mask, row.ids, strict=True)
+            ],
             attended=row.attention_mask,
         )
         for text, pair, row in rows
@@ -235,7 +259,7 @@ def text_tokens(
 def id_tokens(lm: LoadedModel, ids: Tensor, attended: Tensor | None) -> tuple[Tokens, ...]:
     """The tokens of each row of a tensor of ids; their pieces are their labels."""
     mask = torch.ones_like(ids) if attended is None else attended
-    special = set(lm.tokenizer.all_special_ids) if lm.tokenizer is not None else set()
+    special = lm.special_ids
     return tuple(
         lm.tokens(
             text="",

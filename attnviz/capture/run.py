@@ -46,6 +46,7 @@ def capture(
     inputs: Mapping[str, Tensor] | None = None,
     generate: int | Generation = 0,
     cut: bool = False,
+    chat: bool = False,
     store: Literal["float16"] | None = None,
     offload: bool = False,
 ) -> Capture:
@@ -57,19 +58,24 @@ def capture(
     listens (`target` is then what it is to have written of it); or `inputs` that are ready.
     A model that comes with inputs of its own (`lm.example`) may be given nothing.
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
-    the beginning of a text that is too long. `store` halves what is kept, `offload` keeps it in
-    main memory instead of the model's device.
+    the beginning of a text that is too long. `chat` gives each text to a decoder as a message, in
+    the model's own chat template and with what begins the answer. `store` halves what is kept,
+    `offload` keeps it in main memory instead of the model's device.
 
-    Raises `BadInput` for a text that is empty or no string and for a model that cannot take what
-    was given, `TooLarge` for a text over the model's limit, and `UnsupportedAttention` for
-    attention that cannot be derived exactly.
+    Raises `BadInput` for a text that is empty or no string, for a model that cannot take what was
+    given and for a chat template that is missing or fails, `TooLarge` for a text over the model's
+    limit, and `UnsupportedAttention` for attention that cannot be derived exactly.
     """
     how = generate if isinstance(generate, Generation) else Generation(generate)
+    if chat:
+        _require_text_alone(
+            text, text_pair=text_pair, target=target, image=image, sound=sound, inputs=inputs
+        )
     if sound is not None:
         _require_alone(text=text, image=image, inputs=inputs)
         plan, how = plan_sound(lm, sound, target, how.n_tokens, cut=cut), Generation(0)
     else:
-        plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut)
+        plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut, chat)
     try:
         calls, output, written = _run(lm, plan, how)
     except UnsupportedAttention as error:
@@ -102,6 +108,17 @@ def _require_alone(**others: object) -> None:
         )
 
 
+def _require_text_alone(text: object, **others: object) -> None:
+    given = [name for name, of in others.items() if of is not None]
+    if text is None or given:
+        found = ", ".join(("chat", *(["text"] if text is not None else []), *given))
+        raise BadInput(
+            f"capture() was given {found}; a message is a text alone: give text= and chat=True",
+            code="what_to_capture",
+            found=found,
+        )
+
+
 def _plan(
     lm: LoadedModel,
     text: object,
@@ -111,6 +128,7 @@ def _plan(
     inputs: Mapping[str, Tensor] | None,
     generates: bool,
     cut: bool,
+    chat: bool,
 ) -> Plan:
     given = [
         name
@@ -132,7 +150,7 @@ def _plan(
         return plan_inputs(lm, inputs)
     if image is not None:
         return Plan(images.pixel_inputs(lm, image), {})
-    return plan_text(lm, text, text_pair, target, generates=generates, cut=cut)
+    return plan_text(lm, text, text_pair, target, generates=generates, cut=cut, chat=chat)
 
 
 def _run(

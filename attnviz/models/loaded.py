@@ -70,6 +70,16 @@ class LoadedModel:
             limits += [positions] if isinstance(positions, int) and positions > 0 else []
         return min(limits)
 
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """The entries of the vocabulary that stand for no text: those that the tokenizer names,
+        and those that were added as control tokens, such as what separates messages."""
+        tokenizer = self.tokenizer
+        if tokenizer is None:
+            return frozenset()
+        added = tokenizer.added_tokens_decoder.items()
+        return frozenset((*tokenizer.all_special_ids, *(at for at, of in added if of.special)))
+
     def text_tokenizer(self) -> PreTrainedTokenizerBase:
         """The tokenizer; `BadInput` for a model that takes no text."""
         if self.tokenizer is None:

@@ -29,7 +29,7 @@ from transformers.utils.logging import (
 )
 
 from attnviz.errors import ModelNotFound
-from attnviz.models import architecture, files
+from attnviz.models import architecture, files, template
 from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import ModelCard, ModelKey, ModelKind
@@ -54,7 +54,11 @@ def read(
     card = _card(name, kind, config, model, revision)
     writes = kind == "speech" and getattr(config, "is_encoder_decoder", False)
     return LoadedModel(
-        card=replace(card, transcribes=writes and tokenizer is not None),
+        card=replace(
+            card,
+            transcribes=writes and tokenizer is not None,
+            takes_messages=kind == "decoder" and template.of_tokenizer(tokenizer) is not None,
+        ),
         key=ModelKey(name, revision or "main", _name(dtype), device),
         model=model.to(device).eval(),
         tokenizer=tokenizer,

@@ -10,7 +10,19 @@ from dataclasses import dataclass
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, examples, files, frame, pictures, sampling, sounds, sources, state
+from attnviz.types import ModelCard
+from attnviz.ui import (
+    cache,
+    chatting,
+    examples,
+    files,
+    frame,
+    pictures,
+    sampling,
+    sounds,
+    sources,
+    state,
+)
 from attnviz.ui.requests import Request
 
 SAME = ""  # in place of a model's name: the left one
@@ -75,19 +87,19 @@ def captured(lang: Language, side: Side) -> cache.Captured | None:
             request = Request(texts, state.current().cut, picture=pictures.digest(image))
             return cache.captured(source, request, image)
     with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
-        return cache.captured(source, _request(source, side, loaded.kind))
+        return cache.captured(source, _request(source, side, loaded.card))
 
 
-def _request(source: sources.Source, side: Side, kind: str) -> Request:
+def _request(source: sources.Source, side: Side, card: ModelCard) -> Request:
     """What the right model reads and writes: as on the left, an answer of its own where needed."""
-    view = state.current()
-    if kind == "encoder-decoder" and (side.target or not view.generate):
+    view, chat = state.current(), chatting.asked(card)
+    if card.kind == "encoder-decoder" and (side.target or not view.generate):
         target = side.target or cache.answer(source, side.text, view.cut)
-        return Request((side.text,), view.cut, target)
-    if kind not in frame.WRITING or not view.generate:
-        return Request((side.text,), view.cut)
+        return Request((side.text,), view.cut, target=target)
+    if card.kind not in frame.WRITING or not view.generate:
+        return Request((side.text,), view.cut, chat)
     how = sampling.current()
-    return Request((side.text,), view.cut, generate=view.generate, sampling=how)
+    return Request((side.text,), view.cut, chat, generate=view.generate, sampling=how)
 
 
 def swap() -> None:

@@ -14,6 +14,7 @@ from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui import (
     cache,
+    chatting,
     examples,
     hearing,
     numbers,
@@ -62,6 +63,7 @@ def _input(lang: Language) -> None:
         st.markdown(text(lang, f"model.{card.name}.input"))
     else:
         _text(lang)
+        chatting.switch(lang)
     if card is not None and card.kind == "encoder-decoder":
         _target(lang)
 

@@ -21,9 +21,10 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, has, text
 from attnviz.models.labels import visible
 from attnviz.models.registry import REGISTRY
-from attnviz.types import ModelKind
+from attnviz.types import ModelCard, ModelKind
 from attnviz.ui import (
     cache,
+    chatting,
     downloading,
     examples,
     files,
@@ -55,6 +56,7 @@ PICTURED: tuple[ModelKind, ...] = ("vision", "text-image")
 WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
 TEXTLESS: tuple[ModelKind, ...] = ("vision", "speech", "module")
 MAX_SHOWN_CHARS = 120
+MOST_TEMPLATE_CHARS = 400
 MOST_NAMED = 8  # letters or words that a notice names
 MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -93,12 +95,13 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
         _no_file(lang)
         return None
     texts = (reading, view.text2) if with_second and view.text2.strip() else (reading,)
-    request = _request(texts, loaded.kind)
+    request = _request(texts, loaded.card)
     if loaded.kind == "encoder-decoder" and not (request.target or request.generate):
         _fill_target(lang, source, reading)
         return None
     with st.spinner(text(lang, "wait.capture", characters=sum(map(len, texts)))):
         found = cache.captured(source, request)
+    _message(lang, found, texts)
     _notices(lang, found)
     _never_learned(lang, view.model, " ".join(texts))
     return found
@@ -137,14 +140,14 @@ def _heard(lang: Language, source: sources.Source, loaded: "LoadedModel") -> cac
     return found
 
 
-def _request(texts: tuple[str, ...], kind: ModelKind) -> Request:
+def _request(texts: tuple[str, ...], card: ModelCard) -> Request:
     """What to run: a target only where there is a decoder to read it, and then nothing written."""
-    view = state.current()
-    target = view.target if kind == "encoder-decoder" and view.target.strip() else ""
-    writes = kind in WRITING and not target
+    view, chat = state.current(), chatting.asked(card)
+    target = view.target if card.kind == "encoder-decoder" and view.target.strip() else ""
+    writes = card.kind in WRITING and not target
     if not (writes and view.generate):
-        return Request(texts, view.cut, target)
-    return Request(texts, view.cut, generate=view.generate, sampling=sampling.current())
+        return Request(texts, view.cut, chat, target)
+    return Request(texts, view.cut, chat, generate=view.generate, sampling=sampling.current())
 
 
 def _fill_target(lang: Language, source: sources.Source, shown: str) -> None:
@@ -222,6 +225,17 @@ def _notices(lang: Language, found: cache.Captured) -> None:
     tokens = [found.capture.tokens_of(batch) for batch in range(found.capture.n_batch)]
     if any(_was_cut(of.text, of.offsets, model.max_tokens) for of in tokens):
         st.info(text(lang, "cut.notice", limit=model.max_tokens))
+
+
+def _message(lang: Language, found: cache.Captured, texts: tuple[str, ...]) -> None:
+    """What the model reads of a message: all that its template wrote, roles included."""
+    if not chatting.asked(found.model.card):
+        return
+    tokens = found.capture.tokens
+    read = " ".join(tokens.labels[: len(tokens) - found.capture.n_generated])
+    st.caption(text(lang, "notice.chat", tokens=plain(read, MOST_TEMPLATE_CHARS)))
+    if state.current().cut and tokens.text and texts[0].strip() not in tokens.text:
+        st.info(text(lang, "cut.notice", limit=found.model.max_tokens))
 
 
 def _written(lang: Language, found: cache.Captured) -> Group:
@@ -311,6 +325,7 @@ def _way_out(lang: Language, error: AttnVizError) -> None:
     nothing = ("action.write_nothing", {"generate": 0})
     known: dict[str, tuple[str, dict[str, Any]]] = {
         "too_many_tokens": ("cut.button", {"cut": True}),
+        "bad_chat_template": ("action.no_chat", {"chat": False}),
         "bad_edit": ("action.no_edits", {"edits": ""}),
         "bad_layer": first_head,
         "bad_head": first_head,

@@ -24,6 +24,7 @@ class Request:
 
     texts: tuple[str, ...] = ()
     cut: bool = False
+    chat: bool = False
     target: str = ""
     generate: int = 0
     sampling: Sampling = GREEDY

@@ -40,6 +40,6 @@ def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None"
         return capture, seen(loaded, given)
     target = [request.target] * len(request.texts) if request.target else None
     capture = attnviz.capture(
-        loaded, texts, target=target, generate=request.writing(), cut=request.cut
+        loaded, texts, target=target, generate=request.writing(), cut=request.cut, chat=request.chat
     )
     return capture, None

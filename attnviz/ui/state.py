@@ -53,12 +53,12 @@ NO_CELL: dict[str, Any] = dict.fromkeys(("query", "key", "query_b", "key_b"))
 # what was chosen in one model means nothing in another
 UNCHOSEN = {
     **dict.fromkeys((*INDICES, "stack", "kind", "mean")),
-    **{"target": "", "window": 0, **RIGHT_TEXTS, **RIGHT_PLACE},
+    **{"target": "", "window": 0, "chat": False, **RIGHT_TEXTS, **RIGHT_PLACE},
 }
 MAX_ADDRESS_BYTES = 60_000
 # what masks and edits belong to: a change of any leaves nothing of what was drawn or edited
 DRAWING = ("generate", "temperature", "top_k", "top_p", "seed")
-MASKED = (*"model text text2 cut file target image stack kind window sound".split(), *DRAWING)
+MASKED = (*"model text text2 cut file chat target image stack kind window sound".split(), *DRAWING)
 EDITED = (*MASKED, "layer", "head")
 MAX_CARDS = 8
 AGAIN = "again"  # fragments that the page wants to run again after each choice in a picture

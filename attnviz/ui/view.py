@@ -27,7 +27,7 @@ DEFAULT_MODEL = "minilm"
 MAX_CHARS = {"text": 6000, "text2": 600, "target": 400}
 MAX_NAME_CHARS = 400
 SOUNDS = ("", "own")  # the one made here, or an upload
-FLAGS = ("cut", "file")
+FLAGS = ("cut", "file", "chat")
 INDICES = ("layer", "head", "query", "key")
 RIGHT = "_b"  # ends the names of Compare's right side; each is checked as the one of the left
 WRITTEN_FORMS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
@@ -68,7 +68,8 @@ class View:
     """Everything that defines what is on screen. The order of fields is that of the address.
 
     `lang` is None while the browser's locale decides. `cut` asks to keep only the tokens that the
-    model can read, `file` to read an uploaded text instead of `text`. `stack` and `kind` choose
+    model can read, `file` to read an uploaded text instead of `text`, `chat` to give it to a model
+    that chats as a message. `stack` and `kind` choose
     among a model's attentions where it has several; `mean` asks for the mean of a layer's heads, or
     of all, where words are aligned. `target` is what an encoder–decoder is to have written,
     `generate` how many tokens the model is to write itself; a `temperature` above 0 samples them
@@ -88,6 +89,7 @@ class View:
     text2: str
     cut: bool = False
     file: bool = False
+    chat: bool = False
     target: str = ""
     generate: int = 0
     temperature: float = 0.0

@@ -58,6 +58,14 @@ from transformers import (
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] <s> </s> the cat sat on a mat dog ran and slept".split()
 VOCAB = len(WORDS)
+# what a model that chats has besides: a role's name is a word like any other, its marks are not
+MARKS = ("<|im_start|>", "<|im_end|>")
+CHAT_WORDS = [*WORDS, "system", "user", "assistant", *MARKS]
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|im_start|> {{ message['role'] }}\n"
+    "{{ message['content'] | trim }} <|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|> assistant\n{% endif %}"
+)
 FORM_LABELS = dict(
     enumerate(f"{c} {f}" for f in ("circle", "square") for c in ("red", "blue", "green"))
 )
@@ -73,7 +81,8 @@ LONG = 16_384  # how many positions the model named "long" has
 
 def tokenizer(kind: str, longest: int = 32) -> PreTrainedTokenizerFast:
     """A word-level tokenizer with the special tokens that a kind of model expects."""
-    base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, "[UNK]"))
+    known = CHAT_WORDS if kind == "chat" else WORDS
+    base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(known)}, "[UNK]"))
     base.pre_tokenizer = pre_tokenizers.Whitespace()
     if kind == "encoder":
         base.post_processor = processors.TemplateProcessing(
@@ -89,7 +98,9 @@ def tokenizer(kind: str, longest: int = 32) -> PreTrainedTokenizerFast:
         base.post_processor = processors.TemplateProcessing(
             single="<s> $A </s>", special_tokens=[("<s>", 4), ("</s>", 5)]
         )
+    chats = {"extra_special_tokens": list(MARKS), "chat_template": CHAT_TEMPLATE}
     return PreTrainedTokenizerFast(
+        **chats if kind == "chat" else {},
         tokenizer_object=base,
         pad_token="[PAD]",
         unk_token="[UNK]",
@@ -261,6 +272,14 @@ def model(name: str) -> PreTrainedModel:
                 **ids,
             )
         ),
+        "chat": lambda: LlamaForCausalLM(
+            LlamaConfig(
+                **shape | {"num_attention_heads": 6, "num_key_value_heads": 2},
+                **vocabulary | {"vocab_size": len(CHAT_WORDS)},
+                intermediate_size=20,
+                **ids,
+            )
+        ),
         "marian": lambda: MarianMTModel(
             MarianConfig(
                 **vocabulary,
@@ -323,6 +342,8 @@ def save(folder: Path, name: str) -> Path:
         if name in ("marian", "t5")
         else "transcript"
         if name in TRANSCRIBING
+        else "chat"
+        if name == "chat"
         else "decoder"
     )
     tokenizer(kind, LONG if name == "long" else 32).save_pretrained(folder)

@@ -1,0 +1,150 @@
+"""Texts as messages: the model's own template is applied as transformers applies it, and a bad or
+hostile one is refused in words."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import attnviz
+from attnviz.errors import BadInput, TooLarge
+from attnviz.models import template, template_child
+from attnviz.models.loaded import LoadedModel
+from tests.support import folders
+
+TEXT = "the cat sat"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folders.save(tmp_path_factory.mktemp("chat") / "chat", "chat")
+
+
+@pytest.fixture(scope="module")
+def lm(folder: Path) -> LoadedModel:
+    return attnviz.load(folder)
+
+
+def expected(lm: LoadedModel, text: str) -> list[int]:
+    """What transformers makes of one message of a user."""
+    made = lm.text_tokenizer().apply_chat_template(
+        [{"role": "user", "content": text}], add_generation_prompt=True
+    )
+    return list(made["input_ids"])
+
+
+def test_the_tokens_are_those_of_apply_chat_template(lm: LoadedModel) -> None:
+    found = attnviz.capture(lm, TEXT, chat=True)
+    assert found.tokens.ids.tolist() == expected(lm, TEXT)
+    assert found.tokens.labels == (
+        *("<|im_start|>", "user", "the", "cat", "sat", "<|im_end|>", "<|im_start|>", "assistant"),
+    )
+    assert np.flatnonzero(found.tokens.special).tolist() == [0, 5, 6]
+    for (start, stop), label in zip(found.tokens.offsets, found.tokens.labels, strict=True):
+        assert found.tokens.text[start:stop] == label
+    assert max(found.verify().values()) <= 1e-4
+
+
+def test_the_answer_is_what_the_model_writes_after_its_template(lm: LoadedModel) -> None:
+    ids = torch.tensor([expected(lm, TEXT)])
+    with torch.no_grad():
+        whole = lm.model.generate(ids, max_new_tokens=4, do_sample=False)
+    found = attnviz.capture(lm, TEXT, chat=True, generate=4)
+    n_read = whole.shape[1] - 1  # the last token is never read
+    assert found.tokens.ids.tolist() == whole[0, :n_read].tolist()
+    assert found.n_generated == 3
+    assert np.flatnonzero(found.tokens.special)[:3].tolist() == [0, 5, 6]
+    forced = attnviz.capture(lm, inputs={"input_ids": whole[:, :n_read]})
+    np.testing.assert_allclose(found.all_weights(), forced.all_weights(), atol=1e-5)
+
+
+def test_messages_run_as_a_batch_that_ends_where_the_answers_begin(lm: LoadedModel) -> None:
+    texts = ["the cat", "a dog sat on the mat"]
+    found = attnviz.capture(lm, texts, chat=True, generate=2)
+    for batch, text in enumerate(texts):
+        tokens, ids = found.tokens_of(batch), expected(lm, text)
+        assert tokens.ids[~tokens.padding][: len(ids)].tolist() == ids
+
+
+def test_a_message_that_is_cut_keeps_its_template(lm: LoadedModel) -> None:
+    long = " ".join([TEXT] * 30)
+    with pytest.raises(TooLarge):
+        attnviz.capture(lm, long, chat=True)
+    found = attnviz.capture(lm, long, chat=True, cut=True)
+    whole = expected(lm, long)
+    assert len(found.tokens) == lm.max_tokens == 32
+    assert found.tokens.ids.tolist() == [*whole[: 32 - 3], *whole[-3:]]
+
+
+def test_a_message_that_is_all_template_is_too_large(
+    lm: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lm.text_tokenizer(), "model_max_length", 5)
+    with pytest.raises(TooLarge):
+        attnviz.capture(lm, "the cat", chat=True, cut=True)
+
+
+def test_a_card_says_whether_a_model_takes_messages(lm: LoadedModel, tmp_path: Path) -> None:
+    assert lm.card.takes_messages
+    for plain in ("llama", "bert"):
+        other = attnviz.load(folders.save(tmp_path / plain, plain))
+        assert not other.card.takes_messages
+        with pytest.raises(BadInput) as raised:
+            attnviz.capture(other, TEXT, chat=True)
+        assert raised.value.code == "no_chat_template"
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"text": TEXT, "text_pair": TEXT}, {"text": TEXT, "image": 3}]
+)
+def test_a_message_is_one_text(lm: LoadedModel, given: dict[str, object]) -> None:
+    with pytest.raises(BadInput, match="a message is a text alone"):
+        attnviz.capture(lm, chat=True, **given)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("{% if %}", "TemplateSyntaxError"),
+        ("{{ raise_exception('roles must alternate') }}", "TemplateError: roles must alternate"),
+        ("{{ messages[0].nothing.more }}", "UndefinedError"),
+        ("{{ ''.__class__.__mro__ }}", "SecurityError"),
+        ("{{ 'a' * 10 ** 11 }}", "MemoryError"),
+        ("{% set n = namespace(t='') %} ", "it makes nothing of the message"),
+        ("{{ 'ab' * 3000000 }}", "more than 2097152 characters"),
+    ],
+)
+def test_a_template_that_fails_or_grows_is_refused(
+    lm: LoadedModel, monkeypatch: pytest.MonkeyPatch, source: str, reason: str
+) -> None:
+    monkeypatch.setattr(lm.text_tokenizer(), "chat_template", source)
+    with pytest.raises(BadInput, match="chat template of chat cannot be used") as raised:
+        attnviz.capture(lm, TEXT, chat=True)
+    assert raised.value.code == "bad_chat_template"
+    assert reason in str(raised.value.details["reason"])
+
+
+@pytest.mark.parametrize("wait_s", [2.0, pytest.param(30.0, marks=pytest.mark.slow)])
+def test_a_template_without_an_end_is_stopped(
+    lm: LoadedModel, monkeypatch: pytest.MonkeyPatch, wait_s: float
+) -> None:
+    """A power that keeps Python busy for hours in one step: stopped by our clock, or by its own."""
+    monkeypatch.setattr(lm.text_tokenizer(), "chat_template", "{{ 7 ** (7 ** 11) }}")
+    monkeypatch.setattr(template, "WAIT_S", wait_s)
+    begun = time.monotonic()
+    with pytest.raises(BadInput) as raised:
+        attnviz.capture(lm, TEXT, chat=True)
+    assert raised.value.details["reason"] == template.LIMITS
+    assert time.monotonic() - begun < wait_s + template_child.MOST_SECONDS
+
+
+def test_several_templates_need_a_default(lm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = lm.text_tokenizer()
+    both = {"default": folders.CHAT_TEMPLATE, "tools": "{{ tools }}"}
+    monkeypatch.setattr(tokenizer, "chat_template", both)
+    assert template.of_tokenizer(tokenizer) == folders.CHAT_TEMPLATE
+    monkeypatch.setattr(tokenizer, "chat_template", {"rag": "x", "tools": "y"})
+    assert template.of_tokenizer(tokenizer) is None
+    assert template.of_tokenizer(None) is None
