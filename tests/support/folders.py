@@ -152,6 +152,21 @@ def _windowed() -> dict[str, Callable[[], PreTrainedModel]]:
     }
 
 
+def _decoders(
+    shape: dict[str, int], vocabulary: dict[str, int], ids: dict[str, int]
+) -> dict[str, Callable[[], PreTrainedModel]]:
+    """GPT-2's shape, once with many positions; Llama's with grouped heads, once with a template."""
+    grouped = {**shape, "num_attention_heads": 6, "num_key_value_heads": 2, "intermediate_size": 20}
+    narrow = {"vocab_size": VOCAB, "n_embd": 24, "n_layer": 2, "n_head": 3, **ids}
+    chats = vocabulary | {"vocab_size": len(CHAT_WORDS)}
+    return {
+        "gpt2": lambda: GPT2LMHeadModel(GPT2Config(**narrow, n_positions=32)),
+        "long": lambda: GPT2LMHeadModel(GPT2Config(**narrow, n_positions=LONG)),
+        "llama": lambda: LlamaForCausalLM(LlamaConfig(**grouped, **vocabulary, **ids)),
+        "chat": lambda: LlamaForCausalLM(LlamaConfig(**grouped, **chats, **ids)),
+    }
+
+
 def _text_and_picture(shape: dict[str, int]) -> dict[str, Callable[[], PreTrainedModel]]:
     """Two towers; a text that looks across at a picture; a picture read as part of the text."""
     text = {**shape, "intermediate_size": 20, "vocab_size": VOCAB, "max_position_embeddings": 32}
@@ -258,28 +273,7 @@ def model(name: str) -> PreTrainedModel:
     made: dict[str, Callable[[], PreTrainedModel]] = {
         "bert": lambda: BertForMaskedLM(BertConfig(**shape, **vocabulary, intermediate_size=20)),
         **_rarer(shape | vocabulary, ids),
-        "gpt2": lambda: GPT2LMHeadModel(
-            GPT2Config(vocab_size=VOCAB, n_positions=32, n_embd=24, n_layer=2, n_head=3, **ids)
-        ),
-        "long": lambda: GPT2LMHeadModel(
-            GPT2Config(vocab_size=VOCAB, n_positions=LONG, n_embd=24, n_layer=2, n_head=3, **ids)
-        ),
-        "llama": lambda: LlamaForCausalLM(
-            LlamaConfig(
-                **shape | {"num_attention_heads": 6, "num_key_value_heads": 2},
-                **vocabulary,
-                intermediate_size=20,
-                **ids,
-            )
-        ),
-        "chat": lambda: LlamaForCausalLM(
-            LlamaConfig(
-                **shape | {"num_attention_heads": 6, "num_key_value_heads": 2},
-                **vocabulary | {"vocab_size": len(CHAT_WORDS)},
-                intermediate_size=20,
-                **ids,
-            )
-        ),
+        **_decoders(shape, vocabulary, ids),
         "marian": lambda: MarianMTModel(
             MarianConfig(
                 **vocabulary,
