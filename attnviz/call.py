@@ -186,7 +186,7 @@ class Capture:
     a language model [batch, token, vocab], a row for what follows each token, or for the last
     tokens only where all rows would take more than 64 MiB. `n_generated` tokens at the end were
     written by the model, as far as they were fed back to it; `grid` is (rows, columns) of a
-    picture's patches.
+    picture's patches, `frame_s` how far apart the frames of a sound are.
     """
 
     model: ModelKey
@@ -194,6 +194,7 @@ class Capture:
     tokens_by_stack: dict[Stack | None, tuple[Tokens, ...]]
     n_generated: int = 0
     grid: tuple[int, int] | None = None
+    frame_s: float | None = None
     hidden: Tensor | None = None
     logits: Tensor | None = None
 

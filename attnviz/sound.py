@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, UInt8
 
 from attnviz import wav
 from attnviz.errors import TooLarge
@@ -21,6 +21,9 @@ MOST_BYTES = 12 * MIB  # 30 s of stereo at 48,000 samples of 32 bits have 11
 LONGEST_S = 30
 FULL_SCALE = 32768.0
 SAMPLE_RATE = 16_000
+WINDOW = 512  # samples of a column of a spectrogram
+QUIETEST_DB = 80.0
+SILENT_DB = -40.0  # power of a spectrum that nobody hears: silence is not made loud
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,25 @@ def resampled(sound: Sound, rate: int) -> Sound:
     made[:kept] = spectrum[:kept]
     samples = np.fft.irfft(made, n_after) * (n_after / n_before)
     return Sound(samples.astype(np.float32), rate)
+
+
+def spectrogram(sound: Sound, n_column: int, column_s: float) -> UInt8[np.ndarray, "band column"]:
+    """How strong each frequency is over time: 0 is silent, 255 the strongest there is.
+
+    Columns follow one another, each `column_s` seconds long, also beyond the end of the sound;
+    bands of 62.5 Hz have the high ones on top, to 4 kHz. Levels are in decibels, 80 below the
+    strongest are 0. Each column is heard through a Hann window of 32 ms around its middle.
+    """
+    heard = resampled(sound, SAMPLE_RATE).samples
+    middles = np.rint((np.arange(n_column) + 0.5) * column_s * SAMPLE_RATE).astype(np.int64)
+    padded = np.pad(heard, (WINDOW, max(0, int(middles[-1]) - len(heard)) + 2 * WINDOW))
+    pieces = padded[(middles + WINDOW // 2)[:, None] + np.arange(WINDOW)] * np.hanning(WINDOW)
+    power = np.abs(np.fft.rfft(pieces))[:, 1 : WINDOW // 4 + 1] ** 2
+    bands = power.reshape(n_column, -1, 2).max(axis=2).T[::-1]
+    level = 10 * np.log10(bands + 1e-12)
+    strongest = max(float(level.max()), SILENT_DB)
+    share = np.clip((level - strongest) / QUIETEST_DB + 1, 0, 1)
+    return np.asarray(np.rint(255 * share), dtype=np.uint8)
 
 
 def sample(rate: int = SAMPLE_RATE) -> Sound:

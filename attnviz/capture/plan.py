@@ -4,6 +4,7 @@ In: a model and what the caller gave: texts, a target, pictures, or inputs that 
 `Plan`, the model's inputs and the tokens of each stack. Nothing has run when an error is raised.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,13 +26,15 @@ TokensByStack = dict[Stack | None, tuple[Tokens, ...]]
 class Plan:
     """The model's inputs on its device, and the tokens that are known before it runs.
 
-    `seconds` is how long a model hears that listens, `steps_s` how far its frames may be apart;
-    `n_written` of the decoder's tokens are its own.
+    `seconds` is how long a model hears that listens, silence included that was added after
+    `sound_s`; `steps_s` is how far its frames may be apart; `n_written` of the decoder's tokens
+    are its own.
     """
 
     inputs: dict[str, Tensor]
     tokens: TokensByStack
     seconds: float | None = None
+    sound_s: float = math.inf
     steps_s: tuple[float, ...] = ()
     n_written: int = 0
 

@@ -91,6 +91,7 @@ def capture(
         tokens_by_stack=tokens,
         n_generated=plan.n_written if written is None else _n_written(plan, tokens),
         grid=_grid_of(lm, plan, tokens, calls),
+        frame_s=_frame_s(plan, tokens),
         hidden=_offloaded(output.get("last_hidden_state"), offload),
         logits=_offloaded(scores.kept(output.get("logits")), offload),
     )
@@ -222,7 +223,11 @@ def _all_tokens(
 def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
     if plan.seconds is not None:
         step = frame_step(n_token, plan.seconds, plan.steps_s)
-        return _numbers(lm, plan, n_token) if step is None else frame_tokens(n_token, step)
+        return (
+            _numbers(lm, plan, n_token)
+            if step is None
+            else frame_tokens(n_token, step, plan.sound_s)
+        )
     return images.patch_tokens(n_token, images.fitting_grid(n_token, _patch_grid(lm, plan)))
 
 
@@ -249,6 +254,14 @@ def _grid_of(
     if grid is not None and any(call.windows is not None for call in calls):
         return grid
     return images.fitting_grid(n_token, grid)
+
+
+def _frame_s(plan: Plan, tokens: TokensByStack) -> float | None:
+    """How far apart the frames of a sound are; None where there is no sound, or it is not known."""
+    frames = tokens.get("encoder") or tokens.get(None)
+    if plan.seconds is None or not frames:
+        return None
+    return frame_step(len(frames[0]), plan.seconds, plan.steps_s)
 
 
 def _patch_grid(lm: LoadedModel, plan: Plan) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
 from attnviz.capture import transcripts
@@ -38,7 +39,8 @@ def plan_sound(
     heard = resampled(checked(sound), int(extractor.sampling_rate))
     made = extractor(heard.samples, sampling_rate=heard.rate, return_tensors="pt")
     inputs = {name: of.to(lm.key.device) for name, of in made.items() if isinstance(of, Tensor)}
-    plan = Plan(inputs, {}, **_times(lm, extractor, inputs, heard))
+    times = _times(lm, extractor, inputs, heard)
+    plan = Plan(inputs, {}, sound_s=heard.seconds, **times)
     if given is None:
         return plan
     ids, tokens = transcripts.continued(lm, inputs, given, n_written)
@@ -61,10 +63,15 @@ def frame_step(n_frame: int, seconds: float, among: tuple[float, ...]) -> float 
     return best if best is not None and off[best] <= 2 + n_frame / 20 else None
 
 
-def frame_tokens(n_frame: int, step: float) -> Tokens:
-    """One token for each frame, named by the time at which it begins, `step` seconds apart."""
+def frame_tokens(n_frame: int, step: float, sound_s: float = math.inf) -> Tokens:
+    """One token for each frame, named by the time at which it begins, `step` seconds apart.
+
+    What begins when the sound is over is padding, which a model may hear all the same.
+    """
     digits = 2 if round(100 * step, 6) % 1 == 0 else 3
-    return named_tokens(tuple(f"{at * step:.{digits}f} s" for at in range(n_frame)))
+    found = named_tokens(tuple(f"{at * step:.{digits}f} s" for at in range(n_frame)))
+    silence = np.arange(n_frame) * step >= sound_s
+    return replace(found, special=silence, padding=silence)
 
 
 def _extractor(lm: LoadedModel) -> Any:

@@ -96,7 +96,8 @@ def describe(
     """The role of every head, by layer: the pattern that holds most of its mass, or "spread".
 
     `keys` are the tokens along the keys in cross-attention. `visible` is what each layer may attend
-    to (a causal mask, a window): chance is then uniform attention to what a query can see.
+    to (a causal mask, a window): chance is then uniform attention to what a query can see, padding
+    included where it can be seen, as the silence after a sound.
     """
     if visible is None:
         return _described(weights, tokens, keys, None)
@@ -114,7 +115,7 @@ def _described(
     seen: Bool[np.ndarray, "query key"] | None,
 ) -> tuple[tuple[HeadRole, ...], ...]:
     others = tokens if keys is None else keys
-    among = ~others.padding[None, :] if seen is None else ~others.padding[None, :] & seen
+    among = ~others.padding[None, :] if seen is None else seen
     roles = _roles(weights, tokens, keys, among)
     if not (~others.special).any():
         return roles

@@ -70,7 +70,8 @@ _loading = threading.Lock()
 class Captured:
     """A capture and what every page says about it. `key` names all that determined it.
 
-    `asked` is how many tokens the model was to write, `picture` what a vision model saw.
+    `asked` is how many tokens the model was to write, `picture` what a vision model saw, `sound`
+    what a speech model heard.
     """
 
     key: str
@@ -82,6 +83,7 @@ class Captured:
     groups: tuple[Group, ...]
     asked: int = 0
     picture: UInt8[np.ndarray, "row column rgb"] | None = None
+    sound: Sound | None = None
 
     @property
     def verified(self) -> bool:
@@ -201,6 +203,7 @@ def _run(
         groups=groups(capture),
         asked=request.generate,
         picture=picture,
+        sound=given if isinstance(given, Sound) else None,
     )
 
 

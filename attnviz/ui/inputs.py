@@ -16,6 +16,7 @@ from attnviz.edits import Edit
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
 from attnviz.outputs.words import words
+from attnviz.sound import spectrogram
 from attnviz.types import StepView
 from attnviz.ui import cache, sources
 from attnviz.ui.cache import Captured
@@ -24,6 +25,7 @@ from attnviz.ui.components.heads import (
     Axis,
     HeadMeasure,
     HeadsView,
+    Heard,
     LayerView,
     Patches,
     WindowPatches,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 # why a cell of Steps is blocked, by bit; the last where neither of the others is a reason
 BLOCKERS = ("padding", "causal", "model")
 NAMED_MASKS = BLOCKERS[:2]
+MOST_COLUMNS, MOST_PER_FRAME = 3072, 8  # of a spectrogram under the keys
 UNEXPLAINED = np.uint8(1 << BLOCKERS.index("model"))
 
 
@@ -107,6 +110,7 @@ def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
 def one_head(lang: Language, captured: Captured, group: Group) -> HeadsView:
     """All heads of a group, and the words that their tokens make."""
     view, queries, keys = heads(lang, captured, group), group.queries(), group.keys()
+    view = replace(view, heard=heard(captured, group))
     if view.patches is not None or view.layers:
         return view
     tokenizer = captured.model.tokenizer
@@ -131,6 +135,17 @@ def patches(captured: Captured, group: Group) -> Patches | None:
     ):
         return None
     return Patches(*grid, first=n - grid[0] * grid[1], picture=captured.picture)
+
+
+def heard(captured: Captured, group: Group) -> Heard | None:
+    """The sound under the keys, where each of them is a frame of it."""
+    step, sound, n = captured.capture.frame_s, captured.sound, group.extent.n_key
+    frames = group.cross or group.stack != "decoder"
+    if step is None or sound is None or group.uneven or not frames:
+        return None
+    per_frame = max(1, min(MOST_PER_FRAME, MOST_COLUMNS // n))
+    levels = spectrogram(sound, n * per_frame, step / per_frame)
+    return Heard(levels, n, step, sound.seconds)
 
 
 def token_axes(group: Group, batch: int = 0, layer: int = 0) -> tuple[Axis, Axis]:

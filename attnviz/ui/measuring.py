@@ -61,8 +61,12 @@ def _parts(group: Group) -> "Iterator[OfLayer]":
         keys = group.keys(layer=layer) if group.apart(layer) else None
         if group.uneven:
             seen: Bool[np.ndarray, "layer query key"] | None = group.seen(layer)[None]
+        elif visible is None:
+            # padding that nothing blocks is seen, as the silence after a sound
+            padded = group.keys(layer=layer).padding.any()
+            seen = np.ones((1, *weights.shape[1:]), dtype=np.bool_) if padded else None
         else:
-            seen = None if visible is None else visible[layer : layer + 1]
+            seen = visible[layer : layer + 1]
         yield weights[None], group.queries(layer=layer), keys, seen
 
 

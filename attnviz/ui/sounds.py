@@ -18,10 +18,9 @@ MADE = "tones"  # made by `attnviz.sound.sample`
 OWN = "own"
 NAMES = (MADE, OWN)
 KEPT = "sound"
-WINDOW = 512
-MOST_COLUMNS = 400
+COLUMNS = 400
 SHOWN_ROWS = 96
-QUIETEST_DB = 80.0
+INK = (20, 128, 118)  # of the spectrogram, on light and on dark
 
 
 def named(name: str) -> Sound | None:
@@ -46,14 +45,9 @@ def request(card: ModelCard, heard: Sound, typed: str) -> Request:
 
 
 def spectrogram(shown: Sound) -> Image.Image:
-    """How strong each frequency is over time: low ones below, to 4 kHz, in decibels."""
-    heard = sound.resampled(shown, sound.SAMPLE_RATE).samples
-    padded = np.pad(heard, (WINDOW // 2, WINDOW))
-    step = max(160, len(heard) // MOST_COLUMNS)
-    starts = np.arange(0, max(1, len(heard)), step)
-    pieces = padded[starts[:, None] + np.arange(WINDOW)] * np.hanning(WINDOW)
-    power = np.abs(np.fft.rfft(pieces))[:, 1 : WINDOW // 4 + 1].T ** 2
-    level = 10 * np.log10(power + 1e-12)
-    share = np.clip((level - level.max()) / QUIETEST_DB + 1, 0, 1)
-    pixels = np.rint(255 * (1 - share[::-1])).astype(np.uint8)
-    return Image.fromarray(pixels).resize((MOST_COLUMNS, SHOWN_ROWS))
+    """The whole sound as a picture, see-through where it is silent: fit for light and dark."""
+    levels = sound.spectrogram(shown, COLUMNS, shown.seconds / COLUMNS)
+    pixels = np.empty((*levels.shape, 4), dtype=np.uint8)
+    pixels[..., :3] = INK
+    pixels[..., 3] = levels
+    return Image.fromarray(pixels).resize((COLUMNS, SHOWN_ROWS))

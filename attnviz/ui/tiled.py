@@ -54,7 +54,7 @@ def head(lang: Language, captured: cache.Captured, group: Group) -> None:
         want = _fitting(asked, _stamp(name))
         data = cache.tiles(
             f"{name} {lang} {build.state} {want}",
-            lambda: component.pack_tiles(_data(lang, group, place, extent, build, want)),
+            lambda: component.pack_tiles(_data(lang, captured, group, place, extent, build, want)),
         )
         component.show_tiles(data, key, on_selection=note(key, extent, redraw="tiles"))
 
@@ -97,16 +97,24 @@ def _stamp(*parts: str) -> str:
 
 
 def _data(
-    lang: Language, group: Group, place: HeadId, extent: Extent, build: Build, want: Want
+    lang: Language,
+    captured: cache.Captured,
+    group: Group,
+    place: HeadId,
+    extent: Extent,
+    build: Build,
+    want: Want,
 ) -> TilesData:
     """One answer to the browser."""
     queries, keys = inputs.token_axes(group, layer=place.layer)
-    axes_stamp = _stamp(lang, *queries.labels, *keys.labels)
-    pyramid = build.pyramid()
+    heard = "" if captured.sound is None else captured.sound.digest
+    axes_stamp = _stamp(lang, heard, *queries.labels, *keys.labels)
+    pyramid, known = build.pyramid(), want.axes == axes_stamp
     data = TilesData(
         stamp=want.stamp,
         axes_stamp=axes_stamp,
-        axes=None if want.axes == axes_stamp else (queries, keys),
+        axes=None if known else (queries, keys),
+        heard=None if known else inputs.heard(captured, group),
         cross=group.cross,
         layer=place.layer,
         head=place.head,

@@ -11,7 +11,7 @@ import pytest
 import torch
 from transformers import WhisperModel, WhisperTokenizer
 
-from attnviz import sound
+from attnviz import metrics, sound
 from attnviz.capture.run import capture
 from attnviz.errors import AttnVizError
 from attnviz.models.loaded import LoadedModel
@@ -128,6 +128,18 @@ def test_without_a_head_over_words_nothing_is_written(opened: Open, tmp_path: Pa
     opened("whisper").processor.save_pretrained(tmp_path)
     cap = capture(load(tmp_path), sound=sound.sample(), generate=5)
     assert cap.n_generated == 0 and len(cap.tokens_of(stack="decoder")) == 1
+
+
+def test_silence_after_the_sound_is_padding_that_counts_as_seen(opened: Open) -> None:
+    cap = capture(opened("whisper"), sound=sound.sample(), target="the cat")
+    frames = cap.tokens_of(stack="encoder")
+    assert cap.frame_s == 0.02
+    assert frames.padding.tolist() == [False] * 60 + [True] * 40  # 1.2 s of 2
+    np.testing.assert_array_equal(frames.padding, frames.special)
+    weights = cap.all_weights(stack="encoder")
+    seen = np.ones(weights[:, 0].shape, dtype=np.bool_)
+    (role, *_), *_ = metrics.describe(weights, frames, visible=seen)
+    assert role.role == "spread" and role.baseline == pytest.approx(1 / 100)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,19 @@ def test_another_rate_is_the_same_tone(before: int, after: int) -> None:
     assert np.abs(found.samples - tone(after)).max() < 1e-5
 
 
+def test_a_spectrogram_shows_each_tone_in_its_band_and_its_time() -> None:
+    at = np.arange(16_000) / 16_000
+    tones = np.where(at < 0.5, np.sin(2 * np.pi * 1000 * at), np.sin(2 * np.pi * 3000 * at))
+    levels = sound.spectrogram(Sound(tones.astype(np.float32), 16_000), 24, 0.05)
+    assert levels.shape == (64, 24) and levels.max() == 255
+    low, high = 63 - 1000 // 62.5, 63 - 3000 // 62.5  # the highest band is row 0
+    loudest = levels.argmax(axis=0)
+    assert np.abs(loudest[1:9] - low).max() <= 1
+    assert np.abs(loudest[11:19] - high).max() <= 1
+    assert not levels[:, 21:].any()  # after its end
+    assert not sound.spectrogram(Sound(np.zeros(16_000, np.float32), 16_000), 9, 0.1).any()
+
+
 def test_what_a_lower_rate_cannot_hold_is_gone() -> None:
     high = np.sin(2 * np.pi * 7000 * np.arange(44_100) / 44_100).astype(np.float32)
     assert np.abs(sound.resampled(Sound(high, 44_100), 8000).samples).max() < 1e-5

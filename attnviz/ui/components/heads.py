@@ -53,6 +53,19 @@ class Patches:
     picture: UInt8[np.ndarray, "row column rgb"]
 
 
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """A sound whose frames are the keys, as a spectrogram: high bands on top, 255 is loudest.
+
+    Each frame has as many columns as the others; the sound may end before the last frame.
+    """
+
+    levels: UInt8[np.ndarray, "band column"]
+    frames: int
+    step_s: float
+    seconds: float
+
+
 @dataclass(frozen=True)
 class WindowPatches:
     """Where a window of `side` × `side` patches is in a layer's own grid of `rows` × `columns`.
@@ -110,6 +123,7 @@ class HeadsView:
     words: tuple[Word, ...] = ()
     key_words: tuple[Word, ...] = ()
     layers: tuple[LayerView, ...] = ()
+    heard: Heard | None = None
 
     @property
     def extent(self) -> Extent:
@@ -141,6 +155,7 @@ def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, objec
         "layers": [_layer_header(of) for of in view.layers],
         "sentences": [list(row) for row in view.sentences],
         "patches": _patches_header(view.patches),
+        "heard": heard_header(view.heard),
         "measures": [{"name": of.name, "label": of.label, "unit": of.unit} for of in view.measures],
         "words": [[word.start, word.stop, word.text] for word in view.words],
         "key_words": [[word.start, word.stop, word.text] for word in view.key_words],
@@ -155,6 +170,8 @@ def pack_heads(
     arrays: dict[str, Packable | Lower] = {"weights": codes(view, bits)}
     if view.patches is not None and in_full:
         arrays["picture"] = view.patches.picture
+    if view.heard is not None and in_full:
+        arrays["spectrum"] = view.heard.levels
     if view.visible is not None and in_full:
         same = (view.visible == view.visible[:1]).all()
         arrays["visible"] = (view.visible[:1] if same else view.visible).astype(np.uint8)
@@ -199,6 +216,13 @@ def _patches_header(patches: Patches | None) -> dict[str, int] | None:
     if patches is None:
         return None
     return {"rows": patches.rows, "columns": patches.columns, "first": patches.first}
+
+
+def heard_header(heard: Heard | None) -> dict[str, float | int] | None:
+    """What a component is told of the spectrogram that travels as "spectrum"."""
+    if heard is None:
+        return None
+    return {"frames": heard.frames, "step_s": heard.step_s, "seconds": heard.seconds}
 
 
 def wide_bits(view: HeadsView) -> Literal[8, 16]:

@@ -17,6 +17,7 @@ from attnviz.ui.components.heads import (
     Axis,
     HeadMeasure,
     HeadsView,
+    Heard,
     Patches,
     pack_heads,
     strings_of,
@@ -66,6 +67,7 @@ def example() -> HeadsView:
         visible=np.ones((LAYERS, TOKENS, KEYS), dtype=np.bool_),
         words=(Word("[CLS]", 0, 1, special=True), Word("</script><img src=x>%{x}", 1, 5)),
         key_words=(Word("a", 0, 1, special=True), Word("bcdefg", 1, 7)),
+        heard=Heard(np.arange(42, dtype=np.uint8).reshape(3, 14), KEYS, step_s=0.02, seconds=0.1),
     )
 
 
@@ -109,7 +111,7 @@ def test_the_typedef_names_what_the_header_has() -> None:
     typedef = re.search(r"@typedef \{\{([^@]*)\}\} HeadsHeader", source)
     assert typedef is not None
     demo = json.loads((bundle.FOLDER / "grid" / "demo.json").read_text(encoding="utf-8"))
-    keys = demo.keys() | demo["patches"].keys()
+    keys = demo.keys() | demo["patches"].keys() | demo["heard"].keys()
     assert set(re.findall(r"(\w+):", typedef[1])) == keys - {"arrays"}
 
 

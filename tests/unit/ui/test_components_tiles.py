@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import tiles as library
 from attnviz.ui.components import bundle, tiles
 from attnviz.ui.components.buffer import unpack
-from attnviz.ui.components.heads import Axis, strings_of
+from attnviz.ui.components.heads import Axis, Heard, strings_of
 from attnviz.ui.components.selection import Extent
 from attnviz.ui.components.tiles import TilesData, Want, parse_want
 
@@ -46,12 +46,14 @@ def some_data() -> TilesData:
         exact={(0, 1, 2): exact},
         cells=((7, 500, 0.5), (2, 600, 0.25)),
         weight=0.125,
+        heard=Heard(np.full((2, 6), 7, np.uint8), 3, step_s=0.02, seconds=0.05),
     )
 
 
 def test_tiles_travel_by_name_and_empty_ones_by_name_only() -> None:
     header, arrays = unpack(tiles.pack_tiles(some_data()))
-    assert set(arrays) == {"1/0/1", "0/1/2"}
+    assert set(arrays) == {"1/0/1", "0/1/2", "spectrum"}
+    assert arrays["spectrum"].shape == (2, 6)
     assert arrays["1/0/1"].dtype == np.uint8 and arrays["1/0/1"][3, 5] == 200
     assert arrays["0/1/2"].dtype == np.float32
     assert arrays["0/1/2"][7, 11] == np.float32(0.123456789)

@@ -64,6 +64,9 @@ STRING_KEYS: tuple[str, ...] = (
     "head.layout_across",
     "head.keep",
     "head.let_go",
+    "shared.heard",
+    "shared.heard_note",
+    "shared.heard_rest",
 )
 
 

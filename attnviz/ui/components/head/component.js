@@ -19,6 +19,7 @@ import { drawLines, hitLines, layoutLines, linesAreMany, lineStep } from "./line
 import { rowWeights, weightAt } from "../shared/numbers.js";
 import { buildParts } from "./parts.js";
 import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery, windowSource } from "../shared/picture.js";
+import { heardOf } from "../shared/spectrum.js";
 import { showRanked } from "./ranked.js";
 import { caption, hiddenText, readout } from "./said.js";
 import { saySums } from "./sums.js";
@@ -74,6 +75,7 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   state.selection = { ...clampSelection(readSelection(), header), more: readOptions() };
   takeLayer(state, state.headers[state.selection.layer]);
   state.visible = arrays.visible ?? null;
+  state.heard = heardOf(header, arrays);
   state.committer.start(state.selection);
   state.parts = buildParts(header, state.selection, {
     option: (/** @type {any} */ change) => {

@@ -4,16 +4,24 @@
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { cellAt, drawMatrix, frameCell } from "../shared/matrix.js";
+import { drawSpectrum, hitSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js";
 import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 
 const MAX_SIDE = 620;
+const WIDE_ROW = 16, WIDE_HEIGHT = 420; // rows of a matrix that is far wider than high
 
 /** Layout for the tokens shown; depends on width, tokens and theme only. */
 export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
   const { labels, keyLabels, data, theme, strings, sums } = view, more = sums ? SUMS_ROOM : 0, width = Math.min(view.width, MAX_SIDE + more) - more, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const pick = (/** @type {readonly number[]} */ shown, /** @type {string[]} */ names) => shown.map((i) => names[i]);
-  const layout = layoutAxes(probe, { rowLabels: pick(data.rows, labels), colLabels: pick(data.cols, keyLabels), width, theme, maxCell: 56, ...titles(strings) });
-  return { ...layout, width: Math.max(layout.width, layout.geom.x + layout.geom.w + more), height: layout.height + more };
+  const [rows, cols] = [data.rows.length, data.cols.length], leastRow = cols > 2 * rows ? Math.min(WIDE_ROW, WIDE_HEIGHT / rows) : 0;
+  const layout = layoutAxes(probe, { rowLabels: pick(data.rows, labels), colLabels: pick(data.cols, keyLabels), width, theme, maxCell: 56, leastRow, ...titles(strings) });
+  return { ...layout, width: Math.max(layout.width, layout.geom.x + layout.geom.w + more), height: layout.height + more + (view.heard ? SPECTRUM_ROOM : 0) };
+}
+
+/** Where the spectrogram stands: under the columns, and under their sums. */
+function stripOf(/** @type {any} */ { data, sums }, /** @type {any} */ { geom }) {
+  return { x: geom.x, y: geom.y + geom.h + (sums ? SUMS_ROOM : 0), w: geom.w, from: data.cols[0], to: data.cols[0] + data.cols.length };
 }
 
 function titles(/** @type {Record<string, string>} */ strings) {
@@ -48,8 +56,9 @@ export function drawHeatmap(canvas, cells, view, layout) {
   drawAxes(ctx, layout, /** @type {string[]} */ (pick(data.rows, labels)), /** @type {string[]} */ (pick(data.cols, keyLabels)), { theme, rowHi: row, colHi: col,
     rowMarks: pick(data.rows, marks), colMarks: pick(data.cols, keyMarks), ...titles(view.strings) });
   if (view.sums) drawSums(ctx, view.sums, geom, theme, view.strings, row, col);
+  if (view.heard) drawSpectrum(ctx, view.heard, stripOf(view, layout), { theme, title: view.strings.heard, key: col === null ? null : data.cols[col], query: row === null || view.header.cross ? null : data.rows[row] });
   setData(canvas, { layer: view.layer, head: view.head, query: pinned.query, key: pinned.key, scale: view.scale, special: view.specialMode, words: view.inWords ? 1 : null,
-    x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols });
+    x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols, heard: view.heard ? stripOf(view, layout).y : null });
   markDrawn(canvas);
 }
 
@@ -81,6 +90,8 @@ export function placeOf(/** @type {readonly number[]} */ shown, /** @type {numbe
 export function hitHeatmap(/** @type {any} */ layout, /** @type {any} */ view, /** @type {{x: number, y: number}} */ point) {
   const { geom } = layout, { data, sums } = view, cell = cellAt(point.x, point.y, geom);
   if (cell) return { query: data.rows[cell.row], key: data.cols[cell.col] };
+  const frame = view.heard ? hitSpectrum(view.heard, stripOf(view, layout), point) : null;
+  if (frame !== null) return { query: null, key: frame };
   const bar = sums ? hitSums(geom, point) : null;
   if (bar) return { query: bar.row === null ? null : data.rows[bar.row], key: bar.col === null ? null : data.cols[bar.col] };
   const side = cellAt(geom.x, point.y, geom);

@@ -5,6 +5,7 @@ import { button, checkbox, headPicker, segmented } from "../shared/controls.js";
 import { SCALES } from "../shared/colors.js";
 import { el, fillNodes, keycaps } from "../shared/dom.js";
 import { lineOptions } from "./lineoptions.js";
+import { heardNote } from "../shared/spectrum.js";
 import { hasPieces } from "./words.js";
 
 /**
@@ -28,7 +29,7 @@ export function buildParts(header, selection, act) {
   const name = el("div", { class: "av-head-name" }, nameRow(header, text.title, act), text.sentence);
   const scaleBox = el("div", { class: "av-head-scale" }, el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node), bar, words?.node, text.wordsNote, sums.node, special.node, text.hidden);
   const right = el("div", { class: "av-head-right" }, header.patches ? el("div", { class: "av-pictured" }, picture, text.pictured) : el("div", { class: "av-lines" }, options.node, text.caption, lines), ranked);
-  const left = el("div", { class: "av-head-left" }, heatmap, text.readout, text.sumsSaid, text.pieces, hint, header.approximate ? el("p", { class: "av-note" }, strings.approximate) : null);
+  const left = el("div", { class: "av-head-left" }, heatmap, header.heard ? el("p", { class: "av-note" }, heardNote(header.heard, strings.heard_note, strings.heard_rest)) : null, text.readout, text.sumsSaid, text.pieces, hint, header.approximate ? el("p", { class: "av-note" }, strings.approximate) : null);
   const body = el("div", { class: "av-head-body" }, left, right);
   const top = el("div", { class: "av-head-top" }, picker.node, name, scaleBox);
   return { ...text, thumbs, picker, scale, special, sums, words, lineOptions: options, heatmap, lines, picture, bar, ranked, right, body, nodes: [top, text.empty, body] };

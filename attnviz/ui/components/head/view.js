@@ -27,7 +27,13 @@ export function makeView(/** @type {any} */ state) {
     specialMode: special, layer, head, scale, data, lut: state.lut, theme: state.theme, ...coloursOf(data.dtype, scale), approx: weights.dtype === "u8",
     pinned: { query, key }, hover: state.hover, focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth,
     heads, kept, top: topOf(more.top), across: more.across !== null && !header.patches,
+    heard: isRun(cols) ? state.heard : null,
     pieces: { strings: header.strings, head: values, dtype: weights.dtype }, sums: more.sums ? axisSums(data, evenOnce(state, axes, layer)) : null };
+}
+
+/** Whether columns follow one another, so that a picture can stand under them. */
+function isRun(/** @type {readonly number[]} */ cols) {
+  return cols.length > 0 && cols[cols.length - 1] - cols[0] + 1 === cols.length;
 }
 
 /** What a layer may see, from its first cell on. */

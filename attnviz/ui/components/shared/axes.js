@@ -13,7 +13,8 @@ import { withAlpha } from "./theme.js";
  *   rowRoom: number, colRoom: number}} AxesLayout */
 /**
  * @typedef {{rowLabels: readonly string[], colLabels: readonly string[], width: number, theme: Theme, height?: number,
- *   font?: number, maxCell?: number, maxLabel?: number, rowTitle?: string, colTitle?: string, square?: boolean}} LayoutOptions
+ *   font?: number, maxCell?: number, maxLabel?: number, rowTitle?: string, colTitle?: string, square?: boolean,
+ *   leastRow?: number}} LayoutOptions leastRow: how low a row may be, where cells would be lower
  */
 
 /** Bits of a mark: a special token is muted, one that the model wrote is set in italics. */
@@ -76,7 +77,7 @@ export function layoutAxes(ctx, opts) {
   let cw = snap(fit(right));
   const tall = opts.height ? snap(Math.min(maxCell, (opts.height - top - 2) / rows)) : cw;
   if (square && opts.height) cw = Math.min(cw, tall);
-  const ch = square ? cw : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
+  const ch = square ? Math.max(cw, snap(opts.leastRow ?? 0)) : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
   const titled = (/** @type {string | undefined} */ title, /** @type {number} */ size) => Math.max(size, title ? Math.ceil(ctx.measureText(title).width) : 0);
   return { geom, angle, font, left, top, rowRoom, colRoom, width: left + titled(opts.colTitle, geom.w + right), height: top + titled(opts.rowTitle, geom.h + 2) };
 }

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz.ui.components.buffer import pack
-from attnviz.ui.components.heads import Axis, axes_header
+from attnviz.ui.components.buffer import Packable, pack
+from attnviz.ui.components.heads import Axis, Heard, axes_header, heard_header
 from attnviz.ui.components.mounting import renderer
 from attnviz.ui.components.selection import Extent, ignore
 
@@ -65,6 +65,9 @@ STRING_KEYS: tuple[str, ...] = (
     "tiles.distance_of",
     "tiles.cell",
     "tiles.waiting",
+    "shared.heard",
+    "shared.heard_note",
+    "shared.heard_rest",
 )
 
 TileName = tuple[int, int, int]
@@ -90,8 +93,9 @@ class Want:
 class TilesData:
     """One head, as far as it was asked for. `stamp` and `axes_stamp` change with head and text.
 
-    `axes` are the tokens along queries and keys, None where the browser has them. `ready` is False
-    while the head is being built: then there are no tiles and no `cells`.
+    `axes` are the tokens along queries and keys, None where the browser has them; where keys are
+    frames of a sound, `heard` is sent together with them. `ready` is False while the head is being
+    built: then there are no tiles and no `cells`.
     """
 
     stamp: str
@@ -109,6 +113,7 @@ class TilesData:
     exact: Mapping[TileName, Float32[np.ndarray, "256 256"]] = field(default_factory=dict)
     cells: tuple[tuple[int, int, float], ...] = ()
     weight: float | None = None
+    heard: Heard | None = None
 
 
 def pack_tiles(data: TilesData) -> bytes:
@@ -122,6 +127,7 @@ def pack_tiles(data: TilesData) -> bytes:
         "stamp": data.stamp,
         "axes_stamp": data.axes_stamp,
         "axes": None if data.axes is None else axes_header(*data.axes, data.cross),
+        "heard": heard_header(data.heard),
         "cross": int(data.cross),
         "layer": data.layer,
         "head": data.head,
@@ -138,7 +144,10 @@ def pack_tiles(data: TilesData) -> bytes:
         "cells": [list(cell) for cell in data.cells],
         "pinned": data.want.cell and [*data.want.cell, data.weight],
     }
-    return pack(header, {"/".join(map(str, name)): tiles[name] for name in sent})
+    arrays: dict[str, Packable] = {"/".join(map(str, name)): tiles[name] for name in sent}
+    if data.heard is not None:
+        arrays["spectrum"] = data.heard.levels
+    return pack(header, arrays)
 
 
 def show_tiles(data: bytes, key: str = "tiles", on_selection: Callable[[], None] = ignore) -> None:

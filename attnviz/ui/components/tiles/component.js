@@ -11,6 +11,7 @@ import { mounted } from "../shared/mounted.js";
 import { printed } from "../shared/panel.js";
 import { askForHead, makePicker } from "../shared/picker.js";
 import { cancelWrite, clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { heardOf } from "../shared/spectrum.js";
 import { theme } from "../shared/theme.js";
 import { cameraAt, clampCamera, levelOf, wholeCamera, zoomCamera } from "./camera.js";
 import { cellOnMap, drawMap } from "./map.js";
@@ -30,7 +31,7 @@ const ASIDE = 270;
 /**
  * The header of an answer; beside it travel the tiles by their names "level/row/column".
  * @typedef {{strings: Record<string, string>, stamp: string, axes_stamp: string, axes: any, cross: 0 | 1, layer: number, head: number,
- *   n_layers: number, n_heads: number, n_query: number, n_key: number, top: number, ready: 0 | 1, number: number, empty: number[][],
+ *   heard: any, n_layers: number, n_heads: number, n_query: number, n_key: number, top: number, ready: 0 | 1, number: number, empty: number[][],
  *   distances: number[], distance: number, cells: number[][], pinned: number[] | null}} TilesHeader
  */
 
@@ -69,10 +70,10 @@ function updateTiles(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   const first = !view.axes, other = view.axesStamp !== header.axes_stamp;
   if (view.stamp !== header.stamp) view.store.clear();
   view.stamp = header.stamp;
-  for (const [name, { data: values }] of Object.entries(arrays)) view.store.put(name, values);
+  for (const [name, { data: values }] of Object.entries(arrays)) if (name.includes("/")) view.store.put(name, values);
   for (const name of header.empty) view.store.put(name.join("/"), null);
   view.store.forget(header.top);
-  if (other) takeAxes(view, header);
+  if (other) takeAxes(view, header, heardOf(header, arrays));
   takeSelection(view, first);
   if (other) buildAll(view);
   setBusy(view.nodes.top, false);
@@ -82,11 +83,11 @@ function updateTiles(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   return undefined;
 }
 
-function takeAxes(/** @type {any} */ view, /** @type {any} */ header) {
+function takeAxes(/** @type {any} */ view, /** @type {any} */ header, /** @type {any} */ heard) {
   const { axes } = header, same = !header.cross;
   const rows = { labels: axes.tokens, marks: axisMarks(axes.special, axes.written) };
   view.axes = { rows, columns: same ? rows : { labels: axes.key_tokens, marks: axisMarks(axes.key_special, axes.key_written) } };
-  Object.assign(view, { axesStamp: header.axes_stamp, camera: null, hover: null, found: null, pointed: null, places: [] });
+  Object.assign(view, { heard, axesStamp: header.axes_stamp, camera: null, hover: null, found: null, pointed: null, places: [] });
 }
 
 /** Layer and head are the server's; the pinned cell and the scale are the address's at first, then this browser's. */
@@ -144,7 +145,7 @@ function layoutTiles(/** @type {any} */ view) {
   const narrow = width < NARROW;
   view.nodes.top.classList.toggle("av-tiles-narrow", narrow);
   view.theme = theme(view.root);
-  view.plot = layoutPlot(narrow ? width : width - ASIDE - 28, SIDE, header.n_query, header.n_key);
+  view.plot = layoutPlot(narrow ? width : width - ASIDE - 28, SIDE, header.n_query, header.n_key, Boolean(view.heard));
   parts.right.style.width = narrow ? "" : `${ASIDE}px`;
   const frame = { nQuery: header.n_query, nKey: header.n_key, w: view.plot.w, h: view.plot.h }, { pinned } = view;
   const camera = view.camera ?? (pinned ? cameraAt(wholeCamera(frame), frame, pinned.query, pinned.key) : wholeCamera(frame));

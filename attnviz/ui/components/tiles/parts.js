@@ -7,6 +7,7 @@ import { button, segmented } from "../shared/controls.js";
 import { el, fillNodes, keycaps } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { printed } from "../shared/panel.js";
+import { heardNote } from "../shared/spectrum.js";
 import { makeFinder } from "./find.js";
 
 /**
@@ -30,7 +31,7 @@ export function buildTiles(header, picker, scaleNow, act) {
   const top = el("div", { class: "av-tiles-top" }, el("div", { class: "av-row" }, title, picker.node), el("span", { class: "av-spring" }),
     el("div", { class: "av-row" }, ...zoom, button({ label: strings.zoom_whole, onClick: act.whole })),
     el("div", { class: "av-tiles-scale" }, el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node), bar));
-  const left = el("div", { class: "av-tiles-left" }, plot, readout, pinned, hint);
+  const left = el("div", { class: "av-tiles-left" }, plot, header.heard ? el("p", { class: "av-note" }, heardNote(header.heard, strings.heard_note, strings.heard_rest)) : null, readout, pinned, hint);
   const right = el("div", { class: "av-tiles-right" }, map, finder.node, cells.node);
   return { plot, map, bar, title, scale, readout, pinned, finder, cells, right, nodes: [top, el("div", { class: "av-tiles-body" }, left, right)] };
 }

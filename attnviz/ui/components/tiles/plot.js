@@ -4,6 +4,7 @@
 import { ellipsize, isolate } from "../shared/axes.js";
 import { fitCanvas, markDrawn, pixelRatio, setData } from "../shared/dom.js";
 import { frameBox } from "../shared/panel.js";
+import { drawSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js";
 import { withAlpha } from "../shared/theme.js";
 import { levelOf, shownRange, tileName, TILE, visibleTiles } from "./camera.js";
 
@@ -13,10 +14,10 @@ const ROUND = [1, 2, 5];
 const AXIS_TITLE = 8;
 
 /** The plot's place on the canvas, as large as the width allows and no taller than its matrix asks. */
-export function layoutPlot(/** @type {number} */ width, /** @type {number} */ most, /** @type {number} */ nQuery, /** @type {number} */ nKey) {
+export function layoutPlot(/** @type {number} */ width, /** @type {number} */ most, /** @type {number} */ nQuery, /** @type {number} */ nKey, heard = false) {
   const side = Math.max(160, Math.min(most, Math.floor(width - AROUND.left - AROUND.right))), ratio = nQuery / nKey;
   const w = ratio > 1 ? Math.max(160, Math.round(side / ratio)) : side, h = ratio < 1 ? Math.max(160, Math.round(side * ratio)) : side;
-  return { x: AROUND.left, y: AROUND.top, w, h, width: AROUND.left + w + AROUND.right, height: AROUND.top + h + AROUND.bottom };
+  return { x: AROUND.left, y: AROUND.top, w, h, width: AROUND.left + w + AROUND.right, height: AROUND.top + h + AROUND.bottom + (heard ? SPECTRUM_ROOM : 0) };
 }
 
 /** Draws everything; returns the places of the tiles that are missing. */
@@ -34,9 +35,10 @@ export function drawPlot(/** @type {HTMLCanvasElement} */ canvas, /** @type {any
   drawAxis(ctx, view, "column");
   nameAxes(ctx, view);
   drawCells(ctx, view);
+  if (view.heard) drawHeard(ctx, view);
   if (!header.ready) drawWaiting(ctx, view);
   setData(canvas, { x: plot.x, y: plot.y, w: plot.w, h: plot.h, level, missing: missing.length, cameraX: camera.x, cameraY: camera.y,
-    cellPx: camera.scale, layer: header.layer, head: header.head, query: view.pinned?.query ?? null, key: view.pinned?.key ?? null, ready: header.ready });
+    cellPx: camera.scale, heard: view.heard ? plot.y + plot.h : null, layer: header.layer, head: header.head, query: view.pinned?.query ?? null, key: view.pinned?.key ?? null, ready: header.ready });
   markDrawn(canvas);
   return header.ready ? missing : [];
 }
@@ -78,6 +80,13 @@ function drawBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} 
   }
 }
 
+/** The sound under the columns that are shown. */
+function drawHeard(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
+  const { plot, camera, theme, header, heard } = view, [key] = emphasised(view, false), [query] = header.cross ? [null] : emphasised(view, true);
+  const strip = { x: plot.x, y: plot.y + plot.h, w: plot.w, from: camera.x, to: camera.x + plot.w / camera.scale };
+  drawSpectrum(ctx, heard, strip, { theme, title: header.strings.heard, key, query });
+}
+
 /** Frames of the pinned cell, of the one under the pointer and of the one that a list points at. */
 function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
   const { plot, camera, theme, pinned, hover, pointed } = view;
@@ -95,7 +104,7 @@ function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} 
 function drawAxis(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {"row" | "column"} */ which) {
   const { plot, camera, frame, theme } = view, row = which === "row", [from, room, n] = row ? [camera.y, plot.h, frame.nQuery] : [camera.x, plot.w, frame.nKey];
   const { labels, marks } = row ? view.axes.rows : view.axes.columns, [first, last] = shownRange(from, room, camera.scale, n), need = LABEL_FONT + 4;
-  const every = labelStep(need / camera.scale), named = every <= 2, at = (/** @type {number} */ i) => (i + 0.5 - from) * camera.scale;
+  const every = labelStep(need / camera.scale), named = every <= 2 || Boolean(view.heard && (!row || !view.header.cross)), at = (/** @type {number} */ i) => (i + 0.5 - from) * camera.scale;
   const chosen = emphasised(view, row), inside = (/** @type {number} */ i) => at(i) >= 0 && at(i) <= room;
   ctx.save();
   ctx.direction = "ltr";
