@@ -1,5 +1,6 @@
 """A model that listens, in a browser: a sound is uploaded, frames follow, rows look across."""
 
+import numpy as np
 from playwright.sync_api import expect
 
 from attnviz import sound
@@ -7,7 +8,8 @@ from attnviz.i18n import text
 from attnviz.sound import Sound
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
-from tests.support.visit import expect_data
+from tests.support.canvas import pixels
+from tests.support.visit import data, expect_data
 
 
 def test_a_recording_is_heard(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> None:
@@ -32,3 +34,32 @@ def test_words_look_at_times(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> 
     page.page.keyboard.press("ArrowDown")
     expect_data(heatmap, query=0, key=0)
     expect(page.page.get_by_role("status").filter(has_text="0.00 s")).to_be_visible()
+
+
+def beep() -> Sound:
+    """Half a second of silence, a tenth of a tone, half a second of silence."""
+    at = np.arange(17_600) / 16_000
+    tone = np.where((at >= 0.5) & (at < 0.6), np.sin(2 * np.pi * 2000 * at), 0.0)
+    return Sound(tone.astype(np.float32), 16_000)
+
+
+def test_the_spectrogram_stands_under_its_columns(
+    visit: OpenVisit, tiny_server: str, tiny: Tiny
+) -> None:
+    page = visit("head", url=tiny_server, model=str(tiny("wav2vec2")))
+    file = {"name": "beep.wav", "mimeType": "audio/wav", "buffer": beep().wav()}
+    page.page.locator('input[type="file"]').set_input_files([file])  # type: ignore[list-item]
+    heatmap = page.canvas("Attention weights of")
+    for width in (1440, 1024):
+        page.page.set_viewport_size({"width": width, "height": 1000})
+        page.page.mouse.move(0, 0)
+        expect_data(heatmap, rows=54, cols=54)
+        place = {name: float(data(heatmap)[name]) for name in ("x", "w", "heard")}
+        middle = place["heard"] + 12 + 28  # of the band: 2 of 4 kHz
+        cell = place["w"] / 54
+        row = [(place["x"] + (at + 0.5) * cell, middle) for at in range(54)]
+        ground, *_ = found = pixels(heatmap, row)
+        marked = [at for at, colour in enumerate(found) if colour != ground]
+        assert {25, 26, 27, 28, 29} <= set(marked) <= set(range(24, 31))  # 0.50 s to 0.60 s
+        heatmap.hover(position={"x": place["x"] + 40.5 * cell, "y": middle})
+        page.wait_until(lambda: pixels(heatmap, [row[40]]) != [ground])  # noqa: B023

@@ -89,6 +89,30 @@ def test_every_page_opens_on_a_transcript(visit: Visit, tiny: Tiny, page: str) -
         assert tokens == ["<s>", "a", "dog", "ran"]
 
 
+@pytest.mark.parametrize(
+    ("model", "stack", "kind", "frames"),
+    [
+        ("wav2vec2", "encoder", "self", 59),
+        ("whisper", "encoder", "self", 100),
+        ("whisper", "decoder", "cross", 100),
+        ("whisper", "decoder", "self", None),
+        ("moonshine", "decoder", "cross", 48),
+    ],
+)
+def test_the_sound_stands_under_keys_that_are_its_frames(
+    visit: Visit, tiny: Tiny, model: str, stack: str, kind: str, frames: int | None
+) -> None:
+    header, arrays = sent(visit("head", model=tiny(model), stack=stack, kind=kind))
+    if frames is None:
+        assert header["heard"] is None and "spectrum" not in arrays
+        return
+    step = 0.024 if model == "moonshine" else 0.02
+    assert header["heard"] == {"frames": frames, "step_s": step, "seconds": 1.2}
+    expected = sound.spectrogram(sound.sample(), 8 * frames, step / 8)
+    np.testing.assert_array_equal(arrays["spectrum"], expected)
+    assert header["key_special"] == [int(at * step >= 1.2) for at in range(frames)]
+
+
 def test_a_transcript_that_is_too_long_can_be_cut(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("whisper"), target="the cat " * 20, stack="decoder")
     assert [each.value for each in app.error] == [
