@@ -4,15 +4,10 @@ In: names and texts. Out: loaded models, captures with what is derived from all 
 byte buffers that components show. A key names all that determines the value: model id, revision,
 dtype, device, texts, whether they were cut, and for a buffer the page, language, layer and head.
 Resources are shared, not copied: whoever gets one reads it only.
-
-torch and transformers are imported here, by the first session that needs a model, one thread at a
-time (two threads importing transformers at once break it), after the page has painted its frame.
 """
 
-import gc
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +18,7 @@ from jaxtyping import Float32, UInt8
 import attnviz
 from attnviz.models.registry import REGISTRY
 from attnviz.sound import Sound
-from attnviz.ui import building, measuring, running, sources, trainings
+from attnviz.ui import building, loading, measuring, running, sources, trainings
 from attnviz.ui.groups import Group, groups
 from attnviz.ui.keys import short, written
 from attnviz.ui.requests import Request
@@ -59,12 +54,6 @@ MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
 MAX_TRAININGS = 6
 MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
 
-# one forward pass at a time per core serves many sessions better than one pass on all cores:
-# with two threads, 50 users saw a 95th percentile of 981 ms instead of 214 ms
-TORCH_THREADS = 1
-
-_loading = threading.Lock()
-
 
 @dataclass(frozen=True, eq=False)
 class Captured:
@@ -97,8 +86,10 @@ def model(source: Source) -> "LoadedModel":
     Those of the app itself are small and stay, so that a lesson's cards need not load them anew.
     """
     own = source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MOST_OWN_MIB
+    if own:
+        return _own_model(source.name)
     commit = downloaded().get(source.name)
-    return (_own_model if own else _model)(source.name, source.stamp, commit)
+    return _model(source.name, source.stamp, commit, source.device, source.dtype)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -109,7 +100,7 @@ def downloaded() -> dict[str, str]:
 
 def download(name: str, progress: "Progress") -> None:
     """Fetch a hub model's files, and load it from them from now on; `progress` hears how far."""
-    with _loading:
+    with loading.importing:
         from attnviz.models.download import fetch
     downloaded()[name] = fetch(name, None, progress).commit
 
@@ -123,43 +114,19 @@ def _forget_captures(_: object) -> None:
 
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
-def _model(name: str, stamp: str, commit: str | None) -> "LoadedModel":
-    return _loaded(name, commit)
+def _model(
+    name: str, stamp: str, commit: str | None, device: str | None, dtype: str | None
+) -> "LoadedModel":
+    try:
+        return loading.load(name, commit, device, dtype)
+    except attnviz.ModelNotFound:
+        downloaded().pop(name, None)  # its files may be gone: fetch them when asked again
+        raise
 
 
 @st.cache_resource(max_entries=MAX_OWN_MODELS, show_spinner=False, on_release=_forget_captures)
-def _own_model(name: str, stamp: str, commit: str | None) -> "LoadedModel":
-    return _loaded(name, commit)
-
-
-def _loaded(name: str, commit: str | None) -> "LoadedModel":
-    with _loading, _frozen_heap():
-        import torch
-
-        torch.set_num_threads(TORCH_THREADS)
-        try:
-            return attnviz.load(name, revision=commit, local_files_only=commit is not None)
-        except attnviz.ModelNotFound:
-            downloaded().pop(name, None)  # its files may be gone: fetch them when asked again
-            raise
-
-
-@contextmanager
-def _frozen_heap() -> Iterator[None]:
-    """Keep the garbage collector off what the block makes: it stays for good.
-
-    A full collection walks every object of torch and transformers, 0.2 s of a stalled server
-    after each; frozen objects are not walked. While modules are imported, collections find nothing
-    and cost a fifth of the time.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-    gc.unfreeze()  # a model that has gone since would stay for good with the rest
-    gc.collect()
-    gc.freeze()
+def _own_model(name: str) -> "LoadedModel":
+    return loading.load(name)
 
 
 def captured(source: Source, request: Request, given: "Image | Sound | None" = None) -> Captured:
@@ -300,7 +267,7 @@ def _buffer(key: str, _build: Callable[[], bytes]) -> bytes:
 
 def lesson(slug: str) -> "Lesson":
     """A lesson's recipes; the first call imports torch, and one thread at a time does so."""
-    with _loading:
+    with loading.importing:
         from attnviz.course import lesson as course_lesson
 
     return course_lesson(slug)
@@ -314,7 +281,7 @@ def lesson_card(key: str, _build: "Callable[[], Card]") -> "Card":
 
 def lesson_slugs() -> tuple[str, ...]:
     """The lessons there are, in their order."""
-    with _loading:
+    with loading.importing:
         from attnviz.course import SLUGS
 
     return SLUGS
@@ -349,13 +316,13 @@ def forget_training(seed: int) -> None:
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=Training.stop)
 def _training(seed: int) -> Training:
-    with _loading:
+    with loading.importing:
         from attnviz.course import birth
 
     def train(cancel: threading.Event) -> "Iterator[Snapshot]":
         import torch
 
-        torch.set_num_threads(TORCH_THREADS)
+        torch.set_num_threads(loading.TORCH_THREADS)
         return birth.train(seed, steps=birth.STEPS, cancel=cancel)
 
     birth.require_seed(seed)

@@ -3,7 +3,8 @@
 In: the name that stands in the address or was typed. Out: the `Source` that `attnviz.load` takes.
 Whoever can open the app can type a name, so folders are open only below the directories that the
 operator lists in the environment variable ATTNVIZ_MODEL_DIRS (separated as in PATH). Paths are
-resolved first, and links inside a folder may not lead out of these directories either.
+resolved first, and links inside a folder may not lead out of these directories either. Where a
+model computes, and in which type of numbers, is the operator's too: ATTNVIZ_DEVICE, ATTNVIZ_DTYPE.
 """
 
 import os
@@ -16,16 +17,23 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY, find
 
 VARIABLE = "ATTNVIZ_MODEL_DIRS"
+DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
 HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 MODEL_FILES = ("config.json", "*.safetensors")
 
 
 @dataclass(frozen=True)
 class Source:
-    """What to load. `stamp` changes when the files of a folder do, so that both key a cache."""
+    """What to load, and where to: all of it keys a cache.
+
+    `stamp` changes when the files of a folder do. `device` and `dtype` are the operator's; where
+    they are not set, that is the CPU and float32, as always for the app's own small models.
+    """
 
     name: str
     stamp: str = ""
+    device: str | None = None
+    dtype: str | None = None
 
 
 def source(name: str) -> Source:
@@ -33,7 +41,7 @@ def source(name: str) -> Source:
     if name in REGISTRY:
         return Source(name)
     if HUB_ID.fullmatch(name) and not Path(name).is_dir():
-        return Source(name)
+        return _placed(name)
     if "/" not in name and "\\" not in name:
         find(name)  # raises, and lists the names there are
     return _folder(name)
@@ -64,7 +72,13 @@ def _folder(name: str) -> Source:
         stamps = [(file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files]
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a zero byte
         raise _refused(name) from error
-    return Source(str(folder), repr(stamps))
+    return _placed(str(folder), repr(stamps))
+
+
+def _placed(name: str, stamp: str = "") -> Source:
+    """A model that is not the app's own, where the operator wants it."""
+    device, dtype = (os.environ.get(of) or None for of in (DEVICE_VARIABLE, DTYPE_VARIABLE))
+    return Source(name, stamp, device, dtype)
 
 
 def _listed() -> list[str]:

@@ -120,6 +120,12 @@ class _Factories(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
+def enter() -> None:
+    """Know the simulated device in this thread until it ends."""
+    _Operations().__enter__()
+    _Factories().__enter__()
+
+
 @contextmanager
 def device() -> Iterator[str]:
     """The simulated device's name, which torch knows in this thread until the block ends."""

@@ -15,7 +15,7 @@ LIBRARY = ["--part", "library", "--rounds", "2"]
 
 @pytest.fixture(autouse=True)
 def loaded_model(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnviz.load", lambda _name: minilm)
+    monkeypatch.setattr("attnviz.load", lambda _name, **_options: minilm)
 
 
 def test_the_library_part_prints_right_results(capsys: pytest.CaptureFixture[str]) -> None:
