@@ -18,6 +18,7 @@ from torch import Tensor
 
 from attnviz.errors import BadInput, CaptureMismatch
 from attnviz.inputs import ALL_ROWS, AttentionInputs, of_row
+from attnviz.places import Places
 from attnviz.projection import Projection, apply_linear
 from attnviz.stored import StoredWeights
 from attnviz.types import Kind, MaskKind, ModelKey, Stack, Tokens
@@ -37,7 +38,8 @@ class AttentionCall:
     `projections` has the linear layers beside the call, "q", "k", "v", "out", as far as they were
     found, and `absent` says why a stage is missing. `output` and the projections have only every
     `row_step`-th token of a long text. `windows` says how the batch is made of windows, where a
-    layer attends inside windows of a picture.
+    layer attends inside windows of a picture; `query_places` and `key_places` where in a picture
+    the tokens of either axis are, where that is not simply patch by patch.
     """
 
     module: str
@@ -51,6 +53,8 @@ class AttentionCall:
     absent: dict[str, str] = field(default_factory=dict)
     row_step: int = 1
     windows: Windows | None = None
+    query_places: Places | None = None
+    key_places: Places | None = None
 
     @property
     def n_batch(self) -> int:
@@ -213,6 +217,9 @@ class Capture:
 
     def query_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
         """The tokens along a call's queries; of a window where the batch is made of windows."""
+        if call.query_places is not None:
+            require_index("batch", batch, call.n_batch)
+            return call.query_places.tokens(batch)
         if call.windows is not None:
             require_index("batch", batch, call.n_batch)
             return call.windows.tokens(batch % call.windows.count, call.n_query)
@@ -223,6 +230,9 @@ class Capture:
 
         That is the encoder's; of a model without one, the stack with as many tokens as keys.
         """
+        if call.key_places is not None:
+            require_index("batch", batch, call.n_batch)
+            return call.key_places.tokens(batch)
         if call.windows is not None:
             return call.windows.tokens(batch % call.windows.count, call.n_key)
         if call.kind != "cross" or "encoder" in self.tokens_by_stack:

@@ -19,6 +19,7 @@ from attnviz.capture.fallback import Seen, Watch, fast_path
 from attnviz.capture.interface import active
 from attnviz.capture.own_code import interface_configs, own_code_modules
 from attnviz.capture.projections import LinearWatch
+from attnviz.capture.spatial import SpatialWatch, where_coarse
 from attnviz.capture.structure import kind_of, stacks
 from attnviz.capture.switch import switched
 from attnviz.errors import UnsupportedAttention
@@ -52,11 +53,13 @@ class Recorder:
         self._counts: dict[str, int] = {}
         self._names = {id(module): name for name, module in modules.items()}
         self._linears = LinearWatch(modules, is_active=lambda: active.get() is self)
+        self._spatial = SpatialWatch(modules, is_active=lambda: active.get() is self)
         self._handles = [model.register_forward_pre_hook(self._start_pass)]
 
     def close(self) -> None:
         """Take the hooks off the model."""
         self._linears.close()
+        self._spatial.close()
         for handle in self._handles:
             handle.remove()
 
@@ -112,7 +115,10 @@ class Recorder:
         index = self._counts.get(name, 0)
         self._counts[name] = index + 1
         self._runs.append(Run(name, max(self._repeats[name], 0)))
-        kind = kind or kind_of(module, name, projections)
+        coarser = self._spatial.take(name)
+        kind = kind or kind_of(module, name, projections, coarser)
+        sizes = inputs.n_batch, inputs.n_query, inputs.n_key
+        query_places, key_places = self._spatial.places(coarser, *sizes)
         step = row_step(inputs.n_query) if self._thin else 1
         if step > 1:
             output = output[:, ::step].clone()
@@ -130,6 +136,8 @@ class Recorder:
                 projections=projections,
                 absent=absent,
                 row_step=step,
+                query_places=query_places,
+                key_places=key_places,
             )
         )
 
@@ -146,6 +154,7 @@ class Recorder:
             numbers = layers.setdefault((stack, call.kind), {})
             layer = numbers.setdefault(run, len(numbers))
             self.calls[position] = replace(call, stack=stack, layer=layer)
+        self.calls[:] = where_coarse(self.calls)
 
 
 def row_step(n_query: int) -> int:

@@ -215,9 +215,16 @@ def _all_tokens(
         tokens[stack] = id_tokens(lm, ids, attended)
     for call in calls:
         if call.kind == "self" and call.stack not in tokens and tokens.get(None) is None:
-            named = _patches if call.stack == "vision" or "text" not in tokens else _numbers
-            tokens[call.stack] = (named(lm, plan, call.n_query),) * call.n_batch
+            tokens[call.stack] = (_made_up(lm, plan, call, tokens),) * call.n_batch
     return tokens
+
+
+def _made_up(lm: LoadedModel, plan: Plan, call: AttentionCall, tokens: TokensByStack) -> Tokens:
+    """Names for the tokens of a stack that has no text of its own."""
+    if call.query_places is not None:
+        return call.query_places.tokens()
+    named = _patches if call.stack == "vision" or "text" not in tokens else _numbers
+    return named(lm, plan, call.n_query)
 
 
 def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
@@ -249,6 +256,9 @@ def _grid_of(
     """The grid of patches that a picture's tokens form; None without a picture."""
     if "pixel_values" not in plan.inputs:
         return None
+    placed = next((call.query_places for call in calls if call.query_places is not None), None)
+    if placed is not None:
+        return placed.grid
     seen = tokens.get("vision") or next(iter(tokens.values()))
     grid, n_token = _patch_grid(lm, plan), len(seen[0])
     if grid is not None and any(call.windows is not None for call in calls):

@@ -2,13 +2,15 @@
 
 Names are compared as whole parts of the dotted path ("decoder", "encoder_attn"), never searched
 for inside longer words, and what the model itself declares or what its data flow shows goes before
-any name: in cross-attention the keys are made from another tensor than the queries.
+any name: in cross-attention the keys are made from another tensor than the queries. Keys that were
+made from the queries' own tensor by making it coarser are no other's: that is self-attention.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from torch import nn
 
+from attnviz.capture.spatial import Path, leads
 from attnviz.projection import Projection
 from attnviz.types import Kind, Stack
 
@@ -33,8 +35,16 @@ STACK_PARTS: dict[str, Stack] = {
 }
 
 
-def kind_of(module: nn.Module, name: str, projections: dict[str, Projection]) -> Kind:
-    """ "cross" when the keys come from elsewhere than the queries, else "self"."""
+def kind_of(
+    module: nn.Module,
+    name: str,
+    projections: dict[str, Projection],
+    coarser: Sequence[Path] = (),
+) -> Kind:
+    """ "cross" when the keys come from elsewhere than the queries, else "self".
+
+    `coarser` has the layers that made a picture coarser while the module ran.
+    """
     declared = getattr(module, "is_cross_attention", None)
     if isinstance(declared, bool):
         return "cross" if declared else "self"
@@ -44,8 +54,9 @@ def kind_of(module: nn.Module, name: str, projections: dict[str, Projection]) ->
     if q is None or k is None:
         return "self"
     same = q.input.untyped_storage().data_ptr() == k.input.untyped_storage().data_ptr()
-    lengths_differ = q.input.shape[-2] != k.input.shape[-2]
-    return "cross" if not same and lengths_differ else "self"
+    if same or q.input.shape[-2] == k.input.shape[-2]:
+        return "self"
+    return "self" if leads(coarser, q.input, k.input) else "cross"
 
 
 def stack_of(name: str) -> Stack | None:

@@ -56,6 +56,8 @@ from transformers import (
     WhisperForConditionalGeneration,
 )
 
+from tests.support import coarse
+
 WORDS = "[PAD] [UNK] [CLS] [SEP] <s> </s> the cat sat on a mat dog ran and slept".split()
 VOCAB = len(WORDS)
 # what a model that chats has besides: a role's name is a word like any other, its marks are not
@@ -70,6 +72,7 @@ FORM_LABELS = dict(
     enumerate(f"{c} {f}" for f in ("circle", "square") for c in ("red", "blue", "green"))
 )
 VISION = {"vit": 12, "forms": 24, "swin": 32, "swinv2": 24, "vitdet": 24}
+VISION |= dict.fromkeys(coarse.NAMES, coarse.SIDE)
 BOTH = {"clip": 24, "siglip": 24, "blip": 24, "llava": 24}
 
 
@@ -303,6 +306,7 @@ def model(name: str) -> PreTrainedModel:
         ),
         **_classifiers(shape, vocabulary),
         **_windowed(),
+        **coarse.coarse(),
         **_listening(shape),
         **_text_and_picture(shape),
     }
