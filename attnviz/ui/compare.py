@@ -114,7 +114,7 @@ def _shown(
 ) -> component.SideView:
     """One side as the component shows it; joined pieces take the place of tokens."""
     queries, keys = (of.a if side == "a" else of.b for of in pairings)
-    axes = inputs.token_axes(group)
+    axes = inputs.token_axes(lang, group)
     return component.SideView(
         model=sources.label(lang, captured.name),
         queries=_axis(queries, axes[0]),

@@ -55,9 +55,10 @@ class Group:
 
     @property
     def uneven(self) -> bool:
-        """Whether each layer has tokens, or a number of heads, of its own."""
+        """Whether each layer has tokens, places, or a number of heads, of its own."""
         shapes = {(call.n_heads, call.n_query, call.n_key) for call in self.calls}
-        return len(shapes) > 1 or self.windows is not None
+        placed = any(call.query_places is not None for call in self.calls)
+        return len(shapes) > 1 or placed or self.windows is not None
 
     def row(self, layer: int = 0) -> int:
         """The row of a layer's batch that is looked at: the first text, or the window."""

@@ -18,7 +18,7 @@ from attnviz.lab.sheet import Sheet
 from attnviz.outputs.words import words
 from attnviz.sound import spectrogram
 from attnviz.types import StepView
-from attnviz.ui import cache, sources
+from attnviz.ui import cache, placed, sources
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import steps as steps_component
 from attnviz.ui.components.heads import (
@@ -27,8 +27,6 @@ from attnviz.ui.components.heads import (
     HeadsView,
     Heard,
     LayerView,
-    Patches,
-    WindowPatches,
     strings_of,
 )
 from attnviz.ui.groups import Group
@@ -53,7 +51,7 @@ def strings(lang: Language, keys: tuple[str, ...]) -> dict[str, str]:
 
 def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
     """All heads of a group on the first text, each with a sentence on what it does most."""
-    queries, keys = token_axes(group)
+    queries, keys = token_axes(lang, group)
     uneven = group.uneven
     return HeadsView(
         model=sources.label(lang, captured.name),
@@ -65,34 +63,22 @@ def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
             for of_layer in cache.roles(captured, group)
         ),
         weights=group.weights() if uneven else group.all_weights(),
-        patches=patches(captured, group),
+        patches=placed.picture(captured, group),
         visible=None if uneven else group.visible(),
-        layers=layers(captured, group) if uneven else (),
+        layers=layers(lang, captured, group) if uneven else (),
     )
 
 
-def layers(captured: Captured, group: Group) -> tuple[LayerView, ...]:
+def layers(lang: Language, captured: Captured, group: Group) -> tuple[LayerView, ...]:
     """What each layer has of its own, where layers differ."""
     return tuple(
         LayerView(
-            *token_axes(group, layer=layer),
+            *token_axes(lang, group, layer=layer),
             visible=group.seen(layer),
-            patches=window_patches(captured, group, layer),
+            patches=placed.patches(lang, captured, group, layer),
         )
         for layer in range(group.n_layers)
     )
-
-
-def window_patches(captured: Captured, group: Group, layer: int) -> WindowPatches | None:
-    """Where in the picture the window of a layer is; None where that is not known of all layers."""
-    boards = [call.windows for call in group.calls]
-    of, picture = boards[layer], captured.picture
-    if picture is None or any(each is None or each.grid is None for each in boards) or of is None:
-        return None
-    assert of.grid is not None
-    down, across = divmod(group.row(layer), of.board[1])
-    top, left = (place * of.side + of.shift for place in (down, across))
-    return WindowPatches(of.side, *of.grid, top=top, left=left)
 
 
 def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
@@ -118,25 +104,6 @@ def one_head(lang: Language, captured: Captured, group: Group) -> HeadsView:
     return replace(view, words=words(queries, join), key_words=words(keys, join))
 
 
-def patches(captured: Captured, group: Group) -> Patches | None:
-    """The picture under the tokens, where each of its patches is one of them."""
-    grid, n = captured.capture.grid, len(group.queries())
-    if group.windows is not None and captured.picture is not None:
-        first = window_patches(captured, group, 0)
-        side = 0 if first is None else first.side
-        return Patches(side, side, first=0, picture=captured.picture) if side else None
-    if (
-        group.uneven
-        or group.stack not in (None, "vision")
-        or captured.picture is None
-        or grid is None
-        or group.cross
-        or grid[0] * grid[1] > n
-    ):
-        return None
-    return Patches(*grid, first=n - grid[0] * grid[1], picture=captured.picture)
-
-
 def heard(captured: Captured, group: Group) -> Heard | None:
     """The sound under the keys, where each of them is a frame of it."""
     step, sound, n = captured.capture.frame_s, captured.sound, group.extent.n_key
@@ -148,12 +115,15 @@ def heard(captured: Captured, group: Group) -> Heard | None:
     return Heard(levels, n, step, sound.seconds)
 
 
-def token_axes(group: Group, batch: int = 0, layer: int = 0) -> tuple[Axis, Axis]:
+def token_axes(lang: Language, group: Group, batch: int = 0, layer: int = 0) -> tuple[Axis, Axis]:
     """The tokens along the queries and along the keys."""
     queries, keys = group.queries(batch, layer), group.keys(batch, layer)
+    call = group.calls[layer]
     return (
-        Axis(queries.labels, queries.special, group.written(layer)),
-        Axis(keys.labels, keys.special, group.written_keys(layer)),
+        Axis(
+            placed.labels(lang, queries, call.query_places), queries.special, group.written(layer)
+        ),
+        Axis(placed.labels(lang, keys, call.key_places), keys.special, group.written_keys(layer)),
     )
 
 
@@ -182,7 +152,7 @@ def steps(
     call, row, apart = group.call(layer), group.row(layer), group.apart(layer)
     before = cache.steps(captured, group, layer, head)
     derived = attnviz.derive(call, head, row, edits=edits, before=before) if edits else before
-    queries, keys = token_axes(group, layer=layer)
+    queries, keys = token_axes(lang, group, layer=layer)
     long_text = "_long" if call.row_step > 1 else ""
     named = _named(group.keys(0, layer).padding, call.n_query, apart)
     reach = None if derived.reach is None else derived.reach.cpu().numpy()
@@ -210,6 +180,9 @@ def steps(
         original=_changed(derived, before) if edits else (),
         turned=derived.turned,
         without_bias=derived.without_bias,
+        coarser=call.key_places is not None and call.key_places.coarse,
+        patches=placed.patches(lang, captured, group, layer),
+        picture=captured.picture,
     )
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def masks_data(lang: Language, group: Group, layer: int, head: int) -> component.MasksData:
     """One head of every sentence of the batch, with all that any set of masks is made of."""
     call, batches = group.call(layer), group.batches(layer)
-    axes = [token_axes(group, batch, layer) for batch in batches]
+    axes = [token_axes(lang, group, batch, layer) for batch in batches]
     model = [attnviz.derive(call, head, batch) for batch in batches]
     ran = [_ran(group, layer, batch, of) for batch, of in zip(batches, model, strict=True)]
     found = _named(ran, group, layer)

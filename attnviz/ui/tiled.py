@@ -106,7 +106,7 @@ def _data(
     want: Want,
 ) -> TilesData:
     """One answer to the browser."""
-    queries, keys = inputs.token_axes(group, layer=place.layer)
+    queries, keys = inputs.token_axes(lang, group, layer=place.layer)
     heard = "" if captured.sound is None else captured.sound.digest
     axes_stamp = _stamp(lang, heard, *queries.labels, *keys.labels)
     pyramid, known = build.pyramid(), want.axes == axes_stamp

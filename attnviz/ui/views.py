@@ -36,7 +36,7 @@ def _player(lang: Language, captured: cache.Captured, group: Group) -> None:
         data = cache.buffer(
             f"{captured.key} {group.shown} player {lang}",
             lambda: writing.pack_player(
-                *inputs.token_axes(group),
+                *inputs.token_axes(lang, group),
                 group.cross,
                 group.extent,
                 inputs.strings(lang, writing.PLAYER_KEYS),

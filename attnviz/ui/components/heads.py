@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
 from attnviz.outputs.words import Word
+from attnviz.places import Box
 from attnviz.ui.components.buffer import Lower, Packable, pack, packable, quantise
 from attnviz.ui.components.selection import Extent
 
@@ -67,17 +68,24 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class WindowPatches:
-    """Where a window of `side` × `side` patches is in a layer's own grid of `rows` × `columns`.
+class LayerPatches:
+    """What a layer sees of a picture: `rows` × `columns` patches of the layer's own `grid`.
 
-    `top` and `left` are its first patch; what leaves the board at one edge comes back at the other.
+    `top` and `left` are the first of them; what leaves the board at one edge comes back at the
+    other. `first` tokens stand before the patches. Where tokens are not one patch after the other,
+    `query_boxes` and `key_boxes` say which patches each is, counted from `top` and `left`; `said`
+    says in words what they stand for.
     """
 
-    side: int
     rows: int
     columns: int
-    top: int
-    left: int
+    grid: tuple[int, int]
+    top: int = 0
+    left: int = 0
+    first: int = 0
+    query_boxes: tuple[Box | None, ...] | None = None
+    key_boxes: tuple[Box | None, ...] | None = None
+    said: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +95,7 @@ class LayerView:
     queries: Axis
     keys: Axis
     visible: Bool[np.ndarray, "query key"]
-    patches: WindowPatches | None = None
+    patches: LayerPatches | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,10 +173,10 @@ def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, objec
 def pack_heads(
     view: HeadsView, strings: Mapping[str, str], bits: Literal[8, 16], in_full: bool = False
 ) -> bytes:
-    """The buffer of a view; `in_full` with its picture and with what can be seen."""
+    """The buffer of a view, with its picture; `in_full` with what can be seen."""
     header = heads_header(view, strings)
     arrays: dict[str, Packable | Lower] = {"weights": codes(view, bits)}
-    if view.patches is not None and in_full:
+    if view.patches is not None:
         arrays["picture"] = view.patches.picture
     if view.heard is not None and in_full:
         arrays["spectrum"] = view.heard.levels
@@ -193,22 +201,25 @@ def codes(view: HeadsView, bits: Literal[8, 16]) -> Packable | Lower:
 
 def _layer_header(layer: LayerView) -> dict[str, object]:
     cross = len(layer.queries.labels) != len(layer.keys.labels)
-    patches = layer.patches
     return {
         **axes_header(layer.queries, layer.keys, cross),
         "n_query": len(layer.queries.labels),
         "n_key": len(layer.keys.labels),
-        "patches": None if patches is None else {"first": 0, **_window_header(patches)},
+        "patches": None if layer.patches is None else layer_patches_header(layer.patches),
     }
 
 
-def _window_header(window: WindowPatches) -> dict[str, object]:
-    """Its own rows and columns of patches, and where they are in the layer's grid."""
+def layer_patches_header(of: LayerPatches) -> dict[str, object]:
+    """Its rows and columns of patches, where they are in the layer's grid, and its tokens in it."""
     return {
-        "rows": window.side,
-        "columns": window.side,
-        "grid": [window.rows, window.columns],
-        "from": [window.top, window.left],
+        "first": of.first,
+        "rows": of.rows,
+        "columns": of.columns,
+        "grid": list(of.grid),
+        "from": [of.top, of.left],
+        "query_boxes": of.query_boxes,
+        "key_boxes": of.key_boxes,
+        "said": of.said,
     }
 
 

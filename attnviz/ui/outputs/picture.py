@@ -7,7 +7,7 @@ chosen there is the same selection as on the other pages.
 import streamlit as st
 
 from attnviz.i18n import Language
-from attnviz.ui import cache, frame, inputs, state, views
+from attnviz.ui import cache, frame, inputs, placed, state, views
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import patches
 
@@ -17,7 +17,7 @@ def fits(captured: Captured) -> bool:
     group = captured.groups[0]
     if captured.model.kind != "vision":
         return False
-    return not group.uneven and inputs.patches(captured, group) is not None
+    return not group.uneven and placed.picture(captured, group) is not None
 
 
 @st.fragment

@@ -16,7 +16,7 @@ from attnviz.types import STAGES, Stage, StepView
 from attnviz.types import Axis as AxisName
 from attnviz.ui.components import bundle, masks, steps
 from attnviz.ui.components.buffer import Packable, unpack
-from attnviz.ui.components.heads import Axis, strings_of
+from attnviz.ui.components.heads import Axis, LayerPatches, strings_of
 from attnviz.ui.components.masks import MasksData
 from attnviz.ui.components.steps import StepsData
 
@@ -269,6 +269,23 @@ def test_the_typedef_names_what_the_header_has(
     assert typedef is not None
     header, _ = unpack(packed())
     assert set(re.findall(r"(\w+)\??:", typedef[1])) == header.keys()
+
+
+def test_a_picture_travels_with_the_blocks_that_keys_stand_for() -> None:
+    seen = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+    boxes = ((0, 0, 2, 2), (0, 2, 2, 4), None)
+    patches = LayerPatches(2, 4, (8, 4), top=2, first=1, key_boxes=boxes, said="blocks")
+    data = replace(some_steps(), patches=patches, picture=seen, coarser=True)
+    header, arrays = unpack(steps.pack_steps(data))
+    np.testing.assert_array_equal(arrays["picture"], seen)
+    assert header["patches"]["key_boxes"] == [[0, 0, 2, 2], [0, 2, 2, 4], None]
+    assert header["patches"]["query_boxes"] is None
+    assert (header["patches"]["grid"], header["patches"]["from"]) == ([8, 4], [2, 0])
+    assert header["source"] == "X̄"
+    assert [panel["formula"] for panel in header["panels"] if panel["stage"] == "k"] == [
+        "K = X̄·W_K + b_K"
+    ]
+    assert unpack(steps.pack_steps(some_steps()))[0]["source"] == "E"
 
 
 def test_the_typedef_names_what_a_panel_has() -> None:

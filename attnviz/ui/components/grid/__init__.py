@@ -41,6 +41,8 @@ STRING_KEYS: tuple[str, ...] = (
     "grid.mean_says",
     "grid.max_says",
     "shared.written",
+    "head.picture",
+    "head.picture_idle",
 )
 
 

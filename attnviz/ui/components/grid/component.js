@@ -11,6 +11,7 @@ import { levelTable, sequential } from "../shared/colors.js";
 import { el, fillNodes, keycaps, oncePerFrame, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
+import { pictureSource } from "../shared/picture.js";
 import { cancelWrite, clampSelection, fitLayer, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
 import { makeAtlas } from "../shared/thumbs.js";
 import { theme } from "../shared/theme.js";
@@ -65,7 +66,7 @@ function unmountGrid(/** @type {any} */ state) {
 /** New data: what was chosen is kept where it still fits. */
 function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
-  Object.assign(state, { raw: data, header, headers: layerHeaders(header), weights: arrays.weights, tokensOf: null, atlas: null, hover: null, extra: null, chip: null, summaries: null, sortings: sortings(header, arrays.measures) });
+  Object.assign(state, { raw: data, header, headers: layerHeaders(header), weights: arrays.weights, whole: arrays.picture ? pictureSource(arrays.picture) : null, tokensOf: null, atlas: null, hover: null, extra: null, chip: null, summaries: null, sortings: sortings(header, arrays.measures) });
   flushWrite();
   state.selection = { ...clampSelection(readSelection(), header), more: { order: readParameter("order"), cells: readParameter("cells") === "1" ? "1" : null } };
   state.committer.start(state.selection);

@@ -7,6 +7,10 @@ import { drawColourBar } from "../shared/colors.js";
 import { el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { drawMatrix, frameCell } from "../shared/matrix.js";
+import { rowWeights } from "../shared/numbers.js";
+import { drawPlaced, makePlaced } from "../shared/placed.js";
+
+const TALLEST = 400;
 
 /**
  * @param {Record<string, string>} strings
@@ -18,8 +22,9 @@ export function makePreview(strings, openHead, openSteps) {
   const canvas = el("canvas", { role: "img" }), bar = el("canvas", { role: "img", "aria-label": fill(strings.colour_bar, { scale: strings.scale_sqrt }) });
   const openers = [button({ label: strings.open_head, kind: "primary", onClick: openHead }), button({ label: strings.open_steps, onClick: openSteps })];
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const node = el("div", { style: { display: "contents" } }, el("div", {}, title, sentence), canvas, el("div", {}, bar, el("p", { class: "av-note" }, strings.weights_note)), el("div", { class: "av-row" }, ...openers), spoken);
-  return { node, title, sentence, canvas, bar, openers, spoken };
+  const placed = makePlaced();
+  const node = el("div", { style: { display: "contents" } }, el("div", {}, title, sentence), canvas, el("div", {}, bar, el("p", { class: "av-note" }, strings.weights_note)), el("div", { class: "av-row" }, ...openers), placed.node, spoken);
+  return { node, placed, title, sentence, canvas, bar, openers, spoken };
 }
 
 /** Draws one head, or a summary of several, into the panel; only a head can be opened. */
@@ -31,6 +36,9 @@ export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
   setText(panel.spoken, fill(strings.status, { head: name, sentence: view.sentence }));
   panel.canvas.setAttribute("aria-label", fill(strings.preview, { head: name, rows: header.n_query, cols: header.n_key }));
   drawHead(panel.canvas, view);
+  const { n_query: nQuery, n_key: nKey } = header, data = { values: view.values, dtype: view.dtype, nQuery, nKey, rows: [], cols: [] };
+  drawPlaced(panel.placed, { whole: view.whole, patches: header.patches, labels: header.tokens, query: view.chip, key: null, rowOf: (query) => rowWeights(data, query),
+    scale: view.scale, lut, theme, width, texts: { picture: strings.picture, idle: strings.picture_idle } });
   drawColourBar(panel.bar, { lut, theme, scale: view.scale, width: Math.min(260, width) });
 }
 
@@ -38,7 +46,7 @@ function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ vi
   const { header, at, theme, lut, levels, values, width, chip } = view, { strings, tokens, key_tokens: keys } = header;
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
   const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const layout = layoutAxes(probe, { rowLabels: tokens, colLabels: keys, width, theme, font: 11, maxLabel: 78, maxCell: 44, ...titles });
+  const layout = layoutAxes(probe, { rowLabels: tokens, colLabels: keys, width, theme, font: 11, maxLabel: 78, maxCell: 44, tallest: TALLEST, ...titles });
   const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height), { geom } = layout;
   drawMatrix(ctx, { values, lut, levels, theme, grid: true, ...geom });
   if (chip !== null) frameCell(ctx, geom, chip, null, theme);

@@ -295,6 +295,7 @@ function showPicture(/** @type {any} */ state) {
   const said = query === null ? fill(strings.picture_idle, size) : fill(strings.picture, { ...size, token: view.labels[query], position: query });
   parts.picture.setAttribute("aria-label", said);
   setText(parts.pictured, said);
+  setText(parts.blocks, patches.said ?? "");
 }
 
 /** The printed colour bar, with a needle at the weight of a cell. */

@@ -22,13 +22,13 @@ export function buildParts(header, selection, act) {
   const sums = checkbox({ label: strings.sums, checked: false, onChange: (on) => act.option({ sums: on ? "1" : null }) });
   const words = hasPieces(header) ? checkbox({ label: strings.words, checked: false, onChange: (on) => act.option({ words: on ? "1" : null }) }) : null;
   const text = /** @type {Record<string, any>} */ ({ title: el("h2", { class: "av-title" }), sentence: el("p", { class: "av-sentence" }),
-    readout: el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }), caption: el("h3", { class: "av-heading" }), pictured: el("p", { class: "av-note" }),
+    readout: el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }), caption: el("h3", { class: "av-heading" }), pictured: el("p", { class: "av-note" }), blocks: el("p", { class: "av-note" }),
     wordsNote: el("p", { class: "av-note", hidden: true }, strings.words_note), pieces: el("div", { class: "av-pieces", hidden: true }), sumsSaid: el("p", { class: "av-note av-number av-sums", hidden: true }), hidden: el("p", { class: "av-note av-hidden-mass", "aria-live": "polite" }), empty: el("p", { class: "av-panel", hidden: true }, strings.all_special) });
   const hint = makeHint(strings), heatmap = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id });
   const options = lineOptions(strings, act.option), lines = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id }), bar = el("canvas", { role: "img" }), picture = el("canvas", { role: "img", class: "av-picture" }), ranked = el("div", { class: "av-ranked" });
   const name = el("div", { class: "av-head-name" }, nameRow(header, text.title, act), text.sentence);
   const scaleBox = el("div", { class: "av-head-scale" }, el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node), bar, words?.node, text.wordsNote, sums.node, special.node, text.hidden);
-  const right = el("div", { class: "av-head-right" }, header.patches ? el("div", { class: "av-pictured" }, picture, text.pictured) : el("div", { class: "av-lines" }, options.node, text.caption, lines), ranked);
+  const right = el("div", { class: "av-head-right" }, header.patches ? el("div", { class: "av-pictured" }, picture, text.pictured, text.blocks) : el("div", { class: "av-lines" }, options.node, text.caption, lines), ranked);
   const left = el("div", { class: "av-head-left" }, heatmap, header.heard ? el("p", { class: "av-note" }, heardNote(header.heard, strings.heard_note, strings.heard_rest)) : null, text.readout, text.sumsSaid, text.pieces, hint, header.approximate ? el("p", { class: "av-note" }, strings.approximate) : null);
   const body = el("div", { class: "av-head-body" }, left, right);
   const top = el("div", { class: "av-head-top" }, picker.node, name, scaleBox);

@@ -41,7 +41,7 @@ function pictureRect(/** @type {HTMLCanvasElement} */ source, /** @type {import(
  * @param {HTMLCanvasElement} canvas
  * @param {{geom: import("../shared/thumbs.js").ThumbGeom, stamped: HTMLCanvasElement, source: HTMLCanvasElement, lut: Uint32Array,
  *   theme: import("../shared/theme.js").Theme, patches: import("../shared/picture.js").PatchGrid, query: number | null,
- *   at: {layer: number, head: number | null}, levelsOf: (layer: number, head: number) => Uint8Array | null}} view
+ *   at: {layer: number, head: number | null}, levelsOf: (layer: number, head: number) => Uint8Array | Int16Array | null}} view
  */
 export function drawThumbs(canvas, view) {
   const { geom, stamped, source, patches } = view, step = geom.size + geom.gap;

@@ -14,7 +14,8 @@ import { withAlpha } from "./theme.js";
 /**
  * @typedef {{rowLabels: readonly string[], colLabels: readonly string[], width: number, theme: Theme, height?: number,
  *   font?: number, maxCell?: number, maxLabel?: number, rowTitle?: string, colTitle?: string, square?: boolean,
- *   leastRow?: number}} LayoutOptions leastRow: how low a row may be, where cells would be lower
+ *   leastRow?: number, tallest?: number}} LayoutOptions leastRow: how low a row may be, where cells would be lower; tallest: how
+ *   high a matrix may be that has far more rows than columns
  */
 
 /** Bits of a mark: a special token is muted, one that the model wrote is set in italics. */
@@ -66,7 +67,7 @@ function graphemes(/** @type {string} */ text) {
  * @returns {AxesLayout}
  */
 export function layoutAxes(ctx, opts) {
-  const { rowLabels, colLabels, width, font = 12, maxCell = 44, maxLabel = 104, square = true, theme } = opts;
+  const { rowLabels, colLabels, width, font = 12, maxCell = 44, maxLabel = 104, square = true, tallest = Infinity, theme } = opts;
   ctx.font = `600 ${font}px ${theme.font}`;
   const rowRoom = widest(ctx, rowLabels, maxLabel), colWide = widest(ctx, colLabels, maxLabel);
   const left = rowRoom + GAP + (opts.rowTitle ? TITLE : 0), rows = rowLabels.length, cols = colLabels.length;
@@ -77,7 +78,8 @@ export function layoutAxes(ctx, opts) {
   let cw = snap(fit(right));
   const tall = opts.height ? snap(Math.min(maxCell, (opts.height - top - 2) / rows)) : cw;
   if (square && opts.height) cw = Math.min(cw, tall);
-  const ch = square ? Math.max(cw, snap(opts.leastRow ?? 0)) : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
+  const flatter = rows > 2 * cols && cw * rows > tallest ? snap(tallest / rows) : cw;  // far more queries than keys
+  const ch = square ? Math.max(flatter, snap(opts.leastRow ?? 0)) : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
   const titled = (/** @type {string | undefined} */ title, /** @type {number} */ size) => Math.max(size, title ? Math.ceil(ctx.measureText(title).width) : 0);
   return { geom, angle, font, left, top, rowRoom, colRoom, width: left + titled(opts.colTitle, geom.w + right), height: top + titled(opts.rowTitle, geom.h + 2) };
 }

@@ -182,6 +182,11 @@ export function cellRect(/** @type {Geom} */ geom, /** @type {number} */ row, /*
 export function frameCell(ctx, geom, row, col, theme, opts = {}) {
   const one = cellRect(geom, row ?? 0, col ?? 0), { colour = theme.accent, width = 2 } = opts;
   const box = { x: col === null ? geom.x : one.x, y: row === null ? geom.y : one.y, w: col === null ? geom.w : one.w, h: row === null ? geom.h : one.h };
+  frameRect(ctx, box, theme, colour, width);
+}
+
+/** Frames a rectangle so that it stands out on light and dark. */
+export function frameRect(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{x: number, y: number, w: number, h: number}} */ box, /** @type {import("./theme.js").Theme} */ theme, /** @type {string} */ colour, width = 2) {
   ctx.lineWidth = width + 2;
   ctx.strokeStyle = theme.bg;
   ctx.strokeRect(box.x - width / 2, box.y - width / 2, box.w + width, box.h + width);

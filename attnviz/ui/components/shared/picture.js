@@ -4,13 +4,17 @@
 
 import { levelFor } from "./colors.js";
 import { fitCanvas, markDrawn, setData } from "./dom.js";
-import { cellAt, cellRect, frameCell } from "./matrix.js";
+import { cellAt, cellRect, frameRect } from "./matrix.js";
 import { withAlpha } from "./theme.js";
 
 const LEAST_COVER = 0.3;
 const MOST_COVER = 0.9;
 
-/** Tokens of a picture: patches row by row from the `first` one on. @typedef {{rows: number, columns: number, first: number}} PatchGrid */
+/** Top, left, bottom and right of the patches that a token stands for, the last two outside; null for none. @typedef {[number, number, number, number] | null} PatchBox */
+/** Tokens of a picture: patches row by row from the `first` one on, or where the boxes say. What of the picture they are is
+ * `from` a patch on in the layer's `grid`, where that is not all of it.
+ * @typedef {{rows: number, columns: number, first: number, grid?: [number, number], from?: [number, number],
+ *   query_boxes?: PatchBox[] | null, key_boxes?: PatchBox[] | null}} PatchGrid */
 
 /** The picture's pixels as a canvas, made once for a capture. */
 export function pictureSource(/** @type {import("./buffer.js").PackedArray} */ array) {
@@ -26,11 +30,13 @@ export function pictureSource(/** @type {import("./buffer.js").PackedArray} */ a
  * The part of a picture that is a window, as a canvas: what leaves the board at one edge comes from the other, an empty
  * place stays clear. The picture itself where its patches are all of it.
  * @param {HTMLCanvasElement} whole
- * @param {PatchGrid & {grid?: [number, number], from?: [number, number]}} patches
+ * @param {PatchGrid} patches
  */
 export function windowSource(whole, patches) {
   if (!patches.grid || !patches.from) return whole;
-  const [rows, columns] = patches.grid, w = whole.width / columns, h = whole.height / rows, canvas = document.createElement("canvas");
+  const [rows, columns] = patches.grid;
+  if (rows === patches.rows && columns === patches.columns && !patches.from[0] && !patches.from[1]) return whole;
+  const w = whole.width / columns, h = whole.height / rows, canvas = document.createElement("canvas");
   const board = [Math.ceil(rows / patches.rows) * patches.rows, Math.ceil(columns / patches.columns) * patches.columns], zoom = 16;
   Object.assign(canvas, { width: patches.columns * zoom, height: patches.rows * zoom });
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -53,9 +59,27 @@ export function restingQuery(/** @type {PatchGrid} */ patches) {
   return patches.first > 0 ? 0 : null;
 }
 
-/** The colour of every patch for a row of weights, as indices; `top` is the weight that has the last colour. */
+/** The patches that a token stands for. @returns {PatchBox} */
+export function boxOfToken(/** @type {PatchGrid} */ patches, /** @type {"query" | "key"} */ axis, /** @type {number} */ token) {
+  const boxes = patches[`${axis}_boxes`], patch = token - patches.first;
+  if (boxes) return boxes[token];
+  const row = Math.floor(patch / patches.columns), column = patch % patches.columns;
+  return patch < 0 ? null : [row, column, row + 1, column + 1];
+}
+
+/** The colour of every patch for a row of weights, as indices, -1 where no key stands for it; of keys that share a patch, the
+ * stronger one's. `top` is the weight that has the last colour.
+ * @returns {Uint8Array | Int16Array} */
 export function patchLevels(/** @type {ArrayLike<number>} */ row, /** @type {PatchGrid} */ patches, /** @type {import("./colors.js").Scale} */ scale, top = 1) {
-  return Uint8Array.from({ length: patches.rows * patches.columns }, (_, i) => levelFor(top > 0 ? row[patches.first + i] / top : 0, scale));
+  const level = (/** @type {number} */ key) => levelFor(top > 0 ? row[key] / top : 0, scale), length = patches.rows * patches.columns;
+  if (!patches.key_boxes) return Uint8Array.from({ length }, (_, i) => level(patches.first + i));
+  const levels = new Int16Array(length).fill(-1);
+  patches.key_boxes.forEach((box, key) => {
+    if (!box) return;
+    const own = level(key), [top, left, bottom, right] = box;
+    for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) levels[y * patches.columns + x] = Math.max(levels[y * patches.columns + x], own);
+  });
+  return levels;
 }
 
 /** How much of the picture a colour covers, 0..1. */
@@ -68,7 +92,7 @@ export function coverOf(/** @type {number} */ level) {
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLCanvasElement} source
  * @param {any} geom
- * @param {{levels: Uint8Array | null, lut: Uint32Array, theme: import("./theme.js").Theme, patches: PatchGrid,
+ * @param {{levels: Uint8Array | Int16Array | null, lut: Uint32Array, theme: import("./theme.js").Theme, patches: PatchGrid,
  *   query: number | null, key: number | null}} view
  */
 export function drawPicture(canvas, source, geom, view) {
@@ -82,14 +106,29 @@ export function drawPicture(canvas, source, geom, view) {
   for (let col = 0; col <= geom.cols; col++) { const x = geom.x + (col * geom.w) / geom.cols; ctx.moveTo(x, geom.y); ctx.lineTo(x, geom.y + geom.h); }
   for (let row = 0; row <= geom.rows; row++) { const y = geom.y + (row * geom.h) / geom.rows; ctx.moveTo(geom.x, y); ctx.lineTo(geom.x + geom.w, y); }
   ctx.stroke();
-  framePatch(ctx, geom, patches, query, theme, theme.accent);
-  framePatch(ctx, geom, patches, key, theme, theme.text);
-  setData(canvas, { query, key, first: patches.first, x: geom.x, y: geom.y, w: geom.w, h: geom.h });
+  outlineBlocks(ctx, geom, patches.key_boxes ?? [], theme);
+  frameToken(ctx, geom, query === null ? null : boxOfToken(patches, "query", query), theme, theme.accent);
+  const keyBox = key === null ? null : boxOfToken(patches, "key", key);
+  frameToken(ctx, geom, keyBox, theme, theme.text);
+  setData(canvas, { query, key, key_box: keyBox?.join() ?? null, first: patches.first, x: geom.x, y: geom.y, w: geom.w, h: geom.h });
   markDrawn(canvas);
 }
 
-function coverPatches(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {Uint8Array} */ levels, /** @type {Uint32Array} */ lut) {
-  levels.forEach((level, patch) => {
+/** The edges of the blocks of patches that keys stand for; none where blocks overlap, their edges would be a lattice. */
+function outlineBlocks(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {PatchBox[]} */ boxes, /** @type {any} */ theme) {
+  const area = boxes.reduce((sum, box) => sum + (box ? (box[2] - box[0]) * (box[3] - box[1]) : 0), 0);
+  if (area > geom.rows * geom.cols) return;
+  ctx.strokeStyle = withAlpha(theme.bg, 0.8);
+  ctx.lineWidth = 1.5;
+  for (const box of boxes) if (box) {
+    const [top, left, bottom, right] = box, one = cellRect(geom, top, left);
+    if (bottom - top > 1 || right - left > 1) ctx.strokeRect(one.x, one.y, one.w * (right - left), one.h * (bottom - top));
+  }
+}
+
+function coverPatches(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {Uint8Array | Int16Array} */ levels, /** @type {Uint32Array} */ lut) {
+  levels.forEach((/** @type {number} */ level, /** @type {number} */ patch) => {
+    if (level < 0) return;
     const colour = lut[level], box = cellRect(geom, Math.floor(patch / geom.cols), patch % geom.cols);
     ctx.globalAlpha = coverOf(level);
     ctx.fillStyle = `rgb(${colour & 255}, ${(colour >> 8) & 255}, ${(colour >> 16) & 255})`;
@@ -98,14 +137,17 @@ function coverPatches(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {an
   ctx.globalAlpha = 1;
 }
 
-function framePatch(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {PatchGrid} */ patches, /** @type {number | null | undefined} */ token, /** @type {any} */ theme, /** @type {string} */ colour) {
-  if (token === null || token === undefined || token < patches.first) return;
-  const patch = token - patches.first;
-  frameCell(ctx, geom, Math.floor(patch / geom.cols), patch % geom.cols, theme, { colour });
+function frameToken(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {PatchBox} */ box, /** @type {any} */ theme, /** @type {string} */ colour) {
+  if (!box) return;
+  const [top, left, bottom, right] = box, one = cellRect(geom, top, left);
+  frameRect(ctx, { ...one, w: one.w * (right - left), h: one.h * (bottom - top) }, theme, colour);
 }
 
-/** The token of the patch under a point, or null. */
+/** The query of the patch under a point, or null. */
 export function hitPicture(/** @type {any} */ geom, /** @type {PatchGrid} */ patches, /** @type {{x: number, y: number}} */ point) {
-  const cell = cellAt(point.x, point.y, geom);
-  return cell ? patches.first + cell.row * geom.cols + cell.col : null;
+  const cell = cellAt(point.x, point.y, geom), boxes = patches.query_boxes;
+  if (!cell) return null;
+  if (!boxes) return patches.first + cell.row * geom.cols + cell.col;
+  const found = boxes.findIndex((box) => box && box[0] <= cell.row && cell.row < box[2] && box[1] <= cell.col && cell.col < box[3]);
+  return found < 0 ? null : found;
 }

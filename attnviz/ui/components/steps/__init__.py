@@ -18,7 +18,7 @@ from jaxtyping import Float32, UInt8
 from attnviz.edits import Edit
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.ui.components import buffer
-from attnviz.ui.components.heads import Axis, axes_header
+from attnviz.ui.components.heads import Axis, LayerPatches, axes_header, layer_patches_header
 from attnviz.ui.components.mounting import mount
 from attnviz.ui.components.selection import Extent, Selection, ignore
 
@@ -106,6 +106,8 @@ STRING_KEYS: tuple[str, ...] = (
     "steps.edit_row_open",
     "writing.play",
     "writing.pause",
+    "head.picture",
+    "head.picture_idle",
 )
 FORMULAS: dict[Stage, str] = {
     "x": "X",
@@ -137,7 +139,8 @@ class StepsData:
     `turned` has those of q and k that a rotary embedding turned, `without_bias` the stages whose
     layer adds none. `reach` is how long a vector a weight of 1 on each key would write, ‖v·W_O‖.
     `original` holds the stages that `edits` have changed as they were. `given` is True where q, k
-    and v were typed, and no layer made them.
+    and v were typed, and no layer made them. `coarser` is True where keys were made from X, but
+    coarser. `patches` and `picture` are there where the tokens are patches of a picture.
     """
 
     queries: Axis
@@ -162,6 +165,9 @@ class StepsData:
     without_bias: frozenset[Stage] = frozenset()
     editable: bool = True
     given: bool = False
+    coarser: bool = False
+    patches: LayerPatches | None = None
+    picture: UInt8[np.ndarray, "row column rgb"] | None = None
 
 
 def show_steps(
@@ -184,6 +190,8 @@ def pack_steps(data: StepsData) -> bytes:
     if data.reach is not None:
         arrays["reach"] = data.reach
     arrays |= {f"was_{view.stage}": view.values for view in data.original}
+    if data.picture is not None:
+        arrays["picture"] = data.picture
     return buffer.pack(header(data), {**arrays, "blocked": data.blocked})
 
 
@@ -212,6 +220,8 @@ def header(data: StepsData) -> dict[str, object]:
         "head_slice": [data.head * d_value, (data.head + 1) * d_value],
         "editable": int(data.editable),
         "given": int(data.given),
+        "source": _source(data),
+        "patches": None if data.patches is None else layer_patches_header(data.patches),
         "edits": [_entry(edit) for edit in data.edits],
         "panels": [
             _panel(stage, views.get(stage), data, formulas)
@@ -219,6 +229,13 @@ def header(data: StepsData) -> dict[str, object]:
             if stage in views or stage not in OPTIONAL
         ],
     }
+
+
+def _source(data: StepsData) -> str:
+    """What keys and values are made of: X, X made coarser, or the encoder's output."""
+    if data.coarser:
+        return "X̄"
+    return "E" if data.cross else "X"
 
 
 def _entry(edit: Edit) -> dict[str, object]:
@@ -234,7 +251,7 @@ def _formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
     scaled = "S ÷ √d_k" if usual else f"S × {data.scaling:.4g}"
     unbiased = "C" if "capped" in stages else scaled
     parts = {
-        "source": "E" if data.cross else "X",
+        "source": _source(data),
         "scaled": scaled,
         "unbiased": unbiased,
         "unmasked": f"{unbiased} + B" if "biased" in stages else unbiased,

@@ -11,6 +11,9 @@ import { moveBy, roleColours } from "../shared/panel.js";
 import { mounted } from "../shared/mounted.js";
 import { askForHead, makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { sequential } from "../shared/colors.js";
+import { pictureSource } from "../shared/picture.js";
+import { drawPlaced, makePlaced } from "../shared/placed.js";
 import { theme } from "../shared/theme.js";
 import { paperOf } from "./drawn.js";
 import { EDITABLE, arraysOf, makeEditBar, readEdit, showEditBar } from "./edit.js";
@@ -26,7 +29,8 @@ import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
  * @typedef {{strings: Record<string, string>, tokens: string[], special: number[], written: number[], key_tokens: string[],
  *   key_special: number[], key_written: number[], cross: 0 | 1, layer: number, head: number,
  *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, turned: string[], mask_names: string[],
- *   mask_reasons: string[], head_slice: [number, number], editable: 0 | 1, given: 0 | 1, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
+ *   mask_reasons: string[], head_slice: [number, number], editable: 0 | 1, given: 0 | 1, source: string,
+ *   patches: import("../shared/placed.js").PlacedPatches | null, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
  */
 /**
  * One panel: its stage with shape, axes, colour range and error, or the reason why it is absent.
@@ -54,10 +58,11 @@ function mountSteps(/** @type {any} */ root) {
   view.choose = (/** @type {number} */ query, /** @type {number} */ key) => choose(view, query, key);
   view.setMode = (/** @type {string} */ mode) => setMode(view, mode);
   nodes.legend = el("p", { class: "legend" });
+  view.placed = makePlaced();
   nodes.strip = el("div", { class: "strip", role: "group" });
   nodes.box = el("section", { class: "arithmetic" });
   nodes.top = el("div", { class: "av steps", on: { keydown: (/** @type {KeyboardEvent} */ event) => playKey(view, event) } },
-    nodes.bar, view.play.node, view.editBar.node, nodes.status, nodes.strip, nodes.legend, nodes.box);
+    nodes.bar, view.play.node, view.editBar.node, nodes.status, nodes.strip, nodes.legend, view.placed.node, nodes.box);
   root.append(nodes.top);
   view.committer = makeCommitter(nodes.top, (/** @type {any} */ selection) => followSteps(view, selection));
   view.toggleTerms = () => toggleTerms(view);
@@ -74,7 +79,7 @@ function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   header.edits = header.edits.map(readEdit);
   header.marks = axisMarks(header.special, header.written);
   header.key_marks = axisMarks(header.key_special, header.key_written);
-  Object.assign(view, { header, edited: arrays, theme: theme(view.root), scale: view.selection.scale,
+  Object.assign(view, { header, edited: arrays, whole: arrays.picture && header.patches ? pictureSource(arrays.picture) : null, theme: theme(view.root), scale: view.selection.scale,
     query: view.selection.query, key: view.selection.key });
   view.arrays = arraysOf(view);
   view.paper = paperOf(view);
@@ -114,7 +119,15 @@ function showChoice(/** @type {any} */ view) {
   nodes.asks.classList.toggle("empty", query === null && key === null);
   nodes.asks.replaceChildren(...asks);
   showEditBar(view);
+  showPlaced(view);
   showSums(view);
+}
+
+/** Where in the picture the chosen cell is, with the weights of its query. */
+function showPlaced(/** @type {any} */ view) {
+  const { header, edited, query, key, scale } = view, { strings } = header, { data, shape } = edited.weights;
+  drawPlaced(view.placed, { whole: view.whole, patches: header.patches, labels: header.tokens, query, key, scale, lut: sequential(view.theme.dark), theme: view.theme,
+    rowOf: (row) => data.subarray(row * shape[1], (row + 1) * shape[1]), width: view.nodes.top.clientWidth, texts: { picture: strings.picture, idle: strings.picture_idle } });
 }
 
 /** The arithmetic is that of the numbers on show; of a difference there is none, so that the edited ones are taken. */

@@ -21,7 +21,7 @@ const FRAME_PX = 22;
 
 /** @returns {string} changes when the panels have to be built anew */
 function shapeOf(/** @type {any} */ header) {
-  return JSON.stringify([header.cross, header.scaling, header.turned, header.panels.map((info) => [info.stage, info.absent === null, info.error === null])]);
+  return JSON.stringify([header.source, header.cross, header.scaling, header.turned, header.panels.map((info) => [info.stage, info.absent === null, info.error === null])]);
 }
 
 /**
@@ -49,7 +49,7 @@ function operatorOf(/** @type {any} */ info, /** @type {any} */ header) {
   if (header.turned.includes(stage)) return "RoPE";
   if (["unrotated_q", "unrotated_k", "q", "k", "v"].includes(stage)) {
     if (header.given) return "";
-    const product = header.cross && KEY_STAGES.includes(stage) ? OPERATORS[stage].replace("X", "E") : OPERATORS[stage];
+    const product = KEY_STAGES.includes(stage) ? OPERATORS[stage].replace("X", header.source) : OPERATORS[stage];
     const byHand = header.edits.some((edit) => edit.stage === stage);
     return info.error === null && !byHand ? `f(${product})` : product;
   }
