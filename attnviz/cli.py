@@ -16,19 +16,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import attnviz
-from attnviz import i18n
-from attnviz.errors import AttnVizError
+from attnviz import i18n, tables
+from attnviz.errors import AttnVizError, BadInput
+from attnviz.sound import read_wav
+from attnviz.types import Kind, Stack
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from attnviz.call import Capture
 
 WIDE_TABLE = (
     16  # more tokens than this do not fit a terminal: the strongest keys are listed instead
 )
-STRONGEST = 3
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ def _run_models(_arguments: argparse.Namespace) -> int:
         )
         for card in attnviz.models()
     ]
-    print(_columns([head, *rows]))
+    print(tables.columns([head, *rows]))
     return 0
 
 
@@ -145,26 +148,42 @@ def _run_models(_arguments: argparse.Namespace) -> int:
 
 
 def _declare_capture(command: argparse.ArgumentParser) -> None:
-    command.add_argument("text", nargs="?", help="the text; none for a model with its own inputs")
-    command.add_argument("--pair", help="a second text, for models that take a pair")
-    command.add_argument("--model", default="minilm", help="a name of `attnviz models` (minilm)")
-    command.add_argument("--layer", type=int, default=0, help="layer of the head shown (0)")
-    command.add_argument("--head", type=int, default=0, help="head shown, counted from 0 (0)")
-    command.add_argument("--json", action="store_true", help="print JSON, with every weight")
+    add = command.add_argument
+    add("text", nargs="?", help="the text; none for a model with its own inputs")
+    add("--pair", help="a second text, for models that take a pair")
+    add("--target", help="what an encoder-decoder is to have written")
+    add("--image", metavar="FILE", help="a picture, for models that see")
+    add("--sound", metavar="FILE", help="a WAV file, for models that listen")
+    add("--generate", type=int, default=0, metavar="N", help="let it write N tokens first (0)")
+    add("--chat", action="store_true", help="give the text as a message, in the model's template")
+    add("--model", default="minilm", help="a name of `attnviz models`, hub id or folder (minilm)")
+    add("--revision", help="branch, tag or commit of a hub model")
+    add("--device", help="where it computes, e.g. cuda (cpu)")
+    add("--dtype", help="float32, float16 or bfloat16 (float32)")
+    add("--stack", choices=get_args(Stack), help="one of several stacks, e.g. decoder")
+    add("--kind", choices=get_args(Kind), default="self", help="self or cross attention (self)")
+    add("--layer", type=int, default=0, help="layer of the head shown (0)")
+    add("--head", type=int, default=0, help="head shown, counted from 0 (0)")
+    add("--json", action="store_true", help="print JSON, with every weight")
 
 
 def _run_capture(arguments: argparse.Namespace) -> int:
-    model = attnviz.load(arguments.model)
+    places = {name: getattr(arguments, name) for name in ("device", "dtype", "revision")}
+    model = attnviz.load(arguments.model, **places)
     if model.notice:
         print(f"attnviz: {model.notice}", file=sys.stderr)
-    captured = attnviz.capture(model, arguments.text, text_pair=arguments.pair)
-    weights = captured.weights(arguments.layer, arguments.head).tolist()
-    labels = list(captured.tokens.labels)
+    captured = attnviz.capture(model, arguments.text, **_given(arguments))
+    call = captured.call(arguments.layer, arguments.kind, arguments.stack)
+    weights = call.weights(arguments.head).tolist()
+    rows, columns = (list(of(call).labels) for of in (captured.query_tokens, captured.key_tokens))
     checked = captured.verify()
     if arguments.json:
         report = {
             "model": model.name,
-            "tokens": labels,
+            "tokens": rows,
+            "key_tokens": columns,
+            "stack": call.stack,
+            "kind": call.kind,
             "layer": arguments.layer,
             "head": arguments.head,
             "weights": weights,
@@ -172,17 +191,49 @@ def _run_capture(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(report))
         return 0
-    print(
-        f"{model.name}: {len(labels)} tokens, {captured.n_layers} layers, {captured.n_heads} heads"
-    )
-    print("tokens: " + " ".join(labels))
+    print(f"{model.name}: {len(rows)} tokens, {captured.n_layers} layers, {call.n_heads} heads")
+    print("tokens: " + " ".join(rows))
+    if call.kind == "cross":
+        print("keys: " + " ".join(columns))
     print(f"\nweights of L{arguments.layer}.H{arguments.head}: a row asks, a column answers")
-    print(
-        _weights_table(labels, weights)
-        if len(labels) <= WIDE_TABLE
-        else _strongest(labels, weights)
-    )
+    wide = len(columns) > WIDE_TABLE
+    show = tables.strongest if wide else tables.weights
+    print(show(rows, columns, weights))
     return _print_check(checked)
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What `attnviz.capture` is to be told besides the text."""
+    given: dict[str, Any] = {
+        "text_pair": arguments.pair,
+        "target": arguments.target,
+        "generate": arguments.generate,
+        "chat": arguments.chat,
+    }
+    if arguments.image is not None:
+        given["image"] = _picture(arguments.image)
+    if arguments.sound is not None:
+        given["sound"] = read_wav(_bytes_of(arguments.sound))
+    return given
+
+
+def _picture(path: str) -> "Image":
+    from PIL import Image
+
+    try:
+        return Image.open(io.BytesIO(_bytes_of(path))).convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise BadInput(
+            f"{path} is no picture that can be read: give a PNG or JPEG file", code="bad_picture"
+        ) from error
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadInput(f"cannot read {path}: {reason}", code="no_file", path=path) from error
 
 
 def _print_check(checked: dict[str, float]) -> int:
@@ -193,23 +244,6 @@ def _print_check(checked: dict[str, float]) -> int:
     word = "verified" if good else "NOT RELIABLE"
     print(f"\n{word}: max |ours - model| = {max(errors):.2g}, tolerance {tolerance:.2g}")
     return 0 if good else 1
-
-
-def _weights_table(labels: list[str], weights: list[list[float]]) -> str:
-    rows = [
-        (label, *(f"{weight:.2f}" for weight in row))
-        for label, row in zip(labels, weights, strict=True)
-    ]
-    return _columns([("", *labels), *rows])
-
-
-def _strongest(labels: list[str], weights: list[list[float]]) -> str:
-    """For each query the keys that get the most, strongest first."""
-    rows = []
-    for label, row in zip(labels, weights, strict=True):
-        order = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:STRONGEST]
-        rows.append((label, *(f"{labels[key]} {row[key]:.2f}" for key in order)))
-    return _columns([("query", *(f"key {rank + 1}" for rank in range(STRONGEST))), *rows])
 
 
 # --- check -------------------------------------------------------------------------------------
@@ -250,16 +284,6 @@ def _run_worksheet(arguments: argparse.Namespace) -> int:
         sys.stdout.reconfigure(encoding="utf-8")  # what the page says of itself
     print(made)
     return 0
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> str:
-    """The rows as text, each column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
-    return "\n".join(lines)
 
 
 COMMANDS = {

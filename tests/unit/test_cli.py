@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import attnviz
 from attnviz import cli
@@ -23,8 +24,8 @@ def load_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def load_once_by_name(name: str) -> attnviz.LoadedModel:
-    return loader.load(name)
+def load_once_by_name(name: str, **options: str | None) -> attnviz.LoadedModel:
+    return loader.load(name, **options)  # type: ignore[arg-type]
 
 
 def test_models_lists_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,6 +72,48 @@ def test_a_pair_is_one_sequence(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["tokens"].count("[SEP]") == 2
 
 
+def test_cross_attention_has_axes_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    given = [
+        "capture",
+        "I like red cars.",
+        "--model",
+        "translator",
+        "--target",
+        "j' aime les voitures",
+    ]
+    cross = ["--stack", "decoder", "--kind", "cross", "--layer", "1"]
+    assert cli.main([*given, *cross, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["stack"], report["kind"]) == ("decoder", "cross")
+    assert {len(row) for row in report["weights"]} == {len(report["key_tokens"])}
+    assert len(report["weights"]) == len(report["tokens"]) != len(report["key_tokens"])
+    assert cli.main([*given, *cross]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split()[1:] == report["key_tokens"]
+    assert lines[5].split() == report["key_tokens"]
+
+
+def test_a_decoder_writes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["capture", "Lily gave the red ball to", "--model", "stories", "--json"]
+    lengths = []
+    for n in ("0", "3"):
+        assert cli.main([*given, "--generate", n]) == 0
+        lengths.append(len(json.loads(capsys.readouterr().out)["tokens"]))
+    assert lengths[1] - lengths[0] == 2  # what is written last is never read
+
+
+def test_a_picture_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "red.png"
+    Image.new("RGB", (24, 24), "red").save(file)
+    assert cli.main(["capture", "--model", "shapes", "--image", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tokens"][:2] == ["[CLS]", "r0c0"]
+
+
+def test_other_numbers_have_another_tolerance(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["capture", TEXT, "--dtype", "bfloat16", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verify"]["tolerance"] == 3e-2
+
+
 def test_a_long_text_lists_the_strongest_keys(capsys: pytest.CaptureFixture[str]) -> None:
     words = (
         "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -94,6 +137,14 @@ def test_a_long_text_lists_the_strongest_keys(capsys: pytest.CaptureFixture[str]
         (["capture", TEXT, "--layer", "6"], "6"),
         (["capture", TEXT, "--head", "-1"], "-1"),
         (["capture", "word " * 600], "512"),
+        (["capture", TEXT, "--kind", "cross"], "self"),
+        (["capture", TEXT, "--device", "nowhere"], "nowhere"),
+        (["capture", TEXT, "--dtype", "int3"], "bfloat16"),
+        (["capture", TEXT, "--target", "Other"], "encoder-decoder"),
+        (["capture", TEXT, "--chat"], "template"),
+        (["capture", "--model", "shapes", "--image", "nowhere.png"], "nowhere.png"),
+        (["capture", "--model", "shapes", "--image", __file__], "no picture"),
+        (["capture", "--sound", __file__], "WAV"),
     ],
 )
 def test_what_the_user_can_mend_is_a_message_and_exit_code_2(
