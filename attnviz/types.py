@@ -87,7 +87,8 @@ class ModelCard:
     """What the registry knows of a model before it is loaded.
 
     `transcribes` says that it writes what it hears, in words that can also be typed,
-    `takes_messages` that its tokenizer has a chat template.
+    `takes_messages` that its tokenizer has a chat template, `writes_of_pictures` that it continues
+    a text with a picture in it.
     """
 
     name: str
@@ -102,6 +103,7 @@ class ModelCard:
     hub_id: str
     transcribes: bool = False
     takes_messages: bool = False
+    writes_of_pictures: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedConfig
 
 MOST_BYTES = 64 * 2**20
 
@@ -35,7 +36,9 @@ def watched(model: nn.Module) -> Iterator[list[Tensor]]:
 
 def wanted(model: nn.Module, n_batch: int, n_token: int) -> dict[str, int]:
     """What to tell `generate` so that every row of the prompt is scored, where that is not much."""
-    vocabulary = getattr(getattr(model, "config", None), "vocab_size", None)
+    config = getattr(model, "config", None)
+    of_text = config.get_text_config() if isinstance(config, PreTrainedConfig) else config
+    vocabulary = getattr(of_text, "vocab_size", None)
     if "logits_to_keep" not in inspect.signature(model.forward).parameters:
         return {}
     if not isinstance(vocabulary, int) or n_batch * n_token * vocabulary * 4 > MOST_BYTES:

@@ -26,7 +26,7 @@ from attnviz.capture.plan import (
 )
 from attnviz.capture.record import record, row_step
 from attnviz.capture.sounds import frame_step, frame_tokens, plan_sound
-from attnviz.capture.text_image import plan_text_image
+from attnviz.capture.text_image import plan_text_image, with_written
 from attnviz.capture.windows import with_windows
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
@@ -139,7 +139,7 @@ def _plan(
     if not given and lm.example is not None:
         return plan_example(lm.example)
     if given == ["text", "image"]:
-        return plan_text_image(lm, text, image, cut=cut)
+        return plan_text_image(lm, text, image, cut=cut, generates=generates)
     if len(given) != 1:
         raise BadInput(
             f"capture() was given {' and '.join(given) or 'nothing'}; give one of text, image,"
@@ -205,14 +205,19 @@ def _all_tokens(
     """The tokens of each stack: planned ones, what was written, patches, or plain numbers."""
     tokens: TokensByStack = dict(plan.tokens)
     if written is not None:
-        stack: Stack | None = "decoder" if "encoder" in tokens else None
+        stack = _writing_stack(tokens)
         n_query = max(call.n_query for call in calls if call.stack == stack or stack is None)
         prompt = plan.inputs.get("attention_mask") if stack is None else None
         ids = written.ids[:, :n_query]
         attended = torch.ones_like(ids)
         if prompt is not None:
             attended[:, : prompt.shape[1]] = prompt
-        tokens[stack] = id_tokens(lm, ids, attended)
+        if stack == "text":
+            (row,) = tokens[stack]
+            (new,) = id_tokens(lm, ids[:, len(row) :], None)
+            tokens[stack] = (with_written(row, new),)
+        else:
+            tokens[stack] = id_tokens(lm, ids, attended)
     for call in calls:
         if call.kind == "self" and call.stack not in tokens and tokens.get(None) is None:
             tokens[call.stack] = (_made_up(lm, plan, call, tokens),) * call.n_batch
@@ -225,6 +230,12 @@ def _made_up(lm: LoadedModel, plan: Plan, call: AttentionCall, tokens: TokensByS
         return call.query_places.tokens()
     named = _patches if call.stack == "vision" or "text" not in tokens else _numbers
     return named(lm, plan, call.n_query)
+
+
+def _writing_stack(tokens: TokensByStack) -> Stack | None:
+    """What writes: a decoder beside an encoder, a text that a picture is part of, or the one stack
+    there is."""
+    return "decoder" if "encoder" in tokens else "text" if "text" in tokens else None
 
 
 def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
@@ -245,9 +256,10 @@ def _numbers(_lm: LoadedModel, _plan: Plan, n_token: int) -> Tokens:
 
 def _n_written(plan: Plan, tokens: TokensByStack) -> int:
     """How many tokens at the end of a writing stack are not those it was given."""
-    if "encoder" in tokens:
-        return len(tokens["decoder"][0]) - 1  # all but the start token
-    return len(tokens[None][0]) - plan.inputs["input_ids"].shape[1]
+    stack = _writing_stack(tokens)
+    if stack == "decoder":
+        return len(tokens[stack][0]) - 1  # all but the start token
+    return len(tokens[stack][0]) - plan.inputs["input_ids"].shape[1]
 
 
 def _grid_of(

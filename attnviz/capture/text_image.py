@@ -1,6 +1,7 @@
 """A text together with a picture: what goes into models that read both.
 
-In: a model, one text and one picture. Out: a `Plan` with the inputs of both. A model with two
+In: a model, one text and one picture. Out: a `Plan` with the inputs of both, and the tokens of what
+the model then wrote behind them. A model with two
 towers takes them side by side. One that reads a picture as part of its text has a token that stands
 for a piece of it: the model is asked how many pieces the picture has, and as many of that token
 stand after the tokens that begin a text, or where the text names it itself (Liu et al. 2023,
@@ -19,14 +20,16 @@ from torch import Tensor
 from attnviz.capture import images
 from attnviz.capture.plan import Plan, plan_text, require_length
 from attnviz.errors import BadInput
+from attnviz.models import architecture
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import Tokens
 
-PLACEHOLDERS = ("image_token_id", "image_token_index")
 
-
-def plan_text_image(lm: LoadedModel, text: object, image: object, *, cut: bool) -> Plan:
-    """The plan for a text and a picture; `BadInput` for a model that does not read both."""
+def plan_text_image(
+    lm: LoadedModel, text: object, image: object, *, cut: bool, generates: bool = False
+) -> Plan:
+    """The plan for a text and a picture; `BadInput` for a model that does not read both, and for
+    one that is to write and has no picture inside its text."""
     if lm.kind != "text-image":
         raise BadInput(
             f"{lm.name} is a {lm.kind} model: it does not read text and image together; give"
@@ -34,6 +37,13 @@ def plan_text_image(lm: LoadedModel, text: object, image: object, *, cut: bool) 
             code="not_both",
             name=lm.name,
             kind=lm.kind,
+        )
+    if generates and not lm.card.writes_of_pictures:
+        raise BadInput(
+            f"{lm.name} writes nothing of a text with a picture that the steps could show: either"
+            " the picture is no part of its text, or it writes by code of its own",
+            code="cannot_write_of_pictures",
+            name=lm.name,
         )
     pixels = images.pixel_inputs(lm, image)
     plan = plan_text(lm, text, None, None, generates=False, cut=cut)
@@ -44,7 +54,7 @@ def plan_text_image(lm: LoadedModel, text: object, image: object, *, cut: bool) 
             code="one_text_one_picture",
             found=len(rows),
         )
-    token = _placeholder(lm)
+    token = architecture.picture_token(lm.model)
     inputs = plan.inputs
     if token is not None:
         inputs, row = _with_pieces(lm, inputs, rows[0], pixels, token)
@@ -52,14 +62,6 @@ def plan_text_image(lm: LoadedModel, text: object, image: object, *, cut: bool) 
     known = inspect.signature(type(lm.model).forward).parameters
     kept = {name: of for name, of in (inputs | pixels).items() if name in known}
     return Plan(kept, {"text": rows})
-
-
-def _placeholder(lm: LoadedModel) -> int | None:
-    """The token that stands for a piece of a picture; None where the text has no such token."""
-    config = getattr(lm.model, "config", None)
-    found = [getattr(config, name, None) for name in PLACEHOLDERS]
-    known = next((token for token in found if isinstance(token, int)), None)
-    return known if hasattr(lm.model, "get_image_features") else None
 
 
 def _with_pieces(
@@ -78,6 +80,19 @@ def _with_pieces(
     here = (tensor == token).long()
     given = {"input_ids": tensor, "attention_mask": torch.ones_like(tensor)}
     return given | {"mm_token_type_ids": here}, _row_with_pieces(row, made, start, stop, count)
+
+
+def with_written(row: Tokens, new: Tokens) -> Tokens:
+    """A row and the tokens that were written behind it, which stand for nothing in its text."""
+    return replace(
+        row,
+        ids=np.concatenate([row.ids, new.ids]),
+        pieces=row.pieces + new.pieces,
+        labels=row.labels + new.labels,
+        offsets=row.offsets + new.offsets,
+        special=np.concatenate([row.special, new.special]),
+        padding=np.concatenate([row.padding, new.padding]),
+    )
 
 
 def _row_with_pieces(row: Tokens, ids: np.ndarray, start: int, stop: int, count: int) -> Tokens:

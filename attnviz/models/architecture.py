@@ -8,11 +8,13 @@ class of its kind is.
 from typing import Any
 
 import transformers
+from torch import nn
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForImageClassification,
     AutoModelForSeq2SeqLM,
+    GenerationMixin,
     PreTrainedConfig,
     PreTrainedModel,
 )
@@ -26,6 +28,7 @@ from transformers.models.auto.modeling_auto import (
 
 from attnviz.types import ModelKind
 
+PICTURE_TOKENS = ("image_token_id", "image_token_index")
 # what a config has when its model takes pictures, or sound
 IMAGE_FIELDS = ("image_size", "patch_size", "patch_sizes")
 SOUND_FIELDS = ("num_mel_bins", "conv_kernel", "feat_extract_norm")
@@ -73,6 +76,23 @@ def class_for(config: PreTrainedConfig) -> Any:
     if kind == "decoder":
         return AutoModelForCausalLM
     return AutoModelForImageClassification if kind == "vision" else AutoModel
+
+
+def picture_token(model: nn.Module) -> int | None:
+    """The token that stands for a piece of a picture inside a text; None where there is none."""
+    config = getattr(model, "config", None)
+    found = [getattr(config, name, None) for name in PICTURE_TOKENS]
+    known = next((token for token in found if isinstance(token, int)), None)
+    return known if hasattr(model, "get_image_features") else None
+
+
+def writes_of_pictures(model: nn.Module) -> bool:
+    """Whether a model continues a text that a picture is part of, by transformers' own `generate`.
+
+    A model with code of its own for that may read something else than what was planned.
+    """
+    own = getattr(type(model), "generate", None) is not GenerationMixin.generate
+    return picture_token(model) is not None and not own and bool(model.can_generate())  # type: ignore[operator]
 
 
 def size_of(config: PreTrainedConfig) -> tuple[int, int]:

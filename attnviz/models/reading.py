@@ -58,6 +58,7 @@ def read(
             card,
             transcribes=writes and tokenizer is not None,
             takes_messages=kind == "decoder" and template.of_tokenizer(tokenizer) is not None,
+            writes_of_pictures=kind == "text-image" and architecture.writes_of_pictures(model),
         ),
         key=ModelKey(name, revision or "main", _name(dtype), device),
         model=model.to(device).eval(),

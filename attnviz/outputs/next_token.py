@@ -146,7 +146,8 @@ def _beyond_top_p(
 
 def _stack(capture: Capture) -> Stack | None:
     """The stack whose tokens the logits follow."""
-    return "decoder" if "decoder" in capture.tokens_by_stack else None
+    named: tuple[Stack, ...] = ("decoder", "text")
+    return next((stack for stack in named if stack in capture.tokens_by_stack), None)
 
 
 def _rows(

@@ -18,6 +18,7 @@ Join = Callable[[list[str]], str]
 # how byte-pair and SentencePiece vocabularies write the space before a word; how WordPiece writes
 # that there is none
 STARTS, CONTINUES = ("Ġ", "▁"), "##"
+NOWHERE = (0, 0)  # the place in a text of what is no part of it
 JOINER = "\u200d"
 SKIN_TONES = range(0x1F3FB, 0x1F400)
 TAGS = range(0xE0020, 0xE0080)  # the letters of a flag such as Scotland's
@@ -86,7 +87,7 @@ def _begins(tokens: Tokens, parts: list[_Part], n: int) -> bool:
     """Whether a token begins a word."""
     if tokens.special[n] or tokens.special[n - 1]:
         return True
-    if parts[n].spaced:
+    if parts[n].spaced or _is_outside(tokens, n) or _is_outside(tokens, n - 1):
         return True
     if tokens.text and tokens.offsets[n][0] < tokens.offsets[n - 1][1]:
         return False  # two bytes of one character
@@ -94,6 +95,12 @@ def _begins(tokens: Tokens, parts: list[_Part], n: int) -> bool:
     if last and first and _one_character(tokens, parts, n):
         return False
     return bool(last and first) and not (_joins(last) and _joins(first))
+
+
+def _is_outside(tokens: Tokens, n: int) -> bool:
+    """Whether a token is no part of the text it stands in: a piece of a picture, or written."""
+    marker = tokens.pieces[n] in STARTS
+    return bool(tokens.text) and tokens.offsets[n] == NOWHERE and not marker
 
 
 def _joins(char: str) -> bool:

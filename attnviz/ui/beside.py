@@ -5,7 +5,7 @@ right one's capture; and the two moves that change both sides at once. What is n
 the left. A text or picture that is not named is one that differs from the left one a little.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ from attnviz.ui import (
     sources,
     state,
 )
-from attnviz.ui.requests import Request
+from attnviz.ui.requests import Request, writes
 
 SAME = ""  # in place of a model's name: the left one
 
@@ -83,8 +83,8 @@ def captured(lang: Language, side: Side) -> cache.Captured | None:
             st.info(text(lang, "empty.picture_body"))
             return None
         with st.spinner(text(lang, "wait.picture")):
-            texts = (side.text,) if loaded.kind == "text-image" else ()
-            request = Request(texts, state.current().cut, picture=pictures.digest(image))
+            asked = _request(source, side, loaded.card)
+            request = replace(asked, picture=pictures.digest(image))
             return cache.captured(source, request, image)
     with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
         return cache.captured(source, _request(source, side, loaded.card))
@@ -96,10 +96,11 @@ def _request(source: sources.Source, side: Side, card: ModelCard) -> Request:
     if card.kind == "encoder-decoder" and (side.target or not view.generate):
         target = side.target or cache.answer(source, side.text, view.cut)
         return Request((side.text,), view.cut, target=target)
-    if card.kind not in frame.WRITING or not view.generate:
-        return Request((side.text,), view.cut, chat)
+    texts = () if card.kind == "vision" else (side.text,)
+    if not (writes(card) and view.generate):
+        return Request(texts, view.cut, chat)
     how = sampling.current()
-    return Request((side.text,), view.cut, chat, generate=view.generate, sampling=how)
+    return Request(texts, view.cut, chat, generate=view.generate, sampling=how)
 
 
 def swap() -> None:

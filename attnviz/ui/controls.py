@@ -24,8 +24,9 @@ from attnviz.ui import (
     state,
     windowed,
 )
-from attnviz.ui.frame import PICTURED, TEXTLESS, WRITING, plain, text_label
+from attnviz.ui.frame import PICTURED, TEXTLESS, plain, text_label
 from attnviz.ui.groups import Group, chosen
+from attnviz.ui.requests import writes
 from attnviz.ui.sources import label
 
 NAVIGATION = "navigation"
@@ -236,7 +237,7 @@ def _writing(lang: Language) -> None:
     """How much a model that writes is to write."""
     view = state.current()
     card = state.card(view.model)
-    if card is None or card.kind not in WRITING:
+    if card is None or not writes(card):
         return
     if card.kind == "encoder-decoder" and view.target.strip():
         return

@@ -11,6 +11,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ from attnviz.ui import (
     state,
 )
 from attnviz.ui.groups import Group
-from attnviz.ui.requests import Request
+from attnviz.ui.requests import Request, writes
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
@@ -53,7 +54,6 @@ MODEL_ERRORS = (
 # what letting it write nothing mends
 WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
 PICTURED: tuple[ModelKind, ...] = ("vision", "text-image")
-WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
 TEXTLESS: tuple[ModelKind, ...] = ("vision", "speech", "module")
 MAX_SHOWN_CHARS = 120
 MOST_TEMPLATE_CHARS = 400
@@ -86,7 +86,7 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
     source = sources.source(view.model)  # what cannot be opened is refused before heavy imports
     loaded = load(lang, source, view.model)
     if loaded.kind in PICTURED:
-        return _pictured(lang, source, reading if loaded.kind == "text-image" else None)
+        return _pictured(lang, source, loaded.card, reading)
     if loaded.kind == "speech":
         return _heard(lang, source, loaded)
     if loaded.kind == "module":
@@ -107,7 +107,9 @@ def captured(lang: Language, with_second: bool = False) -> cache.Captured | None
     return found
 
 
-def _pictured(lang: Language, source: sources.Source, reading: str | None) -> cache.Captured | None:
+def _pictured(
+    lang: Language, source: sources.Source, card: ModelCard, reading: str | None
+) -> cache.Captured | None:
     """The capture of the chosen picture, with a text where the model reads one beside it; None
     after saying that the picture has to be chosen again."""
     image = state.picture()
@@ -115,8 +117,8 @@ def _pictured(lang: Language, source: sources.Source, reading: str | None) -> ca
         st.subheader(text(lang, "empty.picture_title"))
         st.markdown(text(lang, "empty.picture_body"))
         return None
-    texts = () if reading is None else (reading,)
-    request = Request(texts, state.current().cut, picture=pictures.digest(image))
+    texts = (reading,) if card.kind == "text-image" and reading is not None else ()
+    request = replace(_request(texts, card), picture=pictures.digest(image))
     with st.spinner(text(lang, "wait.picture")):
         found = cache.captured(source, request, image)
     if texts:
@@ -144,8 +146,7 @@ def _request(texts: tuple[str, ...], card: ModelCard) -> Request:
     """What to run: a target only where there is a decoder to read it, and then nothing written."""
     view, chat = state.current(), chatting.asked(card)
     target = view.target if card.kind == "encoder-decoder" and view.target.strip() else ""
-    writes = card.kind in WRITING and not target
-    if not (writes and view.generate):
+    if target or not (writes(card) and view.generate):
         return Request(texts, view.cut, chat, target)
     return Request(texts, view.cut, chat, generate=view.generate, sampling=sampling.current())
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from attnviz.call import AttentionCall, Capture
     from attnviz.windows import Windows
 
+READING: tuple[Stack, ...] = ("encoder", "vision", "audio")  # stacks that write nothing
 MAX_CELLS = 48 * 2**20  # of all heads together: what a browser gets at once, in bytes
 MOST_WHOLE = 2048  # queries or keys of a matrix that is shown whole; beyond, there are tiles
 
@@ -135,11 +136,11 @@ class Group:
 
     def written(self, layer: int = 0) -> Bool[np.ndarray, "query"]:
         """Which queries are tokens that the model wrote."""
-        return self._written(self.calls[layer].n_query, writes=self.stack != "encoder")
+        return self._written(self.calls[layer].n_query, self.stack not in READING)
 
     def written_keys(self, layer: int = 0) -> Bool[np.ndarray, "key"]:
         """Which keys are tokens that the model wrote."""
-        writes = self.stack != "encoder" and not self.cross
+        writes = self.stack not in READING and not self.cross
         return self._written(self.calls[layer].n_key, writes)
 
     def _written(self, n: int, writes: bool) -> Bool[np.ndarray, "token"]:

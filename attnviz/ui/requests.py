@@ -7,10 +7,19 @@ sound. Out: a frozen `Request`, and what the library is asked to write.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from attnviz.types import ModelCard, ModelKind
 from attnviz.ui.sampling import GREEDY, Sampling
 
 if TYPE_CHECKING:
     from attnviz.capture.generation import Generation
+
+
+WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
+
+
+def writes(card: ModelCard) -> bool:
+    """Whether a model writes what it is asked to."""
+    return card.kind in WRITING or card.writes_of_pictures
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,9 @@ def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None"
     if given is not None:
         from attnviz.capture.images import seen
 
-        capture = attnviz.capture(loaded, texts, image=given, cut=request.cut)
+        capture = attnviz.capture(
+            loaded, texts, image=given, cut=request.cut, generate=request.writing()
+        )
         return capture, seen(loaded, given)
     target = [request.target] * len(request.texts) if request.target else None
     capture = attnviz.capture(

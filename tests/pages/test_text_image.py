@@ -111,3 +111,53 @@ def test_one_text_goes_with_one_picture(tiny: Tiny) -> None:
     with pytest.raises(BadInput) as raised:
         attnviz.capture(attnviz.load(tiny("clip")), ["cat", "dog"], image=pictures.drawn("shapes"))
     assert raised.value.code == "one_text_one_picture"
+
+
+@pytest.mark.parametrize("page", [*PAGES, "compare"])
+def test_a_model_of_text_and_picture_writes(visit: Visit, tiny: Tiny, page: str) -> None:
+    app = visit(page, text=TEXT, model=tiny("llava"), stack="text", generate="4")
+    assert not app.error
+    assert app.sidebar.number_input(KEY("generate")).value == 4
+    header = sent(app)[0]
+    if page == "masks":
+        labels = header["tokens"][0]
+    else:
+        labels = header["a"]["tokens"] if page == "compare" else header["tokens"]
+    assert len(labels) == 16 + 6 + 4
+    lm = attnviz.load(tiny("llava"))
+    own = attnviz.capture(lm, TEXT, image=state.picture(), generate=5)
+    assert labels == list(own.tokens_of(stack="text").labels)
+
+
+def test_what_is_written_is_no_part_of_the_picture(visit: Visit, tiny: Tiny) -> None:
+    asked = {"text": TEXT, "model": tiny("llava"), "generate": "4"}
+    for stack, n_written in (("vision", 0), ("text", 4)):
+        header, _ = sent(visit("head", stack=stack, **asked))
+        n = len(header["tokens"])
+        assert header["written"] == [0] * (n - n_written) + [1] * n_written
+
+
+def test_output_shows_what_a_model_of_both_expects_next(visit: Visit, tiny: Tiny) -> None:
+    app = visit("output", text=TEXT, model=tiny("llava"))
+    assert not app.error
+    app.button(KEY("write")).click().run()
+    assert not app.error
+    assert parameters(app)["generate"] == "10"  # 32 positions, 16 pieces, 6 words
+    header = sent(app)[0]
+    assert len(header["tokens"]) == 32 and header["tokens"][0] == "r0c0"
+
+
+@pytest.mark.parametrize("model", ["clip", "blip"])
+def test_a_model_that_only_reads_both_is_not_asked_to_write(
+    visit: Visit, tiny: Tiny, model: str
+) -> None:
+    app = visit("overview", text=TEXT, model=tiny(model), generate="4")
+    assert not app.error and not app.sidebar.number_input
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_no_room_to_write_is_said(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
+    app = visit("head", text=TEXT, model=tiny("llava"), generate="20", lang=lang)
+    assert len(app.error) == 1
+    app.button(KEY("way_out.no_room_to_write")).click().run()
+    assert not app.error

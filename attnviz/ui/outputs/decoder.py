@@ -15,7 +15,8 @@ from attnviz.i18n import Language, text
 from attnviz.ui import cache, frame, inputs, sampling, state, views
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import writing
-from attnviz.ui.groups import Group, chosen
+from attnviz.ui.groups import READING, Group, chosen
+from attnviz.ui.requests import writes
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
@@ -30,7 +31,9 @@ def fits(captured: Captured) -> bool:
     logits, kind = captured.capture.logits, captured.model.kind
     if logits is None or logits.dim() != 3:
         return False
-    return kind == "decoder" or (kind == "encoder-decoder" and captured.asked > 0)
+    if kind == "encoder-decoder":
+        return captured.asked > 0
+    return writes(captured.model.card)
 
 
 def show(lang: Language, captured: Captured) -> None:
@@ -43,13 +46,13 @@ def show(lang: Language, captured: Captured) -> None:
 def _group(captured: Captured) -> Group:
     """An attention of the stack that writes: the chosen one; at first where it reads a source."""
     view = state.current()
-    among = [group for group in captured.groups if group.stack != "encoder"]
+    among = [group for group in captured.groups if group.stack not in READING]
     return chosen(among, view.stack, view.kind or ("cross" if len(among) > 1 else None))
 
 
 def _write_button(lang: Language, captured: Captured) -> None:
     """Let the model write, as far as it has positions left."""
-    room = captured.model.max_tokens - len(captured.capture.tokens)
+    room = captured.model.max_tokens - len(_group(captured).queries())
     count = min(WRITTEN_AT_ONCE, room)
     if count > 0:
         st.button(
