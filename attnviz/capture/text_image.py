@@ -68,9 +68,11 @@ def _with_pieces(
     lm: LoadedModel, inputs: dict[str, Tensor], row: Tokens, pixels: dict[str, Tensor], token: int
 ) -> tuple[dict[str, Tensor], Tokens]:
     """The text's inputs and tokens with the pieces of the picture in them."""
-    count = _n_pieces(lm, pixels)
     ids = row.ids.tolist()
-    named = token in ids
+    named = ids.count(token)
+    if named > 1:
+        raise _named_twice(row.pieces[ids.index(token)], named)
+    count = _n_pieces(lm, pixels)
     leading = next((at for at, special in enumerate(row.special) if not special), len(ids))
     start = ids.index(token) if named else leading
     stop = start + named
@@ -80,6 +82,15 @@ def _with_pieces(
     here = (tensor == token).long()
     given = {"input_ids": tensor, "attention_mask": torch.ones_like(tensor)}
     return given | {"mm_token_type_ids": here}, _row_with_pieces(row, made, start, stop, count)
+
+
+def _named_twice(token: str, count: int) -> BadInput:
+    return BadInput(
+        f"the text names the picture {count} times, by {token}; name it once, or leave it out",
+        code="picture_named_twice",
+        token=token,
+        found=count,
+    )
 
 
 def with_written(row: Tokens, new: Tokens) -> Tokens:

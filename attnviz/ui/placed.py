@@ -8,6 +8,8 @@ sentence on them. Nothing is computed here but from the places that the library 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from attnviz.i18n import Language, text
 from attnviz.places import BLOCK, Box, Places, Span
 from attnviz.types import Tokens
@@ -40,10 +42,25 @@ def picture(captured: Captured, group: Group) -> Patches | None:
         known = all(_known(call) for call in group.calls)
         of = _part(group.calls[0], group.row()) if known else None
         return None if of is None else Patches(of.rows, of.columns, of.first, captured.picture)
+    if group.stack == "text" and not group.cross:
+        return _in_text(captured, group)
     grid, n = captured.capture.grid, len(group.queries())
     if group.stack not in (None, "vision") or grid is None or group.cross or _area(grid) > n:
         return None
     return Patches(*grid, first=n - _area(grid), picture=captured.picture)
+
+
+def _in_text(captured: Captured, group: Group) -> Patches | None:
+    """The picture where its patches are tokens of a text; None where they are others, or none."""
+    from attnviz.models.architecture import picture_token
+
+    grid, token = captured.capture.grid, picture_token(captured.model.model)
+    if grid is None or token is None or captured.picture is None:
+        return None
+    at = np.flatnonzero(group.queries().ids == token)[: _area(grid)]
+    if len(at) < _area(grid) or at[-1] - at[0] != len(at) - 1:
+        return None
+    return Patches(*grid, first=int(at[0]), picture=captured.picture)
 
 
 def patches(lang: Language, captured: Captured, group: Group, layer: int) -> LayerPatches | None:

@@ -28,3 +28,17 @@ def test_the_stack_is_chosen(visit: OpenVisit, tiny_server: str, folder: Path) -
     page.wait_for_parameters(stack="text", kind="cross", image="landscape")
     page.type_text("the dog ran")
     expect_data(heatmap, rows=3, cols=17)
+
+
+def test_what_was_written_lies_over_the_picture(
+    visit: OpenVisit, tiny_server: str, tiny: Tiny
+) -> None:
+    """At rest the newest token is shown; with the player it is the one that was written last."""
+    asked = {"model": str(tiny("llava")), "image": "landscape", "text": "the cat sat on a mat"}
+    page = visit("head", url=tiny_server, stack="text", generate="3", **asked)
+    expect_data(page.canvas("Attention weights of"), rows=25, cols=25)
+    picture = page.page.locator(".av-picture")
+    expect_data(picture, query=24, first=0)
+    page.page.get_by_role("slider").first.focus()
+    page.page.keyboard.press("Home")
+    expect_data(picture, query=21, first=0)

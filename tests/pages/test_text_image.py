@@ -161,3 +161,20 @@ def test_no_room_to_write_is_said(visit: Visit, tiny: Tiny, lang: i18n.Language)
     assert len(app.error) == 1
     app.button(KEY("way_out.no_room_to_write")).click().run()
     assert not app.error
+
+
+def test_any_token_of_a_text_is_laid_over_the_picture_in_it(visit: Visit, tiny: Tiny) -> None:
+    asked = {"model": tiny("llava"), "stack": "text", "image": "landscape"}
+    for text, first in ((TEXT, 0), ("the cat [UNK] sat", 2)):
+        header, arrays = sent(visit("head", text=text, generate="2", **asked))
+        assert header["patches"] == {"rows": 4, "columns": 4, "first": first}
+        assert header["tokens"][first] == "r0c0" and header["tokens"][first + 15] == "r3c3"
+        assert arrays["picture"].shape == (24, 24, 3)
+        assert header["words"] == []
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_picture_is_named_once(visit: Visit, tiny: Tiny, lang: i18n.Language) -> None:
+    app = visit("head", text="[UNK] the [UNK] cat", model=tiny("llava"), lang=lang)
+    said = i18n.text(lang, "error.picture_named_twice", token="\\[UNK\\]", found=2)
+    assert [each.value for each in app.error] == [said]

@@ -287,7 +287,7 @@ function showFocus(/** @type {any} */ state) {
 /** The picture under the patches, with the attention of one query over it. */
 function showPicture(/** @type {any} */ state) {
   const { view, parts, source, header } = state, { strings, patches } = header;
-  const query = view.focus?.query ?? view.pinned.query ?? restingQuery(patches), key = view.hover?.key ?? view.pinned.key ?? null;
+  const query = view.focus?.query ?? view.pinned.query ?? restingQuery(patches, header.tokens.length), key = view.hover?.key ?? view.pinned.key ?? null;
   const levels = query === null ? null : patchLevels(rowWeights(view.data, query), patches, view.scale);
   state.pictureGeom = layoutPicture(source, patches, Math.min(view.linesWidth, MAX_PICTURE));
   drawPicture(parts.picture, source, state.pictureGeom, { levels, lut: view.lut, theme: view.theme, patches, query, key });

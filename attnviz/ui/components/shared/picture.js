@@ -11,7 +11,7 @@ const LEAST_COVER = 0.3;
 const MOST_COVER = 0.9;
 
 /** Top, left, bottom and right of the patches that a token stands for, the last two outside; null for none. @typedef {[number, number, number, number] | null} PatchBox */
-/** Tokens of a picture: patches row by row from the `first` one on, or where the boxes say. What of the picture they are is
+/** Tokens of a picture: patches row by row from the `first` one on, with a text around them where there is one, or where the boxes say. What of the picture they are is
  * `from` a patch on in the layer's `grid`, where that is not all of it.
  * @typedef {{rows: number, columns: number, first: number, grid?: [number, number], from?: [number, number],
  *   query_boxes?: PatchBox[] | null, key_boxes?: PatchBox[] | null}} PatchGrid */
@@ -54,8 +54,12 @@ export function layoutPicture(/** @type {HTMLCanvasElement} */ source, /** @type
   return { x: 1, y: 1, w, h, rows: patches.rows, cols: patches.columns };
 }
 
-/** The token whose attention is shown while none is chosen: the one before the patches ([CLS]) where there is one. */
-export function restingQuery(/** @type {PatchGrid} */ patches) {
+/**
+ * The token whose attention is shown while none is chosen: the last one of a text behind the patches, which has seen them
+ * all; else the one before them ([CLS]) where there is one.
+ */
+export function restingQuery(/** @type {PatchGrid} */ patches, nTokens = 0) {
+  if (!patches.query_boxes && nTokens > patches.first + patches.rows * patches.columns) return nTokens - 1;
   return patches.first > 0 ? 0 : null;
 }
 
@@ -64,7 +68,7 @@ export function boxOfToken(/** @type {PatchGrid} */ patches, /** @type {"query" 
   const boxes = patches[`${axis}_boxes`], patch = token - patches.first;
   if (boxes) return boxes[token];
   const row = Math.floor(patch / patches.columns), column = patch % patches.columns;
-  return patch < 0 ? null : [row, column, row + 1, column + 1];
+  return patch < 0 || row >= patches.rows ? null : [row, column, row + 1, column + 1];
 }
 
 /** The colour of every patch for a row of weights, as indices, -1 where no key stands for it; of keys that share a patch, the

@@ -29,7 +29,7 @@ export function drawPlaced(placed, view) {
   const { whole, patches, labels, key, texts } = view;
   placed.node.hidden = !whole || !patches;
   if (!whole || !patches) return;
-  const query = view.query ?? restingQuery(patches), source = windowSource(whole, patches), size = { rows: patches.rows, columns: patches.columns };
+  const query = view.query ?? restingQuery(patches, labels.length), source = windowSource(whole, patches), size = { rows: patches.rows, columns: patches.columns };
   const levels = query === null ? null : patchLevels(view.rowOf(query), patches, view.scale);
   drawPicture(placed.canvas, source, layoutPicture(source, patches, Math.min(LARGEST_PLACED, view.width)), { levels, lut: view.lut, theme: view.theme, patches, query, key });
   const said = query === null ? fill(texts.idle, size) : fill(texts.picture, { ...size, token: isolate(labels[query]), position: query });
