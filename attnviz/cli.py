@@ -16,18 +16,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import attnviz
 from attnviz import i18n, tables
 from attnviz.errors import AttnVizError, BadInput
-from attnviz.sound import read_wav
-from attnviz.types import Kind, Stack
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
     from attnviz.call import Capture
+    from attnviz.sound import Sound
 
 WIDE_TABLE = (
     16  # more tokens than this do not fit a terminal: the strongest keys are listed instead
@@ -160,8 +159,8 @@ def _declare_capture(command: argparse.ArgumentParser) -> None:
     add("--revision", help="branch, tag or commit of a hub model")
     add("--device", help="where it computes, e.g. cuda (cpu)")
     add("--dtype", help="float32, float16 or bfloat16 (float32)")
-    add("--stack", choices=get_args(Stack), help="one of several stacks, e.g. decoder")
-    add("--kind", choices=get_args(Kind), default="self", help="self or cross attention (self)")
+    add("--stack", help="one of several stacks, e.g. decoder")
+    add("--kind", default="self", help="self or cross attention (self)")
     add("--layer", type=int, default=0, help="layer of the head shown (0)")
     add("--head", type=int, default=0, help="head shown, counted from 0 (0)")
     add("--json", action="store_true", help="print JSON, with every weight")
@@ -213,7 +212,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.image is not None:
         given["image"] = _picture(arguments.image)
     if arguments.sound is not None:
-        given["sound"] = read_wav(_bytes_of(arguments.sound))
+        given["sound"] = _sound(arguments.sound)
     return given
 
 
@@ -226,6 +225,12 @@ def _picture(path: str) -> "Image":
         raise BadInput(
             f"{path} is no picture that can be read: give a PNG or JPEG file", code="bad_picture"
         ) from error
+
+
+def _sound(path: str) -> "Sound":
+    from attnviz.sound import read_wav
+
+    return read_wav(_bytes_of(path))
 
 
 def _bytes_of(path: str) -> bytes:
