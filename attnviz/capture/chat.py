@@ -11,9 +11,9 @@ from attnviz.models.template import as_messages
 MOST_TRIES = 4  # the token at the cut may fall apart, which takes another cut
 
 
-def messages(lm: LoadedModel, texts: list[str], *, cut: bool) -> list[str]:
+def messages(lm: LoadedModel, texts: list[str], *, cut: bool, pictured: bool) -> list[str]:
     """Each text as a message, shortened to what the model can read where `cut` asks for it."""
-    wrapped = as_messages(lm, texts)
+    wrapped = as_messages(lm, texts, pictured=pictured)
     if not cut:
         return wrapped
     return [_shortened(lm, of, text.strip()) for of, text in zip(wrapped, texts, strict=True)]

@@ -48,14 +48,16 @@ def plan_text(
     generates: bool,
     cut: bool,
     chat: bool = False,
+    pictured: bool = False,
 ) -> Plan:
     """The plan for one text, or several as one padded batch; with a target for the decoder.
 
-    With `chat` each text is a message inside the model's own template.
+    With `chat` each text is a message inside the model's own template; a `pictured` one has a
+    picture before its text.
     """
     texts = as_texts(text, "text")
     if chat:
-        texts = messages(lm, texts, cut=cut)
+        texts = messages(lm, texts, cut=cut, pictured=pictured)
     pairs = _matching(text_pair, "text_pair", texts)
     targets = _matching(target, "target", texts)
     two_stacks = lm.kind == "encoder-decoder"

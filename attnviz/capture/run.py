@@ -58,8 +58,8 @@ def capture(
     listens (`target` is then what it is to have written of it); or `inputs` that are ready.
     A model that comes with inputs of its own (`lm.example`) may be given nothing.
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
-    the beginning of a text that is too long. `chat` gives each text to a decoder as a message, in
-    the model's own chat template and with what begins the answer. `store` halves what is kept,
+    the beginning of a text that is too long. `chat` gives each text, with its picture, as a message
+    in the model's own chat template, with what begins the answer. `store` halves what is kept,
     `offload` keeps it in main memory instead of the model's device.
 
     Raises `BadInput` for a text that is empty or no string, for a model that cannot take what was
@@ -68,9 +68,7 @@ def capture(
     """
     how = generate if isinstance(generate, Generation) else Generation(generate)
     if chat:
-        _require_text_alone(
-            text, text_pair=text_pair, target=target, image=image, sound=sound, inputs=inputs
-        )
+        _require_message(text, text_pair=text_pair, target=target, sound=sound, inputs=inputs)
     if sound is not None:
         _require_alone(text=text, image=image, inputs=inputs)
         plan, how = plan_sound(lm, sound, target, how.n_tokens, cut=cut), Generation(0)
@@ -109,12 +107,13 @@ def _require_alone(**others: object) -> None:
         )
 
 
-def _require_text_alone(text: object, **others: object) -> None:
+def _require_message(text: object, **others: object) -> None:
     given = [name for name, of in others.items() if of is not None]
     if text is None or given:
         found = ", ".join(("chat", *(["text"] if text is not None else []), *given))
         raise BadInput(
-            f"capture() was given {found}; a message is a text alone: give text= and chat=True",
+            f"capture() was given {found}; a message is a text, with image= where the model reads"
+            " pictures in it: give text= and chat=True",
             code="what_to_capture",
             found=found,
         )
@@ -139,7 +138,7 @@ def _plan(
     if not given and lm.example is not None:
         return plan_example(lm.example)
     if given == ["text", "image"]:
-        return plan_text_image(lm, text, image, cut=cut, generates=generates)
+        return plan_text_image(lm, text, image, cut=cut, generates=generates, chat=chat)
     if len(given) != 1:
         raise BadInput(
             f"capture() was given {' and '.join(given) or 'nothing'}; give one of text, image,"

@@ -26,7 +26,13 @@ from attnviz.types import Tokens
 
 
 def plan_text_image(
-    lm: LoadedModel, text: object, image: object, *, cut: bool, generates: bool = False
+    lm: LoadedModel,
+    text: object,
+    image: object,
+    *,
+    cut: bool,
+    generates: bool = False,
+    chat: bool = False,
 ) -> Plan:
     """The plan for a text and a picture; `BadInput` for a model that does not read both, and for
     one that is to write and has no picture inside its text."""
@@ -46,7 +52,7 @@ def plan_text_image(
             name=lm.name,
         )
     pixels = images.pixel_inputs(lm, image)
-    plan = plan_text(lm, text, None, None, generates=False, cut=cut)
+    plan = plan_text(lm, text, None, None, generates=False, cut=cut, chat=chat, pictured=True)
     (rows,) = plan.tokens.values()
     if len(rows) != 1 or len(pixels.get("pixel_values", [])) < 1:
         raise BadInput(

@@ -52,13 +52,15 @@ def read(
     _require_finite(model, name)
     kind, tokenizer = architecture.kind_of(config), _tokenizer(folder)
     card = _card(name, kind, config, model, revision)
+    pictured = kind == "text-image" and architecture.writes_of_pictures(model)
+    has_template = template.of_tokenizer(tokenizer) is not None
     writes = kind == "speech" and getattr(config, "is_encoder_decoder", False)
     return LoadedModel(
         card=replace(
             card,
             transcribes=writes and tokenizer is not None,
-            takes_messages=kind == "decoder" and template.of_tokenizer(tokenizer) is not None,
-            writes_of_pictures=kind == "text-image" and architecture.writes_of_pictures(model),
+            takes_messages=(kind == "decoder" or pictured) and has_template,
+            writes_of_pictures=pictured,
         ),
         key=ModelKey(name, revision or "main", _name(dtype), device),
         model=model.to(device).eval(),

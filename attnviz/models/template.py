@@ -36,14 +36,14 @@ def of_tokenizer(tokenizer: PreTrainedTokenizerBase | None) -> str | None:
     return found
 
 
-def as_messages(lm: LoadedModel, texts: list[str]) -> list[str]:
-    """What the model is to read where each text is a message.
+def as_messages(lm: LoadedModel, texts: list[str], *, pictured: bool = False) -> list[str]:
+    """What the model is to read where each text is a message; `pictured` puts a picture before it.
 
     Raises `BadInput` for a model without a chat template, and for a template that fails, refuses
     the roles, or goes on for too long.
     """
-    template = of_tokenizer(lm.text_tokenizer()) if lm.kind == "decoder" else None
-    if template is None:
+    template = of_tokenizer(lm.text_tokenizer())
+    if template is None or not (lm.card.writes_of_pictures if pictured else lm.kind == "decoder"):
         raise BadInput(
             f"{lm.name} is a {lm.kind} model without a chat template: it takes a text as it is,"
             " not as a message; leave chat= out",
@@ -53,7 +53,9 @@ def as_messages(lm: LoadedModel, texts: list[str]) -> list[str]:
         )
     question = {
         "template": template,
-        "conversations": [[{"role": ROLE, "content": text}] for text in texts],
+        "conversations": [
+            [{"role": ROLE, "content": _with_picture(text) if pictured else text}] for text in texts
+        ],
         "special_tokens": lm.text_tokenizer().special_tokens_map,
     }
     try:
@@ -66,6 +68,11 @@ def as_messages(lm: LoadedModel, texts: list[str]) -> list[str]:
     if not all(text.strip() for text in found):
         raise _template_error(lm, "it makes nothing of the message")
     return [without_surrogates(text) for text in found]
+
+
+def _with_picture(text: str) -> list[dict[str, str]]:
+    """A message of two parts, in the order in which such models learn them."""
+    return [{"type": "image"}, {"type": "text", "text": text}]
 
 
 @lru_cache(maxsize=64)

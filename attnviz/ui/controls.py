@@ -53,6 +53,7 @@ def _input(lang: Language) -> None:
     if card is not None and card.kind in PICTURED:
         if card.kind == "text-image":
             _text(lang)
+            chatting.switch(lang)
         picking.picture(lang)
     elif card is not None and card.kind == "speech":
         hearing.choice(lang)

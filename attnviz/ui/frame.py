@@ -122,6 +122,7 @@ def _pictured(
     with st.spinner(text(lang, "wait.picture")):
         found = cache.captured(source, request, image)
     if texts:
+        _message(lang, found, texts)
         _notices(lang, found)
     return found
 
@@ -234,6 +235,8 @@ def _message(lang: Language, found: cache.Captured, texts: tuple[str, ...]) -> N
         return
     tokens = found.capture.tokens
     read = " ".join(tokens.labels[: len(tokens) - found.capture.n_generated])
+    if found.picture is not None:  # the pieces of a picture have no words
+        read = tokens.text
     st.caption(text(lang, "notice.chat", tokens=plain(read, MOST_TEMPLATE_CHARS)))
     if state.current().cut and tokens.text and texts[0].strip() not in tokens.text:
         st.info(text(lang, "cut.notice", limit=found.model.max_tokens))

@@ -37,7 +37,12 @@ def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None"
         from attnviz.capture.images import seen
 
         capture = attnviz.capture(
-            loaded, texts, image=given, cut=request.cut, generate=request.writing()
+            loaded,
+            texts,
+            image=given,
+            cut=request.cut,
+            generate=request.writing(),
+            chat=request.chat,
         )
         return capture, seen(loaded, given)
     target = [request.target] * len(request.texts) if request.target else None

@@ -9,9 +9,11 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.capture import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models import template, template_child
 from attnviz.models.loaded import LoadedModel
+from attnviz.ui import pictures
 from tests.support import folders
 
 TEXT = "the cat sat"
@@ -97,10 +99,10 @@ def test_a_card_says_whether_a_model_takes_messages(lm: LoadedModel, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"text": TEXT, "text_pair": TEXT}, {"text": TEXT, "image": 3}]
+    "given", [{}, {"text": TEXT, "text_pair": TEXT}, {"text": TEXT, "target": TEXT}]
 )
 def test_a_message_is_one_text(lm: LoadedModel, given: dict[str, object]) -> None:
-    with pytest.raises(BadInput, match="a message is a text alone"):
+    with pytest.raises(BadInput, match="a message is a text"):
         attnviz.capture(lm, chat=True, **given)
 
 
@@ -148,3 +150,41 @@ def test_several_templates_need_a_default(lm: LoadedModel, monkeypatch: pytest.M
     monkeypatch.setattr(tokenizer, "chat_template", {"rag": "x", "tools": "y"})
     assert template.of_tokenizer(tokenizer) is None
     assert template.of_tokenizer(None) is None
+
+
+@pytest.fixture(scope="module")
+def looks(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """A model that chats about a picture."""
+    return attnviz.load(folders.save(tmp_path_factory.mktemp("looks") / "llava", "llava-chat"))
+
+
+def test_a_message_with_a_picture_stands_where_the_template_puts_it(looks: LoadedModel) -> None:
+    parts = [{"type": "image"}, {"type": "text", "text": TEXT}]
+    wrapped = looks.text_tokenizer().apply_chat_template(
+        [{"role": "user", "content": parts}], add_generation_prompt=True
+    )["input_ids"]
+    at = wrapped.index(looks.model.config.image_token_id)
+    picture = pictures.drawn("landscape")
+    found = attnviz.capture(looks, TEXT, image=picture, chat=True, generate=4)
+    tokens = found.tokens_of(stack="text")
+    whole = [*wrapped[:at], *[wrapped[at]] * 16, *wrapped[at + 1 :]]
+    assert tokens.ids[: len(whole)].tolist() == whole and found.n_generated == 3
+    assert tokens.labels[:4] == ("<|im_start|>", "user", "r0c0", "r0c1")
+    assert np.flatnonzero(tokens.special)[:3].tolist() == [0, 21, 22]
+    ids = torch.from_numpy(tokens.ids)[None]
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    forced = attnviz.capture(looks, inputs=given | images.pixel_inputs(looks, picture))
+    for layer in (0, 1):
+        np.testing.assert_allclose(
+            found.weights(layer, stack="text"), forced.weights(layer, stack="text"), atol=2e-5
+        )
+    assert max(found.verify().values()) <= 1e-4
+
+
+def test_a_message_without_a_picture_is_for_models_that_need_none(
+    looks: LoadedModel, lm: LoadedModel
+) -> None:
+    for model, given in ((looks, {}), (lm, {"image": pictures.drawn("landscape")})):
+        with pytest.raises(BadInput) as raised:
+            attnviz.capture(model, TEXT, chat=True, **given)
+        assert raised.value.code in ("no_chat_template", "not_both")

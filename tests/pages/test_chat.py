@@ -73,3 +73,16 @@ def test_a_bad_template_is_said_and_the_text_can_be_given_as_it_is(
     assert "\\<b\\>here" in said
     app.button(KEY("way_out.bad_chat_template")).click().run()
     assert not app.error and labels(app) == ["the", "cat", "sat"]
+
+
+def test_a_message_has_a_picture_where_the_model_looks_at_one(visit: Visit, tiny: Tiny) -> None:
+    asked = {"text": TEXT, "model": tiny("llava-chat"), "stack": "text", "image": "landscape"}
+    app = visit("head", chat="1", generate="3", **asked)
+    assert not app.error
+    shown = labels(app)
+    assert shown[:3] == ["<|im_start|>", "user", "r0c0"] and len(shown) == 24 + 3
+    assert sent(app)[0]["patches"]["first"] == 2
+    (said,) = [each.value for each in app.caption if "assistant" in each.value]
+    assert "image" in said and "r0c0" not in said
+    app.toggle(KEY("chat")).set_value(False).run()
+    assert not app.error and labels(app)[0] == "r0c0"

@@ -61,8 +61,15 @@ from tests.support import coarse
 WORDS = "[PAD] [UNK] [CLS] [SEP] <s> </s> the cat sat on a mat dog ran and slept".split()
 VOCAB = len(WORDS)
 # what a model that chats has besides: a role's name is a word like any other, its marks are not
-MARKS = ("<|im_start|>", "<|im_end|>")
+MARKS = ("<|im_start|>", "<|im_end|>", "<image>")
 CHAT_WORDS = [*WORDS, "system", "user", "assistant", *MARKS]
+# a message has a text, or parts of which one is a picture, as LLaVA's template reads them
+PICTURE_TEMPLATE = (
+    "{% for message in messages %}<|im_start|> {{ message['role'] }}\n"
+    "{% for part in message['content'] %}{% if part['type'] == 'image' %}<image> "
+    "{% else %}{{ part['text'] }}{% endif %}{% endfor %} <|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|> assistant\n{% endif %}"
+)
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|> {{ message['role'] }}\n"
     "{{ message['content'] | trim }} <|im_end|>\n{% endfor %}"
@@ -73,7 +80,7 @@ FORM_LABELS = dict(
 )
 VISION = {"vit": 12, "forms": 24, "swin": 32, "swinv2": 24, "vitdet": 24}
 VISION |= dict.fromkeys(coarse.NAMES, coarse.SIDE)
-BOTH = {"clip": 24, "siglip": 24, "blip": 24, "llava": 24}
+BOTH = {"clip": 24, "siglip": 24, "blip": 24, "llava": 24, "llava-chat": 24}
 
 
 LAYERS = {"layers": 2, "attention_heads": 3, "ffn_dim": 20}
@@ -84,7 +91,8 @@ LONG = 16_384  # how many positions the model named "long" has
 
 def tokenizer(kind: str, longest: int = 32) -> PreTrainedTokenizerFast:
     """A word-level tokenizer with the special tokens that a kind of model expects."""
-    known = CHAT_WORDS if kind == "chat" else WORDS
+    chats = {"chat": CHAT_TEMPLATE, "picture-chat": PICTURE_TEMPLATE}
+    known = CHAT_WORDS if kind in chats else WORDS
     base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(known)}, "[UNK]"))
     base.pre_tokenizer = pre_tokenizers.Whitespace()
     if kind == "encoder":
@@ -101,9 +109,9 @@ def tokenizer(kind: str, longest: int = 32) -> PreTrainedTokenizerFast:
         base.post_processor = processors.TemplateProcessing(
             single="<s> $A </s>", special_tokens=[("<s>", 4), ("</s>", 5)]
         )
-    chats = {"extra_special_tokens": list(MARKS), "chat_template": CHAT_TEMPLATE}
+    marked = {"extra_special_tokens": list(MARKS), "chat_template": chats.get(kind)}
     return PreTrainedTokenizerFast(
-        **chats if kind == "chat" else {},
+        **marked if kind in chats else {},
         tokenizer_object=base,
         pad_token="[PAD]",
         unk_token="[UNK]",
@@ -175,6 +183,16 @@ def _text_and_picture(shape: dict[str, int]) -> dict[str, Callable[[], PreTraine
     text = {**shape, "intermediate_size": 20, "vocab_size": VOCAB, "max_position_embeddings": 32}
     text |= {"pad_token_id": 0, "bos_token_id": 4, "eos_token_id": 5, "sep_token_id": 3}
     sees = {**shape, "intermediate_size": 20, "image_size": 24, "patch_size": 6}
+
+    def inside(words: list[str], piece: str) -> PreTrainedModel:
+        writes = LlamaConfig(**text | {"vocab_size": len(words)}, num_key_value_heads=3)
+        config = LlavaConfig(
+            text_config=writes,
+            vision_config=CLIPVisionConfig(**sees),
+            image_token_index=words.index(piece),
+        )
+        return LlavaForConditionalGeneration(config)
+
     return {
         "clip": lambda: CLIPModel(
             CLIPConfig(text_config=text, vision_config=sees, projection_dim=16)
@@ -183,13 +201,8 @@ def _text_and_picture(shape: dict[str, int]) -> dict[str, Callable[[], PreTraine
         "blip": lambda: BlipForConditionalGeneration(
             BlipConfig(text_config=text | {"encoder_hidden_size": 24}, vision_config=sees)
         ),
-        "llava": lambda: LlavaForConditionalGeneration(
-            LlavaConfig(
-                text_config=LlamaConfig(**text, num_key_value_heads=3),
-                vision_config=CLIPVisionConfig(**sees),
-                image_token_index=WORDS.index("[UNK]"),
-            )
-        ),
+        "llava": lambda: inside(WORDS, "[UNK]"),
+        "llava-chat": lambda: inside(CHAT_WORDS, "<image>"),
     }
 
 
@@ -340,9 +353,7 @@ def save(folder: Path, name: str) -> Path:
         if name in ("marian", "t5")
         else "transcript"
         if name in TRANSCRIBING
-        else "chat"
-        if name == "chat"
-        else "decoder"
+        else {"chat": "chat", "llava-chat": "picture-chat"}.get(name, "decoder")
     )
     tokenizer(kind, LONG if name == "long" else 32).save_pretrained(folder)
     return folder
