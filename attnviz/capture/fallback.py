@@ -86,6 +86,28 @@ class Seen:
     projections: dict[str, Projection] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     before: multihead.Softmax | None = None
+    layout: "Layout | None" = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How batch and heads lie in the axes before query and key of a softmax.
+
+    Where there are more than two such axes, a product may have them joined in that order, or with
+    the heads moved behind the others.
+    """
+
+    lead: tuple[int, ...]
+    n_heads: int | None
+
+    def by_head(self, tensor: Tensor) -> Tensor:
+        """[batch, head, row, column] of a tensor whose leading axes are these, joined or not."""
+        return as_heads(tensor.reshape(*self.lead, *tensor.shape[-2:]), self.n_heads)
+
+    def heads_last(self, tensor: Tensor) -> Tensor:
+        """The same where the heads were moved behind the other axes before these were joined."""
+        n_heads = as_heads(torch.empty(*self.lead, 1, 1, device="meta"), self.n_heads).shape[1]
+        return tensor.reshape(-1, n_heads, *tensor.shape[-2:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,35 +250,41 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         products, scaled = list(self._products), self._scaled
         self._flush()
         weights = out.detach() if dim == out.dim() - 1 else out.detach().transpose(-1, -2)
-        by_head = as_heads(weights, head_count(module))
+        layout = Layout(tuple(weights.shape[:-2]), head_count(module))
         query, key, before = None, None, None
         made = next((p for p in reversed(products) if p.out.numel() == weights.numel()), None)
         if made is not None and made.out.shape[-2:] == weights.shape[-2:]:
-            lead = by_head.shape[:2]
-            query = made.left.reshape(*lead, *made.left.shape[-2:])
-            key = made.right.transpose(-1, -2).reshape(
-                *lead, made.right.shape[-1], made.right.shape[-2]
-            )
+            order = layout.by_head if same_memory(made.out, args[0]) else layout.heads_last
+            query, key = order(made.left), order(made.right.transpose(-1, -2))
             if scaled is not None and _same(scaled[1], made.left):
                 before = multihead.Softmax(scaled[0], made.added)
-        self._open = Seen(module, StoredWeights(by_head, query, key), None, before=before)
+        found = StoredWeights(layout.by_head(weights), query, key)
+        self._open = Seen(module, found, None, before=before, layout=layout)
 
     def _see_product(self, product: _Product) -> None:
         seen = self._open
         if seen is not None and isinstance(seen.found, StoredWeights) and seen.output is None:
-            kept, left, right = seen.found.kept, product.left, product.right
-            if left.numel() == kept.numel() and _equal(left.reshape(kept.shape), kept):
-                lead = kept.shape[:2]
-                value = right.reshape(*lead, *right.shape[-2:])
-                seen.found = replace(seen.found, value=value)
-                seen.output = product.out.reshape(*lead, *product.out.shape[-2:]).transpose(1, 2)
-                return
+            kept, left, layout = seen.found.kept, product.left, seen.layout
+            assert layout is not None, "of the softmax that is open"
+            fits = left.numel() == kept.numel() and left.shape[-2:] == kept.shape[-2:]
+            for order in (layout.by_head, layout.heads_last) if fits else ():
+                if _equal(order(left), kept):
+                    seen.found = replace(seen.found, value=order(product.right))
+                    seen.output = order(product.out).transpose(1, 2)
+                    return
         self._products = [*self._products[1 - RECENT_PRODUCTS :], product]
 
 
 def _same(one: Tensor, other: Tensor) -> bool:
-    """True for two views of one place in memory."""
-    return one.data_ptr() == other.data_ptr() and one.shape == other.shape
+    """True for two views of one place in memory, laid out alike."""
+    places = [(of.data_ptr(), of.shape, of.stride()) for of in (one, other)]
+    return places[0] == places[1]
+
+
+def same_memory(one: Tensor, other: Tensor) -> bool:
+    """True for two contiguous tensors that are one place in memory, whatever their axes."""
+    both = one.is_contiguous() and other.is_contiguous() and one.numel() == other.numel()
+    return both and one.data_ptr() == other.data_ptr()
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:

@@ -230,6 +230,8 @@ FAMILIES: tuple[Family, ...] = (
     Family("xglm", "own code", stores),
     Family("mvp", "own code, cross-attention", crosses),
     Family("swinv2", "own code, windows of a picture", windows),
+    Family("hiera", "own code, heads before windows", windows),
+    Family("gemma4_audio", "own code, heads before blocks of frames", stores),
     Family("sam_vision_model", "own code, decomposed positions", biased),
     Family("canine", "own code, local attention", stores),
     Family("perceiver", "own code, cross-attention to latents", stores),
