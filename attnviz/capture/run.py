@@ -27,6 +27,7 @@ from attnviz.capture.plan import (
 from attnviz.capture.record import record, row_step
 from attnviz.capture.sounds import frame_step, frame_tokens, plan_sound
 from attnviz.capture.text_image import plan_text_image, with_written
+from attnviz.capture.unrolled import with_unrolled
 from attnviz.capture.windows import with_windows
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
@@ -82,6 +83,8 @@ def capture(
         calls, output, written = _run(lm, plan, how)
     calls = tuple(_thinned(call, store, offload) for call in calls)
     calls = with_windows(lm.model, calls, _n_input(plan), _patch_grid(lm, plan))
+    with lm.lock:
+        calls = with_unrolled(lm.model, calls, _n_input(plan))
     tokens = _all_tokens(lm, plan, calls, written)
     result = Capture(
         model=lm.key,

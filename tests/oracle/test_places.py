@@ -1,6 +1,7 @@
 """Where keys are that a model made coarser: a patch is changed, and seen in the keys that move."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -127,3 +128,82 @@ def test_cross_attention_stays_what_it_is(opened: Callable[[str], LoadedModel], 
     kinds = [call.kind for call in capture.calls if call.n_query != call.n_key]
     assert kinds and set(kinds) == {"cross"}
     assert all(call.key_places is None for call in capture.calls)
+
+
+def unrolled(lm: LoadedModel, call: AttentionCall) -> list[int]:
+    """Which place of the picture each token that enters a layer is: the model's own way there."""
+    from transformers.models.hiera.modeling_hiera import unroll
+
+    rows, columns = call.key_places.grid
+    (schedule,) = {
+        tuple(map(tuple, steps))
+        for steps, size in lm.model.hiera.encoder.schedule.values()
+        if list(size) == [rows, columns]
+    }
+    numbers = torch.arange(rows * columns).view(1, -1, 1)
+    return unroll(numbers, [rows, columns], [1, 1], [list(each) for each in schedule])[
+        0, :, 0
+    ].tolist()
+
+
+def windows_moved(before: Tensor, after: Tensor) -> list[list[int]]:
+    """(window, token) of what differs in [window, head, token, d_head]."""
+    return (before - after).abs().amax((1, 3)).gt(1e-6).nonzero().tolist()
+
+
+def test_unrolled_tokens_are_where_the_model_says(opened: Callable[[str], LoadedModel]) -> None:
+    lm = opened("hiera")
+    pixels = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(4))
+    capture = attnviz.capture(lm, inputs={"pixel_values": pixels})
+    assert max(capture.verify().values()) <= 1e-4
+    assert [call.n_batch for call in capture.calls] == [4, 4, 4, 4, 1, 1]
+    assert [call.query_places.coarse for call in capture.calls] == [False, True] * 3
+    for call in capture.calls:
+        order, plain = unrolled(lm, call), seen_inside(lm, call, pixels, None)
+        columns = call.key_places.grid[1]
+        for token in (0, len(order) // 3, len(order) - 2):
+            row, column = divmod(order[token], columns)
+            marked = seen_inside(lm, call, pixels, token)
+            ((window, key),) = windows_moved(plain.inputs.key, marked.inputs.key)
+            assert call.key_places.boxes(window)[key] == (row, column, row + 1, column + 1)
+            assert capture.key_tokens(call, window).labels[key] == f"r{row}c{column}"
+            ((window, query),) = windows_moved(plain.inputs.query, marked.inputs.query)
+            top, left, bottom, right = call.query_places.boxes(window)[query]
+            assert top <= row < bottom and left <= column < right
+
+
+def test_pixels_arrive_where_they_are_said_to(opened: Callable[[str], LoadedModel]) -> None:
+    """A patch of 4 × 4 pixels is read by its own token and by those below and to the right."""
+    lm = opened("hiera")
+    pixels = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(4))
+    before = attnviz.capture(lm, inputs={"pixel_values": pixels}).calls[0]
+    changed = pixels.clone()
+    changed[0, :, 20:24, 44:48] += 1
+    after = attnviz.capture(lm, inputs={"pixel_values": changed}).calls[0]
+    found = windows_moved(before.inputs.key, after.inputs.key)
+    boxes = {before.key_places.boxes(window)[key][:2] for window, key in found}
+    assert boxes == {(5, 11), (5, 12), (6, 11), (6, 12)}
+
+
+def test_what_cannot_be_verified_keeps_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = attnviz.load(folders.save(tmp_path / "hiera", "hiera"))
+    encoder = lm.model.hiera.encoder
+    first = encoder.stages[0].layers[0].attn.qkv
+    handle = first.register_forward_hook(lambda *given: given[2] * given[2])
+    bent = attnviz.capture(lm, image=PICTURE)
+    handle.remove()
+    assert bent.calls[0].query_places is None
+    assert bent.query_tokens(bent.calls[0]).labels[:2] == ("0", "1")
+    assert bent.calls[1].query_places is not None
+    lm, reroll = attnviz.load(tmp_path / "hiera"), type(encoder).reroll
+
+    def mixed(self: Any, tokens: Tensor, stage: int) -> Tensor:
+        return reroll(self, tokens.flip(1).roll(3, 1), stage)
+
+    monkeypatch.setattr(
+        type(encoder), "reroll", lambda self, of, stage_idx: mixed(self, of, stage_idx)
+    )
+    wrong = attnviz.capture(lm, image=PICTURE)
+    assert all(call.query_places is None for call in wrong.calls if call.n_batch > 1)

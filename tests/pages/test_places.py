@@ -57,6 +57,32 @@ def test_blocks_that_overlap_and_a_token_beside_them(visit: Visit, tiny: Tiny) -
     assert last["key_special"] == [1, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("page", ["overview", "head"])
+def test_windows_of_unrolled_tokens_are_patches(visit: Visit, tiny: Tiny, page: str) -> None:
+    app = visit(page, text="", model=tiny("hiera"), image="landscape", window="3")
+    assert not app.error
+    header, arrays = sent(app)
+    assert [shape[1:] for shape in header["shapes"]] == [
+        [64, 64],
+        [16, 64],
+        [16, 16],
+        [4, 16],
+        [16, 16],
+        [4, 16],
+    ]
+    first, pooled, *_, last = header["layers"]
+    assert first["tokens"][:3] == ["r8c8", "r8c12", "r12c8"]
+    assert first["patches"]["from"] == [8, 8]
+    assert first["patches"]["key_boxes"][1] == [0, 4, 1, 5]
+    assert pooled["tokens"][:2] == ["r4c4 block", "r4c6 block"]
+    assert pooled["patches"]["query_boxes"][1] == [0, 4, 2, 6]
+    assert pooled["patches"]["said"] == i18n.text(
+        "en", "place.query", rows=2, columns=2, count=64, patches=256
+    )
+    assert (last["patches"]["rows"], last["patches"]["from"]) == (4, [0, 0])
+    assert arrays["picture"].shape == (64, 64, 3)
+
+
 @pytest.mark.parametrize("model", ["pvt", "glpn"])
 def test_own_code_with_blocks_opens(visit: Visit, tiny: Tiny, model: str) -> None:
     app = visit("head", text="", model=tiny(model), image="landscape")
