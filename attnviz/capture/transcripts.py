@@ -52,15 +52,18 @@ def continued(
     _require_room(lm, len(tokens), n)
     model: Any = lm.model
     with lm.lock, torch.no_grad():
-        encoded = model.get_encoder()(**inputs)
+        encoded, kept, read = model.get_encoder()(**inputs), None, ids
         for _ in range(n):
-            out = model(encoder_outputs=encoded, decoder_input_ids=ids, use_cache=False)
+            given = {"encoder_outputs": encoded, "past_key_values": kept, "use_cache": True}
+            out = model(decoder_input_ids=read, **given)
             if "logits" not in out:  # no head over words: it writes nothing
                 break
             following = out["logits"][:, -1:].argmax(-1)
             if int(following) in _ends(lm):
                 break
             ids = torch.cat([ids, following], dim=1)
+            kept = out.get("past_key_values")
+            read = ids if kept is None else following
     written = ids[0].tolist()
     offsets = [*tokens.offsets, *[(0, 0)] * (len(written) - len(tokens))]
     return ids, _tokens(lm, tokens.text, written, offsets)

@@ -20,7 +20,7 @@ from attnviz.ui.components.heads import Axis
 from attnviz.ui.components.selection import Extent, parse_selection
 from attnviz.ui.groups import MAX_CELLS, Group
 
-MOST_PAIRED = 1024  # tokens of a side; more are not legible side by side
+MOST_PAIRED = 1536  # tokens of a side, half a minute of frames; more are not legible there
 
 
 def show(lang: Language, left: Captured) -> None:

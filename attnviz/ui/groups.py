@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 READING: tuple[Stack, ...] = ("encoder", "vision", "audio")  # stacks that write nothing
 MAX_CELLS = 48 * 2**20  # of all heads together: what a browser gets at once, in bytes
+MOST_POINTS = 12 * 2**20  # of all heads from afar, in bytes
+MOST_WALKED = 384 * 2**20  # weights of all heads that are walked through for that
 MOST_WHOLE = 2048  # queries or keys of a matrix that is shown whole; beyond, there are tiles
 
 
@@ -109,6 +111,12 @@ class Group:
         """Whether all heads can be shown at once."""
         return self.whole and self.n_cells <= MAX_CELLS
 
+    @property
+    def from_afar(self) -> bool:
+        """Whether all heads can be shown at once as the strongest of neighbouring weights."""
+        walked = self.n_cells <= MOST_WALKED and not self.uneven
+        return self.whole and walked and not self.all_at_once
+
     def queries(self, batch: int = 0, layer: int = 0) -> Tokens:
         """The tokens that ask; of the window where there are windows, then `batch` is 0."""
         call = self.calls[layer]
@@ -172,6 +180,7 @@ class Group:
             )
         extent = self.extent
         shape = (extent.n_layers, extent.n_heads, extent.n_query, extent.n_key)
+        self._require_cells()
         found = np.empty(shape, dtype=np.float32)
         for layer, weights in enumerate(self.each_weights()):
             found[layer] = weights
@@ -179,10 +188,15 @@ class Group:
 
     def weights(self) -> "tuple[Float32[np.ndarray, 'head query key'], ...]":
         """The weights of every head of the first text, or of the window, layer by layer."""
+        self._require_cells()
         return tuple(self.each_weights())
 
     def each_weights(self) -> "Iterator[Float32[np.ndarray, 'head query key']]":
         """The same, each layer computed when it is asked for."""
+        for layer, call in enumerate(self.calls):
+            yield call.weights(batch=self.row(layer)).cpu().numpy()
+
+    def _require_cells(self) -> None:
         if self.n_cells > MAX_CELLS:
             raise TooLarge(
                 f"all heads together have {self.n_cells} weights and the limit is {MAX_CELLS};"
@@ -192,8 +206,6 @@ class Group:
                 limit=MAX_CELLS,
                 unit="weights",
             )
-        for layer, call in enumerate(self.calls):
-            yield call.weights(batch=self.row(layer)).cpu().numpy()
 
     def seen(self, layer: int) -> Bool[np.ndarray, "query key"]:
         """What a layer's first head may attend to, on the first text or in the window."""

@@ -58,10 +58,7 @@ def heads(lang: Language, captured: Captured, group: Group) -> HeadsView:
         queries=queries,
         keys=keys,
         cross=group.cross,
-        sentences=tuple(
-            tuple(sentence(lang, role) for role in of_layer)
-            for of_layer in cache.roles(captured, group)
-        ),
+        sentences=sentences(lang, captured, group),
         weights=group.weights() if uneven else group.all_weights(),
         patches=placed.picture(captured, group),
         visible=None if uneven else group.visible(),
@@ -83,14 +80,26 @@ def layers(lang: Language, captured: Captured, group: Group) -> tuple[LayerView,
 
 def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
     """All heads of a group, with every measure that this text has."""
+    return replace(heads(lang, captured, group), measures=measures(lang, captured, group))
+
+
+def measures(lang: Language, captured: Captured, group: Group) -> tuple[HeadMeasure, ...]:
+    """What can be measured of the heads of a group on this text."""
     from attnviz.metrics.measures import UNITS
 
-    found = tuple(
+    return tuple(
         HeadMeasure(name, text(lang, f"measure.{name}"), UNITS[name], values)
         for name, values in cache.measures(captured, group).items()
         if np.isfinite(values).any()
     )
-    return replace(heads(lang, captured, group), measures=found)
+
+
+def sentences(lang: Language, captured: Captured, group: Group) -> tuple[tuple[str, ...], ...]:
+    """What each head of a group does most, in words."""
+    return tuple(
+        tuple(sentence(lang, role) for role in of_layer)
+        for of_layer in cache.roles(captured, group)
+    )
 
 
 def one_head(lang: Language, captured: Captured, group: Group) -> HeadsView:

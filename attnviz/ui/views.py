@@ -7,12 +7,13 @@ keys that name all they are made of, so a rerun with equal input builds nothing.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import streamlit as st
 
 from attnviz import edits
-from attnviz.i18n import Language
-from attnviz.ui import cache, forensics, frame, inputs, masked, routes, state
+from attnviz.i18n import Language, text
+from attnviz.ui import afar, cache, forensics, frame, inputs, masked, routes, state
 from attnviz.ui.components import grid as grids
 from attnviz.ui.components import head as one_head
 from attnviz.ui.components import masks as overlays
@@ -21,7 +22,7 @@ from attnviz.ui.components import writing
 from attnviz.ui.components.options import parse_options
 from attnviz.ui.components.selection import Extent, parse_open, parse_selection
 from attnviz.ui.controls import NAVIGATION
-from attnviz.ui.groups import MAX_CELLS, MOST_WHOLE, Group
+from attnviz.ui.groups import MOST_WALKED, MOST_WHOLE, Group
 
 
 def written(lang: Language, captured: cache.Captured, group: Group) -> None:
@@ -50,22 +51,25 @@ def _player(lang: Language, captured: cache.Captured, group: Group) -> None:
 def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
     """All heads of the first text."""
     with frame.guard(lang):
-        if not group.all_at_once:
+        if not group.all_at_once and not group.from_afar:
             frame.too_long(
                 lang,
                 "all_heads",
                 tokens=f"{group.n_longest:,}",
                 cells=f"{group.n_cells / 1e6:,.0f}",
                 longest=f"{MOST_WHOLE:,}",
-                limit=f"{MAX_CELLS / 1e6:,.0f}",
+                limit=f"{MOST_WALKED / 1e6:,.0f}",
             )
             return
-        data = cache.buffer(
-            f"{captured.key} {group.shown} grid {lang}",
-            lambda: grids.pack_grid(
-                inputs.overview(lang, captured, group), inputs.strings(lang, grids.STRING_KEYS)
-            ),
-        )
+        seen = afar.overview if group.from_afar else inputs.overview
+        waiting = st.spinner(text(lang, "wait.afar")) if group.from_afar else nullcontext()
+        with waiting:
+            data = cache.buffer(
+                f"{captured.key} {group.shown} grid {lang}",
+                lambda: grids.pack_grid(
+                    seen(lang, captured, group), inputs.strings(lang, grids.STRING_KEYS)
+                ),
+            )
         extent, key = group.extent, state.component_key("grid")
         grids.show_grid(data, extent, key, note(key, extent), opener(key, extent))
 

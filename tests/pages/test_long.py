@@ -87,7 +87,7 @@ def test_overview_says_its_limit_and_the_way_to_head(
 ) -> None:
     app = visit_long("overview", long_text(), lang=lang)
     said = i18n.text(
-        lang, "long.all_heads", tokens="3,001", cells="54", longest="2,048", limit="50"
+        lang, "long.all_heads", tokens="3,001", cells="54", longest="2,048", limit="403"
     )
     assert [each.value for each in app.info] == [said]
     assert not app.get("bidi_component") and not app.error

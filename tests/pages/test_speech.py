@@ -9,7 +9,7 @@ import attnviz
 from attnviz import i18n, sound
 from attnviz.errors import BadInput, TooLarge
 from attnviz.sound import Sound
-from attnviz.ui import state
+from attnviz.ui import afar, cache, groups, state
 from attnviz.ui.running import MOST_HEARD
 from tests.pages.conftest import Visit, parameters, sent
 
@@ -111,6 +111,27 @@ def test_the_sound_stands_under_keys_that_are_its_frames(
     expected = sound.spectrogram(sound.sample(), 8 * frames, step / 8)
     np.testing.assert_array_equal(arrays["spectrum"], expected)
     assert header["key_special"] == [int(at * step >= 1.2) for at in range(frames)]
+
+
+def test_overview_shows_many_frames_from_afar(
+    visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(groups, "MAX_CELLS", 1000)
+    monkeypatch.setattr(groups, "MOST_POINTS", 6 * 34**2)
+    monkeypatch.setattr(afar, "MOST_POINTS", 6 * 34**2)
+    monkeypatch.setattr(cache, "buffer", lambda _key, build: build())
+    app = visit("overview", model=tiny("whisper"), stack="encoder", kind="self", query="50")
+    assert not app.error and not app.info
+    header, arrays = sent(app)
+    assert header["pooled"] == {"side": 3, "n_query": 100, "n_key": 100}
+    assert header["tokens"][:2] == ["0.00 s …", "0.06 s …"] and header["n_query"] == 34
+    assert header["special"] == [int(at >= 20) for at in range(34)]  # 1.2 s are 60 frames
+    cap = attnviz.capture(attnviz.load(tiny("whisper")), sound=sound.sample(), target="the")
+    weights = np.pad(cap.all_weights(stack="encoder"), ((0, 0), (0, 0), (0, 2), (0, 2)))
+    expected = weights.reshape(2, 3, 34, 3, 34, 3).max(axis=(3, 5))
+    assert np.abs(arrays["weights"] / 255 - np.sqrt(expected)).max() <= 0.5 / 255 + 1e-6
+    monkeypatch.setattr(groups, "MOST_WALKED", 1000)
+    assert visit("overview", model=tiny("whisper"), stack="encoder", kind="self").info
 
 
 def test_a_transcript_that_is_too_long_can_be_cut(visit: Visit, tiny: Tiny) -> None:

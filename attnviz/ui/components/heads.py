@@ -8,7 +8,7 @@ The selection is no part of the buffer: it lives in the browser, and a commit mu
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
@@ -52,6 +52,15 @@ class Patches:
     columns: int
     first: int
     picture: UInt8[np.ndarray, "row column rgb"]
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Each point is the largest of `side` × `side` weights; how many queries and keys there are."""
+
+    side: int
+    n_query: int
+    n_key: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +141,7 @@ class HeadsView:
     key_words: tuple[Word, ...] = ()
     layers: tuple[LayerView, ...] = ()
     heard: Heard | None = None
+    pooled: Pooled | None = None
 
     @property
     def extent(self) -> Extent:
@@ -164,6 +174,7 @@ def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, objec
         "sentences": [list(row) for row in view.sentences],
         "patches": _patches_header(view.patches),
         "heard": heard_header(view.heard),
+        "pooled": None if view.pooled is None else asdict(view.pooled),
         "measures": [{"name": of.name, "label": of.label, "unit": of.unit} for of in view.measures],
         "words": [[word.start, word.stop, word.text] for word in view.words],
         "key_words": [[word.start, word.stop, word.text] for word in view.key_words],

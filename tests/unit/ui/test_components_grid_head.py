@@ -19,6 +19,7 @@ from attnviz.ui.components.heads import (
     HeadsView,
     Heard,
     Patches,
+    Pooled,
     pack_heads,
     strings_of,
     wide_bits,
@@ -68,6 +69,7 @@ def example() -> HeadsView:
         words=(Word("[CLS]", 0, 1, special=True), Word("</script><img src=x>%{x}", 1, 5)),
         key_words=(Word("a", 0, 1, special=True), Word("bcdefg", 1, 7)),
         heard=Heard(np.arange(42, dtype=np.uint8).reshape(3, 14), KEYS, step_s=0.02, seconds=0.1),
+        pooled=Pooled(3, 14, 20),
     )
 
 
@@ -113,6 +115,7 @@ def test_the_typedef_names_what_the_header_has() -> None:
     assert typedef is not None
     demo = json.loads((bundle.FOLDER / "grid" / "demo.json").read_text(encoding="utf-8"))
     keys = demo.keys() | demo["patches"].keys() | demo["heard"].keys()
+    keys |= demo["pooled"].keys()
     assert set(re.findall(r"(\w+):", typedef[1])) == keys - {"arrays"}
 
 

@@ -29,6 +29,7 @@ STRING_KEYS: tuple[str, ...] = (
     "grid.strongest",
     "grid.looks",
     "grid.weights_note",
+    "grid.pooled_note",
     "grid.order",
     "grid.by_layer",
     "grid.measured",

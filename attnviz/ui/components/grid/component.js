@@ -68,12 +68,22 @@ function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   const { header, arrays } = parse(data);
   Object.assign(state, { raw: data, header, headers: layerHeaders(header), weights: arrays.weights, whole: arrays.picture ? pictureSource(arrays.picture) : null, tokensOf: null, atlas: null, hover: null, extra: null, chip: null, summaries: null, sortings: sortings(header, arrays.measures) });
   flushWrite();
-  state.selection = { ...clampSelection(readSelection(), header), more: { order: readParameter("order"), cells: readParameter("cells") === "1" ? "1" : null } };
+  state.selection = { ...clampSelection(readSelection(), wholeOf(header)), more: { order: readParameter("order"), cells: readParameter("cells") === "1" ? "1" : null } };
   state.committer.start(state.selection);
   makeTokens(state);
   buildPicker(state);
-  state.preview = makePreview(header.strings, () => openHead(state, "head"), () => openHead(state, "steps"));
+  state.preview = makePreview(header.strings, () => openHead(state, "head"), () => openHead(state, "steps"), header.pooled);
   state.side.replaceChildren(state.preview.node);
+}
+
+/** The header with the number of tokens that there are, where several share a point. */
+function wholeOf(/** @type {any} */ header) {
+  return header.pooled ? { ...header, n_query: header.pooled.n_query, n_key: header.pooled.n_key } : header;
+}
+
+/** The row of the chosen query: its own, or the one that it shares with its neighbours. */
+function rowOf(/** @type {any} */ { header, selection: { query } }) {
+  return query === null ? null : Math.floor(query / (header.pooled?.side ?? 1));
 }
 
 /** Chips of the text; in cross-attention one row of them for the queries and one for the keys. */
@@ -154,15 +164,15 @@ function chooseInGrid(/** @type {any} */ state, /** @type {any} */ change) {
 function pinRow(/** @type {any} */ state, /** @type {string | undefined} */ token) {
   if (token === undefined) return;
   const { layer, head } = state.header.layers.length ? shownNow(state) : state.selection; // where layers differ, their tokens are those of the head on show
-  const off = layer === state.selection.layer && Number(token) === state.selection.query;
-  chooseInGrid(state, { layer, head, query: off ? null : Number(token), key: null });
+  const off = layer === state.selection.layer && Number(token) === rowOf(state);
+  chooseInGrid(state, { layer, head, query: off ? null : Number(token) * (state.header.pooled?.side ?? 1), key: null });
   state.picker.set(layer, head);
 }
 
 /** What was chosen elsewhere on the page, a token that was just written for instance. */
 function followGrid(/** @type {any} */ state, /** @type {any} */ selection) {
   if (!state.header) return;
-  state.selection = { ...clampSelection(selection, state.header), more: state.selection.more };
+  state.selection = { ...clampSelection(selection, wholeOf(state.header)), more: state.selection.more };
   state.extra = null;
   state.picker.set(state.selection.layer, state.selection.head);
   state.show();
@@ -219,8 +229,8 @@ function layoutGrid(/** @type {any} */ state) {
 function showHead(/** @type {any} */ state) {
   const { lut } = state, at = shownNow(state), header = state.headers[at.layer ?? 0], sorting = sortingOf(state);
   if (state.tokensOf !== header) makeTokens(state, at.layer);
-  const row = state.chip ?? (header.layers.length && at.layer !== state.selection.layer ? null : state.selection.query);
-  drawBoard(state.canvas, { ...state, geom: state.thumbs, at, query: header.layers.length ? row : state.selection.query, sorting });
+  const row = state.chip ?? (header.layers.length && at.layer !== state.selection.layer ? null : rowOf(state));
+  drawBoard(state.canvas, { ...state, geom: state.thumbs, at, query: header.layers.length ? row : rowOf(state), sorting });
   const shown = at.extra === undefined ? headShown(state, at, sorting) : summaryShown(state, at.extra);
   showTokens({ ...state, header }, shown, row);
   drawPreview(state.preview, { ...state, at, ...shown, chip: row, levels: levelTable(shown.dtype, SCALE), scale: SCALE, lut, header, width: state.previewWidth });

@@ -16,14 +16,15 @@ const TALLEST = 400;
  * @param {Record<string, string>} strings
  * @param {() => void} openHead
  * @param {() => void} openSteps
+ * @param {{side: number} | null} pooled
  */
-export function makePreview(strings, openHead, openSteps) {
+export function makePreview(strings, openHead, openSteps, pooled) {
   const title = el("h2", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
   const canvas = el("canvas", { role: "img" }), bar = el("canvas", { role: "img", "aria-label": fill(strings.colour_bar, { scale: strings.scale_sqrt }) });
   const openers = [button({ label: strings.open_head, kind: "primary", onClick: openHead }), button({ label: strings.open_steps, onClick: openSteps })];
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const placed = makePlaced();
-  const node = el("div", { style: { display: "contents" } }, el("div", {}, title, sentence), canvas, el("div", {}, bar, el("p", { class: "av-note" }, strings.weights_note)), el("div", { class: "av-row" }, ...openers), placed.node, spoken);
+  const node = el("div", { style: { display: "contents" } }, el("div", {}, title, sentence), canvas, el("div", {}, bar, el("p", { class: "av-note" }, strings.weights_note), pooled ? el("p", { class: "av-note" }, fill(strings.pooled_note, { side: pooled.side })) : null), el("div", { class: "av-row" }, ...openers), placed.node, spoken);
   return { node, placed, title, sentence, canvas, bar, openers, spoken };
 }
 

@@ -8,15 +8,13 @@ import { drawSpectrum, hitSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js"
 import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 
 const MAX_SIDE = 620;
-const WIDE_ROW = 16, WIDE_HEIGHT = 420; // rows of a matrix that is far wider than high
 const TALLEST = 960;
 
 /** Layout for the tokens shown; depends on width, tokens and theme only. */
 export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
   const { labels, keyLabels, data, theme, strings, sums } = view, more = sums ? SUMS_ROOM : 0, width = Math.min(view.width, MAX_SIDE + more) - more, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const pick = (/** @type {readonly number[]} */ shown, /** @type {string[]} */ names) => shown.map((i) => names[i]);
-  const [rows, cols] = [data.rows.length, data.cols.length], leastRow = cols > 2 * rows ? Math.min(WIDE_ROW, WIDE_HEIGHT / rows) : 0;
-  const layout = layoutAxes(probe, { rowLabels: pick(data.rows, labels), colLabels: pick(data.cols, keyLabels), width, theme, maxCell: 56, leastRow, tallest: TALLEST, ...titles(strings) });
+  const layout = layoutAxes(probe, { rowLabels: pick(data.rows, labels), colLabels: pick(data.cols, keyLabels), width, theme, maxCell: 56, tallest: TALLEST, ...titles(strings) });
   return { ...layout, width: Math.max(layout.width, layout.geom.x + layout.geom.w + more), height: layout.height + more + (view.heard ? SPECTRUM_ROOM : 0) };
 }
 

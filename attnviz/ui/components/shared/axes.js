@@ -14,8 +14,7 @@ import { withAlpha } from "./theme.js";
 /**
  * @typedef {{rowLabels: readonly string[], colLabels: readonly string[], width: number, theme: Theme, height?: number,
  *   font?: number, maxCell?: number, maxLabel?: number, rowTitle?: string, colTitle?: string, square?: boolean,
- *   leastRow?: number, tallest?: number}} LayoutOptions leastRow: how low a row may be, where cells would be lower; tallest: how
- *   high a matrix may be that has far more rows than columns
+ *   tallest?: number}} LayoutOptions tallest: how high a matrix may be that has far more rows than columns
  */
 
 /** Bits of a mark: a special token is muted, one that the model wrote is set in italics. */
@@ -23,6 +22,7 @@ export const SPECIAL = 1;
 export const WRITTEN = 2;
 const GAP = 6;
 const TITLE = 20;
+const WIDE_ROW = 16, WIDE_HEIGHT = 420;
 
 const RIGHT_TO_LEFT = /[\u200f\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802-\ud803\ud83a-\ud83b]/;
 
@@ -79,9 +79,14 @@ export function layoutAxes(ctx, opts) {
   const tall = opts.height ? snap(Math.min(maxCell, (opts.height - top - 2) / rows)) : cw;
   if (square && opts.height) cw = Math.min(cw, tall);
   const flatter = rows > 2 * cols && cw * rows > tallest ? snap(tallest / rows) : cw;  // far more queries than keys
-  const ch = square ? Math.max(flatter, snap(opts.leastRow ?? 0)) : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
+  const low = snap(lowestRow(rows, cols)), ch = square ? Math.max(flatter, opts.height ? Math.min(tall, low) : low) : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
   const titled = (/** @type {string | undefined} */ title, /** @type {number} */ size) => Math.max(size, title ? Math.ceil(ctx.measureText(title).width) : 0);
   return { geom, angle, font, left, top, rowRoom, colRoom, width: left + titled(opts.colTitle, geom.w + right), height: top + titled(opts.rowTitle, geom.h + 2) };
+}
+
+/** How low a row may be in a matrix that is far wider than high, whose cells would be too low to be read. */
+function lowestRow(/** @type {number} */ rows, /** @type {number} */ cols) {
+  return cols > 2 * rows ? Math.min(WIDE_ROW, WIDE_HEIGHT / rows) : 0;
 }
 
 function widest(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {readonly string[]} */ labels, /** @type {number} */ most) {

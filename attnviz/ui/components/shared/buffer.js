@@ -16,7 +16,7 @@
  *   n_heads: number, n_query: number, n_key: number, sentences: string[][],
  *   patches: {rows: number, columns: number, first: number} | null, measures: HeadMeasure[],
  *   words: [number, number, string][], key_words: [number, number, string][],
- *   heard: {frames: number, step_s: number, seconds: number} | null,
+ *   pooled: {side: number, n_query: number, n_key: number} | null, heard: {frames: number, step_s: number, seconds: number} | null,
  *   shapes: [number, number, number][] | null, layers: LayerHeader[]}} HeadsHeader */
 /** What a layer has of its own, where layers differ in heads (then `n_heads` is the largest number) or in tokens. Patches of
  * a window are `from` its first patch on in the layer's `grid`.

@@ -1,0 +1,64 @@
+"""Overview of what is too long to be shown cell by cell: every head from afar.
+
+In: a `Group` whose heads together have more weights than a browser gets at once. Out: a `HeadsView`
+in which each point is the largest of some neighbouring weights, so that no peak is lost; what the
+heads do, and what they measure, is found from all weights, layer by layer.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+from jaxtyping import Float32
+
+from attnviz.i18n import Language
+from attnviz.ui import inputs, sources
+from attnviz.ui.cache import Captured
+from attnviz.ui.components.heads import Axis, HeadsView, Pooled
+from attnviz.ui.groups import MOST_POINTS, Group
+
+MORE = " …"  # after the first token of several
+
+
+def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
+    """All heads of a group from afar, with every measure that this text has."""
+    side, extent = side_of(group), group.extent
+    queries, keys = (_thinned(axis, side) for axis in inputs.token_axes(group))
+    return HeadsView(
+        model=sources.label(lang, captured.name),
+        queries=queries,
+        keys=keys,
+        cross=group.cross,
+        sentences=inputs.sentences(lang, captured, group),
+        weights=np.stack(list(_pooled(group, side))),
+        measures=inputs.measures(lang, captured, group),
+        pooled=Pooled(side, extent.n_query, extent.n_key),
+    )
+
+
+def side_of(group: Group) -> int:
+    """The smallest side of squares that leaves few enough points."""
+    heads, extent = sum(call.n_heads for call in group.calls), group.extent
+    fitting = (
+        side
+        for side in count(2)
+        if heads * -(-extent.n_query // side) * -(-extent.n_key // side) <= MOST_POINTS
+    )
+    return next(fitting)
+
+
+def _pooled(group: Group, side: int) -> Iterator[Float32[np.ndarray, "head query key"]]:
+    for weights in group.each_weights():
+        n_query, n_key = weights.shape[1:]
+        rows = np.maximum.reduceat(weights, np.arange(0, n_query, side), axis=1)
+        yield np.maximum.reduceat(rows, np.arange(0, n_key, side), axis=2)
+
+
+def _thinned(axis: Axis, side: int) -> Axis:
+    """The first of each `side` tokens; special where all of them are, written where one is."""
+    starts = np.arange(0, len(axis.labels), side)
+    return Axis(
+        tuple(axis.labels[start] + MORE for start in starts),
+        np.logical_and.reduceat(axis.special, starts),
+        np.logical_or.reduceat(axis.written, starts),
+    )
