@@ -23,7 +23,7 @@ MORE = " …"  # after the first token of several
 def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
     """All heads of a group from afar, with every measure that this text has."""
     side, extent = side_of(group), group.extent
-    queries, keys = (_thinned(axis, side) for axis in inputs.token_axes(group))
+    queries, keys = (_thinned(axis, side) for axis in inputs.token_axes(lang, group))
     return HeadsView(
         model=sources.label(lang, captured.name),
         queries=queries,
