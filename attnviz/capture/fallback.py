@@ -268,9 +268,11 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             assert layout is not None, "of the softmax that is open"
             fits = left.numel() == kept.numel() and left.shape[-2:] == kept.shape[-2:]
             for order in (layout.by_head, layout.heads_last) if fits else ():
-                if _equal(order(left), kept):
-                    seen.found = replace(seen.found, value=order(product.right))
-                    seen.output = order(product.out).transpose(1, 2)
+                used = order(left)
+                if _equal(used, kept) or _emptied(used, kept):
+                    seen.found = replace(seen.found, kept=used, value=order(product.right))
+                    # a copy: what the model adds in place is no part of weights·V
+                    seen.output = order(product.out).transpose(1, 2).clone()
                     return
         self._products = [*self._products[1 - RECENT_PRODUCTS :], product]
 
@@ -279,6 +281,11 @@ def _same(one: Tensor, other: Tensor) -> bool:
     """True for two views of one place in memory, laid out alike."""
     places = [(of.data_ptr(), of.shape, of.stride()) for of in (one, other)]
     return places[0] == places[1]
+
+
+def _emptied(used: Tensor, kept: Tensor) -> bool:
+    """True where a softmax was used with some of its weights set to 0, as a late mask does."""
+    return bool(((used == kept) | (used == 0)).all()) and bool(used.any())
 
 
 def same_memory(one: Tensor, other: Tensor) -> bool:

@@ -231,6 +231,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("mvp", "own code, cross-attention", crosses),
     Family("swinv2", "own code, windows of a picture", windows),
     Family("hiera", "own code, heads before windows", windows),
+    Family("cpmant", "own code, mask behind the softmax", stores),
     Family("gemma4_audio", "own code, heads before blocks of frames", stores),
     Family("sam_vision_model", "own code, decomposed positions", biased),
     Family("canine", "own code, local attention", stores),

@@ -119,16 +119,18 @@ class Comparison:
                 yield number, found
 
     def columns(self, seen: Seen) -> bool:
-        """True where the first or the last key columns of a recorded call are what was seen."""
-        n_key = seen.weights.shape[-1]
+        """True where the first or the last key columns of a recorded call are what was seen, or
+        its last rows and columns: what is left where a model cuts off its own prompt."""
+        n_query, n_key = seen.weights.shape[-2:]
         for number, call in enumerate(self.calls):
             ours = self.of(number)
             if ours.shape[-1] <= n_key:
                 continue
-            for part in (ours[..., :n_key], ours[..., -n_key:]):
+            last = ours[..., -n_key:]
+            for part in (ours[..., :n_key], last, last[..., -n_query:, :]):
                 found = difference(part, seen)
                 if found is not None and found <= TOLERANCE:
-                    self.notes.append(f"{seen.module} is a part of the columns of {call.module}")
+                    self.notes.append(f"{seen.module} is a part of {call.module}")
                     return True
         return False
 
