@@ -11,15 +11,15 @@ from attnviz.models.template import as_messages
 MOST_TRIES = 4  # the token at the cut may fall apart, which takes another cut
 
 
-def messages(lm: LoadedModel, texts: list[str], *, cut: bool, pictured: bool) -> list[str]:
-    """Each text as a message, shortened to what the model can read where `cut` asks for it."""
+def messages(lm: LoadedModel, texts: list[str], room: int | None, *, pictured: bool) -> list[str]:
+    """Each text as a message, with its picture; shortened to `room` tokens where that is given."""
     wrapped = as_messages(lm, texts, pictured=pictured)
-    if not cut:
+    if room is None:
         return wrapped
-    return [_shortened(lm, of, text.strip()) for of, text in zip(wrapped, texts, strict=True)]
+    return [_shortened(lm, of, text.strip(), room) for of, text in zip(wrapped, texts, strict=True)]
 
 
-def _shortened(lm: LoadedModel, wrapped: str, message: str) -> str:
+def _shortened(lm: LoadedModel, wrapped: str, message: str, room: int) -> str:
     """`wrapped` with less of the message, if that makes it fit; as it is where it does not."""
     start, tokenizer = wrapped.rfind(message), lm.text_tokenizer()
     if start < 0 or not tokenizer.is_fast:
@@ -29,7 +29,7 @@ def _shortened(lm: LoadedModel, wrapped: str, message: str) -> str:
         spans = tokenizer(
             shorter, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )["offset_mapping"]
-        over = len(spans) - lm.max_tokens
+        over = len(spans) - room
         if over <= 0:
             return shorter
         inside = [begin for begin, end in spans if start <= begin < end <= stop]

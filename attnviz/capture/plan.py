@@ -48,23 +48,24 @@ def plan_text(
     generates: bool,
     cut: bool,
     chat: bool = False,
-    pictured: bool = False,
+    n_piece: int | None = None,
 ) -> Plan:
     """The plan for one text, or several as one padded batch; with a target for the decoder.
 
-    With `chat` each text is a message inside the model's own template; a `pictured` one has a
-    picture before its text.
+    With `chat` each text is a message inside the model's own template. `n_piece` is given where a
+    picture goes with the text: the tokens that it will have there, for which `cut` leaves room.
     """
+    room = lm.max_tokens - (n_piece or 0)
     texts = as_texts(text, "text")
     if chat:
-        texts = messages(lm, texts, cut=cut, pictured=pictured)
+        texts = messages(lm, texts, room if cut else None, pictured=n_piece is not None)
     pairs = _matching(text_pair, "text_pair", texts)
     targets = _matching(target, "target", texts)
     two_stacks = lm.kind == "encoder-decoder"
     _require_target_fits(lm, two_stacks, targets is not None, generates)
     # a decoder continues at its right end, so padding goes to the left there
     side = "left" if generates and lm.kind == "decoder" else "right"
-    encoded = _encode(lm, texts, pairs, cut=cut and not chat, side=side, added=not chat)
+    encoded = _encode(lm, texts, pairs, room if cut and not chat else None, side, added=not chat)
     names = set(lm.text_tokenizer().model_input_names)
     inputs = {name: encoded[name].to(lm.key.device) for name in names & set(encoded)}
     rows = text_tokens(lm, encoded, texts, pairs, lm.special_ids if chat else frozenset())
@@ -165,11 +166,12 @@ def _encode(
     lm: LoadedModel,
     texts: list[str],
     pairs: list[str] | None,
-    *,
-    cut: bool,
+    room: int | None,
     side: str,
+    *,
     added: bool,
 ) -> BatchEncoding:
+    """The ids of a batch, each row cut to `room` tokens where that is given."""
     tokenizer = lm.text_tokenizer()
     if tokenizer.pad_token is None and len(texts) > 1:
         tokenizer.pad_token = tokenizer.eos_token
@@ -179,8 +181,8 @@ def _encode(
         add_special_tokens=added,
         padding=len(texts) > 1,
         padding_side=side,
-        truncation=cut,
-        max_length=lm.max_tokens if cut else None,
+        truncation=room is not None,
+        max_length=None if room is None else max(1, room),
         return_tensors="pt",
         verbose=False,
     )

@@ -52,7 +52,9 @@ def plan_text_image(
             name=lm.name,
         )
     pixels = images.pixel_inputs(lm, image)
-    plan = plan_text(lm, text, None, None, generates=False, cut=cut, chat=chat, pictured=True)
+    token = architecture.picture_token(lm.model)
+    count = 0 if token is None else _n_pieces(lm, pixels)
+    plan = plan_text(lm, text, None, None, generates=False, cut=cut, chat=chat, n_piece=count)
     (rows,) = plan.tokens.values()
     if len(rows) != 1 or len(pixels.get("pixel_values", [])) < 1:
         raise BadInput(
@@ -60,10 +62,9 @@ def plan_text_image(
             code="one_text_one_picture",
             found=len(rows),
         )
-    token = architecture.picture_token(lm.model)
     inputs = plan.inputs
     if token is not None:
-        inputs, row = _with_pieces(lm, inputs, rows[0], pixels, token)
+        inputs, row = _with_pieces(lm, rows[0], count, token)
         rows = (row,)
     known = inspect.signature(type(lm.model).forward).parameters
     kept = {name: of for name, of in (inputs | pixels).items() if name in known}
@@ -71,14 +72,13 @@ def plan_text_image(
 
 
 def _with_pieces(
-    lm: LoadedModel, inputs: dict[str, Tensor], row: Tokens, pixels: dict[str, Tensor], token: int
+    lm: LoadedModel, row: Tokens, count: int, token: int
 ) -> tuple[dict[str, Tensor], Tokens]:
     """The text's inputs and tokens with the pieces of the picture in them."""
     ids = row.ids.tolist()
     named = ids.count(token)
     if named > 1:
         raise _named_twice(row.pieces[ids.index(token)], named)
-    count = _n_pieces(lm, pixels)
     leading = next((at for at, special in enumerate(row.special) if not special), len(ids))
     start = ids.index(token) if named else leading
     stop = start + named

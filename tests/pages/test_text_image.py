@@ -87,12 +87,21 @@ def test_a_text_and_a_picture_are_asked_for(visit: Visit, tiny: Tiny, lang: i18n
     assert app.subheader[0].value == i18n.text(lang, "empty.title")
 
 
-def test_a_text_that_is_too_long_is_cut(visit: Visit, tiny: Tiny) -> None:
-    app = visit("overview", text="the cat " * 40, model=tiny("clip"))
-    said = i18n.text("en", "error.too_many_tokens", found=80, limit=32)
+@pytest.mark.parametrize(
+    ("model", "found"),
+    # 80 words, and in a template six tokens around them
+    [("clip", 80), ("llava", 80), ("llava-chat", 86)],
+)
+def test_a_text_that_is_too_long_is_cut(visit: Visit, tiny: Tiny, model: str, found: int) -> None:
+    chat = "1" if model == "llava-chat" else "0"
+    app = visit("overview", text="the cat " * 40, model=tiny(model), chat=chat, stack="text")
+    said = i18n.text("en", "error.too_many_tokens", found=found, limit=32)
     assert [each.value for each in app.error] == [said]
     app.button(KEY("way_out.too_many_tokens")).click().run()
     assert not app.error
+    # the picture named by a template takes the place of its name
+    assert len(sent(app)[0]["tokens"]) == (31 if model == "llava-chat" else 32)
+    assert [each.value for each in app.info] == [i18n.text("en", "cut.notice", limit=32)]
 
 
 @pytest.mark.parametrize("page", ["compare", "output"])
