@@ -6,6 +6,7 @@ that would turn the direction of the text around them, are spelled out as ⟨U+2
 """
 
 import unicodedata
+from functools import cache
 
 CONTINUATION = "##"
 VISIBLE = {"\n": "↵", "\t": "⇥", " ": "␣"}
@@ -34,6 +35,31 @@ def _visible(char: str) -> str:
 def without_surrogates(text: str) -> str:
     """`text` with each lone surrogate, which no encoding can carry, replaced by U+FFFD."""
     return "".join("\ufffd" if 0xD800 <= ord(char) <= 0xDFFF else char for char in text)
+
+
+def from_bytes(piece: str) -> str:
+    """The text of a piece in GPT-2's alphabet of bytes; "" where it has no whole characters.
+
+    >>> from_bytes("æĹ¥æľ¬")
+    '日本'
+    """
+    if piece.isascii():
+        return ""
+    known = _bytes_by_letter()
+    try:
+        found = bytes(known[letter] for letter in piece).decode("utf-8")
+    except (KeyError, UnicodeDecodeError):
+        return ""
+    return "" if found.isascii() else found
+
+
+@cache
+def _bytes_by_letter() -> dict[str, int]:
+    """Which byte each letter of the alphabet is: printable ones are themselves, then the rest."""
+    themselves = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in themselves]
+    letters = {chr(byte): byte for byte in themselves}
+    return letters | {chr(256 + place): byte for place, byte in enumerate(others)}
 
 
 def label(piece: str, surface: str, unknown: bool) -> str:

@@ -14,7 +14,7 @@ from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from attnviz.errors import BadInput
 from attnviz.models.built import Example
-from attnviz.models.labels import label
+from attnviz.models.labels import from_bytes, label
 from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 
 # a text that is longer than this is refused even by models without a limit of their own
@@ -140,6 +140,8 @@ def _word(surface: str, piece: str) -> str:
 
 
 def _surface(piece: str) -> str:
-    """The characters of a piece that begins a word, where its text is not at hand; else nothing."""
+    """What a piece that begins a word, or stands for bytes, says without its text; else nothing."""
     word = piece[1:]
-    return word if piece[:1] in WORD_STARTS and word.isascii() else ""
+    if piece[:1] in WORD_STARTS and word.isascii():
+        return word
+    return from_bytes(piece).removeprefix(" ")

@@ -12,6 +12,7 @@ from attnviz.sound import Sound
 from attnviz.ui import afar, cache, groups, state
 from attnviz.ui.running import MOST_HEARD
 from tests.pages.conftest import Visit, parameters, sent
+from tests.support import folders
 
 KEY = state.widget_key
 Tiny = Callable[[str], str]
@@ -132,6 +133,23 @@ def test_overview_shows_many_frames_from_afar(
     assert np.abs(arrays["weights"] / 255 - np.sqrt(expected)).max() <= 0.5 / 255 + 1e-6
     monkeypatch.setattr(groups, "MOST_WALKED", 1000)
     assert visit("overview", model=tiny("whisper"), stack="encoder", kind="self").info
+
+
+@pytest.mark.parametrize("target", ["", "the cat sat"])
+def test_output_shows_what_is_likely_next(visit: Visit, tiny: Tiny, target: str) -> None:
+    app = visit("output", model=tiny("whisper"), target=target)
+    assert not app.error and not app.info
+    header, arrays = sent(app)
+    cap = attnviz.capture(
+        attnviz.load(tiny("whisper")),
+        sound=sound.sample(),
+        target=target or None,
+        generate=0 if target else MOST_HEARD,
+    )
+    assert tuple(header["tokens"]) == cap.tokens_of(stack="decoder").labels
+    likeliest = [header["draws"]["vocabulary"][row[0]] for row in arrays["ids"]]
+    words = [folders.WORDS[at] for at in cap.logits[0].argmax(-1)]
+    assert likeliest == words
 
 
 def test_a_transcript_that_is_too_long_can_be_cut(visit: Visit, tiny: Tiny) -> None:

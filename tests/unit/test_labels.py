@@ -1,8 +1,9 @@
 """Token labels show the user's own characters, and never one that hides or misleads."""
 
 import pytest
+from tokenizers import pre_tokenizers
 
-from attnviz.models.labels import label, visible, without_surrogates
+from attnviz.models.labels import from_bytes, label, visible, without_surrogates
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,17 @@ def test_label_prefers_the_surface_and_marks_what_the_model_did_not_know() -> No
     assert label("##ing", "ING", unknown=False) == "##ING"
     assert label("[UNK]", "🙂", unknown=True) == "[UNK: 🙂]"
     assert label("[SEP]", "", unknown=False) == "[SEP]"
+
+
+@pytest.mark.parametrize("word", ["日本", "café", "한국어", "🙂", "é", " naïve"])
+def test_bytes_say_their_text(word: str) -> None:
+    letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    ((piece, _),) = letters.pre_tokenize_str(word)
+    assert from_bytes(piece) == word
+    if word in ("日本", "🙂", "한국어"):
+        assert from_bytes(piece[:-1]) == ""  # half a character
+
+
+@pytest.mark.parametrize("piece", ["the", "Ġthe", "été", "über", "日本", "▁é", "", "##ß"])
+def test_what_are_no_bytes_stay_as_they_are(piece: str) -> None:
+    assert from_bytes(piece) == ""

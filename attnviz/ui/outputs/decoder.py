@@ -33,12 +33,12 @@ def fits(captured: Captured) -> bool:
         return False
     if kind == "encoder-decoder":
         return captured.asked > 0
-    return writes(captured.model.card)
+    return writes(captured.model.card) or captured.model.card.transcribes
 
 
 def show(lang: Language, captured: Captured) -> None:
     """Draw it."""
-    if captured.asked == 0:
+    if captured.asked == 0 and not captured.model.card.transcribes:  # which writes unasked
         _write_button(lang, captured)
     _writing(lang, captured, _group(captured))
 

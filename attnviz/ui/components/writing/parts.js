@@ -17,7 +17,7 @@ export function buildWriting(header, act) {
   const { strings, draws, sentences } = header, parts = /** @type {Record<string, any>} */ ({
     title: el("h3", { class: "av-title" }), sentence: el("p", { class: "av-sentence" }), strongest: el("div", { class: "av-strongest" }),
     drawTitle: el("h3", { class: "av-heading" }), drawn: el("p", { class: "av-number av-drawn" }), bars: el("div", { class: "av-draw-bars" }),
-    keys: el("div", { class: "av-chips", role: "group", "aria-label": strings.key_axis }),
+    keys: el("div", { class: "av-chips av-keys-read", role: "group", tabIndex: 0, "aria-label": strings.key_axis }),
     spoken: el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" }),
   });
   parts.text = el("div", { class: "av-chips av-text", role: "group", tabIndex: 0, "aria-label": act.player ? strings.text_written : strings.text_given });
