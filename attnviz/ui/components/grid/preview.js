@@ -11,6 +11,7 @@ import { rowWeights } from "../shared/numbers.js";
 import { drawPlaced, makePlaced } from "../shared/placed.js";
 
 const TALLEST = 400;
+const PICTURE_SIDE = 160;
 
 /**
  * @param {Record<string, string>} strings
@@ -39,7 +40,7 @@ export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
   drawHead(panel.canvas, view);
   const { n_query: nQuery, n_key: nKey } = header, data = { values: view.values, dtype: view.dtype, nQuery, nKey, rows: [], cols: [] };
   drawPlaced(panel.placed, { whole: view.whole, patches: header.patches, labels: header.tokens, query: view.chip, key: null, rowOf: (query) => rowWeights(data, query),
-    scale: view.scale, lut, theme, width, texts: { picture: strings.picture, idle: strings.picture_idle } });
+    scale: view.scale, lut, theme, width: Math.min(width, PICTURE_SIDE), texts: { picture: strings.picture, idle: strings.picture_idle } });
   drawColourBar(panel.bar, { lut, theme, scale: view.scale, width: Math.min(260, width) });
 }
 
