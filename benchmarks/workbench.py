@@ -4,7 +4,8 @@ One table for everything a visitor waits for on a model of 12 × 12 heads: bytes
 a new text, order of the heads, head switch, hover, cell selection, an edited number, masks that are
 switched and dragged, the memory of the page. `--part long` adds one head of 16,384 tokens, as
 `benchmarks.tiles` measures it, `--part others` what BertViz and CircuitsVis take for the same heads
-where they are installed. Results are checked against the library while they are timed.
+where they are installed, `--part sound` half a minute as Whisper-tiny hears it. Results are checked
+against the library while they are timed.
 
 Ends with code 1 when a result is wrong; a slow one is only marked.
 """
@@ -20,7 +21,7 @@ import torch
 
 import attnviz
 from attnviz.ui.sources import VARIABLE
-from benchmarks import library, others, tiles, workbench_page
+from benchmarks import library, others, sound, tiles, workbench_page
 from benchmarks.measure import WRONG, Result, as_json, table
 from benchmarks.workbench_models import N_TOKENS, save_deep, words_of
 
@@ -88,6 +89,7 @@ PARTS: dict[str, Callable[[int], list[Result]]] = {
     "payload": payloads,
     "page": workbench_page.measure,
     "long": long_text,
+    "sound": sound.measure,
     "others": others.measure,
 }
 

@@ -30,7 +30,7 @@ def overview(lang: Language, captured: Captured, group: Group) -> HeadsView:
         keys=keys,
         cross=group.cross,
         sentences=inputs.sentences(lang, captured, group),
-        weights=np.stack(list(_pooled(group, side))),
+        weights=np.stack(list(pooled(group, side))),
         measures=inputs.measures(lang, captured, group),
         pooled=Pooled(side, extent.n_query, extent.n_key),
     )
@@ -47,11 +47,22 @@ def side_of(group: Group) -> int:
     return next(fitting)
 
 
-def _pooled(group: Group, side: int) -> Iterator[Float32[np.ndarray, "head query key"]]:
+def pooled(group: Group, side: int) -> Iterator[Float32[np.ndarray, "head query key"]]:
+    """The largest weight of each square, layer by layer."""
     for weights in group.each_weights():
-        n_query, n_key = weights.shape[1:]
-        rows = np.maximum.reduceat(weights, np.arange(0, n_query, side), axis=1)
-        yield np.maximum.reduceat(rows, np.arange(0, n_key, side), axis=2)
+        yield _strongest(_strongest(weights, side, 1), side, 2)
+
+
+def _strongest(
+    weights: Float32[np.ndarray, "_ _ _"], side: int, axis: int
+) -> Float32[np.ndarray, "_ _ _"]:
+    """The largest of each `side` weights along an axis; the last of them may be fewer."""
+    along = np.moveaxis(weights, axis, 0)
+    found = along[::side].copy()
+    for start in range(1, side):
+        part = along[start::side]
+        np.maximum(found[: len(part)], part, out=found[: len(part)])
+    return np.moveaxis(found, 0, axis)
 
 
 def _thinned(axis: Axis, side: int) -> Axis:

@@ -1,0 +1,89 @@
+"""Half a minute as Whisper-tiny hears it: 1,500 frames, 4 layers of 6 heads in the encoder.
+
+In: nothing; the model has that shape and random weights. Out: rows in CPU time of one thread: a
+capture on a typed transcript, and all heads of the encoder from afar with their measures, as
+Overview shows them. Derived numbers are held against the model's, maxima against torch's pooling.
+"""
+
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from torch.nn.functional import max_pool2d
+from transformers import WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
+
+import attnviz
+from attnviz import sound
+from attnviz.call import Capture
+from attnviz.models.loaded import LoadedModel
+from attnviz.ui import afar, measuring
+from attnviz.ui.groups import Group, groups
+from benchmarks.measure import Result, timed
+from tests.support.folders import VOCAB, tokenizer
+
+LAYERS, HEADS, WIDTH, LONGEST = 4, 6, 384, 448
+CAPTURE_MS, AFAR_MS = 1500, 2000
+SPOKEN = "the cat sat on a mat"
+
+
+def measure(rounds: int) -> list[Result]:
+    """Both rows; one thread, as the app computes."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            model = attnviz.load(str(_saved(Path(folder))))
+        capture = attnviz.capture(model, sound=sound.sample(), target=SPOKEN)
+        return [_capture(model, capture, rounds), _afar(groups(capture)[0], rounds)]
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _capture(model: LoadedModel, capture: Capture, rounds: int) -> Result:
+    def run() -> None:
+        attnviz.capture(model, sound=sound.sample(), target=SPOKEN)
+
+    errors = capture.verify()
+    tolerance = errors.pop("tolerance")
+    worst = max(errors.values())
+    wrong = None if worst <= tolerance else f"numbers are off by {worst:.1e}"
+    samples = tuple(timed(run, time.process_time) for _ in range(rounds))
+    return Result("capture of 30 s, CPU", samples, "ms", CAPTURE_MS, wrong)
+
+
+def _afar(group: Group, rounds: int) -> Result:
+    side = afar.side_of(group)
+
+    def run() -> None:
+        list(afar.pooled(group, side))
+        measuring.measure(group)
+
+    ours = next(iter(afar.pooled(group, side)))
+    theirs = max_pool2d(torch.from_numpy(next(group.each_weights())), side, ceil_mode=True)
+    wrong = None if (theirs.numpy() == ours).all() else "maxima are not those of torch"
+    samples = tuple(timed(run, time.process_time) for _ in range(rounds))
+    name = f"{LAYERS * HEADS} heads of {group.n_longest:,} frames from afar, CPU"
+    return Result(name, samples, "ms", AFAR_MS, wrong)
+
+
+def _saved(folder: Path) -> Path:
+    torch.manual_seed(3)
+    sides = {f"{of}_{part}": n for of in ("encoder", "decoder") for part, n in _SHAPE.items()}
+    config = WhisperConfig(
+        **sides,
+        vocab_size=VOCAB,
+        d_model=WIDTH,
+        max_target_positions=LONGEST,
+        decoder_start_token_id=4,
+        pad_token_id=0,
+        bos_token_id=4,
+        eos_token_id=5,
+    )
+    WhisperForConditionalGeneration(config).save_pretrained(folder)
+    WhisperFeatureExtractor(80).save_pretrained(folder)
+    tokenizer("transcript", LONGEST).save_pretrained(folder)
+    return folder
+
+
+_SHAPE = {"layers": LAYERS, "attention_heads": HEADS, "ffn_dim": 4 * WIDTH}
