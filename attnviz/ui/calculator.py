@@ -16,7 +16,7 @@ from attnviz.i18n import Language, text
 from attnviz.lab import sheet as sheets
 from attnviz.lab.code import numpy_code, torch_code
 from attnviz.lab.sheet import FROM_X, GIVEN, Matrix, MatrixName, Sheet
-from attnviz.ui import cache, frame, inputs, state
+from attnviz.ui import cache, inputs, saying, state
 from attnviz.ui.components import steps as strip
 from attnviz.ui.components.selection import Extent, parse_selection
 from attnviz.ui.controls import NAVIGATION
@@ -41,7 +41,7 @@ def show(lang: Language) -> None:
     _boxes(lang, made)
     problem: BadInput | None = state.kept(PROBLEM)
     if problem is not None:
-        frame.say(lang, problem)
+        saying.say(lang, problem)
         st.caption(text(lang, "lab.still"))
     _steps(lang, made)
     _code(lang, made)
@@ -175,7 +175,7 @@ def _switched(made: Sheet) -> Sheet:
 
 @st.fragment(key="lab")
 def _steps(lang: Language, made: Sheet) -> None:
-    with frame.guard(lang):
+    with saying.guard(lang):
         data = cache.buffer(
             f"lab {lang} {sheets.write(made)}",
             lambda: strip.pack_steps(inputs.sheet_steps(lang, made)),

@@ -13,8 +13,9 @@ from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
 from attnviz.ui import beside, cache, controls, examples, pictures, state
 from attnviz.ui.beside import SAME, Side
-from attnviz.ui.frame import PICTURED, TEXTLESS, plain
+from attnviz.ui.frame import PICTURED, TEXTLESS
 from attnviz.ui.groups import Group, chosen
+from attnviz.ui.saying import plain
 from attnviz.ui.sources import label
 
 TEXT_HEIGHT_PX = 82

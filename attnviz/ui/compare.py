@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz import pairing, spans
 from attnviz.i18n import Language
 from attnviz.pairing import Pairing
-from attnviz.ui import beside, cache, choosing, controls, frame, inputs, sources, state
+from attnviz.ui import beside, cache, choosing, controls, frame, inputs, saying, sources, state
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import pair as component
 from attnviz.ui.components.heads import Axis
@@ -48,7 +48,7 @@ def _doubt(captured: Captured) -> tuple[bool, float]:
 def _compared(
     lang: Language, sides: tuple[Captured, Captured], groups: tuple[Group, Group]
 ) -> None:
-    with frame.guard(lang):
+    with saying.guard(lang):
         if max(group.n_longest for group in groups) > MOST_PAIRED or (
             sum(group.n_cells for group in groups) > MAX_CELLS
         ):

@@ -24,9 +24,10 @@ from attnviz.ui import (
     state,
     windowed,
 )
-from attnviz.ui.frame import PICTURED, TEXTLESS, plain, text_label
+from attnviz.ui.frame import PICTURED, TEXTLESS, text_label
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.requests import writes
+from attnviz.ui.saying import plain
 from attnviz.ui.sources import label
 
 NAVIGATION = "navigation"

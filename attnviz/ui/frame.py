@@ -1,26 +1,17 @@
-"""What surrounds every picture: title, plain words, waiting, what went wrong, what was checked.
+"""What surrounds every picture: title, plain words, waiting, notices, what was checked.
 
-In: a language and a page's name. Out: what is on the page before and after its component. Errors
-of the library are said in the visitor's language with what to do next; anything unexpected is
-logged with its traceback and shown as one plain sentence. A traceback is never shown. Values that
-came from a visitor are shown as text: no Markdown of theirs is read.
+In: a language and a page's name. Out: what is on the page before and after its component; what went
+wrong is said by `saying`.
 """
 
-import logging
-import re
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.errors import AttnVizError
-from attnviz.i18n import Language, has, text
-from attnviz.models.labels import visible
+from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelCard, ModelKind
 from attnviz.ui import (
@@ -32,6 +23,7 @@ from attnviz.ui import (
     pictures,
     routes,
     sampling,
+    saying,
     sounds,
     sources,
     state,
@@ -42,23 +34,10 @@ from attnviz.ui.requests import Request, writes
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
-logger = logging.getLogger(__name__)
-
-# what another model mends
-MODEL_ERRORS = (
-    *("unknown_model", "folder_not_allowed", "no_folder", "no_config", "pickle_only"),
-    *("no_weights", "damaged_file", "cannot_load", "nan_weights", "nan_output"),
-    *("hub_unreachable", "model_too_large", "no_attention", "unknown_attention"),
-    *("unmodelled_argument", "no_tokenizer", "mismatch", "no_image_processor"),
-)
-# what letting it write nothing mends
-WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
 PICTURED: tuple[ModelKind, ...] = ("vision", "text-image")
 TEXTLESS: tuple[ModelKind, ...] = ("vision", "speech", "module")
-MAX_SHOWN_CHARS = 120
-MOST_TEMPLATE_CHARS = 400
 MOST_NAMED = 8  # letters or words that a notice names
-MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+MOST_TEMPLATE_CHARS = 400
 
 
 def open_page(name: str) -> Language:
@@ -177,7 +156,7 @@ def _fill_target(lang: Language, source: sources.Source, shown: str) -> None:
 def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":
     """Load a model that can be shown; the sidebar is drawn again where it was not known."""
     downloading.fetched(lang, source)
-    said = text(lang, "wait.model", model=plain(sources.label(lang, name)))
+    said = text(lang, "wait.model", model=saying.plain(sources.label(lang, name)))
     with st.spinner(said, show_time=name not in REGISTRY):
         loaded = cache.model(source)
     if state.learn(name, loaded.card):
@@ -197,7 +176,7 @@ def _empty(lang: Language) -> None:
     st.markdown(text(lang, "empty.body", text=text_label(lang)))
     for example in examples.of(state.current().model):
         st.button(
-            plain(example.text),
+            saying.plain(example.text),
             key=state.widget_key(f"start.{example.name}"),
             on_click=state.open_text,
             args=(example.text,),
@@ -219,7 +198,7 @@ def _no_file(lang: Language) -> None:
 def _notices(lang: Language, found: cache.Captured) -> None:
     model = found.model
     if model.notice is not None:
-        st.warning(text(lang, "notice.hub", source=plain(model.card.hub_id)))
+        st.warning(text(lang, "notice.hub", source=saying.plain(model.card.hub_id)))
     group = _written(lang, found)
     written, asked = int(group.written().sum()), found.asked
     if written < asked:
@@ -237,7 +216,7 @@ def _message(lang: Language, found: cache.Captured, texts: tuple[str, ...]) -> N
     read = " ".join(tokens.labels[: len(tokens) - found.capture.n_generated])
     if found.picture is not None:  # the pieces of a picture have no words
         read = tokens.text
-    st.caption(text(lang, "notice.chat", tokens=plain(read, MOST_TEMPLATE_CHARS)))
+    st.caption(text(lang, "notice.chat", tokens=saying.plain(read, MOST_TEMPLATE_CHARS)))
     if state.current().cut and tokens.text and texts[0].strip() not in tokens.text:
         st.info(text(lang, "cut.notice", limit=found.model.max_tokens))
 
@@ -249,7 +228,9 @@ def _written(lang: Language, found: cache.Captured) -> Group:
         labels = [
             of for of, new in zip(group.queries().labels, group.written(), strict=True) if new
         ]
-        st.caption(text(lang, "notice.written", count=len(labels), tokens=plain(" ".join(labels))))
+        st.caption(
+            text(lang, "notice.written", count=len(labels), tokens=saying.plain(" ".join(labels)))
+        )
     return group
 
 
@@ -260,14 +241,14 @@ def _never_learned(lang: Language, name: str, shown: str) -> None:
         spoken = [text(lang, f"spoken.{code}") for code in examples.languages(name)]
         said = letters if len(letters) <= MOST_NAMED else f"{letters[:MOST_NAMED]} …"
         learned = reduce(lambda a, b: text(lang, "spoken.pair", first=a, second=b), spoken)
-        st.info(text(lang, "notice.language", languages=learned, letters=plain(said)))
+        st.info(text(lang, "notice.language", languages=learned, letters=saying.plain(said)))
         return
     words = examples.unknown_words(name, shown)
     if examples.has_no_date(name, shown):
         st.info(text(lang, "notice.no_date"))
     elif words:
         said = ", ".join(words[:MOST_NAMED]) + (" …" if len(words) > MOST_NAMED else "")
-        st.info(text(lang, "notice.unknown_words", words=plain(said)))
+        st.info(text(lang, "notice.unknown_words", words=saying.plain(said)))
 
 
 def _was_cut(source: str, offsets: tuple[tuple[int, int], ...], limit: int) -> bool:
@@ -294,61 +275,6 @@ def _row() -> DeltaGenerator:
     )
 
 
-@contextmanager
-def guard(lang: Language) -> Iterator[None]:
-    """Say what went wrong inside the block, in the visitor's language, and go on after it."""
-    try:
-        yield
-    except AttnVizError as error:
-        say(lang, error)
-        _way_out(lang, error)
-    except Exception:
-        reference = uuid.uuid4().hex[:8]
-        logger.exception("page failed, reference %s", reference)
-        st.error(text(lang, "error.unexpected", reference=reference))
-        st.button(text(lang, "action.reload"), key=state.widget_key("reload"))
-
-
-def _details(error: AttnVizError) -> dict[str, str]:
-    return {name: plain(str(value)) for name, value in error.details.items()}
-
-
-def say(lang: Language, error: AttnVizError) -> None:
-    """An error in the visitor's language."""
-    key = f"error.{error.code}"
-    if has(key):
-        st.error(text(lang, key, **_details(error)))
-    else:
-        st.error(text(lang, "error.other", message=plain(str(error))))
-
-
-def _way_out(lang: Language, error: AttnVizError) -> None:
-    """A button that changes what caused the error, where one change mends it."""
-    code, details = error.code, _details(error)
-    first_head = ("action.first_head", {"layer": 0, "head": 0})
-    nothing = ("action.write_nothing", {"generate": 0})
-    known: dict[str, tuple[str, dict[str, Any]]] = {
-        "too_many_tokens": ("cut.button", {"cut": True}),
-        "bad_chat_template": ("action.no_chat", {"chat": False}),
-        "bad_edit": ("action.no_edits", {"edits": ""}),
-        "bad_layer": first_head,
-        "bad_head": first_head,
-        **dict.fromkeys(WRITING_ERRORS, nothing),
-    }
-    if state.current().model != state.DEFAULT_MODEL:
-        default_model = {"model": state.DEFAULT_MODEL, **state.UNCHOSEN}
-        known = dict.fromkeys(MODEL_ERRORS, ("action.default_model", default_model)) | known
-    if code in known:
-        label, changes = known[code]
-        default = text(lang, f"model.{state.DEFAULT_MODEL}.label")
-        st.button(
-            text(lang, label, **{"model": default, **details}),
-            key=state.widget_key(f"way_out.{code}"),
-            on_click=state.update,
-            kwargs=changes,
-        )
-
-
 def too_long(lang: Language, page: str, **values: str) -> None:
     """Say which limit a text is over, and where one head of it is shown all the same."""
     st.info(text(lang, f"long.{page}", **values))
@@ -361,7 +287,7 @@ def too_long(lang: Language, page: str, **values: str) -> None:
 
 def own_code(lang: Language, module: str) -> None:
     """Say that only weights are known, and where they are shown."""
-    st.info(text(lang, "own_code.body", module=plain(module)))
+    st.info(text(lang, "own_code.body", module=saying.plain(module)))
     st.page_link(
         routes.file("head"),
         label=text(lang, "own_code.link"),
@@ -374,14 +300,3 @@ def adjusted(lang: Language) -> None:
     names = state.rejected()
     if names:
         st.warning(text(lang, "notice.adjusted", names=", ".join(names)))
-
-
-def plain(value: str, most: int = MAX_SHOWN_CHARS) -> str:
-    """A visitor's text for a place that reads Markdown: shown as it is, shortened, visible."""
-    return MARKDOWN.sub(r"\\\1", shortened(value, most))
-
-
-def shortened(value: str, most: int = MAX_SHOWN_CHARS) -> str:
-    """A text for a place that has no room for a long one, each of its characters visible."""
-    short = value if len(value) <= most else value[: most - 1] + "…"
-    return " ".join(visible(word) for word in short.split(" "))

@@ -10,7 +10,7 @@ from attnviz import sound
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui import sounds, state
-from attnviz.ui.frame import say
+from attnviz.ui.saying import say
 
 WIDGET = "sound_file"
 MOST_MIB = sound.MOST_BYTES // sound.MIB

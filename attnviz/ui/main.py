@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.i18n import text
-from attnviz.ui import controls, frame, routes, state
+from attnviz.ui import controls, frame, routes, saying, state
 from attnviz.ui.learn.look import way_back
 
 STYLE = Path(__file__).with_name("style.css")
@@ -43,7 +43,7 @@ def main() -> None:
     frame.adjusted(lang)
     if page.url_path != "learn":
         way_back(lang)
-    with frame.guard(lang):
+    with saying.guard(lang):
         page.run()
 
 

@@ -12,7 +12,7 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui import inputs, pictures, state
 from attnviz.ui.components import pad
-from attnviz.ui.frame import say
+from attnviz.ui.saying import say
 
 SAMPLE = "sample"  # in the list of pictures: one of the generated ones
 PREVIEW_PX = 192

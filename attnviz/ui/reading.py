@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui import files, state
-from attnviz.ui.frame import plain, say
+from attnviz.ui.saying import plain, say
 
 WIDGET = "text_file"
 

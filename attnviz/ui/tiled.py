@@ -17,7 +17,7 @@ from jaxtyping import Float32, UInt8
 import attnviz
 from attnviz.i18n import Language, text
 from attnviz.types import HeadId
-from attnviz.ui import cache, frame, inputs, state
+from attnviz.ui import cache, inputs, saying, state
 from attnviz.ui.building import Build
 from attnviz.ui.components import tiles as component
 from attnviz.ui.components.selection import Extent
@@ -37,7 +37,7 @@ SIDE = component.SIDE
 @st.fragment(key="tiles")
 def head(lang: Language, captured: cache.Captured, group: Group) -> None:
     """The chosen head of the first text; another one is built when it is asked for."""
-    with frame.guard(lang):
+    with saying.guard(lang):
         place = HeadId(*group.nearest(*state.place()))
         call, key = group.call(place.layer), state.component_key("tiles")
         extent = replace(group.extent, n_query=call.n_query, n_key=call.n_key)

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz import edits
 from attnviz.i18n import Language, text
-from attnviz.ui import afar, cache, forensics, frame, inputs, masked, routes, state
+from attnviz.ui import afar, cache, forensics, frame, inputs, masked, routes, saying, state
 from attnviz.ui.components import grid as grids
 from attnviz.ui.components import head as one_head
 from attnviz.ui.components import masks as overlays
@@ -33,7 +33,7 @@ def written(lang: Language, captured: cache.Captured, group: Group) -> None:
 
 @st.fragment
 def _player(lang: Language, captured: cache.Captured, group: Group) -> None:
-    with frame.guard(lang):
+    with saying.guard(lang):
         data = cache.buffer(
             f"{captured.key} {group.shown} player {lang}",
             lambda: writing.pack_player(
@@ -50,7 +50,7 @@ def _player(lang: Language, captured: cache.Captured, group: Group) -> None:
 @st.fragment
 def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
     """All heads of the first text."""
-    with frame.guard(lang):
+    with saying.guard(lang):
         if not group.all_at_once and not group.from_afar:
             frame.too_long(
                 lang,
@@ -77,7 +77,7 @@ def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
 @st.fragment
 def head(lang: Language, captured: cache.Captured, group: Group) -> None:
     """One head of the first text, with all others at hand."""
-    with frame.guard(lang):
+    with saying.guard(lang):
         data = cache.buffer(
             f"{captured.key} {group.shown} head {lang}",
             lambda: one_head.pack_head(
@@ -92,7 +92,7 @@ def head(lang: Language, captured: cache.Captured, group: Group) -> None:
 @st.fragment(key="steps")
 def steps(lang: Language, captured: cache.Captured, group: Group) -> None:
     """Every step of the chosen head; another head is derived when it is asked for."""
-    with frame.guard(lang):
+    with saying.guard(lang):
         if not _whole(lang, group):
             return
         layer, head = group.nearest(*state.place())
@@ -113,7 +113,7 @@ def steps(lang: Language, captured: cache.Captured, group: Group) -> None:
 @st.fragment(key="masks")
 def masks(lang: Language, captured: cache.Captured, group: Group) -> None:
     """The chosen head on every sentence of the batch, under each combination of masks."""
-    with frame.guard(lang):
+    with saying.guard(lang):
         if not _whole(lang, group):
             return
         layer, head = group.nearest(*state.place())

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui import cache, frame, sources, state
+from attnviz.ui import cache, saying, sources, state
 from attnviz.ui.requests import Request
 from tests.pages.conftest import Visit, parameters, sent
 
@@ -56,8 +56,8 @@ def test_a_folder_elsewhere_is_refused(visit: Visit, tmp_path: Path, lang: i18n.
     said = i18n.text(
         lang,
         "error.folder_not_allowed",
-        folder=frame.plain(str(tmp_path)),
-        variable=frame.plain(sources.VARIABLE),
+        folder=saying.plain(str(tmp_path)),
+        variable=saying.plain(sources.VARIABLE),
     )
     assert errors(app) == [said]
     app.button(KEY("way_out.folder_not_allowed")).click().run()
@@ -121,7 +121,7 @@ def test_a_bad_folder_is_said_and_the_app_goes_on(
     assert (
         errors(app)[0][:12]
         == i18n.catalogue("en")[f"error.{code}"].format_map(
-            {"folder": frame.plain(str(folder)), "asked": "broken", "reason": "", "tensor": ""}
+            {"folder": saying.plain(str(folder)), "asked": "broken", "reason": "", "tensor": ""}
         )[:12]
     )
     app.button(KEY(f"way_out.{code}")).click().run()
@@ -143,7 +143,7 @@ def test_a_model_over_the_limit_is_not_loaded(
 
 def test_a_hub_that_cannot_be_reached_is_said(visit: Visit) -> None:
     app = visit("overview", text=TEXT, model="nobody/nothing")
-    said = i18n.text("en", "error.hub_unreachable", asked=frame.plain("nobody/nothing"))
+    said = i18n.text("en", "error.hub_unreachable", asked=saying.plain("nobody/nothing"))
     assert errors(app) == [said]
 
 

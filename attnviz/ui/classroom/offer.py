@@ -11,7 +11,7 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.room import Stage
 from attnviz.lessons.rooms import normal
 from attnviz.lessons.sheet import LAST_SEED
-from attnviz.ui import cache, frame, state
+from attnviz.ui import cache, saying, state
 from attnviz.ui.learn import place, pointing
 from attnviz.ui.listening import rooms
 
@@ -43,7 +43,7 @@ def _teach(lang: Language, slug: str) -> None:
     try:
         opened = rooms().create(Stage(slug, at.recipe.name, state.current().values))
     except AttnVizError as error:
-        frame.say(lang, error)
+        saying.say(lang, error)
         return
     state.update(room=opened.code, host=opened.key, seat="", card=at.recipe.name)
     st.rerun()

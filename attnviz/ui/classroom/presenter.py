@@ -12,7 +12,7 @@ from attnviz.i18n import Language, text
 from attnviz.lessons import progress
 from attnviz.lessons.content import lesson_texts
 from attnviz.lessons.room import Stage
-from attnviz.ui import cache, frame, learn, state
+from attnviz.ui import cache, learn, saying, state
 from attnviz.ui.classroom import offer, spread
 from attnviz.ui.learn import cards, place, pointing
 from attnviz.ui.learn.place import Place
@@ -121,7 +121,7 @@ def _switches(lang: Language, at: Place) -> None:
 def _tally(lang: Language) -> None:
     """Who is here and how they answered; runs by itself when that changes."""
     view = state.current()
-    with frame.guard(lang):
+    with saying.guard(lang):
         changes = rooms().changes(view.room)
         stage = rooms().stage(view.room)
         tally = rooms().tally(view.room, stage.name)

@@ -11,7 +11,7 @@ from attnviz.lessons.card import Card
 from attnviz.lessons.content import LessonTexts
 from attnviz.lessons.room import Tally
 from attnviz.lessons.spread import Bar, bars
-from attnviz.ui import frame, inputs, listening, state
+from attnviz.ui import inputs, listening, saying, state
 from attnviz.ui.components import listener as ears
 from attnviz.ui.components.listener import Chosen, Heed, ListenerView
 from attnviz.ui.components.selection import ignore
@@ -25,7 +25,7 @@ def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed:
 
 
 def _said(lang: Language, bar: Bar, revealed: bool) -> str:
-    said = text(lang, "class.bar", said=frame.plain(bar.said), count=bar.count)
+    said = text(lang, "class.bar", said=saying.plain(bar.said), count=bar.count)
     return f"✓ **{text(lang, 'learn.right')}** {said}" if revealed and bar.right else said
 
 

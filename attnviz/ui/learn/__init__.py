@@ -7,7 +7,7 @@ card shows is built by `attnviz.course` at each run; its sentences are those of 
 import streamlit as st
 
 from attnviz.errors import BadInput
-from attnviz.ui import cache, frame, state
+from attnviz.ui import cache, saying, state
 from attnviz.ui.learn import cards, index, place
 
 
@@ -20,7 +20,7 @@ def show() -> None:
     try:
         lesson = cache.lesson(asked)
     except BadInput as error:
-        frame.say(lang, error)
+        saying.say(lang, error)
         index.show(lang)
         return
     if place.adjust(lesson):

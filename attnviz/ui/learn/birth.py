@@ -14,7 +14,7 @@ from attnviz.errors import BadInput
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.lessons.card import Board, Panel
-from attnviz.ui import cache, frame, inputs, state
+from attnviz.ui import cache, inputs, saying, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView
 from attnviz.ui.learn import pointing
@@ -117,7 +117,7 @@ def _timeline(lang: Language, training: Training) -> None:
     try:
         tokens = birth.encode(typed)
     except BadInput as error:
-        frame.say(lang, error)
+        saying.say(lang, error)
         return
     last = training.snapshots[-1].repeated
     weights = birth.attention(birth.restored(by_step[step]), tokens)

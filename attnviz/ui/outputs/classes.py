@@ -11,7 +11,7 @@ from attnviz.outputs import classes as said
 from attnviz.ui import inputs, pictures, state
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import bars
-from attnviz.ui.frame import plain
+from attnviz.ui.saying import plain
 
 MOST_BARS = 10
 SIDE_PX = 450

@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, frame, inputs, sampling, state, views
+from attnviz.ui import cache, inputs, sampling, saying, state, views
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import writing
 from attnviz.ui.groups import READING, Group, chosen
@@ -66,7 +66,7 @@ def _write_button(lang: Language, captured: Captured) -> None:
 
 @st.fragment
 def _writing(lang: Language, captured: Captured, group: Group) -> None:
-    with frame.guard(lang):
+    with saying.guard(lang):
         how = sampling.current()
         data = cache.buffer(
             f"{captured.key} {group.name} writing {lang} {how}",

@@ -15,7 +15,7 @@ from attnviz.checks.cards import Card, HeadNote
 from attnviz.checks.figure import Figure
 from attnviz.i18n import DEFAULT, Language, text
 from attnviz.ui import routes, state
-from attnviz.ui.frame import plain
+from attnviz.ui.saying import plain
 
 PLACE = re.compile(r"L(\d+)\.H(\d+)")
 MOST_CHARS = 2000

@@ -7,7 +7,7 @@ chosen there is the same selection as on the other pages.
 import streamlit as st
 
 from attnviz.i18n import Language
-from attnviz.ui import cache, frame, inputs, placed, state, views
+from attnviz.ui import cache, inputs, placed, saying, state, views
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import patches
 
@@ -23,7 +23,7 @@ def fits(captured: Captured) -> bool:
 @st.fragment
 def show(lang: Language, captured: Captured) -> None:
     """The picture, the attention of one patch over it, and all heads beside it."""
-    with frame.guard(lang):
+    with saying.guard(lang):
         group = captured.groups[0]
         data = cache.buffer(
             f"{captured.key} {group.name} patches {lang}",

@@ -8,7 +8,7 @@ that.
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, controls, frame, inputs, state
+from attnviz.ui import cache, controls, inputs, saying, state
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import similarity as component
 from attnviz.ui.components.similarity import SimilarityView
@@ -53,7 +53,7 @@ def _data(
     def build() -> bytes:
         view = SimilarityView(
             caption=text(lang, "similarity.caption"),
-            sentences=tuple(map(frame.shortened, (*own, *others))),
+            sentences=tuple(map(saying.shortened, (*own, *others))),
             n_own=len(own),
             cosine=cache.similarity(captured, (*own, *others)).cosine,
         )

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.checks import card
 from attnviz.checks.cards import HeadNote
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, frame, inputs, routes, state
+from attnviz.ui import cache, inputs, routes, saying, state
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import alignment as component
 from attnviz.ui.components.alignment import AlignmentView, ShownWord, Stated
@@ -34,7 +34,7 @@ def fits(captured: Captured) -> bool:
 @st.fragment
 def show(lang: Language, captured: Captured) -> None:
     """The alignment, with what its numbers mean."""
-    with frame.guard(lang):
+    with saying.guard(lang):
         group = chosen(captured.groups, STACK, KIND)
         st.subheader(text(lang, "translation.title"))
         st.markdown(text(lang, "translation.rows"))
