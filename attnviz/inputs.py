@@ -106,6 +106,23 @@ class AttentionInputs:
         triangle = masks.causal(self.n_query, self.n_key, rows, keys).to(self.query.device)
         return triangle if stored is None else masks.combine(triangle, stored)
 
+    def blind(
+        self, head: int, batch: int = 0, rows: slice = ALL_ROWS
+    ) -> Bool[Tensor, " row"] | None:
+        """The queries that may attend to no key; None where the mask leaves a key to each.
+
+        Their weights are 0 here. What a model makes of such rows is its kernel's accident
+        (`capture.fates`), so they are not compared with it.
+        """
+        if self.mask is None:
+            return None
+        found = torch.zeros(self.n_query, dtype=torch.bool, device=self.mask.device)
+        for block in blocks(self.n_query):
+            may_attend = self.may_attend(head, batch, block)
+            assert may_attend is not None
+            found[block] = ~may_attend.any(dim=-1)
+        return found[rows] if bool(found.any()) else None
+
     def stages(
         self,
         head: int,

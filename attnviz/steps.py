@@ -182,12 +182,16 @@ class Steps:
         rows, found = call.rows, self._errors_of_projections()
         if self.what_if:
             return found
-        theirs = of_row(call.output, batch)
-        found["mixed"] = max_difference(self.mixed[rows], theirs[:, head])
-        found["concat"] = max_difference(self.concat[rows], theirs.flatten(1))
+        theirs, blind = of_row(call.output, batch), call.blind(batch)
+        seeing = torch.arange(len(theirs)) if blind is None else (~blind.any(dim=1)).nonzero()[:, 0]
+        if not len(seeing):
+            return found
+        found["mixed"] = max_difference(self.mixed[rows][seeing], theirs[seeing, head])
+        found["concat"] = max_difference(self.concat[rows][seeing], theirs[seeing].flatten(1))
         out = call.projections.get("out")
         if out is not None and self.projected is not None:
-            found["projected"] = max_difference(self.projected[rows], out.output[batch])
+            theirs = out.output[batch][seeing]
+            found["projected"] = max_difference(self.projected[rows][seeing], theirs)
         return found
 
     def _errors_of_projections(self) -> dict[Stage, float]:

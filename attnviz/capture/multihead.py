@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnviz import formula, masks
-from attnviz.call import TOLERANCES
+from attnviz.call import type_tolerance
 from attnviz.inputs import AttentionInputs
 from attnviz.projection import Projection, apply_linear
 from attnviz.stored import StoredWeights
@@ -182,6 +181,6 @@ def _rows_of(tensor: Tensor, rows: slice) -> Tensor:
 
 def _equal(ours: Tensor, theirs: Tensor) -> bool:
     """True within the tolerance of the type; NaN equals nothing."""
-    tolerance = TOLERANCES.get(theirs.dtype, TOLERANCES[torch.float32])
+    tolerance = type_tolerance(theirs.dtype)
     largest = max(1.0, float(theirs.abs().max()))
     return bool(((ours - theirs.float()).abs() <= tolerance * largest).all())

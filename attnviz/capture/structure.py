@@ -8,7 +8,7 @@ made from the queries' own tensor by making it coarser are no other's: that is s
 
 from collections.abc import Iterable, Sequence
 
-from torch import nn
+from torch import Tensor, nn
 
 from attnviz.capture.spatial import Path, leads
 from attnviz.projection import Projection
@@ -48,15 +48,31 @@ def kind_of(
     declared = getattr(module, "is_cross_attention", None)
     if isinstance(declared, bool):
         return "cross" if declared else "self"
-    if CROSS_PARTS & set(name.split(".")):
-        return "cross"
     q, k = projections.get("q"), projections.get("k")
-    if q is None or k is None:
-        return "self"
-    same = q.input.untyped_storage().data_ptr() == k.input.untyped_storage().data_ptr()
-    if same or q.input.shape[-2] == k.input.shape[-2]:
-        return "self"
-    return "self" if leads(coarser, q.input, k.input) else "cross"
+    if q is not None and k is not None:
+        if _share(q.input, k.input):
+            return "self"
+        if q.input.shape[-2] != k.input.shape[-2]:
+            return "self" if leads(coarser, q.input, k.input) else "cross"
+    return "cross" if CROSS_PARTS & set(name.split(".")) else "self"
+
+
+def _share(queries: Tensor, keys: Tensor) -> bool:
+    """Whether both are made from the same numbers in memory, or one from some of the other's.
+
+    Two parts of one tensor that lie apart, a text and a picture joined before, are not the same.
+    """
+    if queries.untyped_storage().data_ptr() != keys.untyped_storage().data_ptr():
+        return False
+    (first, last), (start, end) = map(_extent, (queries, keys))
+    return first <= end and start <= last
+
+
+def _extent(tensor: Tensor) -> tuple[int, int]:
+    """The first and the last element of the storage that a tensor uses."""
+    first = int(tensor.storage_offset())
+    sizes = zip(tensor.shape, tensor.stride(), strict=True)
+    return first, first + sum((n - 1) * step for n, step in sizes)
 
 
 def stack_of(name: str) -> Stack | None:
