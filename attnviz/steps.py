@@ -223,8 +223,10 @@ class Steps:
 
     @property
     def _rows_are_whole(self) -> bool:
-        """True unless a sink takes its share of each row of weights."""
-        return self.inputs.sinks is None or self.inputs.sinks_gate
+        """True unless a sink takes its share of each row of weights, or a row has no key."""
+        if self.inputs.sinks is not None and not self.inputs.sinks_gate:
+            return False
+        return bool(self.weights.any(dim=1).all())
 
     def views(self) -> tuple[StepView, ...]:
         """The stages that exist, in order, as numpy matrices ready to draw."""

@@ -92,11 +92,11 @@ def _text(lang: Language) -> None:
         text_label(lang),
         key=state.show_in_widget("text", view.text),
         height=TEXT_HEIGHT_PX,
-        max_chars=state.MAX_CHARS["text"],
         placeholder=text(lang, "sidebar.text_placeholder"),
         help=text(lang, "sidebar.text_help"),
         on_change=_take_text,
     )
+    reading.pasting_problem(lang)
     known = {example.name: example.text for example in examples.of(view.model)}
     st.menu_button(
         text(lang, "sidebar.example"),
@@ -114,7 +114,12 @@ def _text(lang: Language) -> None:
 
 
 def _take_text() -> None:
-    state.open_text(state.clean("text", state.widget_value("text")))
+    typed = state.widget_value("text")
+    if len(typed) > state.MAX_CHARS["text"]:  # a browser would drop what goes over `max_chars`
+        reading.take_pasted(typed)
+    else:
+        state.no_problem()
+        state.open_text(state.clean("text", typed))
 
 
 def _take_example(known: Mapping[str, str]) -> None:

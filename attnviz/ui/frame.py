@@ -265,7 +265,11 @@ def verification(lang: Language, found: cache.Captured) -> None:
         else:
             st.error(text(lang, "verify.bad", **measured))
         with st.popover(text(lang, "verify.how")):
-            st.markdown(text(lang, "verify.explain"))
+            own = {of.own_code(layer) for of in found.groups for layer in range(of.n_layers)}
+            if False in own:
+                st.markdown(text(lang, "verify.explain"))
+            if True in own:
+                st.markdown(text(lang, "verify.explain_own_code"))
 
 
 def _row() -> DeltaGenerator:

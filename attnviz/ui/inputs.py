@@ -136,13 +136,18 @@ def token_axes(lang: Language, group: Group, batch: int = 0, layer: int = 0) -> 
     )
 
 
+def _percent(share: float) -> str:
+    """Whole percents; of less than one, its first digit."""
+    return f"{100 * share:.0f}" if share >= 0.01 else f"{100 * share:.1g}"
+
+
 def sentence(lang: Language, role: "HeadRole") -> str:
     """What a head does most, in one plain sentence."""
     said = text(
         lang,
         f"role.{role.role}",
         percent=f"{100 * role.fraction:.0f}",
-        chance=f"{100 * role.baseline:.0f}",
+        chance=_percent(role.baseline),
     )
     if role.rest is None or role.rest.role == "spread":
         return said

@@ -11,7 +11,7 @@ from attnviz.i18n import Language, text
 from attnviz.ui import files, state
 from attnviz.ui.saying import plain, say
 
-WIDGET = "text_file"
+WIDGET, PASTED = "text_file", "pasted"
 
 
 def shown(lang: Language) -> bool:
@@ -48,11 +48,27 @@ def upload(lang: Language) -> None:
             say(lang, problem)
 
 
+def take_pasted(typed: str) -> None:
+    """Read a text that is too long for the box as if it had come from a file."""
+    _read(text(state.language(), "sidebar.pasted"), typed.encode("utf-8", "replace"), PASTED)
+
+
+def pasting_problem(lang: Language) -> None:
+    """Say why what was pasted last is not read, if it is not."""
+    problem = state.upload_problem(PASTED)
+    if problem is not None:
+        say(lang, problem)
+
+
 def _take() -> None:
     file = state.widget_value(WIDGET)
     if file is None:
         return
+    _read(file.name, file.getvalue(), WIDGET)
+
+
+def _read(name: str, data: bytes, widget: str) -> None:
     try:
-        files.read(files.uploaded(file.name, file.getvalue()))
+        files.read(files.uploaded(name, data))
     except AttnVizError as error:
-        state.keep_problem(error, WIDGET)
+        state.keep_problem(error, widget)

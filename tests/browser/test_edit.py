@@ -95,6 +95,8 @@ def test_a_whole_row_of_the_mask_is_blocked_and_opened(
     opened.wait_for_parameters(edits=f"masked.{QUERY}.*=-inf")
     assert float(edited(minilm, f"masked.{QUERY}.*=-inf").weights[QUERY].abs().sum()) == 0
     assert shown_weight(opened) == 0
+    expect(opened.page.locator("[data-effect]")).to_have_count(0)  # nothing is written from zeros
+    expect(panel(opened, "weights")).not_to_contain_text("each row sums to 1")
     opened.page.get_by_role("button", name="Open the whole row").click()
     opened.wait_for_parameters(edits=f"masked.{QUERY}.*=inf")
     expect(opened.page.locator(".edit-chips li")).to_contain_text("open")

@@ -63,6 +63,8 @@ def test_with_less_motion_each_press_is_one_stage(visit: OpenVisit) -> None:
                       "projected"]  # fmt: skip
     expect_data(opened.page.locator(".av.steps"), clock=None)
     expect(opened.page.locator("li.playing[data-sum=projected]")).to_be_visible()
+    for part in (".play-where", ".play-stop", ".panel.playing"):  # the page has scrolled
+        expect(opened.page.locator(part).first).to_be_in_viewport()
     opened.page.get_by_role("button", name="Stop", exact=True).click()
     expect(opened.page.locator(".playing")).to_have_count(0)
 

@@ -84,6 +84,8 @@ def test_rows_without_a_key_are_not_compared(heard: list[AttentionCall]) -> None
         assert max(steps.errors.values()) <= call.tolerance
         assert {"mixed", "concat", "projected"} <= steps.errors.keys()
         assert not steps.weights[N_HEARD:].any()
+        said = {view.stage: view.rows_sum_to for view in steps.views()}
+        assert said["weights"] is None, "not every row sums to 1"
 
 
 @pytest.mark.parametrize("row", [0, N_HEARD - 1])

@@ -43,6 +43,23 @@ def test_a_decoders_chance_counts_only_what_it_can_see(visit: Visit, tiny: Tiny)
     assert chance in header["sentences"][0][0]
 
 
+def test_a_small_chance_is_not_none(visit: Visit) -> None:
+    header, _ = sent(visit("overview", text="cat " * 400))
+    spread = [said for layer in header["sentences"] for said in layer if "uniform: " in said]
+    assert any("(uniform: 0.2 %)" in said for said in spread)
+    assert not any("(uniform: 0 %)" in said for said in spread)
+
+
+def test_how_own_code_is_checked_is_said(visit: Visit, tiny: Tiny) -> None:
+    said = {}
+    for model in ("bert", "deberta"):
+        app = visit("head", text=TEXT, model=tiny(model))
+        said[model] = [each.value for each in app.markdown]
+    assert i18n.text("en", "verify.explain") in said["bert"]
+    assert i18n.text("en", "verify.explain_own_code") in said["deberta"]
+    assert i18n.text("en", "verify.explain_own_code") not in said["bert"]
+
+
 def test_a_decoder_ran_a_causal_mask(visit: Visit, tiny: Tiny) -> None:
     header, arrays = sent(visit("masks", text=TEXT, text2=SECOND, model=tiny("gpt2")))
     assert header["mask_names"] == list(MASK_NAMES)

@@ -184,6 +184,19 @@ def test_a_file_is_uploaded_read_and_left(visit: Visit, tiny: Tiny) -> None:
     assert "file" not in parameters(app)
 
 
+def test_a_text_too_long_for_the_box_is_read_as_a_file(visit: Visit, tiny: Tiny) -> None:
+    app = visit("head", model=tiny("long"), text="the cat")
+    pasted = "a dog sat and slept " * 400
+    app = app.text_area(KEY("text")).set_value(pasted).run()
+    assert not app.error
+    assert parameters(app)["file"] == "1" and parameters(app)["text"] == "the cat"
+    assert sent(app)[0]["n_query"] == 2000
+    app = app.button(KEY("use_box")).click().run()
+    assert sent(app)[0]["tokens"] == ["the", "cat"]
+    app = app.text_area(KEY("text")).set_value("a" * (MOST_BYTES + 1)).run()
+    assert "1024 KiB" in app.error[0].value
+
+
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_file_that_is_no_text(visit: Visit, lang: i18n.Language) -> None:
     app = visit("head", lang=lang, text="The cat sat.")

@@ -1,4 +1,4 @@
-"""Self- or cross-attention: told by where queries and keys come from, by a name only where silent."""
+"""Self- or cross-attention: told by where both sides come from, by a name where that is open."""
 
 import pytest
 import torch

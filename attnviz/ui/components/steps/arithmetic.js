@@ -119,7 +119,7 @@ export function mixedOf(arrays, query, key) {
  */
 export function effectOf(arrays, query, key) {
   const weights = rowOf(arrays.weights, query), reach = arrays.reach?.data;
-  if (!weights || !reach) return null;
+  if (!weights || !reach || !weights.some((weight) => weight > 0)) return null; // nothing is written from a row of zeros
   const effects = Array.from(weights, (weight, at) => weight * reach[at]);
   const above = (values) => 1 + Array.from(values).filter((value) => value > values[key]).length;
   return { weight: weights[key], norm: reach[key], effect: effects[key], rank: above(effects), rankByWeight: above(weights), count: weights.length };

@@ -62,7 +62,7 @@ function mountSteps(/** @type {any} */ root) {
   nodes.strip = el("div", { class: "strip", role: "group" });
   nodes.box = el("section", { class: "arithmetic" });
   nodes.top = el("div", { class: "av steps", on: { keydown: (/** @type {KeyboardEvent} */ event) => playKey(view, event) } },
-    nodes.bar, view.play.node, view.editBar.node, nodes.status, nodes.strip, nodes.legend, view.placed.node, nodes.box);
+    el("div", { class: "tops" }, nodes.bar, view.play.node), view.editBar.node, nodes.status, nodes.strip, nodes.legend, view.placed.node, nodes.box);
   root.append(nodes.top);
   view.committer = makeCommitter(nodes.top, (/** @type {any} */ selection) => followSteps(view, selection));
   view.toggleTerms = () => toggleTerms(view);
