@@ -21,7 +21,8 @@ class Projection:
 
     `weight` is [d_in, d_out], so that `input @ weight + bias = output`. `starts` gives, for each
     head, the first of its d_head columns of `output` (W_Q, W_K, W_V) or of `input` (W_O). `turned`
-    is True where a rotary embedding turned the output before it was used.
+    is True where a rotary embedding turned the output before it was used; `factor` is the constant
+    that the model multiplied it by, the same for all heads and tokens (1 for what was turned).
     """
 
     module: str
@@ -31,6 +32,7 @@ class Projection:
     output: Float[Tensor, "batch token d_out"]
     starts: tuple[int, ...]
     turned: bool = False
+    factor: float = 1.0
 
     def heads(self, batch: int, d_head: int) -> Float[Tensor, "head token d_head"]:
         """The output of one batch row, head by head."""

@@ -104,6 +104,13 @@ class Steps:
         return frozenset(stage for stage, layer in layers.items() if layer and layer.turned)
 
     @property
+    def factors(self) -> dict[Stage, float]:
+        """By which constant the model multiplied those of q, k and v that it scaled after X·W."""
+        stages: tuple[Stage, ...] = ("q", "k", "v")
+        layers = {stage: self.call.projections.get(stage) for stage in stages}
+        return {stage: of.factor for stage, of in layers.items() if of and of.factor != 1}
+
+    @property
     def without_bias(self) -> frozenset[Stage]:
         """The stages whose linear layer was found and adds no bias."""
         stages: dict[Stage, str] = {"q": "q", "k": "k", "v": "v", "projected": "out"}
@@ -214,7 +221,7 @@ class Steps:
                 straight = straight[:, layer.columns(head, theirs.shape[1])]
                 found[before] = max_difference(ours, straight)
                 ours = self._turning.turned("q" if stage == "q" else "k", ours)
-            found[stage] = max_difference(ours, theirs[rows])
+            found[stage] = max_difference(layer.factor * ours, theirs[rows])
         return found
 
     @cached_property

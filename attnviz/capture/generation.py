@@ -7,6 +7,7 @@ search the rows of a step are beams, and the ones that led to the final text are
 scores are joined in the same way, so that each written token has the row it was drawn from.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,8 @@ from attnviz.errors import BadInput, TooLarge, UnsupportedAttention
 from attnviz.inputs import AttentionInputs
 from attnviz.models.loaded import LoadedModel
 from attnviz.projection import Projection
+
+SAME_FACTOR = 1e-3  # what a step measures of one token differs by that in half precision
 
 
 @dataclass(frozen=True)
@@ -256,15 +259,23 @@ def _projections(steps: list[AttentionCall], beam_rows: Tensor | None) -> dict[s
     found = {}
     for name in names:
         parts = [step.projections.get(name) for step in steps]
-        if all(part is not None for part in parts):
-            whole = [part for part in parts if part is not None]
+        whole = [part for part in parts if part is not None]
+        turned = any(part.turned for part in whole)  # the first position turns by nothing
+        if len(whole) == len(parts) and (turned or _one_factor(whole)):
             found[name] = replace(
                 whole[0],
                 input=_steps_of([part.input for part in whole], beam_rows),
                 output=_steps_of([part.output for part in whole], beam_rows),
-                turned=any(part.turned for part in whole),  # the first position turns by nothing
+                turned=turned,
+                factor=1.0 if turned else whole[0].factor,
             )
     return found
+
+
+def _one_factor(parts: list[Projection]) -> bool:
+    """True when every step was multiplied by the same constant, but for rounding."""
+    first = parts[0].factor
+    return all(math.isclose(part.factor, first, rel_tol=SAME_FACTOR) for part in parts)
 
 
 def _steps_of(tensors: list[Tensor], beam_rows: Tensor | None) -> Tensor:

@@ -4,8 +4,8 @@ In most models q is a view of the very storage that W_Q's linear layer wrote, an
 the very storage that the attention function returned. Names differ between architectures, shared
 memory does not, and the strides of the view tell which columns belong to which head, also where
 one fused layer makes q, k and v (GPT-2). Where the model works on q after the layer (a rotary
-embedding, a key cache), no memory is shared: `turned` compares numbers, and where these do not
-agree either the projection is absent, with that reason.
+embedding, a constant factor, a key cache), no memory is shared: `turned` compares numbers, and
+where these do not agree either the projection is absent, with that reason.
 """
 
 from collections import deque
@@ -82,7 +82,7 @@ class LinearWatch:
         if rest:
             makers, guess = self._search.makers(self._recent, rest, q.shape[2])
             found |= {
-                name: _projection(maker.layer, maker.starts, maker.turned)
+                name: _projection(maker.layer, maker.starts, maker.turned, maker.factor)
                 for name, maker in makers.items()
             }
         absent = {name: NOT_A_VIEW for name in tensors if name not in found}
@@ -169,7 +169,9 @@ def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:
     return tuple(first + head * step for head in range(n_heads)) if aligned and fits else None
 
 
-def _projection(layer: Ran, starts: tuple[int, ...], turned: bool = False) -> Projection:
+def _projection(
+    layer: Ran, starts: tuple[int, ...], turned: bool = False, factor: float = 1.0
+) -> Projection:
     bias = layer.module.bias
     return Projection(
         module=layer.name,
@@ -179,4 +181,5 @@ def _projection(layer: Ran, starts: tuple[int, ...], turned: bool = False) -> Pr
         output=layer.output,
         starts=starts,
         turned=turned,
+        factor=factor,
     )

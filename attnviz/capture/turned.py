@@ -1,9 +1,10 @@
-"""Find W_Q, W_K and W_V where q, k or v shares no memory with a layer: turned, or copied.
+"""Find W_Q, W_K and W_V where q, k or v shares no memory with a layer: turned, scaled or copied.
 
-A rotary embedding writes q and k anew, a key cache copies k and v. In: the linear layers that ran
-just before an attention call, with their outputs, and the tensor that the call used. Out: the layer
-whose output it is, with the columns of each head, when some rows of every head are the very same
-numbers (a copy), or the same numbers turned pair by pair, all heads alike (`attnviz.rotation`).
+A rotary embedding writes q and k anew, a key cache copies k and v, some models scale q before the
+call. In: the linear layers that ran just before an attention call, with their outputs, and the
+tensor that the call used. Out: the layer whose output it is, with the columns of each head, when
+some rows of every head are the very same numbers (a copy), one multiple of them (`multiple`), or
+the same numbers turned pair by pair, all heads alike (`attnviz.rotation`).
 Lengths do not change when pairs turn, so they tell which columns of a fused layer belong to which
 head. Nothing is assumed of names, and what fits nothing stays absent.
 
@@ -23,6 +24,7 @@ from jaxtyping import Float32
 from torch import Tensor, nn
 
 from attnviz import rotation
+from attnviz.capture import multiple
 
 COMPARED_ROWS = 4
 # of q or k, relative to the largest number; measured 3e-7 in float32, 8e-3 in bfloat16
@@ -58,6 +60,7 @@ def storage_of(tensor: Tensor) -> int:
 class Found:
     """The layer that made a tensor, the first column of each head, and whether it was turned.
 
+    `factor` is what the model multiplied it by; what was turned has 1, its rotation may stretch.
     `before` and `after` are some rows of every head, as the layer wrote and the call used them.
     """
 
@@ -66,6 +69,7 @@ class Found:
     turned: bool
     before: Heads
     after: Heads
+    factor: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,41 +125,62 @@ class Search:
     def _maker(
         self, name: str, tensor: Tensor, recent: Sequence[Ran], n_token: int, q: Found | None
     ) -> Found | None:
-        """The layer that made a tensor: where it was last time, then from the newest back."""
-        after, n_layer = _sampled(tensor[0], n_token), len(recent)
-        last = self._places.get(name)
-        places: Iterable[int] = range(-1, -n_layer - 1, -1)
-        if last is not None and -last <= n_layer:
-            places = [last, *places]
-        for place in places:
-            layer = recent[n_layer + place]
-            output = layer.output
-            if output.shape[:2] != (tensor.shape[0], n_token) or output.shape[2] % after.shape[2]:
+        """The layer that made a tensor, by the newest `n_token` places that it wrote, or by all.
+
+        A layer writes all where keys of cross-attention are copied into a cache; these turn never.
+        """
+        n_batch, _, n_all, width = tensor.shape
+        sampled = {n: _sampled(tensor[0], n) for n in {n_token, n_all}}
+        for place in self._order(name, len(recent)):
+            layer = recent[len(recent) + place]
+            rows, written, n_column = layer.output.shape
+            if rows != n_batch or written not in sampled or n_column % width:
                 continue
-            found = self._related(name, layer, after, q, tensor.dtype)
+            after = sampled[written]
+            if written == n_token:
+                found = self._related(name, layer, after, q, tensor)
+            else:
+                found = _scaled(layer, _blocks(layer.output[0], width), after, tensor)
             if found is not None:
                 self._places[name] = place
                 return found
         return None
 
+    def _order(self, name: str, n_layer: int) -> Iterable[int]:
+        """Where to look: where it was last time, then from the newest back."""
+        places: Iterable[int] = range(-1, -n_layer - 1, -1)
+        last = self._places.get(name)
+        return places if last is None or -last > n_layer else [last, *places]
+
     def _related(
-        self, name: str, layer: Ran, after: Heads, q: Found | None, dtype: torch.dtype
+        self, name: str, layer: Ran, after: Heads, q: Found | None, tensor: Tensor
     ) -> Found | None:
-        """What a layer has to do with a tensor; with a `q` that turned, k has to turn like it."""
-        d_head, tolerance = after.shape[2], _tolerance(dtype)
+        """What a layer has to do with a tensor, of which `after` is a part."""
+        d_head = after.shape[2]
         columns = _blocks(layer.output[0], d_head)
         known = self._turned.get(name)
         if known is not None and known[-1] < layer.output.shape[2] and len(known) == len(after):
             before = columns[[start // d_head for start in known]]
             return Found(layer, known, True, before, after)
+        scaled = _scaled(layer, columns, after, tensor)
+        if scaled is not None or name == "v":
+            return scaled
+        return self._turned_from(name, layer, columns, after, q, _tolerance(tensor.dtype))
+
+    def _turned_from(
+        self,
+        name: str,
+        layer: Ran,
+        columns: Blocks,
+        after: Heads,
+        q: Found | None,
+        tolerance: float,
+    ) -> Found | None:
+        """A layer whose columns were turned; with a `q` that turned, k has to turn like it."""
         order = _columns(columns, after, tolerance)
         if order is None:
             return None
-        before, starts = columns[order], tuple(column * d_head for column in order)
-        if np.array_equal(before, after):
-            return Found(layer, starts, False, before, after)
-        if name == "v":
-            return None
+        before, starts = columns[order], tuple(column * after.shape[2] for column in order)
         with_q = q is not None and q.turned
         turns = rotation.find(
             np.concatenate([q.before, before]) if with_q and q else before,
@@ -167,6 +192,15 @@ class Search:
             return None
         self._likely, self._turned[name] = turns, starts
         return Found(layer, starts, True, before, after)
+
+
+def _scaled(layer: Ran, columns: Blocks, after: Heads, tensor: Tensor) -> Found | None:
+    """A layer whose columns were copied, or multiplied by one number."""
+    found = multiple.find(columns, after, tensor.dtype)
+    if found is None or not multiple.holds(found, layer.output, tensor):
+        return None
+    starts = tuple(block * after.shape[2] for block in found.order)
+    return Found(layer, starts, False, columns[list(found.order)], after, found.factor)
 
 
 def _guess(found: dict[str, Found], tensors: dict[str, Tensor]) -> Guess | None:

@@ -193,6 +193,7 @@ def steps(
         edits=tuple(edits),
         original=_changed(derived, before) if edits else (),
         turned=derived.turned,
+        factors=derived.factors,
         without_bias=derived.without_bias,
         coarser=call.key_places is not None and call.key_places.coarse,
         patches=placed.patches(lang, captured, group, layer),

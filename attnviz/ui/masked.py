@@ -36,7 +36,7 @@ def masks_data(lang: Language, group: Group, layer: int, head: int) -> component
     ran = [_ran(group, layer, batch, of) for batch, of in zip(batches, model, strict=True)]
     found = _named(ran, group, layer)
     names = _mask_names(group.apart(layer), found is None)
-    own, templates = found or MaskSet(), catalogue(lang)
+    own, templates, padding_of = found or MaskSet(), catalogue(lang), _padding_of(group, layer)
     return component.MasksData(
         queries=tuple(queries for queries, _ in axes),
         keys=tuple(keys for _, keys in axes),
@@ -51,8 +51,9 @@ def masks_data(lang: Language, group: Group, layer: int, head: int) -> component
         sizes=_sizes(own, call.n_query),
         mask_names=names,
         mask_reasons=tuple(
-            templates[f"mask.reason_{_reason(name, group.apart(layer))}"] for name in names
+            templates[f"mask.reason_{padding_of if name == 'padding' else name}"] for name in names
         ),
+        padding_of=padding_of,
         model_blocks=np.stack([(~of.may_attend).cpu().numpy() for of in ran]),
         weights=np.stack([of.weights.cpu().numpy() for of in model]),
         scaled=np.stack([_before_mask(of).cpu().numpy() for of in model]),
@@ -84,8 +85,12 @@ def _mask_names(cross: bool, unnamed: bool) -> tuple[str, ...]:
     return ("model", *among[1:]) if unnamed else among
 
 
-def _reason(name: str, cross: bool) -> str:
-    return "memory" if name == "padding" and cross else name
+def _padding_of(group: Group, layer: int) -> component.PaddingOf:
+    """What the keys are that padding would block: the encoder's tokens, blocks of patches."""
+    places = group.call(layer).key_places
+    if places is not None and places.coarse:
+        return "blocks"
+    return "memory" if group.cross else "padding"
 
 
 def _sizes(own: MaskSet, n_query: int) -> dict[str, int]:

@@ -31,6 +31,9 @@ def test_every_page_names_the_blocks(
             lang, "place.key", rows=8, columns=8, count=4, patches=256
         )
         assert arrays["picture"].shape == (64, 64, 3)
+    else:
+        assert header["padding_of"] == "blocks" and header["mask_names"] == ["padding", "custom"]
+        assert header["mask_reasons"][0] == i18n.text(lang, "mask.reason_blocks")
 
 
 def test_each_layer_has_blocks_of_its_own(visit: Visit, tiny: Tiny) -> None:

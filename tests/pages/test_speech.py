@@ -214,3 +214,32 @@ def test_what_does_not_fit_is_refused(tiny: Tiny) -> None:
     with pytest.raises(TooLarge) as long:
         attnviz.capture(attnviz.load(tiny("whisper")), sound=made, generate=32)
     assert long.value.code == "no_room_to_write"
+
+
+@pytest.mark.parametrize(
+    ("stack", "kind"), [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
+)
+def test_steps_of_whisper_begin_with_x_and_say_how_q_was_scaled(
+    visit: Visit, tiny: Tiny, stack: str, kind: str
+) -> None:
+    app = visit("steps", model=tiny("whisper"), stack=stack, kind=kind, layer="1", head="1")
+    assert not app.error
+    header, arrays = sent(app)
+    panels = {panel["stage"]: panel for panel in header["panels"]}
+    assert panels["x"]["absent"] is None and arrays["x"].shape[1] == header["d_model"]
+    assert panels["q"]["formula"] == "Q = s_Q·(X·W_Q + b_Q)"
+    assert panels["k"]["formula"] == ("K = E·W_K" if kind == "cross" else "K = X·W_K")
+    for stage in ("q", "k", "v", "projected"):
+        assert panels[stage]["ok"] and panels[stage]["error"] <= panels[stage]["tolerance"]
+    width = header["d_head"]
+    assert header["scaling"] == 1
+    said = {
+        stage: what.replace("\N{NO-BREAK SPACE}", " ") for stage, what in header["factors"].items()
+    }
+    assert said == {"q": f"s_Q = {width**-0.5:.4g} = 1 ÷ √d_k"}
+    lm = attnviz.load(tiny("whisper"))
+    layer = lm.model.get_submodule(f"model.{stack}.layers.1")
+    attention = layer.encoder_attn if kind == "cross" else layer.self_attn
+    weight, bias = (of.detach().numpy()[width : 2 * width] for of in attention.q_proj.parameters())
+    expected = width**-0.5 * (arrays["x"] @ weight.T + bias)
+    np.testing.assert_allclose(arrays["q"], expected, atol=1e-5)

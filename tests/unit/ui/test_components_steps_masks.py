@@ -113,6 +113,7 @@ def some_masks() -> MasksData:
         sizes={"window": 4},
         mask_names=("padding", "window"),
         mask_reasons=REASONS,
+        padding_of="memory",
         model_blocks=rng.integers(0, 2, (2, 3, 5)).astype(np.bool_),
         weights=rng.random((2, 3, 5)).astype(np.float32),
         scaled=rng.normal(size=(2, 3, 5)).astype(np.float32),
@@ -221,6 +222,29 @@ def test_formulas_of_a_rotary_embedding_and_of_layers_without_a_bias() -> None:
     assert "unrotated_k" not in told
 
 
+def test_a_constant_factor_stands_in_the_formula_with_its_number() -> None:
+    views = {view.stage: replace(view, error=0.0) for view in some_steps().views}
+    changes: dict[str, object] = {
+        "views": tuple(views.values()),
+        "scaling": 1.0,
+        "cross": False,
+        "factors": {"q": D_HEAD**-0.5, "k": -0.3},
+        "without_bias": frozenset({"k"}),
+    }
+    told = formulas(**changes)
+    assert told["q"] == "Q = s_Q·(X·W_Q + b_Q)"
+    assert told["k"] == "K = s_K·X·W_K"
+    assert told["v"] == "V = X·W_V + b_V"
+    assert told["scaled"] == "S × 1"
+    header, _ = unpack(steps.pack_steps(replace(some_steps(), **changes)))  # type: ignore[arg-type]
+    said = {
+        stage: text.replace("\N{NO-BREAK SPACE}", " ") for stage, text in header["factors"].items()
+    }
+    assert said == {"q": "s_Q = 0.7071 = 1 ÷ √d_k", "k": "s_K = −0.3"}
+    unproven = tuple(replace(view, error=None) for view in views.values())
+    assert formulas(**changes | {"views": unproven})["q"] == "Q = f(X·W_Q)"
+
+
 def test_every_stage_has_a_formula_a_title_and_a_place_in_the_strip() -> None:
     assert steps.FORMULAS.keys() == steps.TITLE_KEYS.keys() == set(STAGES)
     folder = bundle.FOLDER / "steps"
@@ -303,7 +327,7 @@ def test_the_texts_a_component_asks_for_are_those_it_uses(
     short = [key.rpartition(".")[2] for key in part.STRING_KEYS]
     assert len(set(short)) == len(short)
     assert all(i18n.has(f"component.{key}") for key in part.STRING_KEYS)
-    named = {*MASK_NAMES, "model", "memory"}
+    named = {*MASK_NAMES, "model", "memory", "blocks"}
     by_name = set(steps.TITLE_KEYS.values()) if part is steps else named
     used = set(re.findall(r"strings\.(\w+)", source_of(part)))
     assert used | SHARED_BY_PICKER | by_name == set(short)

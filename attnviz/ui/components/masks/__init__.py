@@ -11,6 +11,7 @@ variant would do is computed in the browser, as soon as a mask is switched, size
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float32
@@ -37,6 +38,7 @@ STRING_KEYS: tuple[str, ...] = (
     "masks.custom",
     "masks.model",
     "masks.memory",
+    "masks.blocks",
     "masks.size_of",
     "masks.draw_hint",
     "masks.undraw",
@@ -70,6 +72,10 @@ STRING_KEYS: tuple[str, ...] = (
 )
 
 
+# what keys are, where the padding mask blocks some of them: it is titled after that
+PaddingOf = Literal["padding", "memory", "blocks"]
+
+
 @dataclass(frozen=True, eq=False)
 class MasksData:
     """One head of a padded batch under every combination of its named masks."""
@@ -87,6 +93,7 @@ class MasksData:
     sizes: Mapping[str, int]
     mask_names: tuple[str, ...]  # of `attnviz.masking`, or "model"; texts of these names title them
     mask_reasons: tuple[str, ...]
+    padding_of: PaddingOf
     model_blocks: Bool[np.ndarray, "batch query key"]
     weights: Float32[np.ndarray, "batch query key"]  # as the model ran
     scaled: Float32[np.ndarray, "batch query key"]
@@ -135,4 +142,5 @@ def header(data: MasksData) -> dict[str, object]:
         "sizes": dict(data.sizes),
         "mask_names": list(data.mask_names),
         "mask_reasons": list(data.mask_reasons),
+        "padding_of": data.padding_of,
     }

@@ -26,7 +26,7 @@ const SHOWN_ERROR_DIGITS = 1;
  * @typedef {{strings: Record<string, string>, tokens: string[][], special: number[][], written: number[][],
  *   key_tokens: string[][], key_special: number[][], key_written: number[][], cross: 0 | 1, padding: number[][], key_padding: number[][], sizes: Record<string, number>,
  *   layer: number, head: number, n_layers: number, n_heads: number, as_model: number, mask_names: string[],
- *   mask_reasons: string[]}} MasksHeader
+ *   mask_reasons: string[], padding_of: string}} MasksHeader
  */
 
 /** Streamlit calls this with new data or a new theme. */

@@ -61,9 +61,9 @@ function blockersAt(/** @type {any} */ view, /** @type {number} */ key) {
   return header.mask_names.filter((_, bit) => (bits >> bit) & 1).map((name) => maskTitle(header, name));
 }
 
-/** What a mask is called; a cross-attention's padding is that of its memory. */
+/** What a mask is called; padding is called after what the keys are, a cross-attention's memory for instance. */
 export function maskTitle(/** @type {any} */ header, /** @type {string} */ name) {
-  return header.strings[name === "padding" && header.cross ? "memory" : name];
+  return header.strings[name === "padding" ? header.padding_of : name];
 }
 
 /** A difference always carries its sign. */

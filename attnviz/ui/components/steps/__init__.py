@@ -10,7 +10,7 @@ them. Formulas follow Vaswani et al. 2017, section 3.2; they are the same in eve
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float32, UInt8
@@ -64,6 +64,8 @@ STRING_KEYS: tuple[str, ...] = (
     "steps.running",
     "steps.sum",
     "steps.step_scaled",
+    "steps.step_scaled_by",
+    "steps.scaled_before",
     "steps.step_masked",
     "steps.mask_open",
     "steps.mask_blocked",
@@ -128,6 +130,7 @@ FORMULAS: dict[Stage, str] = {
 }
 BIASES: dict[Stage, str] = {"q": " + b_Q", "k": " + b_K", "v": " + b_V", "projected": " + b_O"}
 PROJECTED: tuple[Stage, ...] = ("q", "k", "v")
+SAME = 1e-4  # how close to 1 ÷ √d_k a factor is that is called so; half precision tells no more
 # stages that most models do not have; without a view they get no panel
 OPTIONAL: tuple[Stage, ...] = ("unrotated_q", "unrotated_k", "capped", "biased")
 
@@ -136,11 +139,12 @@ OPTIONAL: tuple[Stage, ...] = ("unrotated_q", "unrotated_k", "capped", "biased")
 class StepsData:
     """One head of one sentence, ready to be drawn; `absent` says why a stage has no view.
 
-    `turned` has those of q and k that a rotary embedding turned, `without_bias` the stages whose
-    layer adds none. `reach` is how long a vector a weight of 1 on each key would write, ‖v·W_O‖.
-    `original` holds the stages that `edits` have changed as they were. `given` is True where q, k
-    and v were typed, and no layer made them. `coarser` is True where keys were made from X, but
-    coarser. `patches` and `picture` are there where the tokens are patches of a picture.
+    `turned` has those of q and k that a rotary embedding turned, `factors` by what the model
+    multiplied q, k or v after their layer, `without_bias` the stages whose layer adds none. `reach`
+    is how long a vector a weight of 1 on each key would write, ‖v·W_O‖. `original` holds the stages
+    that `edits` have changed as they were. `given` is True where q, k and v were typed, and no
+    layer made them. `coarser` is True where keys were made from X, but coarser. `patches` and
+    `picture` are there where the tokens are patches of a picture.
     """
 
     queries: Axis
@@ -162,6 +166,7 @@ class StepsData:
     edits: tuple[Edit, ...] = ()
     original: tuple[StepView, ...] = ()
     turned: frozenset[Stage] = frozenset()
+    factors: Mapping[Stage, float] = field(default_factory=dict)
     without_bias: frozenset[Stage] = frozenset()
     editable: bool = True
     given: bool = False
@@ -215,6 +220,7 @@ def header(data: StepsData) -> dict[str, object]:
         "d_model": model_wide.values.shape[1] if model_wide else None,
         "scaling": data.scaling,
         "turned": sorted(data.turned),
+        "factors": {stage: _said(stage, of, d_head) for stage, of in data.factors.items()},
         "mask_names": list(data.mask_names),
         "mask_reasons": list(data.mask_reasons),
         "head_slice": [data.head * d_value, (data.head + 1) * d_value],
@@ -229,6 +235,17 @@ def header(data: StepsData) -> dict[str, object]:
             if stage in views or stage not in OPTIONAL
         ],
     }
+
+
+def _said(stage: Stage, factor: float, d_head: int) -> str:
+    """What a factor is: a number, and 1 ÷ √d_k where it is that."""
+    usual = stage != "v" and math.isclose(factor * math.sqrt(d_head), 1, rel_tol=SAME)
+    said = f"s_{stage.upper()}~=~{_number(factor)}{' =~1~÷~√d_k' if usual else ''}"
+    return said.replace("~", "\N{NO-BREAK SPACE}")
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−")
 
 
 def _source(data: StepsData) -> str:
@@ -274,6 +291,10 @@ def _formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
             formulas[view.stage] = name
         elif view.stage in PROJECTED and view.error is None and not by_hand:
             formulas[view.stage] = f"{name} = f({source}·W_{name})"  # more than a linear layer
+        elif view.stage in data.factors:
+            bias = parts[f"b_{view.stage}"]
+            product = f"({source}·W_{name}{bias})" if bias else f"{source}·W_{name}"
+            formulas[view.stage] = f"{name} = s_{name}·{product}"
     return formulas
 
 

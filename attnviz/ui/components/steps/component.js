@@ -28,7 +28,7 @@ import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
  * is known, and was_<stage> f32 for what edits have changed.
  * @typedef {{strings: Record<string, string>, tokens: string[], special: number[], written: number[], key_tokens: string[],
  *   key_special: number[], key_written: number[], cross: 0 | 1, layer: number, head: number,
- *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, turned: string[], mask_names: string[],
+ *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, turned: string[], factors: Record<string, string>, mask_names: string[],
  *   mask_reasons: string[], head_slice: [number, number], editable: 0 | 1, given: 0 | 1, source: string,
  *   patches: import("../shared/placed.js").PlacedPatches | null, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
  */

@@ -9,6 +9,7 @@ import { isolate } from "../shared/axes.js";
 import { subscripted } from "../shared/panel.js";
 import { beforeMask, dotProduct, effectOf, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
 import { termsTable } from "./microscope.js";
+import { scaledBefore, scalingText } from "./scaled.js";
 
 const DECIMALS = 4;
 const SHOWN_COMPONENTS = 8;
@@ -78,8 +79,10 @@ function scaledStep(/** @type {any} */ view) {
   if (score === null || scaled === null) return missingCard(view, "scaled", strings.step_scaled);
   const usual = Math.abs(scaling * Math.sqrt(width) - 1) < 1e-5;
   const by = usual ? [" ÷ ", rootOf(width), ` = ${fmtFixed(score, DECIMALS)} ÷ ${fmtFixed(1 / scaling, DECIMALS)}`]
-    : [` × ${fmtReal(scaling, 6)}`];
-  return stepCard("scaled", strings.step_scaled, [mathLine(fmtFixed(score, DECIMALS), ...by, " = ", resultOf(fmtFixed(scaled, DECIMALS)))]);
+    : [` × ${scalingText(scaling, 6)}`];
+  const title = usual ? strings.step_scaled : fill(strings.step_scaled_by, { scaling: scalingText(scaling, 6) });
+  const before = scaledBefore(view.header);
+  return stepCard("scaled", title, [before ? el("p", { class: "hint" }, ...subscripted(before)) : null, mathLine(fmtFixed(score, DECIMALS), ...by, " = ", resultOf(fmtFixed(scaled, DECIMALS)))]);
 }
 
 function rootOf(/** @type {number} */ width) {

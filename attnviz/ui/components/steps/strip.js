@@ -9,6 +9,7 @@ import { gradientOf, printed, subscripted } from "../shared/panel.js";
 import { largestChange } from "./edit.js";
 import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
 import { paintBase, paintMarks, squareCell } from "./paint.js";
+import { scaledBefore, scalingText } from "./scaled.js";
 import { makeMini, paintMini, paintMiniFrame, shownOf } from "./window.js";
 
 /** The three lines of the strip, and the operator that leads into each panel. */
@@ -21,7 +22,7 @@ const FRAME_PX = 22;
 
 /** @returns {string} changes when the panels have to be built anew */
 function shapeOf(/** @type {any} */ header) {
-  return JSON.stringify([header.source, header.cross, header.scaling, header.turned, header.panels.map((info) => [info.stage, info.absent === null, info.error === null])]);
+  return JSON.stringify([header.source, header.cross, header.scaling, header.turned, header.factors, header.panels.map((info) => [info.stage, info.absent === null, info.error === null])]);
 }
 
 /**
@@ -51,10 +52,11 @@ function operatorOf(/** @type {any} */ info, /** @type {any} */ header) {
     if (header.given) return "";
     const product = KEY_STAGES.includes(stage) ? OPERATORS[stage].replace("X", header.source) : OPERATORS[stage];
     const byHand = header.edits.some((edit) => edit.stage === stage);
-    return info.error === null && !byHand ? `f(${product})` : product;
+    if (info.error === null && !byHand) return `f(${product})`;
+    return stage in header.factors ? `s_${stage.toUpperCase()}·${product}` : product;
   }
   const usual = Math.abs(header.scaling * Math.sqrt(header.d_head) - 1) < 1e-5;
-  return stage === "scaled" && !usual ? `× ${fmtReal(header.scaling)}` : OPERATORS[stage];
+  return stage === "scaled" && !usual ? `× ${scalingText(header.scaling, 3)}` : OPERATORS[stage];
 }
 
 function makePanel(/** @type {any} */ info, /** @type {any} */ view) {
@@ -174,7 +176,10 @@ function writePanel(/** @type {any} */ panel, /** @type {any} */ view) {
   const notes = [];
   if (info.rows_sum_to !== null) notes.push(fill(strings.rows_sum_to, { sum: info.rows_sum_to }));
   if (info.stage === "concat") notes.push(fill(strings.head_columns, { first: slice[0], last: slice[1] - 1 }));
-  setText(panel.note, notes.join(" · "));
+  if (info.stage in view.header.factors) notes.push(view.header.factors[info.stage]);
+  const before = info.stage === "scaled" ? scaledBefore(view.header) : null;
+  if (before) notes.push(before);
+  panel.note.replaceChildren(...subscripted(notes.join(" · ")));
   panel.base.setAttribute("aria-label", fill(strings.canvas_label, { title: info.title, shape }));
   writeBadge(panel, view);
 }
