@@ -214,6 +214,7 @@ def choose(request: OpenRequest) -> None:
 
 def adopt_address() -> None:
     """Read the address where it is the newest word: first run of a session, back and forward."""
+    st.session_state[f"{PREFIX}run"] = _run() + 1
     first_run = f"{PREFIX}view" not in st.session_state
     if not first_run and not _went_back_or_forward():
         return
@@ -222,6 +223,12 @@ def adopt_address() -> None:
     st.session_state[f"{PREFIX}view"] = replace(default, **found)
     st.session_state[f"{PREFIX}rejected"] = rejected
     st.session_state[f"{PREFIX}visit"] = visit() + 1
+
+
+def _run() -> int:
+    """How often the whole app ran in this session; a fragment's own runs do not count."""
+    count: int = st.session_state.get(f"{PREFIX}run", 0)
+    return count
 
 
 def _went_back_or_forward() -> bool:
@@ -286,13 +293,16 @@ def widget_key(name: str) -> str:
 def show_in_widget(name: str, value: object) -> str:
     """The key of a widget, after making the widget show `value` on its next appearance.
 
-    Options in another language are another widget to the browser, which has to be told anew.
+    Options in another language are another widget to the browser, which has to be told anew; so is
+    a widget that was not there in the last run: Streamlit keeps what it was told in a run that
+    ended early, the browser has forgotten it.
     """
-    key, spoken, lang = widget_key(name), f"{PREFIX}spoken.{name}", language()
-    known = key in st.session_state and st.session_state.get(spoken, lang) == lang
+    key, told, now = widget_key(name), f"{PREFIX}told.{name}", (_run(), language())
+    run, lang = st.session_state.get(told, now)
+    known = key in st.session_state and lang == now[1] and run >= now[0] - 1
     if not known or st.session_state[key] != value:
         st.session_state[key] = value
-    st.session_state[spoken] = lang
+    st.session_state[told] = now
     return key
 
 

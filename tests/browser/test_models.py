@@ -113,3 +113,20 @@ def test_an_uploaded_picture_lies_under_its_patches(
     expect(opened.page.get_by_test_id("stAlert")).to_have_text(text("en", "error.bad_picture"))
     opened.wait_for_parameters(image="own")
     assert pixels(picture, middles) == red
+
+
+def test_a_text_outlives_models_that_read_none(
+    visit: OpenVisit, tiny_server: str, tiny: Tiny
+) -> None:
+    opened = visit("head", url=tiny_server, model=tiny("bert"), text=SOURCE)
+    name = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
+    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    heatmap = opened.canvas("Attention weights of")
+    for _ in range(2):
+        for other, rows in (("vit", 10), ("forms", 17), ("bert", 8)):
+            name.fill(str(tiny(other)))
+            name.press("Enter")
+            expect_data(heatmap, rows=rows)
+            expect(box).to_have_count(1 if other == "bert" else 0)
+        expect(box).to_have_value(SOURCE)
+        opened.wait_for_parameters(model=tiny("bert"), text=SOURCE)
