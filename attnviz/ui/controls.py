@@ -202,7 +202,7 @@ def _take_model(widget: str) -> None:
 
 
 def _take_model_name() -> None:
-    state.open_model(state.clean("model", state.widget_value("model_name")).strip())
+    state.open_model(state.clean("model", state.widget_value("model_name")))
 
 
 def target_box(

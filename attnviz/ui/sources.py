@@ -20,6 +20,7 @@ VARIABLE = "ATTNVIZ_MODEL_DIRS"
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
 HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 MODEL_FILES = ("config.json", "*.safetensors")
+QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,13 @@ class Source:
     stamp: str = ""
     device: str | None = None
     dtype: str | None = None
+
+
+def cleaned(name: str) -> str:
+    """A name as it was pasted, without the spaces and the quotation marks around it."""
+    name = name.strip()
+    quoted = len(name) > 1 and QUOTES.get(name[0]) == name[-1]
+    return name[1:-1].strip() if quoted else name
 
 
 def source(name: str) -> Source:
@@ -57,7 +65,7 @@ def label(lang: Language, name: str) -> str:
 def _folder(name: str) -> Source:
     try:
         roots = [Path(part).resolve() for part in _listed()]
-        folder = Path(name).resolve()
+        folder = Path(name).expanduser().resolve()
         if not _inside(folder, roots):
             raise _refused(name)
         if not folder.is_dir():
@@ -70,7 +78,7 @@ def _folder(name: str) -> Source:
         if not all(_inside(file.resolve(), roots) for file in folder.iterdir()):
             raise _refused(name)
         stamps = [(file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files]
-    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a zero byte
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, no such home
         raise _refused(name) from error
     return _placed(str(folder), repr(stamps))
 

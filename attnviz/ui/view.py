@@ -16,7 +16,7 @@ from attnviz.lab import sheet
 from attnviz.lessons import progress
 from attnviz.models.labels import without_surrogates
 from attnviz.types import Kind, Stack
-from attnviz.ui import examples, numbers, pictures
+from attnviz.ui import examples, numbers, pictures, sources
 from attnviz.ui.components import options
 from attnviz.ui.components.options import Order
 from attnviz.ui.components.selection import MEANS, SCALES, SPECIALS, Mean, Scale, Special
@@ -174,7 +174,7 @@ def checked(name: str, raw: object) -> tuple[Any, bool]:
         return clean, clean == raw
     if name == "model":
         clean = without_surrogates(raw)[:MAX_NAME_CHARS]
-        return clean, clean == raw
+        return sources.cleaned(clean), clean == raw
     if name in WRITTEN_FORMS:
         return _rewritten(raw, *WRITTEN_FORMS[name])
     if name in FLAGS:

@@ -41,6 +41,18 @@ def test_a_model_is_opened_from_a_folder(visit: Visit, tiny: Tiny) -> None:
     assert any("2 layers × 3 heads" in each for each in said)
 
 
+@pytest.mark.parametrize("pasted", ['"{}"', "'{}'", "  {} "])
+def test_a_path_opens_as_it_was_pasted(visit: Visit, tiny: Tiny, pasted: str) -> None:
+    app = visit("overview", text=TEXT, model="gone/")
+    app.text_input(KEY("model_name")).set_value(pasted.format(tiny("bert"))).run()
+    assert not app.error
+    assert app.text_input(KEY("model_name")).value == tiny("bert")
+    assert parameters(app)["model"] == tiny("bert")
+    linked = visit("overview", text=TEXT, model=pasted.format(tiny("bert")))
+    assert not linked.error and not linked.warning
+    assert sent(linked)[0]["model"] == "bert"
+
+
 def test_another_model_starts_at_its_first_head(visit: Visit, tiny: Tiny) -> None:
     app = visit("steps", text=TEXT, layer="5", head="11", query="1")
     app.selectbox(KEY("model.en")).set_value("").run()
@@ -187,3 +199,18 @@ def test_every_step_of_torchs_own_module_is_there(visit: Visit) -> None:
     assert lm.example is not None
     np.testing.assert_array_equal(arrays["x"], lm.example.inputs["query"][0].numpy())
     assert all(panel["ok"] for panel in header["panels"])
+
+
+@pytest.mark.parametrize("reads", ["bert", "marian"])
+def test_a_text_is_still_in_its_box_after_models_without_text(
+    visit: Visit, tiny: Tiny, reads: str
+) -> None:
+    """The box is drawn once for a model not known yet, and gone when it is: what the browser has
+    dropped since must be told again, or it takes the box for empty and says so."""
+    app = visit("overview", model=tiny(reads), text=TEXT)
+    for _ in range(2):
+        for name in ("vit", "forms", reads):
+            app.text_input(KEY("model_name")).set_value(tiny(name)).run()
+        box = app.text_area(KEY("text")).proto
+        assert box.set_value and box.value == TEXT
+        assert parameters(app)["text"] == TEXT

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.errors import ModelNotFound
-from attnviz.ui.sources import VARIABLE, label, source
+from attnviz.ui.sources import VARIABLE, cleaned, label, source
 
 
 def made(folder: Path) -> Path:
@@ -64,6 +64,30 @@ def test_no_link_leads_out(root: Path) -> None:
 def test_a_link_that_stays_inside_is_followed(root: Path) -> None:
     (root / "same").symlink_to(root / "tiny")
     assert source(str(root / "same")).name == str(root / "tiny")
+
+
+@pytest.mark.parametrize(
+    "pasted", ['"/m/a b"', "'/m/a b'", "  /m/a b\t", ' " /m/a b " ', "“/m/a b”", "‘/m/a b’"]
+)
+def test_what_a_path_was_pasted_in_is_no_part_of_it(pasted: str) -> None:
+    assert cleaned(pasted) == "/m/a b"
+
+
+@pytest.mark.parametrize("name", ["", '"', "/m/the cats'", "'/m/a", "\"/m/a'", "/m/'a'"])
+def test_quotes_that_enclose_nothing_stay(name: str) -> None:
+    assert cleaned(name) == name
+
+
+def test_a_tilde_is_the_home_and_opens_no_more_than_its_path(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(root))
+    assert source("~/tiny") == source(str(root / "tiny"))
+    with pytest.raises(ModelNotFound) as caught:
+        source("~/../elsewhere/secret")
+    assert caught.value.code == "folder_not_allowed"
+    assert str(root) not in str(caught.value), "says where the server's home is"
+    assert code("~nobody-of-this-name/tiny") == "folder_not_allowed"
 
 
 @pytest.mark.parametrize("name", ["./x/y", "../x", "~/models/x", "a\\b", "/x\0y", ".."])
