@@ -63,3 +63,21 @@ def test_the_spectrogram_stands_under_its_columns(
         assert {25, 26, 27, 28, 29} <= set(marked) <= set(range(24, 31))  # 0.50 s to 0.60 s
         heatmap.hover(position={"x": place["x"] + 40.5 * cell, "y": middle})
         page.wait_until(lambda: pixels(heatmap, [row[40]]) != [ground])  # noqa: B023
+
+
+def test_steps_say_that_q_was_scaled_before(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> None:
+    where = {"model": str(tiny("whisper")), "layer": "1", "head": "1", "query": "2", "key": "1"}
+    page = visit("steps", url=tiny_server, **where).page
+    queries, scaled = (page.locator(f'.panel[data-stage="{of}"]') for of in ("q", "scaled"))
+    factor = "sQ = 0.3536 = 1 ÷ √dk"  # heads are 8 wide
+    expect(queries.locator(".note")).to_have_text(factor)
+    expect(queries.locator(".operator")).to_have_text("sQ·X·WQ")
+    expect(queries.locator(".badge")).to_have_attribute("data-ok", "true")
+    expect(scaled.locator(".operator")).to_have_text("× 1")
+    said = text("en", "component.steps.scaled_before", factors=factor)
+    expect(scaled.locator(".note")).to_have_text(said)
+    card = page.locator('[data-sum="scaled"]')
+    expect(card).to_contain_text(said)
+    expect(card.locator("h3")).to_have_text(
+        text("en", "component.steps.step_scaled_by", scaling="1")
+    )
