@@ -161,7 +161,7 @@ def _erratum(ask: Ask) -> Card:
     found = Board((Panel("computed", weights, signed=False, sums="rows"),))
     right = frozenset((ROW, column) for column in range(4))
     first = frozenset((0, column) for column in range(4))
-    question = CellQuestion("printed", right, {"one_key": first})
+    question = CellQuestion("printed", right, {"one_key": first}, also=("masked",))
     numbers = {
         "row": ROW,
         "printed": PRINTED[ROW, 0],

@@ -75,6 +75,7 @@ def _added(ask: Ask) -> Card:
             "past": frozenset((ROW, key) for key in range(ROW)),
             "asked": frozenset((query, ROW) for query in later),
         },
+        also=("mask", "masked", "weights"),
     )
     numbers: dict[str, float | int | str] = {
         "token": DECODER_TOKENS[ROW],

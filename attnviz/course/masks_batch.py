@@ -127,7 +127,10 @@ def empty(ask: Ask) -> Card:
     finite = torch.softmax(scores.float().masked_fill(~may_attend, lowest), dim=1)
     exact = formula.weights(formula.masked(scores, may_attend))
     blocked = ~may_attend.numpy()
-    board = Board((shown("may", may_attend.double().numpy(), decimals=0, blocked=blocked),))
+    open_cells = may_attend.double().numpy()
+    # on paper the mask is blank: it is what the card before asks for
+    may = shown("may", open_cells, decimals=0, blocked=blocked, blank_on_paper=True)
+    board = Board((may,))
     found = Board(
         (
             shown("exact", as_numbers(exact), blocked=blocked, sums="rows"),

@@ -126,7 +126,7 @@ def looks(ask: Ask) -> Card:
     link = Link(
         "output", {"model": MODEL, "image": f"sample-{number}", "layer": layer, "head": head}
     )
-    question = CellQuestion("cover", right, {"beside": frozenset(empty) - right})
+    question = CellQuestion("cover", right, {"beside": frozenset(empty) - right}, also=("weights",))
     reveal = (picture(number, layer, head),)
     return Card("looks", numbers, (board,), question, reveal, link)
 

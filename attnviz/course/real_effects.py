@@ -62,7 +62,9 @@ def effect(ask: Ask) -> Card:
         "most_reach": float(reach[most]),
         "most_product": float(written[most]),
     }
-    question = CellQuestion("written", frozenset({(0, most)}), _but(wrong, most))
+    question = CellQuestion(
+        "written", frozenset({(0, most)}), _but(wrong, most), also=("weights", "reach")
+    )
     link = Link(
         "steps",
         {"model": "minilm", "text": MAT, "layer": layer, "head": head, "query": row, "key": 0},
@@ -170,7 +172,12 @@ def explains(ask: Ask) -> Card:
         "typical": float(np.median(np.abs(of.changes))),
     }
     wrong = {"heaviest": frozenset({(0, of.heaviest)})}
-    question = CellQuestion("weights", frozenset({(0, of.strongest)}), _but(wrong, of.strongest))
+    question = CellQuestion(
+        "weights",
+        frozenset({(0, of.strongest)}),
+        _but(wrong, of.strongest),
+        also=("changes",),
+    )
     return Card("explains", numbers, (_board(of, hidden=True),), question)
 
 

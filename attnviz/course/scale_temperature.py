@@ -43,7 +43,7 @@ def loses(ask: Ask) -> Card:
         "losing": len(loses),
         "uniform": 1 / cool.shape[1],
     }
-    question = CellQuestion("cool", loses, {"gains": gains})
+    question = CellQuestion("cool", loses, {"gains": gains}, also=("scores",))
     return Card("loses", numbers, (board,), question, (after,))
 
 

@@ -19,7 +19,7 @@ from attnviz.lessons.card import (
     Question,
 )
 from attnviz.lessons.markup import html, inline
-from attnviz.lessons.printed import number
+from attnviz.lessons.printed import is_blank, number
 from attnviz.lessons.sheet import Sheet, picture, takeaway
 
 MOST_DECIMALS = 6
@@ -47,7 +47,7 @@ def _solved(sheet: Sheet, place: int, card: Card, question: Question) -> str:
         html(sheet.say(card, "reveal")),
     ]
     filled = [
-        Board(tuple(replace(panel, before="") for panel in shown.panels if panel.hidden))
+        Board(tuple(replace(panel, before="") for panel in shown.panels if is_blank(panel)))
         for shown in card.pictures
         if isinstance(shown, Board)
     ]

@@ -26,8 +26,9 @@ class Panel:
     Its caption is the text "panel.<name>" of the card. Rows and columns are named by `rows` and
     `columns`, by numbers where these are empty. `blocked` cells are hatched, `marked` cells are
     outlined; `sums` asks for the sums of rows or columns beside it. `hidden` panels keep their
-    numbers back until the card's question is answered. Panels of a card that have the same `scale`
-    hold the same kind of number: their colours share one range.
+    numbers back until the card's question is answered; `blank_on_paper` ones are kept back on a
+    worksheet, where they would answer the question of another card. Panels of a card that have the
+    same `scale` hold the same kind of number: their colours share one range.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Panel:
     marked: tuple[Cell, ...] = ()
     sums: Sums = "none"
     hidden: bool = False
+    blank_on_paper: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,11 +118,20 @@ class NumberQuestion:
 
 @dataclass(frozen=True)
 class CellQuestion:
-    """Click a cell of the board's panel of that name; a row question takes any cell of the row."""
+    """Click a cell of the board's panel of that name; a row question takes any cell of the row.
+
+    `also` names panels of the same board whose cells mean the same: they take the answer too.
+    """
 
     panel: str
     right: frozenset[Cell]
     mistakes: Mapping[str, frozenset[Cell]] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+
+    @property
+    def panels(self) -> tuple[str, ...]:
+        """The panels that take the answer."""
+        return (self.panel, *self.also)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 In: a `Board` and a function that says its captions. Out: HTML. Blocked cells are hatched and say
 −∞ where the number does, marked ones have a bold frame, hidden matrices are empty with their size
-kept. No colour carries meaning.
+kept: what they hatch or frame would tell too much. No colour carries meaning.
 """
 
 import math
@@ -26,8 +26,13 @@ def board(shown: Board, say: Say, answers: bool = False) -> str:
     for panel in shown.panels:
         if panel.before:
             parts.append(f'<span class="sign">{escape(panel.before)}</span>')
-        parts.append(matrix(replace(panel, hidden=panel.hidden and not answers), say))
+        parts.append(matrix(replace(panel, hidden=is_blank(panel) and not answers), say))
     return f'<div class="board">{"".join(parts)}</div>'
+
+
+def is_blank(panel: Panel) -> bool:
+    """Whether a matrix is printed without its numbers, to be filled in."""
+    return panel.hidden or panel.blank_on_paper
 
 
 def matrix(panel: Panel, say: Say) -> str:
@@ -63,10 +68,12 @@ def _sum(panel: Panel, values: np.ndarray) -> str:
 
 
 def _cell(panel: Panel, row: int, column: int) -> str:
+    if panel.hidden:
+        return "<td></td>"
     blocked = panel.blocked is not None and bool(panel.blocked[row, column])
     names = [*(["blocked"] * blocked), *(["marked"] * ((row, column) in panel.marked))]
     of_class = f' class="{" ".join(names)}"' if names else ""
-    said = "" if panel.hidden else number(float(panel.values[row, column]), panel.decimals)
+    said = number(float(panel.values[row, column]), panel.decimals)
     return f"<td{of_class}>{said}</td>"
 
 

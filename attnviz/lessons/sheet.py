@@ -26,7 +26,7 @@ from attnviz.lessons.card import (
 from attnviz.lessons.content import LessonTexts, lesson_texts, say
 from attnviz.lessons.markup import inline
 from attnviz.lessons.plotted import chart
-from attnviz.lessons.printed import Say, board, matrix
+from attnviz.lessons.printed import Say, board, is_blank, matrix
 
 LAST_SEED = 9999  # of worksheets
 
@@ -82,7 +82,7 @@ def picture(sheet: Sheet, card: Card, shown: Picture, answers: bool = False) -> 
     say: Say = partial(sheet.say, card)
     match shown:
         case Board():
-            hidden = any(panel.hidden for panel in shown.panels) and not answers
+            hidden = any(is_blank(panel) for panel in shown.panels) and not answers
             fill_in = note(sheet.own("fill_in")) if hidden else ""
             return board(shown, say, answers) + fill_in
         case Chart():

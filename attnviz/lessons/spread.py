@@ -32,8 +32,14 @@ def label(verdict: Verdict) -> str:
     return RIGHT if verdict.right else f"not_{verdict.mistake}"
 
 
-def bars(card: Card, texts: LessonTexts, lang: Language, tally: Tally) -> list[Bar]:
-    """The answers to a card's question, as many bars as it knows answers; none without one."""
+def bars(
+    card: Card, texts: LessonTexts, lang: Language, tally: Tally, revealed: bool = True
+) -> list[Bar]:
+    """The answers to a card's question, as many bars as it knows answers; none without one.
+
+    Before they are `revealed`, a number or a cell is named only once someone answered it: the list
+    of all that the card knows would turn a free question into a choice.
+    """
     question = card.question
     if question is None:
         return []
@@ -47,6 +53,8 @@ def bars(card: Card, texts: LessonTexts, lang: Language, tally: Tally) -> list[B
     else:
         said = _answers(card, lang, question)
         said[f"not_{OTHER}"] = text(lang, "class.other")
+        if not revealed:
+            said = {name: words for name, words in said.items() if tally.counts.get(name)}
     return [Bar(words, tally.counts.get(name, 0), name == RIGHT) for name, words in said.items()]
 
 

@@ -132,6 +132,21 @@ def test_a_cell_is_answered_by_keyboard_and_a_link_restores_it(visit: OpenVisit)
     expect(verdict(again.page, "✓ Right.")).to_be_visible()
 
 
+def test_a_click_beside_the_asking_panel_counts_or_says_where_to_answer(visit: OpenVisit) -> None:
+    page = visit("learn", canvases=False, lesson="masks").page
+    page.locator(CELL.format(panel="weights", row=2, column=1)).click()
+    texts = lesson_texts("masks", "en")
+    past = texts.of("added", "feedback.past").partition("[[")[0]
+    expect(verdict(page, past)).to_be_visible()
+    page.locator(CELL.format(panel="mask", row=2, column=4)).click()
+    expect(verdict(page, "✓ Right.")).to_be_visible()
+    other = visit("learn", canvases=False, lesson=FIRST, card="products").page
+    other.locator(CELL.format(panel="q", row=2, column=0)).click()
+    scores = lesson_texts(FIRST, "en").of("products", "panel.scores")
+    expect(other.locator(".av-board .av-status")).to_have_text(f"Answer in “{scores}”.")
+    expect(other.get_by_test_id("stAlert")).to_have_count(0)
+
+
 def test_a_choice_stays_when_the_language_changes(visit: OpenVisit) -> None:
     opened = visit("learn", canvases=False, lesson=FIRST, answers="order=scale")
     page, texts = opened.page, lesson_texts(FIRST, "ja")

@@ -101,6 +101,19 @@ def test_answers_are_counted_and_judged_only_after_the_reveal(
     assert two.radio(key=KEY("learn.order.answer")).disabled
 
 
+def test_a_free_question_is_not_made_a_choice_before_the_reveal(
+    presenter: AppTest, visit: Visit
+) -> None:
+    presenter.pills(key=KEY("learn.way")).set_value("softmax").run()
+    assert bars(presenter) == []
+    follower = visit("learn", room=code(presenter))
+    follower.text_input(key=KEY("learn.softmax.answer")).set_value("0.89").run()
+    assert bars(presenter.run()) == [r"0\.891: 1"]
+    press(presenter, "class.reveal")
+    shown = bars(presenter.run())
+    assert len(shown) == 4 and r"✓ **Right.** 0\.891: 1" in shown
+
+
 def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: Visit) -> None:
     follower = visit("learn", room=code(presenter))
     follower.radio(key=KEY("learn.order.answer")).set_value("mix").run()

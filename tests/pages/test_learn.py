@@ -1,5 +1,7 @@
 """The page Learn: the list, the cards, answers with their feedback, and links that restore all."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -164,8 +166,9 @@ def way(app: AppTest) -> list[str]:
 def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
     app = visit("learn", lesson="block", answers="order=softmax&sizes=512&mask=%3F")
     assert way(app) == ["1 ✓", "2 ✗", "3", "4 •", "5", "6", "7", "8"]
-    meant = next(each.value for each in app.caption if each.value.startswith("Card 1 of 8"))
-    assert meant == "Card 1 of 8 · ✓ right · ✗ not right yet · • answer shown"
+    said = [each.value for each in app.caption]
+    assert "Card 1 of 8" in said
+    assert "Marks: ✓ right, ✗ not right yet, • answer shown" in said
     header, _ = next(
         found
         for found in (unpack(each.proto.bytes) for each in app.main.get("bidi_component"))
@@ -179,6 +182,63 @@ def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
     app.pills(key=KEY("learn.way")).set_value("sizes").run()
     app.text_input(key=KEY("learn.sizes.answer")).set_value("64").run()
     assert way(app)[1] == "2 ✓"
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_marks_are_explained_only_where_there_are_some(visit: Visit, lang: i18n.Language) -> None:
+    begins = i18n.text(lang, "learn.marks", signs="")
+    explained = [
+        [each.value for each in app.caption if each.value.startswith(begins)]
+        for app in (
+            visit("learn", lesson="block", lang=lang),
+            visit("learn", lesson="block", lang=lang, answers="order=softmax"),
+        )
+    ]
+    right = i18n.text(lang, "learn.marks", signs=f"✓ {i18n.text(lang, 'learn.is_right')}")
+    assert explained == [[], [right]]
+
+
+@pytest.mark.parametrize(
+    ("slug", "card", "asking"),
+    [
+        ("masks", "added", [True, True, True, True]),
+        ("real", "effect", [True, True, True]),
+        ("block", "products", [False, False, True]),
+        ("birth", "by_hand", [False, True]),
+    ],
+)
+def test_the_prompt_names_the_panel_unless_every_panel_takes_the_answer(
+    visit: Visit, slug: str, card: str, asking: list[bool]
+) -> None:
+    app = visit("learn", lesson=slug, card=card)
+    panels = next(of["panels"] for of in headers(app) if "panels" in of)
+    assert [panel["asks"] for panel in panels] == asking
+    said = [each.value for each in app.caption]
+    named = next(panel["caption"] for panel in panels if panel["asks"])
+    if all(asking):
+        assert i18n.text("en", "learn.click_above") in said
+    else:
+        assert i18n.text("en", "learn.click_in", panel=named) in said
+
+
+def headers(app: AppTest) -> list[dict[str, Any]]:
+    return [unpack(each.proto.bytes)[0] for each in app.main.get("bidi_component")]
+
+
+def test_to_show_the_answer_is_a_button_to_be_seen(visit: Visit) -> None:
+    app = visit("learn", lesson="block")
+    assert app.button(key=KEY("learn.order.shown")).proto.type == "secondary"
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_list_says_where_to_teach_and_to_print(visit: Visit, lang: i18n.Language) -> None:
+    names = {
+        "teach": i18n.text(lang, "class.teach_title"),
+        "worksheet": i18n.text(lang, "worksheet.title"),
+    }
+    said = i18n.text(lang, "class.teach_list", **names)
+    assert all(name in said for name in names.values())
+    assert said in [each.value for each in visit("learn", lang=lang).markdown]
 
 
 def test_the_right_cell_is_pointed_out_once_it_is_shown(visit: Visit) -> None:

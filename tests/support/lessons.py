@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from attnviz.course.recipe import Ask, Lesson, Recipe
 from attnviz.i18n import Language
@@ -122,6 +123,8 @@ def card_problems(lesson: Lesson, built: list[tuple[Recipe, Card]]) -> list[str]
 def _misjudged(card: Card, question: Question) -> list[str]:
     if isinstance(question, CellQuestion) and question.panel not in {p.name for p in panels(card)}:
         return [f"there is no panel {question.panel}"]
+    if isinstance(question, CellQuestion) and (unlike := _unlike(card, question)):
+        return unlike
     found = [
         f"right answer {answer} is judged wrong"
         for answer in right_answers(question)
@@ -132,6 +135,24 @@ def _misjudged(card: Card, question: Question) -> list[str]:
         if verdict.right or verdict.mistake != name:
             found.append(f"{answer} is judged {verdict}, not {name}")
     return found
+
+
+def _unlike(card: Card, question: CellQuestion) -> list[str]:
+    """Panels that take the answer too, though their cells cannot mean the same."""
+    boards = [{of.name: of for of in each.panels} for each in card.pictures if _is_board(each)]
+    by_name = next(board for board in boards if question.panel in board)
+    asked = by_name[question.panel]
+    return [
+        f"{name} does not have the cells of {question.panel}"
+        for name in question.also
+        if name not in by_name
+        or by_name[name].values.shape != asked.values.shape
+        or (by_name[name].rows, by_name[name].columns) != (asked.rows, asked.columns)
+    ]
+
+
+def _is_board(picture: Picture) -> TypeGuard[Board]:
+    return isinstance(picture, Board)
 
 
 def right_answers(question: Question) -> list[Answer]:

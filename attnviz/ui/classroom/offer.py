@@ -21,10 +21,12 @@ EXAMPLE = "K7QM-2XLP-9RTA"
 
 
 def show() -> None:
-    """Draw what fits: the join box below the list, the teacher's tools below a card."""
+    """Draw what fits: the join box and how to teach below the list, the tools below a card."""
     lang, slug = state.language(), state.current().lesson
     if slug not in cache.lesson_slugs():
         join(lang)
+        teach, paper = text(lang, "class.teach_title"), text(lang, "worksheet.title")
+        st.markdown(text(lang, "class.teach_list", teach=teach, worksheet=paper))
         return
     with st.container(horizontal=True, gap="small"):
         with st.popover(text(lang, "class.teach_title")):

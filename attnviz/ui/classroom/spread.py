@@ -18,8 +18,8 @@ from attnviz.ui.components.selection import ignore
 
 
 def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed: bool) -> None:
-    """Draw one bar for each answer that the card knows."""
-    for bar in bars(card, texts, lang, tally):
+    """Draw one bar for each answer: those that the card knows, or were given before the reveal."""
+    for bar in bars(card, texts, lang, tally, revealed):
         fraction = bar.count / tally.answered if tally.answered else 0.0
         st.progress(fraction, text=_said(lang, bar, revealed))
 

@@ -35,7 +35,8 @@ def show(lang: Language, at: Place) -> None:
         st.title(texts.title, anchor=False)
         standings = way.show(lang, at)
     card(lang, texts, at)
-    _next(lang, at, way.signs(lang, standings))
+    _next(lang, at)
+    way.legend(lang, standings)
     way.arrive(lang, at, standings)
 
 
@@ -66,7 +67,7 @@ def _card(lang: Language, texts: LessonTexts, at: Place) -> None:
         _link(lang, built.link)
 
 
-def _next(lang: Language, at: Place, signs: str) -> None:
+def _next(lang: Language, at: Place) -> None:
     """To the card before and the one after; behind the last one is the list of lessons."""
     names, number = at.names, at.number
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -77,7 +78,7 @@ def _next(lang: Language, at: Place, signs: str) -> None:
             on_click=place.go,
             args=(names[max(number - 1, 0)],),
         )
-        st.caption(text(lang, "learn.where", number=number + 1, cards=len(names)) + signs)
+        st.caption(text(lang, "learn.where", number=number + 1, cards=len(names)))
         last = number == len(names) - 1
         st.button(
             text(lang, "learn.done" if last else "learn.next"),

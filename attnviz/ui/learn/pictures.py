@@ -85,26 +85,26 @@ def _board(
     narrow: bool,
 ) -> None:
     is_open = progress.is_open(card, answers)
-    asking = _asking(card, picture)
+    asking = asking_panels(card, picture)
     captions = {
         panel.name: say(texts, card, f"panel.{panel.name}", markup=False)
         for panel in picture.panels
     }
     found = progress.verdict(card, answers)
     chosen = None
-    if asking is not None and card.question is not None:
+    if asking and card.question is not None:
         answer = progress.answer_of(card.question, progress.given(card.name, answers))
         chosen = answer if isinstance(answer, tuple) else None
     view = BoardView(
         picture,
         captions,
         revealed=not is_open,
-        asks=asking.name if asking is not None else None,
+        asks=tuple(panel.name for panel in asking),
         is_open=is_open,
         narrow=narrow,
         chosen=chosen,
         right=None if found is None else found.right,
-        answers=_answers(card) if asking is not None and not is_open else frozenset(),
+        answers=_answers(card) if asking and not is_open else frozenset(),
         ranges=ranges(card),
         reports=pointing.leads(),
         pointed=_pointed(key),
@@ -134,11 +134,12 @@ def _take_point(component: str, picture: Board, key: str, otherwise: Callable[[]
     otherwise()
 
 
-def _asking(card: Card, picture: Board) -> Panel | None:
-    """The panel whose cells answer the card's question, if this board has it."""
-    if not isinstance(card.question, CellQuestion):
-        return None
-    return next((panel for panel in picture.panels if panel.name == card.question.panel), None)
+def asking_panels(card: Card, picture: Board) -> tuple[Panel, ...]:
+    """The panels of a board whose cells answer the card's question; of the board that it names."""
+    question, panels = card.question, picture.panels
+    if not isinstance(question, CellQuestion) or question.panel not in {of.name for of in panels}:
+        return ()
+    return tuple(panel for panel in panels if panel.name in question.panels)
 
 
 def _answers(card: Card) -> frozenset[Cell]:
@@ -146,7 +147,9 @@ def _answers(card: Card) -> frozenset[Cell]:
     return card.question.right if isinstance(card.question, CellQuestion) else frozenset()
 
 
-def _take_cell(component: str, panel: Panel, card: str) -> None:
-    cell = boards.parse_cell(state.component_value(component, "cell"), panel)
-    if cell is not None:
-        place.answer(card, progress.text_of(cell))
+def _take_cell(component: str, panels: tuple[Panel, ...], card: str) -> None:
+    value = state.component_value(component, "cell")
+    for panel in panels:
+        cell = boards.parse_cell(value, panel)
+        if cell is not None:
+            place.answer(card, progress.text_of(cell))

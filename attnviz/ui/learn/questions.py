@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons import progress
-from attnviz.lessons.card import Card, CellQuestion, ChoiceQuestion, NumberQuestion
+from attnviz.lessons.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.lessons.content import LessonTexts, say
 from attnviz.ui import state
 from attnviz.ui.learn import pictures, place
@@ -32,7 +32,7 @@ def show(
             case ChoiceQuestion():
                 _choice(lang, texts, built, built.question, answers, is_open)
             case CellQuestion() if is_open:
-                st.caption(text(lang, "learn.click_above"))
+                st.caption(_where(lang, texts, built, built.question))
         if progress.is_held(name, answers):
             st.caption(text(lang, "learn.held" if given else "learn.asked"))
             return
@@ -41,12 +41,19 @@ def show(
             _other_way(lang, name, is_open)
 
 
+def _where(lang: Language, texts: LessonTexts, built: Card, question: CellQuestion) -> str:
+    """Where to click; the panel by its name, unless every panel on the card takes the answer."""
+    boards = [picture for picture in built.pictures if isinstance(picture, Board)]
+    if all(panel.name in question.panels for board in boards for panel in board.panels):
+        return text(lang, "learn.click_above")
+    return text(lang, "learn.click_in", panel=say(texts, built, f"panel.{question.panel}"))
+
+
 def _other_way(lang: Language, name: str, is_open: bool) -> None:
     """A button that shows the answer, or has the question asked again."""
     st.button(
         text(lang, "learn.show_answer" if is_open else "learn.ask_again"),
         key=state.widget_key(f"learn.{name}.{'shown' if is_open else 'again'}"),
-        type="tertiary",
         on_click=place.answer,
         args=(name, progress.SHOWN if is_open else ""),
     )

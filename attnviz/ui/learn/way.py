@@ -35,10 +35,11 @@ def show(lang: Language, at: Place) -> dict[str, Standing]:
     return found
 
 
-def signs(lang: Language, found: dict[str, Standing]) -> str:
-    """What the signs mean that are on the way."""
-    shown = [of for of in SIGNS if of in found.values()]
-    return "".join(f" · {SIGNS[of]} {text(lang, f'learn.is_{of}')}" for of in shown)
+def legend(lang: Language, found: dict[str, Standing]) -> None:
+    """Say what the signs mean that are on the way, where there are any."""
+    shown = [f"{SIGNS[of]} {text(lang, f'learn.is_{of}')}" for of in SIGNS if of in found.values()]
+    if shown:
+        st.caption(text(lang, "learn.marks", signs=", ".join(shown)))
 
 
 def standings(at: Place) -> dict[str, Standing]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -10,7 +11,7 @@ from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import Lesson, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language
-from attnviz.lessons.card import Card
+from attnviz.lessons.card import Card, CellQuestion
 from attnviz.lessons.content import lesson_texts, placeholders
 from tests.support.lessons import SEEDS, card_problems, text_problems
 
@@ -57,6 +58,14 @@ def test_the_checks_find_what_is_wrong(built: OfLesson) -> None:
     found = built(SLUGS[0], 0)
     assert f"{found[0][1].name}: no title" not in text_problems(first, found, "en")
     assert any("cards" in line for line in text_problems(empty, [], "en"))
+
+
+def test_panels_that_take_an_answer_too_have_the_same_cells(built: OfLesson) -> None:
+    recipe, card = next(of for of in built("block", 0) if of[1].name == "products")
+    assert isinstance(card.question, CellQuestion)
+    wrong = replace(card, question=replace(card.question, also=("q",)))
+    said = "products: q does not have the cells of scores"
+    assert said in card_problems(lesson("block"), [(recipe, wrong)])
 
 
 def test_an_unknown_lesson_names_those_there_are() -> None:

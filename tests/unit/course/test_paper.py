@@ -11,14 +11,18 @@ from attnviz.course.paper import MOST_TOKENS, sheet, weights
 from attnviz.course.recipe import Ask, CaptureText
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
-from attnviz.lessons.card import Card, CellQuestion, ChoiceQuestion, NumberQuestion, Real
+from attnviz.lessons.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion, Real
 from attnviz.lessons.content import fill, lesson_texts
 from attnviz.lessons.grade import grade
 from attnviz.lessons.markup import plain
+from attnviz.lessons.printed import is_blank
 from attnviz.lessons.sheet import LAST_SEED
 
 SEED = 7
 ALONE = {"meta", "br", "path", "rect"}
+EMPTY = "<td></td>"
+FILLED = re.compile(r"<td[^>]*>[^<]")
+TABLE = re.compile(r'<table class="matrix.*?</table>', re.DOTALL)
 TAGS = re.compile(r"<[^>]+>")
 PROGRAM = re.compile(r"<pre>.*?</pre>", re.DOTALL)  # printed as it is
 
@@ -94,6 +98,36 @@ def test_the_answers_stand_on_the_last_page_only(capture_text: CaptureText) -> N
     mixed = next(card for card in built("block", capture_text) if card.name == "mix")
     assert f"{mixed.numbers['mixed']:.3f}" in key
     assert f"{mixed.numbers['mixed']:.3f}" not in main
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_blank_matrix_is_blank(slug: str, capture_text: CaptureText) -> None:
+    main, _, key = sheet(slug, "en", SEED, capture_text).partition('<section class="key">')
+    blank = [
+        panel
+        for card in built(slug, capture_text)
+        for shown in card.pictures
+        if isinstance(shown, Board)
+        for panel in shown.panels
+        if is_blank(panel)
+    ]
+    empty = [each for each in TABLE.findall(main) if not FILLED.search(each)]
+    assert len(empty) == len(blank)
+    for table, panel in zip(empty, blank, strict=True):
+        assert table.count(EMPTY) >= panel.values.size, panel.name
+        assert "blocked" not in table and "marked" not in table, panel.name
+
+
+def test_the_mask_that_a_card_asks_for_is_not_printed_on_the_next(
+    capture_text: CaptureText,
+) -> None:
+    page = sheet("masks", "en", SEED, capture_text)
+    main, _, key = page.partition('<section class="key">')
+    asked = main.partition("5. Who has nothing left?")[2].partition("<article>")[0]
+    assert asked.count(EMPTY) == 25 and "blocked" not in asked
+    assert "causal and padding" not in asked.lower()
+    solved = key.partition("5. Who has nothing left?")[2].partition("<article>")[0]
+    assert "may attend" in solved and solved.count(">1</td>") == 6
 
 
 @pytest.mark.parametrize("slug", SLUGS)

@@ -92,6 +92,15 @@ def test_a_hidden_matrix_keeps_its_size_and_nothing_else() -> None:
     assert empty.count("<td") == filled.count("<td")
 
 
+@pytest.mark.parametrize("kept_back", [{"hidden": True}, {"blank_on_paper": True}])
+def test_a_blank_matrix_does_not_say_where_its_answer_is(kept_back: dict[str, bool]) -> None:
+    values, blocked = np.full((2, 2), 4.25), np.array([[False, True], [False, False]])
+    panel = Panel("p", values, blocked=blocked, marked=((1, 0),), **kept_back)
+    empty, filled = (board(Board((panel,)), say, answers) for answers in (False, True))
+    assert re.findall(r"<td.*?</td>", empty) == ["<td></td>"] * 4
+    assert 'class="blocked"' in filled and 'class="marked"' in filled
+
+
 @pytest.mark.parametrize(
     ("value", "said"), [(-0.004, "0.00"), (-1.5, "−1.50"), (math.nan, "NaN"), (math.inf, "∞")]
 )

@@ -43,6 +43,19 @@ def test_cells_are_named_by_row_and_column() -> None:
     assert [bar.right for bar in found] == [False, True, False]
 
 
+def test_before_the_reveal_only_what_was_answered_is_named() -> None:
+    number = Card("c", question=NUMBER)
+    assert bars(number, TEXTS, "en", Tally({}, 0), revealed=False) == []
+    tally = Tally({"not_divided": 2, "not_other": 1}, 3)
+    found = bars(number, TEXTS, "en", tally, revealed=False)
+    assert [(bar.said, bar.count) for bar in found] == [("0.667", 2), ("another answer", 1)]
+    cells = Card("c", pictures=(BOARD,), question=CELLS)
+    assert bars(cells, TEXTS, "en", Tally({}, 0), revealed=False) == []
+    choice = Card("c", {"n": 3}, question=ChoiceQuestion(("no", "yes"), "yes"))
+    found = bars(choice, TEXTS, "en", Tally({}, 0), revealed=False)
+    assert [bar.said for bar in found] == ["No", "It is 3"]  # the question shows them already
+
+
 def test_a_card_without_a_question_has_no_bars() -> None:
     assert bars(Card("c"), TEXTS, "en", Tally({}, 0)) == []
 

@@ -24,6 +24,7 @@ PANELS = (
         sums="both",
         hidden=True,
         marked=((1, 0),),
+        blocked=np.isinf(SCORES),
     ),
 )
 
@@ -34,7 +35,7 @@ def packed(revealed: bool) -> bytes:
         Board(PANELS),
         captions,
         revealed,
-        asks="masked",
+        asks=("masked",),
         chosen=(1, 2),
         right=False,
         answers=frozenset({(1, 1), (1, 0)}),
@@ -65,6 +66,7 @@ def test_what_is_hidden_does_not_travel() -> None:
     header, arrays = unpack(packed(revealed=False))
     assert header["panels"][1]["hidden"]
     assert not arrays["values1"].any() and not arrays["row_sums1"].any()
+    assert not arrays["blocked1"].any() and header["panels"][1]["marked"] == []
     own = pack_board(BoardView(Board(PANELS), revealed=False), {})
     assert unpack(own)[0]["panels"][1]["most"] == 0.0  # not even how large it is
     np.testing.assert_array_equal(arrays["values0"], SCORES.astype(np.float32))

@@ -2,7 +2,7 @@
 
 In: a frozen `BoardView` and translated strings. Out of `show_board`: the cell that a visitor chose
 as an answer, validated, or None. A small matrix is a table with its numbers, a large one a heatmap
-that names the cell under the pointer. `asks` names the panel whose cells answer a question.
+that names the cell under the pointer. `asks` names the panels whose cells answer a question.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,6 +23,7 @@ STRING_KEYS: tuple[str, ...] = (
     "board.hidden",
     "board.sum",
     "board.hint",
+    "board.elsewhere",
     "board.right",
     "board.answer",
     "board.wrong",
@@ -33,7 +34,7 @@ STRING_KEYS: tuple[str, ...] = (
 
 @dataclass(frozen=True)
 class BoardView:
-    """A board with its captions by panel name; the chosen cell of the asking panel, if any.
+    """A board with its captions by panel name; the chosen cell of the asking panels, if any.
 
     `is_open` while an answer is awaited; `narrow` draws wider matrices without their numbers.
     `right` tells whether that cell is the answer, None where that is not said yet; `answers` are
@@ -44,7 +45,7 @@ class BoardView:
     board: Board
     captions: Mapping[str, str] = field(default_factory=dict)
     revealed: bool = True
-    asks: str | None = None
+    asks: tuple[str, ...] = ()
     chosen: Cell | None = None
     right: bool | None = None
     answers: frozenset[Cell] = frozenset()
@@ -60,9 +61,11 @@ def pack_board(view: BoardView, strings: Mapping[str, str]) -> bytes:
     arrays: dict[str, Packable] = {}
     panels = []
     for place, panel in enumerate(view.board.panels):
-        shown = panel.values if view.revealed or not panel.hidden else np.zeros_like(panel.values)
+        hidden = panel.hidden and not view.revealed
+        shown = np.zeros_like(panel.values) if hidden else panel.values
         arrays[f"values{place}"] = np.ascontiguousarray(shown, dtype=np.float32)
-        blocked = np.zeros(shown.shape, bool) if panel.blocked is None else panel.blocked
+        nothing = panel.blocked is None or hidden
+        blocked = np.zeros(shown.shape, bool) if nothing else np.asarray(panel.blocked)
         arrays[f"blocked{place}"] = blocked.astype(np.uint8)
         for axis, name in ((1, "row_sums"), (0, "column_sums")):
             sums = np.where(blocked, 0.0, shown).sum(axis=axis)
@@ -98,8 +101,8 @@ def _panel(view: BoardView, panel: Panel) -> dict[str, object]:
         "most": view.ranges.get(panel.scale, own),
         "sums": panel.sums,
         "hidden": hidden,
-        "marked": [list(cell) for cell in panel.marked],
-        "asks": panel.name == view.asks,
+        "marked": [] if hidden else [list(cell) for cell in panel.marked],
+        "asks": panel.name in view.asks,
     }
 
 

@@ -1,11 +1,12 @@
 // @ts-check
 // Board: matrices from left to right with the operators between them. Pointing at a cell marks its row and column, and
-// in the factors of a product the row and the column that make it. The cells of a panel that asks are answers.
+// in the factors of a product the row and the column that make it. The cells of panels that ask are answers.
 // Data: {strings, panels: [Panel], chosen: [row, column] | null, right, answers: [[row, column]], reports,
 // pointed: [panel, row, column] | null}; for the i-th panel values, row_sums and column_sums f32 and blocked u8.
 
 import { parse } from "../shared/buffer.js";
 import { el } from "../shared/dom.js";
+import { fill } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { theme } from "../shared/theme.js";
 import { drawHeatmap } from "./heatmap.js";
@@ -79,5 +80,7 @@ function point(/** @type {any} */ view, /** @type {number} */ place, /** @type {
 
 function choose(/** @type {any} */ view, /** @type {number} */ place, /** @type {number} */ row, /** @type {number} */ column) {
   const { panel } = view.parts[place];
-  if ((panel.asks && view.header.open) || view.header.reports) view.send("cell", { panel: panel.name, row, column, at: Date.now() });
+  if ((panel.asks && view.header.open) || view.header.reports) return view.send("cell", { panel: panel.name, row, column, at: Date.now() });
+  const asking = view.header.panels.find((/** @type {Panel} */ each) => each.asks);
+  if (asking && view.header.open) view.status.textContent = fill(view.header.strings.elsewhere, { panel: asking.caption });
 }

@@ -16,7 +16,8 @@ const FONT = 11;
 
 /** @returns {any} */
 export function drawHeatmap(/** @type {any} */ view, /** @type {any} */ panel, /** @type {any} */ data, /** @type {any} */ on) {
-  const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": heatmapWords(view, panel) }), node = el("div", { class: "av-board-heatmap" }, canvas);
+  const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": heatmapWords(view, panel) }), asks = panel.asks && view.header.open,
+    node = el("div", { class: asks ? "av-board-heatmap av-board-asks" : "av-board-heatmap" }, canvas);
   /** @type {any} */
   const state = { cursor: null, layout: null, width: 0 };
   const [least, most] = view.header.narrow ? [LEAST_NARROW_PX, WIDEST_NARROW_PX] : [LEAST_PX, WIDEST_PX];
