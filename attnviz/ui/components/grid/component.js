@@ -8,7 +8,7 @@ import { axisMarks } from "../shared/axes.js";
 import { makeChips } from "../shared/chips.js";
 import { checkbox, headPicker } from "../shared/controls.js";
 import { levelTable, sequential } from "../shared/colors.js";
-import { el, fillNodes, keycaps, oncePerFrame, watchSize } from "../shared/dom.js";
+import { cueScroll, el, fillNodes, keycaps, oncePerFrame, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { pictureSource } from "../shared/picture.js";
@@ -36,7 +36,7 @@ function refreshGrid(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
 }
 
 function mountGrid(/** @type {any} */ root) {
-  const chips = el("div", { class: "av-chips", role: "group" }), keyChips = el("div", { class: "av-chips", role: "group" });
+  const chips = cueScroll(el("div", { class: "av-chips", role: "group" })), keyChips = cueScroll(el("div", { class: "av-chips", role: "group" }));
   const asks = el("p", { class: "av-note" }), answers = el("div", { class: "av-answers" }, el("p", { class: "av-note" }), keyChips), strongest = el("div", { class: "av-strongest" });
   const left = el("div", { class: "av-grid-left" }), side = el("div", { class: "av-grid-side" });
   const box = el("section", { class: "av av-grid" }, el("div", {}, asks, chips, answers, strongest), el("div", { class: "av-grid-body" }, left, side));

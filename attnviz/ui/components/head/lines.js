@@ -18,8 +18,10 @@ const HEAD_ROOM = 24;
 const ACROSS_GAP = 190;
 const MOST_LABEL = 110;
 const MANY_LINES = 4096;
+const MOST_PITCH = 24, MOST_ACROSS = 64;
 
-/** Sizes of the picture: labels on both sides, tokens at an even pitch. */
+/** Sizes of the picture: labels on both sides, tokens of a side at an even pitch, of the shorter side at a wider one if its
+ * labels have no room else. */
 export function layoutLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view, /** @type {number} */ most) {
   const { data, labels, keyLabels, theme, linesWidth: width, across } = view, ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   ctx.font = `600 12px ${theme.font}`;
@@ -30,11 +32,17 @@ export function layoutLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {
   room = Math.ceil(room);
   const count = Math.max(1, data.rows.length, data.cols.length);
   if (across) {
-    const from = 56, pitch = Math.min(64, (width - from - 8) / count), near = room + 8;
-    return { across, width, room, pitch, from, near, far: near + ACROSS_GAP, height: near + ACROSS_GAP + room + 8 };
+    const from = 56, pitch = Math.min(MOST_ACROSS, (width - from - 8) / count), near = room + 8;
+    return { across, width, room, ...pitches(data, pitch, MOST_ACROSS), from, near, far: near + ACROSS_GAP, height: near + ACROSS_GAP + room + 8 };
   }
-  const pitch = Math.min(24, most / count);
-  return { across, width, room, pitch, from: HEAD_ROOM, near: room + 8, far: width - room - 8, height: HEAD_ROOM + pitch * count + 4 };
+  const pitch = Math.min(MOST_PITCH, most / count);
+  return { across, width, room, ...pitches(data, pitch, MOST_PITCH), from: HEAD_ROOM, near: room + 8, far: width - room - 8, height: HEAD_ROOM + pitch * count + 4 };
+}
+
+/** The pitch of the longer side, and that of each side. */
+function pitches(/** @type {any} */ data, /** @type {number} */ pitch, /** @type {number} */ most) {
+  const length = pitch * Math.max(data.rows.length, data.cols.length), of = (/** @type {any} */ side) => Math.min(most, length / Math.max(1, side.length));
+  return { pitch, queryPitch: of(data.rows), keyPitch: of(data.cols) };
 }
 
 /** Draws the picture for what is focused: {query}, {key} or nothing. */
@@ -104,7 +112,8 @@ function focusedBands(/** @type {any} */ { data }, /** @type {number | null} */ 
 }
 
 function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string} */ colour, /** @type {any} */ layout, /** @type {number[][]} */ bands) {
-  const { near, far, from, pitch, across } = layout, thick = Math.max(0.7, Math.min(2.2, pitch / 9)), at = (/** @type {number} */ place) => from + (place + 0.5) * pitch;
+  const { near, far, from, pitch, queryPitch, keyPitch, across } = layout, thick = Math.max(0.7, Math.min(2.2, pitch / 9));
+  const asks = (/** @type {number} */ place) => from + (place + 0.5) * queryPitch, answers = (/** @type {number} */ place) => from + (place + 0.5) * keyPitch;
   ctx.strokeStyle = colour;
   for (let band = 1; band <= BANDS; band++) {
     const pairs = bands[band];
@@ -113,8 +122,8 @@ function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {str
     ctx.lineWidth = thick * (0.6 + (0.7 * band) / BANDS);
     ctx.beginPath();
     for (let i = 0; i < pairs.length; i += 2) {
-      if (across) { ctx.moveTo(at(pairs[i]), near); ctx.lineTo(at(pairs[i + 1]), far); }
-      else { ctx.moveTo(near, at(pairs[i])); ctx.lineTo(far, at(pairs[i + 1])); }
+      if (across) { ctx.moveTo(asks(pairs[i]), near); ctx.lineTo(answers(pairs[i + 1]), far); }
+      else { ctx.moveTo(near, asks(pairs[i])); ctx.lineTo(far, answers(pairs[i + 1])); }
     }
     ctx.stroke();
   }
@@ -129,7 +138,7 @@ function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {str
  * @param {{shown: readonly number[], labels: string[], marks: number[], hi: number | null, title: string, far: boolean}} side
  */
 function drawSide(ctx, view, layout, side) {
-  const { shown, labels, marks, hi, far } = side, { theme } = view, { across, pitch, from, room } = layout, edge = far ? layout.far + 8 : layout.near - 8;
+  const { shown, labels, marks, hi, far } = side, { theme } = view, { across, from, room } = layout, pitch = far ? layout.keyPitch : layout.queryPitch, edge = far ? layout.far + 8 : layout.near - 8;
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   ctx.font = `11px ${theme.font}`;
@@ -160,8 +169,9 @@ function drawUpright(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {str
 
 /** The token under a point: a query on the first half, a key on the other, or nothing. */
 export function hitLines(/** @type {any} */ layout, /** @type {any} */ data, /** @type {{x: number, y: number}} */ point) {
-  const [along, over] = layout.across ? [point.x, point.y] : [point.y, point.x], place = Math.floor((along - layout.from) / layout.pitch);
+  const [along, over] = layout.across ? [point.x, point.y] : [point.y, point.x];
   const asks = over < (layout.across ? layout.height : layout.width) / 2;
+  const place = Math.floor((along - layout.from) / (asks ? layout.queryPitch : layout.keyPitch));
   if (place < 0 || place >= (asks ? data.rows : data.cols).length) return null;
   return asks ? { query: data.rows[place], key: null } : { query: null, key: data.cols[place] };
 }

@@ -2,7 +2,7 @@
 // The chosen row as a real table: scaled score → masked score, and why → weight for every key, and, when the masks are not
 // those that the model ran with, what the model really gave and the difference.
 
-import { el } from "../shared/dom.js";
+import { cueScroll, el } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { printed } from "../shared/panel.js";
@@ -20,9 +20,9 @@ export function drawRowTable(/** @type {any} */ view) {
   const whatIf = !isAsModel(view.masks, header), caption = fill(strings.row_caption, {
     query: isolate(header.tokens[sentence][query]), sentence: sentence + 1 });
   const row = rowNumbers(view), rows = header.key_tokens[sentence].map((name, key) => keyRow(view, row, name, key, whatIf));
-  const scroll = el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
+  const scroll = cueScroll(el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
     el("table", { dataset: { query: String(query), sentence: String(sentence) } }, el("caption", {}, caption),
-      headRow(strings, whatIf), el("tbody", {}, ...rows), footRow(strings, row, whatIf)));
+      headRow(strings, whatIf), el("tbody", {}, ...rows), footRow(strings, row, whatIf))));
   box.replaceChildren(scroll);
   const chosen = box.querySelector("tr.chosen");
   if (chosen) scroll.scrollTop = Math.max(0, chosen.offsetTop - scroll.clientHeight / 2);

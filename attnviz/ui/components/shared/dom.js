@@ -150,3 +150,20 @@ export function watchSize(element, callback) {
   addEventListener("resize", look);
   return () => { observer.disconnect(); removeEventListener("resize", look); };
 }
+
+/**
+ * Fades the edge of a scrolling element where there is more beyond it, below or to the right.
+ * @template {HTMLElement} T
+ * @param {T} node
+ * @returns {T}
+ */
+export function cueScroll(node) {
+  const show = () => {
+    node.classList.toggle("av-more-below", node.scrollHeight - node.clientHeight - node.scrollTop > 2);
+    node.classList.toggle("av-more-right", node.scrollWidth - node.clientWidth - node.scrollLeft > 2);
+  };
+  node.addEventListener("scroll", show, { passive: true });
+  new ResizeObserver(show).observe(node);
+  new MutationObserver(show).observe(node, { childList: true });
+  return node;
+}

@@ -3,7 +3,7 @@
 // In: the view (header, arrays, query, key). Out: DOM. The numbers come from arithmetic.js; here they are
 // rounded for print, and where a sum is printed its last term carries the rounding.
 
-import { el } from "../shared/dom.js";
+import { cueScroll, el } from "../shared/dom.js";
 import { fill, fmtFixed, fmtReal } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
 import { subscripted } from "../shared/panel.js";
@@ -128,7 +128,7 @@ function mixedStep(/** @type {any} */ view) {
   const share = part.share === null ? null : fill(strings.mixed_share, { share: `${Math.abs(part.share) < 1e-3 ? fmtReal(100 * part.share, 2) : fmtFixed(100 * part.share, 1)}\u2009%` });
   return stepCard("mixed", strings.step_mixed, [
     el("p", { class: "hint" }, fill(strings.mixed_text, { n: count, d_head: part.v.length })),
-    el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": strings.step_mixed }, table),
+    cueScroll(el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": strings.step_mixed }, table)),
     share ? el("p", { class: "share", dataset: { share: String(part.share) } }, share) : null,
   ]);
 }

@@ -37,6 +37,7 @@ PLAYER_KEYS: tuple[str, ...] = (
 STRING_KEYS: tuple[str, ...] = (
     *PLAYER_KEYS,
     "shared.key_axis",
+    "shared.query_axis",
     "shared.heads",
     "shared.written",
     "writing.text_written",

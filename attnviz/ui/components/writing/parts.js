@@ -3,7 +3,7 @@
 
 import { levelTable } from "../shared/colors.js";
 import { button, checkbox, headPicker, segmented } from "../shared/controls.js";
-import { el, fillNodes, fitCanvas, keycaps, markDrawn } from "../shared/dom.js";
+import { cueScroll, el, fillNodes, fitCanvas, keycaps, markDrawn } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
 
@@ -17,10 +17,10 @@ export function buildWriting(header, act) {
   const { strings, draws, sentences } = header, parts = /** @type {Record<string, any>} */ ({
     title: el("h3", { class: "av-title" }), sentence: el("p", { class: "av-sentence" }), strongest: el("div", { class: "av-strongest" }),
     drawTitle: el("h3", { class: "av-heading" }), drawn: el("p", { class: "av-number av-drawn" }), bars: el("div", { class: "av-draw-bars" }),
-    keys: el("div", { class: "av-chips av-keys-read", role: "group", tabIndex: 0, "aria-label": strings.key_axis }),
+    keys: cueScroll(el("div", { class: "av-chips av-keys-read", role: "group", tabIndex: 0, "aria-label": strings.key_axis })),
     spoken: el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" }),
   });
-  parts.text = el("div", { class: "av-chips av-text", role: "group", tabIndex: 0, "aria-label": act.player ? strings.text_written : strings.text_given });
+  parts.text = cueScroll(el("div", { class: "av-chips av-text", role: "group", tabIndex: 0, "aria-label": act.player ? strings.text_written : strings.text_given }));
   parts.text.addEventListener("click", (/** @type {any} */ event) => {
     const token = event.target.closest?.(".av-chip")?.dataset.token;
     if (token !== undefined) act.token(Number(token));
@@ -32,7 +32,7 @@ export function buildWriting(header, act) {
   const mean = checkbox({ label: strings.mean, checked: act.mean, onChange: act.setMean });
   const mode = segmented({ label: strings.mode, value: act.mode, options: [{ value: "from", label: strings.mode_from }, { value: "next", label: strings.mode_next }], onChange: act.setMode });
   const hint = el("p", { class: "av-hint" }, ...fillNodes(act.player ? strings.hint : strings.hint_given, { space: keycaps("␣"), arrows: keycaps("←", "→"), shift: keycaps("⇧ ←", "⇧ →") }));
-  const keys = header.cross ? [el("p", { class: "av-note" }, strings.key_axis), parts.keys] : [];
+  const keys = header.cross ? [el("p", { class: "av-note" }, strings.key_axis), parts.keys, el("p", { class: "av-note" }, strings.query_axis)] : [];
   const heads = el("div", { class: "av-writing-heads" }, parts.picker.node,
     el("div", { class: "av-writing-head" }, el("div", { class: "av-row" }, parts.title, mean.node), parts.sentence, button({ label: strings.open_head, onClick: act.open })));
   parts.nodes = [...(act.player ? [act.player] : []), el("div", { class: "av-writing-body" },
