@@ -21,6 +21,8 @@ from attnviz.ui.sources import label
 TEXT_HEIGHT_PX = 82
 PREVIEW_PX = 96
 N_SAMPLES = 6
+NAMING = "naming_b"
+OTHER = "…"  # in the list of models: one to be named in a box of its own
 
 
 def left(lang: Language, captured: cache.Captured) -> None:
@@ -49,26 +51,57 @@ def right(lang: Language, side: Side) -> None:
 
 
 def _model(lang: Language) -> None:
+    """The models there are, one of the visitor's own among them, and a box to name another."""
     view = state.current()
+    own = view.model_b not in (SAME, *REGISTRY)
+    titles = {SAME: text(lang, "compare.same_model"), OTHER: text(lang, "sidebar.other_model")}
     # the browser answers with a label: in another language it must be another widget
     name = f"model_b.{lang}"
     st.selectbox(
         text(lang, "compare.model"),
-        list(dict.fromkeys((SAME, *REGISTRY, view.model_b))),
-        key=state.show_in_widget(name, view.model_b),
-        format_func=lambda each: (
-            text(lang, "compare.same_model") if each == SAME else label(lang, each)
-        ),
-        on_change=_take,
-        args=("model_b", name),
+        list(dict.fromkeys((SAME, *REGISTRY, view.model_b, OTHER))),
+        key=state.show_in_widget(name, OTHER if _naming() else view.model_b),
+        format_func=lambda each: titles.get(each) or label(lang, each),
+        on_change=_take_model,
+        args=(name,),
     )
+    if own or _naming():
+        asked = text(lang, "compare.model_name")
+        shown = view.model_b if own else ""
+        controls.name_box(lang, asked, "model_name_b", shown, _take_model_name)
+
+
+def _sides() -> tuple[str, str]:
+    return state.current().model, state.current().model_b
+
+
+def _naming() -> bool:
+    """Whether another model was asked for, and none has been named since."""
+    return bool(state.kept(NAMING) == _sides())
+
+
+def _take_model(widget: str) -> None:
+    if state.widget_value(widget) == OTHER:
+        state.keep(NAMING, _sides())
+    else:
+        _open(state.clean("model_b", state.widget_value(widget)))
+
+
+def _take_model_name() -> None:
+    name = state.clean("model_b", state.widget_value("model_name_b"))
+    if name:
+        _open(SAME if name == state.current().model else name)
+
+
+def _open(name: str) -> None:
+    """Another model on the right: what was chosen in the last one is void."""
+    state.keep(NAMING, None)
+    cleared = {**state.RIGHT_TEXTS, **state.RIGHT_PLACE, **state.NO_CELL}
+    state.update(**{**cleared, "model_b": name})
 
 
 def _take(field: str, widget: str) -> None:
-    """Another model or picture on the right: what was chosen in the last one is void."""
-    cleared = {**state.RIGHT_TEXTS, **state.RIGHT_PLACE} if field == "model_b" else {}
-    value = state.clean(field, state.widget_value(widget))
-    state.update(**{**cleared, **state.NO_CELL, field: value})
+    state.update(**{**state.NO_CELL, field: state.clean(field, state.widget_value(widget))})
 
 
 def _text(lang: Language, side: Side) -> None:

@@ -162,15 +162,21 @@ def _model(lang: Language) -> None:
         args=(name,),
     )
     if opened not in REGISTRY:
-        st.text_input(
-            text(lang, "sidebar.model_name"),
-            key=state.show_in_widget("model_name", opened),
-            max_chars=state.MAX_NAME_CHARS,
-            placeholder=text(lang, "sidebar.model_name_placeholder"),
-            help=text(lang, "sidebar.model_name_help"),
-            on_change=_take_model_name,
-        )
+        asked = text(lang, "sidebar.model_name")
+        name_box(lang, asked, "model_name", opened, _take_model_name)
     _card(lang, opened)
+
+
+def name_box(lang: Language, label: str, widget: str, shown: str, take: Callable[[], None]) -> None:
+    """A box for a model that is not in the list: a hub id, or a folder."""
+    st.text_input(
+        label,
+        key=state.show_in_widget(widget, shown),
+        max_chars=state.MAX_NAME_CHARS,
+        placeholder=text(lang, "sidebar.model_name_placeholder"),
+        help=text(lang, "sidebar.model_name_help"),
+        on_change=take,
+    )
 
 
 def _card(lang: Language, name: str) -> None:

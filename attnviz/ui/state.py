@@ -109,7 +109,17 @@ def open_model(name: str) -> None:
     if name != view.model:
         fitting = examples.after_switch(view.model, name, view.text)
         cut = view.cut and fitting == view.text
-        update(**{**UNCHOSEN, "model": name, "text": fitting, "cut": cut})
+        kept = {"model_b": _still_beside(name)}
+        update(**{**UNCHOSEN, "model": name, "text": fitting, "cut": cut, **kept})
+
+
+def _still_beside(name: str) -> str:
+    """Compare's other model, where another one comes to its side; "" where these two are one, or
+    are known to read different things."""
+    other = current().model_b
+    known = [found.kind for found in (card(name), card(other)) if found is not None]
+    reads = {kind if kind in ("vision", "speech", "module") else "text" for kind in known}
+    return "" if other == name or len(reads) > 1 else other
 
 
 def open_text(name: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n, pairing
-from attnviz.ui import compare, state
+from attnviz.ui import beside, choosing, compare, saying, state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key
@@ -158,3 +158,54 @@ def test_the_right_side_reads_a_target_of_its_own(visit: Visit) -> None:
     header, _ = sent(again)
     assert header["a"]["tokens"] != header["b"]["tokens"]
     assert [each.value for each in again.main.text_area][-1] == "la chatte"
+
+
+def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tiny) -> None:
+    app = visit("compare", text=A)
+    assert not app.main.text_input
+    listed = app.selectbox(KEY("model_b.en"))
+    other = i18n.text("en", "sidebar.other_model")
+    assert listed.options[-1] == other
+    listed.set_value(choosing.OTHER).run()
+    assert app.selectbox(KEY("model_b.en")).value == choosing.OTHER
+    assert "model_b" not in parameters(app), "the old side is there until a name is given"
+    app.text_input(KEY("model_name_b")).set_value(f'"{tiny("bert")}"').run()
+    assert not app.error
+    assert parameters(app)["model_b"] == tiny("bert")
+    assert app.text_input(KEY("model_name_b")).value == tiny("bert")
+    listed = app.selectbox(KEY("model_b.en"))
+    assert listed.value == tiny("bert")
+    assert listed.options[-2:] == ["bert", other]
+    header, arrays = sent(app)
+    own = attnviz.capture(attnviz.load(tiny("bert")), A)
+    np.testing.assert_allclose(arrays["weights_b"], own.all_weights(), atol=1e-5)
+    app.selectbox(KEY("model_b.en")).set_value(beside.SAME).run()
+    assert not app.main.text_input
+    assert "model_b" not in parameters(app)
+
+
+def test_a_name_that_opens_nothing_is_said_and_can_be_put_right(visit: Visit, tiny: Tiny) -> None:
+    gone = f"{tiny('bert')}-gone"
+    app = visit("compare", text=A, model_b=gone)
+    said = i18n.text("en", "error.no_folder", folder=saying.plain(gone))
+    assert [each.value for each in app.error] == [said]
+    app.text_input(KEY("model_name_b")).set_value(tiny("bert")).run()
+    assert not app.error
+    assert parameters(app)["model_b"] == tiny("bert")
+
+
+def test_another_model_on_the_left_leaves_the_right_one(visit: Visit, tiny: Tiny) -> None:
+    """Unless both would be one, or are known to read different things."""
+    app = visit("compare", text=A, model=tiny("bert"), model_b="minilm")
+    app.button(KEY("swap")).click().run()
+    assert parameters(app)["model_b"] == tiny("bert")
+    app.selectbox(KEY("model.en")).set_value("").run()
+    app.text_input(KEY("model_name")).set_value(tiny("gpt2")).run()
+    assert parameters(app)["model_b"] == tiny("bert")
+    assert (sent(app)[0]["a"]["model"], sent(app)[0]["b"]["model"]) == ("gpt2", "bert")
+    app.text_input(KEY("model_name")).set_value(tiny("bert")).run()
+    assert "model_b" not in parameters(app)
+    app = visit("compare", text=A, model_b="sentiment")
+    app.selectbox(KEY("model.en")).set_value("shapes").run()
+    assert not app.error
+    assert "model_b" not in parameters(app)
