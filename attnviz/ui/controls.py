@@ -27,6 +27,7 @@ from attnviz.ui import (
 from attnviz.ui.frame import PICTURED, TEXTLESS, text_label
 from attnviz.ui.groups import Group, chosen
 from attnviz.ui.requests import writes
+from attnviz.ui.running import MOST_HEARD
 from attnviz.ui.saying import plain
 from attnviz.ui.sources import label
 
@@ -250,20 +251,28 @@ def _writing(lang: Language) -> None:
     """How much a model that writes is to write."""
     view = state.current()
     card = state.card(view.model)
-    if card is None or not writes(card):
+    if card is None or not (writes(card) or card.transcribes):
+        return
+    if not writes(card):  # of what it hears it always writes, greedily
+        if not view.target.strip():
+            _how_many(lang, 1, view.generate or MOST_HEARD, "sidebar.generate_heard_help")
         return
     if card.kind == "encoder-decoder" and view.target.strip():
         return
+    _how_many(lang, 0, view.generate, "sidebar.generate_help")
+    sampling.expander(lang)
+
+
+def _how_many(lang: Language, least: int, shown: int, explained: str) -> None:
     st.number_input(
         text(lang, "sidebar.generate"),
-        min_value=0,
+        min_value=least,
         max_value=numbers.MOST_WRITTEN,
-        key=state.show_in_widget("generate", view.generate),
-        help=text(lang, "sidebar.generate_help"),
+        key=state.show_in_widget("generate", shown),
+        help=text(lang, explained),
         on_change=sampling.take_number,
         args=("generate",),
     )
-    sampling.expander(lang)
 
 
 def _take_target() -> None:

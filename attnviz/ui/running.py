@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Ran = tuple[Capture, UInt8[np.ndarray, "row column rgb"] | None]
 
-MOST_HEARD = 24  # tokens that a model writes of what it hears
+MOST_HEARD = 24  # tokens that a model writes of what it hears, where no number is asked for
 
 
 def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None") -> "Ran":
@@ -28,7 +28,7 @@ def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None"
     texts = request.texts or None
     if isinstance(given, Sound):
         typed = request.target or None
-        n_written = 0 if typed else MOST_HEARD
+        n_written = 0 if typed else request.generate or MOST_HEARD
         capture = attnviz.capture(
             loaded, sound=given, target=typed, generate=n_written, cut=request.cut
         )

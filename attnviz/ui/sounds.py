@@ -38,9 +38,11 @@ def take(data: bytes) -> None:
 
 
 def request(card: ModelCard, heard: Sound, typed: str) -> Request:
-    """What a model is to hear, and to have written of it where a transcript was typed for it."""
-    if not (card.transcribes and typed.strip()):
+    """What a model is to hear, and to write of it, or to have written where that was typed."""
+    if not card.transcribes:
         return Request(sound=heard.digest)
+    if not typed.strip():
+        return Request(generate=state.current().generate, sound=heard.digest)
     return Request(cut=state.current().cut, target=typed, sound=heard.digest)
 
 

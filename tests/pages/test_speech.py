@@ -243,3 +243,33 @@ def test_steps_of_whisper_begin_with_x_and_say_how_q_was_scaled(
     weight, bias = (of.detach().numpy()[width : 2 * width] for of in attention.q_proj.parameters())
     expected = width**-0.5 * (arrays["x"] @ weight.T + bias)
     np.testing.assert_allclose(arrays["q"], expected, atol=1e-5)
+
+
+def test_how_much_is_written_of_a_sound_is_asked_for(visit: Visit, tiny: Tiny) -> None:
+    app = visit("head", model=tiny("whisper"), stack="decoder", kind="self")
+    box = app.number_input(KEY("generate"))
+    assert (box.value, box.min, box.max) == (MOST_HEARD, 1, 64)
+    assert "generate" not in parameters(app)
+    box.set_value(3).run()
+    assert not app.error
+    assert parameters(app)["generate"] == "3"
+    lm = attnviz.load(tiny("whisper"))
+    for n, opened in ((3, app), (5, visit("head", **{**parameters(app), "generate": "5"}))):
+        cap = attnviz.capture(lm, sound=sound.sample(), generate=n)
+        assert cap.n_generated == n, "the case is about a model that does not end before"
+        assert tuple(sent(opened)[0]["tokens"]) == cap.tokens_of(stack="decoder").labels
+    app.sidebar.text_area[0].set_value("the cat sat").run()
+    assert not app.sidebar.number_input
+    assert not visit("head", model=tiny("wav2vec2"), generate="5").sidebar.number_input
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_output_says_how_the_tokens_came_about(
+    visit: Visit, tiny: Tiny, lang: i18n.Language
+) -> None:
+    """Not drawn, whatever the address still asks of another model."""
+    of = {"lang": lang, "model": tiny("whisper"), "temperature": "1.5"}
+    said = [sent(visit("output", **of, target=target))[0]["draws"] for target in ("", "the cat")]
+    expected = [i18n.text(lang, f"sampling.{how}") for how in ("greedy", "typed")]
+    assert [each["sampling"] for each in said] == expected
+    assert [each["sampled"] for each in said] == [0, 0]

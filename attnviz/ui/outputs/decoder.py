@@ -67,7 +67,8 @@ def _write_button(lang: Language, captured: Captured) -> None:
 @st.fragment
 def _writing(lang: Language, captured: Captured, group: Group) -> None:
     with saying.guard(lang):
-        how = sampling.current()
+        hears = captured.model.card.transcribes  # and then writes greedily, whatever is asked for
+        how = sampling.GREEDY if hears else sampling.current()
         data = cache.buffer(
             f"{captured.key} {group.name} writing {lang} {how}",
             lambda: writing.pack_writing(
@@ -115,8 +116,13 @@ def _draws(lang: Language, captured: Captured, how: sampling.Sampling) -> writin
         others=np.stack([found.others_before, found.others_after], axis=-1),
         n_left=found.n_left,
         sampled=how.temperature > 0,
-        sampling=how.said(lang),
+        sampling=text(lang, "sampling.typed") if _typed(captured) else how.said(lang),
     )
+
+
+def _typed(captured: Captured) -> bool:
+    """Whether what a listening model reads as its own was typed."""
+    return captured.model.card.transcribes and bool(state.current().target.strip())
 
 
 def _labels(model: "LoadedModel", ids: list[int]) -> tuple[str, ...]:
