@@ -20,8 +20,14 @@ def live(page: Page) -> None:
     expect(page.locator('.av-listener[data-heard="live"]')).to_be_visible()
 
 
+def drawn(page: Page) -> None:
+    """Waits for the board: the page below it, where a class is opened, then keeps its place."""
+    expect(page.locator(".av-board table").first).to_be_visible()
+
+
 def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     lead = visit("learn", lesson="block", card="order", canvases=False).page
+    drawn(lead)
     lead.get_by_role("button", name="Teach this lesson").click()
     lead.get_by_role("button", name="Open a class").click()
     code = lead.get_by_role("heading", name=CODE).inner_text()
@@ -60,6 +66,7 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
 
 def test_what_the_presenter_points_at_is_marked_for_the_class(visit: OpenVisit) -> None:
     lead = visit("learn", lesson="block", card="softmax", canvases=False).page
+    drawn(lead)
     lead.get_by_role("button", name="Teach this lesson").click()
     lead.get_by_role("button", name="Open a class").click()
     follower = visit(
