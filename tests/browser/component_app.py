@@ -119,6 +119,7 @@ def show_masks() -> None:
         sizes={},
         mask_names=("padding", "custom"),
         mask_reasons=(" ".join(TOKENS), " ".join(TOKENS)),
+        padding_of="memory",
         model_blocks=np.zeros((1, N, N), dtype=np.bool_),
         weights=random(1, N, N),
         scaled=random(1, N, N),
