@@ -264,6 +264,7 @@ def test_axe_finds_nothing_serious(
     assert accessibility_problems(opened.page) == []
 
 
+@pytest.mark.slow
 def test_progress_is_shown_and_cancel_stops(
     visit: OpenVisit, slow_server: str, folder: Path
 ) -> None:

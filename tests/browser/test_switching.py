@@ -27,9 +27,8 @@ def picker_cell(visit: Visit, layer: int, head: int) -> Locator:
     ("keys", "layer", "head"),
     [
         (["]"], 1, 6),
-        (["["], 1, 4),
         (["Shift+ArrowDown"], 2, 5),
-        (["Shift+ArrowUp", "Shift+ArrowUp"], 0, 5),
+        (["[", "Shift+ArrowUp", "Shift+ArrowUp"], 0, 4),
         (["]"] * 7, 2, 0),  # from the last head on to the next layer
         (["Shift+ArrowDown"] * 9, 5, 5),  # the last layer has none below
     ],

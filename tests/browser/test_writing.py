@@ -253,7 +253,7 @@ def test_writing_starts_with_a_button(visit: OpenVisit, tiny_server: str, folder
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("path", ["output", ""])
+@pytest.mark.parametrize("path", ["output", pytest.param("", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(play: OpenVisit, path: str, scheme: str) -> None:
     opened = play(path, layer=1, head=2, query=GIVEN + 2, scheme=scheme)
     assert accessibility_problems(opened.page) == []

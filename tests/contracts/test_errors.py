@@ -1,11 +1,14 @@
 """Every error that the package raises can be said in every language, with the values it carries."""
 
+from functools import cache
+
 import pytest
 
 from attnviz import i18n
 from tests.contracts import error_rules, project
 
 
+@cache
 def all_raised() -> list[error_rules.Raised]:
     return error_rules.raised(project.each_file(project.shipped_files()))
 

@@ -43,10 +43,12 @@ def verified(app: AppTest) -> bool:
 
 
 WRITERS = ("gpt2", "marian")
+FAST = ("steps", "masks", "output")
 SHOWN = [(page, model) for page in PAGES for model in VIEWS if model in WRITERS or page == "steps"]
+SLOW = [pytest.param(*of, marks=pytest.mark.slow) for of in SHOWN if of[0] not in FAST]
 
 
-@pytest.mark.parametrize(("page", "model"), SHOWN)
+@pytest.mark.parametrize(("page", "model"), [*(of for of in SHOWN if of[0] in FAST), *SLOW])
 def test_a_page_shows_what_another_device_computes(
     visit: Visit, tiny: Tiny, simulated: None, page: str, model: str
 ) -> None:
@@ -55,7 +57,7 @@ def test_a_page_shows_what_another_device_computes(
     assert verified(app)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["overview", "steps", "masks"])
 def test_half_the_digits_are_said(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
