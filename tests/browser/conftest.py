@@ -6,6 +6,7 @@ dialog, and left nothing in the console.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +48,7 @@ def tiny(tiny_folders: Path) -> Tiny:
     """The folder of a tiny model by its name, saved when it is first asked for."""
     from tests.support import folders  # loads torch: not before the settings of the root conftest
 
-    def folder(name: str) -> Path:
-        found = tiny_folders / name
-        return found if found.exists() else folders.save(found, name)
-
-    return folder
+    return partial(folders.saved, tiny_folders)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ that lies on the CPU, or numpy to read one that does not, raises here as it woul
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,7 @@ SOUND = sound.sample(16_000)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     root = tmp_path_factory.mktemp("models")
 
-    def saved(name: str) -> Path:
-        return root / name if (root / name).exists() else folders.save(root / name, name)
-
-    return saved
+    return partial(folders.saved, root)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Runs the real entry of the app without a browser, and reads what a component was sent."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +39,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """A function that gives the folder of a tiny model, written on the first demand."""
     from tests.support import folders  # loads torch: not before the settings of the root conftest
 
-    root = tmp_path_factory.mktemp("models")
-
-    def folder(name: str) -> Path:
-        return root / name if (root / name).is_dir() else folders.save(root / name, name)
-
-    return folder
+    return partial(folders.saved, tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture

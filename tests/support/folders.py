@@ -331,6 +331,12 @@ def model(name: str) -> PreTrainedModel:
     return found
 
 
+def saved(root: Path, name: str) -> Path:
+    """The model's folder below `root`, written when it is first asked for."""
+    folder = root / name
+    return folder if folder.exists() else save(folder, name)
+
+
 def save(folder: Path, name: str) -> Path:
     """The model's folder: config, safetensors, and what prepares its inputs."""
     of = model(name)

@@ -23,9 +23,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
     from tests.support import folders
 
     root = tmp_path_factory.mktemp("models")
-    return lambda name: attnviz.load(
-        root / name if (root / name).is_dir() else folders.save(root / name, name)
-    )
+    return lambda name: attnviz.load(folders.saved(root, name))
 
 
 def test_keys_are_summed_and_queries_averaged() -> None:
