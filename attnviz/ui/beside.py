@@ -13,17 +13,15 @@ from attnviz.i18n import Language, text
 from attnviz.types import ModelCard
 from attnviz.ui import (
     cache,
-    chatting,
     examples,
     files,
     frame,
     pictures,
-    sampling,
     sounds,
     sources,
     state,
 )
-from attnviz.ui.requests import Request, writes
+from attnviz.ui.requests import Request
 
 SAME = ""  # in place of a model's name: the left one
 
@@ -92,15 +90,10 @@ def captured(lang: Language, side: Side) -> cache.Captured | None:
 
 def _request(source: sources.Source, side: Side, card: ModelCard) -> Request:
     """What the right model reads and writes: as on the left, an answer of its own where needed."""
-    view, chat = state.current(), chatting.asked(card)
+    view, target = state.current(), ""
     if card.kind == "encoder-decoder" and (side.target or not view.generate):
         target = side.target or cache.answer(source, side.text, view.cut)
-        return Request((side.text,), view.cut, target=target)
-    texts = () if card.kind == "vision" else (side.text,)
-    if not (writes(card) and view.generate):
-        return Request(texts, view.cut, chat)
-    how = sampling.current()
-    return Request(texts, view.cut, chat, generate=view.generate, sampling=how)
+    return frame.request(() if card.kind == "vision" else (side.text,), card, target)
 
 
 def swap() -> None:

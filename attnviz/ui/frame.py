@@ -124,8 +124,14 @@ def _heard(lang: Language, source: sources.Source, loaded: "LoadedModel") -> cac
 
 def _request(texts: tuple[str, ...], card: ModelCard) -> Request:
     """What to run: a target only where there is a decoder to read it, and then nothing written."""
-    view, chat = state.current(), chatting.asked(card)
+    view = state.current()
     target = view.target if card.kind == "encoder-decoder" and view.target.strip() else ""
+    return request(texts, card, target)
+
+
+def request(texts: tuple[str, ...], card: ModelCard, target: str) -> Request:
+    """What to run of these texts: a target, or as much written as the view asks for."""
+    view, chat = state.current(), chatting.asked(card)
     if target or not (writes(card) and view.generate):
         return Request(texts, view.cut, chat, target)
     return Request(texts, view.cut, chat, generate=view.generate, sampling=sampling.current())
