@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from torch import Tensor, nn
 
 from attnviz.capture.spatial import Path, leads
+from attnviz.capture.turned import storage_of
 from attnviz.projection import Projection
 from attnviz.types import Kind, Stack
 
@@ -62,7 +63,7 @@ def _share(queries: Tensor, keys: Tensor) -> bool:
 
     Two parts of one tensor that lie apart, a text and a picture joined before, are not the same.
     """
-    if queries.untyped_storage().data_ptr() != keys.untyped_storage().data_ptr():
+    if storage_of(queries) != storage_of(keys):
         return False
     (first, last), (start, end) = map(_extent, (queries, keys))
     return first <= end and start <= last

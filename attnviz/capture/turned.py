@@ -19,16 +19,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
 from jaxtyping import Float32
 from torch import Tensor, nn
 
 from attnviz import rotation
+from attnviz.call import type_tolerance
 from attnviz.capture import multiple
 
 COMPARED_ROWS = 4
-# of q or k, relative to the largest number; measured 3e-7 in float32, 8e-3 in bfloat16
-TOLERANCES = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 # what fits no layer in so many calls is not searched any further
 MISSES = 2
 
@@ -165,7 +163,7 @@ class Search:
         scaled = _scaled(layer, columns, after, tensor)
         if scaled is not None or name == "v":
             return scaled
-        return self._turned_from(name, layer, columns, after, q, _tolerance(tensor.dtype))
+        return self._turned_from(name, layer, columns, after, q, type_tolerance(tensor.dtype))
 
     def _turned_from(
         self,
@@ -212,12 +210,9 @@ def _guess(found: dict[str, Found], tensors: dict[str, Tensor]) -> Guess | None:
         names=tuple(turned),
         before=np.concatenate([of.before for of in turned.values()]),
         after=np.concatenate([of.after for of in turned.values()]),
-        tolerance=_tolerance(next(iter(tensors.values())).dtype),
+        # relative to the largest number here; measured 3e-7 in float32, 8e-3 in bfloat16
+        tolerance=type_tolerance(next(iter(tensors.values())).dtype),
     )
-
-
-def _tolerance(dtype: torch.dtype) -> float:
-    return TOLERANCES.get(dtype, TOLERANCES[torch.float32])
 
 
 def _sampled(tensor: Tensor, n_token: int) -> Heads:
