@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attnviz import figures, masks, metrics, tiles
-    from attnviz.call import AttentionCall, Capture
+    from attnviz.attention.call import AttentionCall, Capture
+    from attnviz.attention.steps import Steps, derive
     from attnviz.capture.record import record
     from attnviz.capture.run import capture
     from attnviz.errors import (
@@ -32,19 +33,18 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
     from attnviz.models.loader import load
     from attnviz.models.registry import models
-    from attnviz.steps import Steps, derive
     from attnviz.types import HeadId, ModelCard, ModelKey, StepView, Tokens
 
 __version__ = "0.1.0"
 
 # public name → the module that defines it; a name that maps to itself is a module
 _HOME = {
-    "AttentionCall": "attnviz.call",
+    "AttentionCall": "attnviz.attention.call",
     "AttnVizError": "attnviz.errors",
     "BadInput": "attnviz.errors",
     "BadMask": "attnviz.errors",
     "Cancelled": "attnviz.errors",
-    "Capture": "attnviz.call",
+    "Capture": "attnviz.attention.call",
     "CaptureMismatch": "attnviz.errors",
     "HeadId": "attnviz.types",
     "LoadedModel": "attnviz.models.loaded",
@@ -53,12 +53,12 @@ _HOME = {
     "ModelKey": "attnviz.types",
     "ModelNotFound": "attnviz.errors",
     "StepView": "attnviz.types",
-    "Steps": "attnviz.steps",
+    "Steps": "attnviz.attention.steps",
     "Tokens": "attnviz.types",
     "TooLarge": "attnviz.errors",
     "UnsupportedAttention": "attnviz.errors",
     "capture": "attnviz.capture.run",
-    "derive": "attnviz.steps",
+    "derive": "attnviz.attention.steps",
     "figures": "attnviz.figures",
     "load": "attnviz.models.loader",
     "masks": "attnviz.masks",

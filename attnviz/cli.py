@@ -25,7 +25,7 @@ from attnviz.errors import AttnVizError, BadInput
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from attnviz.call import Capture
+    from attnviz.attention.call import Capture
     from attnviz.sound import Sound
 
 WIDE_TABLE = (

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 import torch
 
 import attnviz
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
 from attnviz.errors import AttnVizError
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import REGISTRY, EmbeddedModel

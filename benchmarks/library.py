@@ -16,9 +16,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import attnviz
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
+from attnviz.attention.steps import Steps
 from attnviz.models.loaded import LoadedModel
-from attnviz.steps import Steps
 from attnviz.ui.components.buffer import unpack
 from benchmarks.measure import Result, timed
 from benchmarks.texts import text_of

@@ -15,7 +15,7 @@ from transformers import WhisperConfig, WhisperFeatureExtractor, WhisperForCondi
 
 import attnviz
 from attnviz import sound
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
 from attnviz.models.loaded import LoadedModel
 from attnviz.ui import afar, measuring
 from attnviz.ui.groups import Group, groups

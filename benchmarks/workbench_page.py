@@ -17,7 +17,7 @@ import numpy as np
 from playwright.sync_api import Browser, Locator
 
 import attnviz
-from attnviz.edits import parse
+from attnviz.attention.edits import parse
 from attnviz.metrics.measures import measured
 from attnviz.models.loaded import LoadedModel
 from attnviz.ui.sources import VARIABLE

@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz import masks
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.projection import Projection
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture import multihead
 from attnviz.capture.interface import inside
-from attnviz.inputs import AttentionInputs
-from attnviz.projection import Projection
-from attnviz.stored import StoredWeights
 from attnviz.types import Kind
 
 aten = torch.ops.aten

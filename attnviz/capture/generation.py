@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.projection import Projection
 from attnviz.capture import logits
 from attnviz.errors import BadInput, TooLarge, UnsupportedAttention
-from attnviz.inputs import AttentionInputs
 from attnviz.models.loaded import LoadedModel
-from attnviz.projection import Projection
 
 SAME_FACTOR = 1e-3  # what a step measures of one token differs by that in half precision
 

@@ -22,9 +22,9 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.masking_utils import eager_mask, sdpa_mask
 
 from attnviz import masks
+from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture import kernels
 from attnviz.errors import UnsupportedAttention
-from attnviz.inputs import AttentionInputs
 
 NAME = "attnviz"
 NAME_EAGER = "attnviz_eager"

@@ -13,7 +13,7 @@ from torch.nn import functional
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from attnviz import masks
-from attnviz.inputs import AttentionInputs
+from attnviz.attention.inputs import AttentionInputs
 
 ROW_BLOCK = 512
 

@@ -16,11 +16,12 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attnviz import formula, masks
-from attnviz.call import type_tolerance
-from attnviz.inputs import AttentionInputs
-from attnviz.projection import Projection, apply_linear
-from attnviz.stored import StoredWeights
+from attnviz import masks
+from attnviz.attention import formula
+from attnviz.attention.call import type_tolerance
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.types import Kind
 
 # so many rows of each tensor are compared; `AttentionCall.verify` compares all of them

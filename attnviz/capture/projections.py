@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
+from attnviz.attention.projection import Projection, transposed_weight
 from attnviz.capture.own_code import IS_ATTENTION
 from attnviz.capture.turned import Guess, Ran, Search, storage_of
-from attnviz.projection import Projection, transposed_weight
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
 RECENT_LAYERS = 8

@@ -14,7 +14,10 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.projection import Projection
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.fallback import Seen, Watch, fast_path
 from attnviz.capture.interface import active
 from attnviz.capture.own_code import interface_configs, own_code_modules
@@ -23,9 +26,6 @@ from attnviz.capture.spatial import SpatialWatch, where_coarse
 from attnviz.capture.structure import kind_of, stacks
 from attnviz.capture.switch import switched
 from attnviz.errors import UnsupportedAttention
-from attnviz.inputs import AttentionInputs
-from attnviz.projection import Projection
-from attnviz.stored import StoredWeights
 from attnviz.types import Kind
 
 # up to this many queries, all that the model made is kept to compare with; beyond, every n-th row

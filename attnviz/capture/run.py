@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.call import AttentionCall, Capture
+from attnviz.attention.call import AttentionCall, Capture
 from attnviz.capture import images
 from attnviz.capture import logits as scores
 from attnviz.capture.generation import Generation, Written, joined, write

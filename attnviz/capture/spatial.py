@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
 from attnviz.capture.own_code import IS_ATTENTION
 from attnviz.capture.turned import storage_of
 from attnviz.places import Places, Span, patches, single, spread

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from torch import Tensor, nn
 
+from attnviz.attention.projection import Projection
 from attnviz.capture.spatial import Path, leads
 from attnviz.capture.turned import storage_of
-from attnviz.projection import Projection
 from attnviz.types import Kind, Stack
 
 CROSS_PARTS = frozenset(

@@ -4,7 +4,7 @@ A rotary embedding writes q and k anew, a key cache copies k and v, some models 
 call. In: the linear layers that ran just before an attention call, with their outputs, and the
 tensor that the call used. Out: the layer whose output it is, with the columns of each head, when
 some rows of every head are the very same numbers (a copy), one multiple of them (`multiple`), or
-the same numbers turned pair by pair, all heads alike (`attnviz.rotation`).
+the same numbers turned pair by pair, all heads alike (`attnviz.attention.rotary`).
 Lengths do not change when pairs turn, so they tell which columns of a fused layer belong to which
 head. Nothing is assumed of names, and what fits nothing stays absent.
 
@@ -22,8 +22,8 @@ import numpy as np
 from jaxtyping import Float32
 from torch import Tensor, nn
 
-from attnviz import rotation
-from attnviz.call import type_tolerance
+from attnviz.attention import rotary
+from attnviz.attention.call import type_tolerance
 from attnviz.capture import multiple
 
 COMPARED_ROWS = 4
@@ -86,7 +86,7 @@ class Search:
     def __init__(self) -> None:
         self._places: dict[str, int] = {}  # counted from the newest layer, −1
         self._turned: dict[str, tuple[int, ...]] = {}
-        self._likely: rotation.Rotation | None = None
+        self._likely: rotary.Rotation | None = None
         self._misses: dict[str, int] = {}
 
     def makers(
@@ -118,7 +118,7 @@ class Search:
         before = np.concatenate([guess.before for guess in guesses])
         after = np.concatenate([guess.after for guess in guesses])
         tolerance = guesses[0].tolerance
-        return rotation.find(before, after, tolerance, self._likely) is not None
+        return rotary.find(before, after, tolerance, self._likely) is not None
 
     def _maker(
         self, name: str, tensor: Tensor, recent: Sequence[Ran], n_token: int, q: Found | None
@@ -180,7 +180,7 @@ class Search:
             return None
         before, starts = columns[order], tuple(column * after.shape[2] for column in order)
         with_q = q is not None and q.turned
-        turns = rotation.find(
+        turns = rotary.find(
             np.concatenate([q.before, before]) if with_q and q else before,
             np.concatenate([q.after, after]) if with_q and q else after,
             tolerance,
@@ -239,8 +239,8 @@ def _columns(columns: Blocks, after: Heads, tolerance: float) -> list[int] | Non
         return list(range(len(after)))
     if len(columns) < len(after):
         return None
-    wanted = rotation.squares(after)
-    difference = np.abs(rotation.squares(columns)[None] - wanted[:, None]).max(axis=-1)
+    wanted = rotary.squares(after)
+    difference = np.abs(rotary.squares(columns)[None] - wanted[:, None]).max(axis=-1)
     chosen: list[int] = difference.argmin(axis=1).tolist()
     fits = bool(difference.min(axis=1).max() <= 4 * tolerance * wanted.max())
     return chosen if fits and len(set(chosen)) == len(chosen) else None

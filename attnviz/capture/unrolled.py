@@ -19,10 +19,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.fallback import Seen, Watch, fast_path
 from attnviz.places import Places, Span
-from attnviz.stored import StoredWeights
 from attnviz.windows import Windows
 
 LEAST = 0.3  # of the largest: components that are smaller say little about a place

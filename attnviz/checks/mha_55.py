@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float32
 
+    from attnviz.attention.steps import Steps
     from attnviz.models.loaded import LoadedModel
-    from attnviz.steps import Steps
 
 PRINTED_TO = 5e-5
 Rows = tuple[tuple[float, ...], ...]
@@ -86,8 +86,8 @@ def describe(lm: "LoadedModel") -> Description:
 
 
 def _heads(lm: "LoadedModel") -> "list[Steps]":
+    from attnviz.attention.steps import derive
     from attnviz.capture.run import capture
-    from attnviz.steps import derive
 
     call = capture(lm).calls[0]
     return [derive(call, head) for head in range(call.n_heads)]

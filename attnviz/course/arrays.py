@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from attnviz import formula
+from attnviz.attention import formula
 
 Matrix = Float64[np.ndarray, "row column"]
 

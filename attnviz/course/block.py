@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz import formula, masks
+from attnviz import masks
+from attnviz.attention import formula
 from attnviz.course.arrays import apart, as_numbers
 from attnviz.course.recipe import Ask, Lesson, Recipe
 from attnviz.lab.presets import preset

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz import formula, masks
+from attnviz import masks
+from attnviz.attention import formula
 from attnviz.course.arrays import Matrix, apart, as_numbers, softmax
 from attnviz.course.masks_batch import both, empty, padding, second_sentence
 from attnviz.course.masks_code import fates, polarity, translate, translation

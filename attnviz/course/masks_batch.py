@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz import formula, masks
-from attnviz.call import Capture
+from attnviz import masks
+from attnviz.attention import formula
+from attnviz.attention.call import Capture
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import Ask
 from attnviz.lessons.card import Board, Card, CellQuestion, ChoiceQuestion, Link, Panel, Typed

@@ -13,8 +13,8 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from attnviz import formula
-from attnviz.call import AttentionCall
+from attnviz.attention import formula
+from attnviz.attention.call import AttentionCall
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import Ask
 

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz import formula
+from attnviz.attention import formula
+from attnviz.attention.steps import derive
 from attnviz.course.patches_looks import (
     SIDE,
     baseline,
@@ -37,7 +38,6 @@ from attnviz.lessons.card import (
     Series,
     Slider,
 )
-from attnviz.steps import derive
 
 # (side of the picture, side of a patch) in pixels: the embedded model's, and two of ViT-B's
 PICTURES = ((SIDE_PX, PATCH_PX), (224, 16), (224, 32))

@@ -8,7 +8,8 @@ negative number instead).
 import numpy as np
 import torch
 
-from attnviz import formula, masks
+from attnviz import masks
+from attnviz.attention import formula
 from attnviz.course.arrays import as_numbers, softmax
 from attnviz.course.places_read import HEAD, LAYER, MODEL, PAIRS, in_one_pass, wrote
 from attnviz.course.recipe import Ask

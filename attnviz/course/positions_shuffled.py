@@ -9,14 +9,15 @@ import torch
 from jaxtyping import Bool, Float64
 from torch import Tensor
 
-from attnviz import formula, masks
+from attnviz import masks
+from attnviz.attention import formula
+from attnviz.attention.rotary import Rotation
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.encodings import rope_factors, sinusoidal
 from attnviz.course.mha import opened
 from attnviz.course.recipe import Ask
 from attnviz.lessons.card import Board, Card, ChoiceQuestion, Control, Panel, Pick, Typed
 from attnviz.outputs.similarity import pooled
-from attnviz.rotation import Rotation
 
 SWAPS = ((0, 3), (1, 4), (0, 2))
 START = "The dog bites the man."

@@ -10,14 +10,14 @@ import math
 import numpy as np
 from jaxtyping import Complex64, Float32, Float64
 
-from attnviz import turning
-from attnviz.call import AttentionCall
+from attnviz.attention import rotary_of_call
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.rotary import Rotation
+from attnviz.attention.steps import derive
 from attnviz.course.arrays import apart
 from attnviz.course.encodings import LLAMA_BASE, rope_factors, sinusoidal
 from attnviz.course.recipe import Ask
 from attnviz.lessons.card import Board, Card, Chart, Link, NumberQuestion, Panel, Series
-from attnviz.rotation import Rotation
-from attnviz.steps import derive
 
 TO_TWO_DIGITS = 0.006
 DEGREES = 30
@@ -99,7 +99,7 @@ def _scores(
 
 def _recovered(call: AttentionCall) -> Complex64[np.ndarray, "token pair"]:
     """The factors by which the model really turned its tokens, from q before and after."""
-    return turning.of_call(call, 0).factors["q"]
+    return rotary_of_call.of_call(call, 0).factors["q"]
 
 
 def distance(ask: Ask) -> Card:

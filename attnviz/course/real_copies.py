@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
 from attnviz.course.real_heads import chance, panel, score, uniform
 from attnviz.course.recipe import Ask
 from attnviz.lessons.card import (

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
+from attnviz.attention.steps import derive
 from attnviz.course.recipe import Ask
 from attnviz.lessons.card import Board, Card, CellQuestion, Control, Link, Panel, Typed
-from attnviz.steps import derive
 
 MODEL = "sentiment"
 # the head that its card names: from the judging word to its negator

@@ -7,7 +7,7 @@ uniform attention to what a query may attend to.
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
 from attnviz.lessons.card import Panel, Sums
 from attnviz.metrics.measures import measured
 from attnviz.types import HeadId, Measure

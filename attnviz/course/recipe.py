@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
 from attnviz.lessons.card import Card, Control, Slider, Value
 
 # runs a registry model on a text, with the keywords of `attnviz.capture` (a picture is an array of

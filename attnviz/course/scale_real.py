@@ -8,7 +8,7 @@ import math
 
 from torch import Tensor
 
-from attnviz import formula
+from attnviz.attention import formula
 from attnviz.course.arrays import Matrix, as_numbers, entropy_bits
 from attnviz.course.ask_real import HEAD, LAYER, MODEL, strongest, text_control, typed
 from attnviz.course.recipe import Ask

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-from attnviz.call import AttentionCall
-from attnviz.inputs import AttentionInputs
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.projection import Projection
 from attnviz.lab.sheet import Matrix, MatrixName, Sheet
-from attnviz.projection import Projection
 
 MODULE = "calculator"
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Float64, Int64
 
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs.words import Join, Word, words
 from attnviz.spans import merged

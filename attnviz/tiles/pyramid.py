@@ -15,11 +15,11 @@ import torch
 from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
-from attnviz import formula
-from attnviz.call import AttentionCall, require_index
+from attnviz.attention import formula
+from attnviz.attention.call import AttentionCall, require_index
+from attnviz.attention.inputs import ALL_KEYS, AttentionInputs, blocks
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadInput, Cancelled
-from attnviz.inputs import ALL_KEYS, AttentionInputs, blocks
-from attnviz.stored import StoredWeights
 from attnviz.tiles.pooling import encoded, halved, pooled
 
 TILE = 256

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import attnviz
 
 if TYPE_CHECKING:
-    from attnviz.call import AttentionCall
+    from attnviz.attention.call import AttentionCall
     from attnviz.tiles import Cell, Pyramid
 
 State = Literal["building", "ready", "stopped"]

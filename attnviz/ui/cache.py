@@ -28,7 +28,8 @@ from attnviz.ui.trainings import Training
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from attnviz.call import AttentionCall, Capture
+    from attnviz.attention.call import AttentionCall, Capture
+    from attnviz.attention.steps import Steps
     from attnviz.capture.fates import DeadRow
     from attnviz.course.birth import Effects, Snapshot
     from attnviz.course.recipe import Lesson
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from attnviz.models.download import Progress
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.similarity import Similarity
-    from attnviz.steps import Steps
     from attnviz.types import Measure
 
 MAX_MODELS = 2

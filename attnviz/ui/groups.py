@@ -20,7 +20,7 @@ from attnviz.ui.components.selection import Extent
 from attnviz.windows import halved
 
 if TYPE_CHECKING:
-    from attnviz.call import AttentionCall, Capture
+    from attnviz.attention.call import AttentionCall, Capture
     from attnviz.windows import Windows
 
 READING: tuple[Stack, ...] = ("encoder", "vision", "audio")  # stacks that write nothing
@@ -165,7 +165,7 @@ class Group:
 
     def own_code(self, layer: int) -> bool:
         """Whether only the weights of a layer are known: the model's code is its own."""
-        from attnviz.stored import StoredWeights
+        from attnviz.attention.stored_weights import StoredWeights
 
         return isinstance(self.call(layer).inputs, StoredWeights)
 
@@ -241,7 +241,7 @@ def chosen(among: Sequence[Group], stack: str | None, kind: str | None) -> Group
 
 
 def _visible(call: "AttentionCall", row: int) -> Bool[np.ndarray, "query key"]:
-    from attnviz.inputs import AttentionInputs
+    from attnviz.attention.inputs import AttentionInputs
 
     inputs = call.inputs
     mask = inputs.may_attend(row) if isinstance(inputs, AttentionInputs) else None

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 
 import attnviz
-from attnviz.edits import Edit
+from attnviz.attention.edits import Edit
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
 from attnviz.outputs.words import words
@@ -34,8 +34,8 @@ from attnviz.ui.groups import Group
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from attnviz.attention.steps import Steps
     from attnviz.metrics import HeadRole
-    from attnviz.steps import Steps
 
 # why a cell of Steps is blocked, by bit; the last where neither of the others is a reason
 BLOCKERS = ("padding", "causal", "model")

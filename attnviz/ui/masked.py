@@ -23,9 +23,9 @@ from attnviz.ui.inputs import strings, token_axes
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from attnviz.call import AttentionCall
+    from attnviz.attention.call import AttentionCall
+    from attnviz.attention.steps import Steps
     from attnviz.mask_names import Ran
-    from attnviz.steps import Steps
 
 
 def masks_data(lang: Language, group: Group, layer: int, head: int) -> component.MasksData:
@@ -127,7 +127,7 @@ def _rows(mask: "Tensor") -> tuple[tuple[bool, ...], ...]:
 
 def _sinks(call: "AttentionCall", head: int, batch: int) -> Float32[np.ndarray, "query"]:
     """The score that each row's sum has besides those of its keys; −∞ where there is none."""
-    from attnviz.inputs import AttentionInputs
+    from attnviz.attention.inputs import AttentionInputs
 
     inputs = call.inputs
     sink = inputs.softmax_sink(head, batch) if isinstance(inputs, AttentionInputs) else None

@@ -18,7 +18,7 @@ from attnviz.ui.components.heads import LayerPatches, Patches
 from attnviz.ui.groups import Group
 
 if TYPE_CHECKING:
-    from attnviz.call import AttentionCall
+    from attnviz.attention.call import AttentionCall
 
 
 def labels(lang: Language, tokens: Tokens, places: Places | None) -> tuple[str, ...]:

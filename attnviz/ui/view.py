@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
-from attnviz import edits, i18n
+from attnviz import i18n
+from attnviz.attention import edits
 from attnviz.errors import BadInput
 from attnviz.lab import sheet
 from attnviz.lessons import progress

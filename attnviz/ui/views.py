@@ -11,7 +11,7 @@ from contextlib import nullcontext
 
 import streamlit as st
 
-from attnviz import edits
+from attnviz.attention import edits
 from attnviz.i18n import Language, text
 from attnviz.ui import afar, cache, forensics, frame, inputs, masked, routes, saying, state
 from attnviz.ui.components import grid as grids

@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 import attnviz
-from attnviz.edits import parse
+from attnviz.attention.edits import parse
+from attnviz.attention.steps import Steps
 from attnviz.models.loaded import LoadedModel
-from attnviz.steps import Steps
 from tests.browser.conftest import OpenVisit
 from tests.browser.test_steps import HEAD, KEY, LAYER, QUERY, TEXT, N, canvas, number, panel
 from tests.support.canvas import cell_middle

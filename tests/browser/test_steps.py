@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
+from attnviz.attention.steps import Steps
 from attnviz.models.loaded import LoadedModel
-from attnviz.steps import Steps
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle
 from tests.support.visit import Visit, data, expect_data

@@ -28,14 +28,14 @@ def copied(tmp_path: Path) -> Path:
 
 
 BROKEN = [
-    ("attnviz/types.py", "import attnviz.call", "one direction"),
-    ("attnviz/masks.py", "import attnviz.formula", "one direction"),
+    ("attnviz/types.py", "import attnviz.attention.call", "one direction"),
+    ("attnviz/masks.py", "import attnviz.attention.formula", "one direction"),
     ("attnviz/metrics/__init__.py", "import attnviz.figures", "one direction"),
     ("attnviz/newroom.py", "", "one direction"),
     ("attnviz/errors.py", "import torch", "need no torch"),
-    ("attnviz/figures/__init__.py", "import attnviz.call", "need no torch"),
-    ("attnviz/steps.py", "import streamlit", "below ui no streamlit"),
-    ("attnviz/formula.py", "import transformers", "transformers only"),
+    ("attnviz/figures/__init__.py", "import attnviz.attention.call", "need no torch"),
+    ("attnviz/attention/steps.py", "import streamlit", "below ui no streamlit"),
+    ("attnviz/attention/formula.py", "import transformers", "transformers only"),
 ]
 
 
@@ -49,12 +49,12 @@ def test_a_wrong_import_is_found(copied: Path, file: str, line: str, contract: s
 
 
 BANNED = [
-    ("attnviz/steps.py", "import streamlit\n\nstreamlit.write(1)\n", "TID251"),
+    ("attnviz/attention/steps.py", "import streamlit\n\nstreamlit.write(1)\n", "TID251"),
     ("attnviz/metrics/x.py", "import transformers\n\ntransformers.set_seed(1)\n", "TID251"),
     ("attnviz/export/x.py", "import pickle\n\npickle.dumps(1)\n", "TID251"),
-    ("attnviz/call.py", "from .types import Tokens\n\nTokens\n", "TID252"),
-    ("attnviz/call.py", "print(1)\n", "T201"),
-    ("attnviz/call.py", "try:\n    x = 1\nexcept:\n    x = 2\n", "E722"),
+    ("attnviz/attention/call.py", "from .types import Tokens\n\nTokens\n", "TID252"),
+    ("attnviz/attention/call.py", "print(1)\n", "T201"),
+    ("attnviz/attention/call.py", "try:\n    x = 1\nexcept:\n    x = 2\n", "E722"),
 ]
 
 

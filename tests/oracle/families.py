@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from attnviz.call import AttentionCall
-from attnviz.inputs import AttentionInputs
-from attnviz.stored import StoredWeights
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stored_weights import StoredWeights
 
 Calls = list[AttentionCall]
 Proof = Callable[[Calls], None]

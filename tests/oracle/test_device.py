@@ -16,9 +16,9 @@ from torch import nn
 
 import attnviz
 from attnviz import sound, tiles
-from attnviz.call import AttentionCall, Capture
+from attnviz.attention.call import AttentionCall, Capture
+from attnviz.attention.edits import Edit
 from attnviz.capture.generation import Generation
-from attnviz.edits import Edit
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs import similarity

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
 from attnviz.capture.record import record
 from tests.support.tiny.check import tiny_case
 from tests.support.tiny.models import set_seed

@@ -6,12 +6,12 @@ import torch
 from PIL import Image
 from torch.nn.functional import scaled_dot_product_attention
 
+from attnviz.attention.steps import derive
 from attnviz.capture.generation import Generation
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
-from attnviz.steps import derive
 from tests.support import folders
 
 TOLERANCE = 1e-5

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention, softmax
 
+from attnviz.attention.steps import derive
 from attnviz.capture.run import capture
 from attnviz.models.loaded import LoadedModel
-from attnviz.steps import derive
 
 TEXTS = [
     "The animal didn't cross the street because it was too tired.",

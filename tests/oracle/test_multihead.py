@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.steps import derive
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture import multihead
 from attnviz.capture.record import record
 from attnviz.checks import mha_55
 from attnviz.checks.mha_55 import PRINTED_TO
-from attnviz.inputs import AttentionInputs
-from attnviz.steps import derive
-from attnviz.stored import StoredWeights
 
 D_MODEL, HEADS, BATCH, QUERIES, KEYS = 21, 3, 2, 7, 11
 TOLERANCE = 1e-5

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 import attnviz
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
 from attnviz.models.loaded import LoadedModel
 from tests.support import folders
 

@@ -17,14 +17,14 @@ from transformers import (
     PreTrainedModel,
 )
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.steps import derive
 from attnviz.capture.interface import refuse_unmodelled
 from attnviz.capture.record import record
 from attnviz.capture.run import capture
 from attnviz.errors import CaptureMismatch, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
-from attnviz.steps import derive
 
 VOCAB = 61
 

@@ -7,7 +7,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel, ParakeetEncoder, ParakeetEncoderConfig
 
 import attnviz
-from attnviz.call import TOLERANCES, AttentionCall
+from attnviz.attention.call import TOLERANCES, AttentionCall
 
 IDS = torch.arange(60)[None] % 50
 N_FRAME, N_HEARD = 16, 11

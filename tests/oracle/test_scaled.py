@@ -17,13 +17,13 @@ from transformers import (
     WhisperModel,
 )
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.steps import derive
 from attnviz.capture.generation import Generation
 from attnviz.capture.projections import NOT_A_VIEW
 from attnviz.capture.record import record
 from attnviz.capture.run import capture
 from attnviz.models.loader import load
-from attnviz.steps import derive
 from tests.oracle.test_turned import TOLERANCE, VOCAB, ids, peaky
 
 WIDTH, HEADS, FRAMES = 42, 6, 17

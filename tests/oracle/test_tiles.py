@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnviz import tiles
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
 from attnviz.capture.record import record
 from tests.oracle.families import FAMILIES, Family
 from tests.support.tiny.check import tiny_case

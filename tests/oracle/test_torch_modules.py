@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
 from attnviz.capture.record import record
 
 TOLERANCE = 1e-4

@@ -24,14 +24,14 @@ from transformers import (
 )
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.steps import derive
 from attnviz.capture import turned
 from attnviz.capture.generation import Generation
 from attnviz.capture.projections import NOT_A_VIEW
 from attnviz.capture.record import record
 from attnviz.capture.run import capture
 from attnviz.models.loader import load
-from attnviz.steps import derive
 
 VOCAB, TOKENS, TOLERANCE = 61, 11, 1e-5
 SHAPE = {

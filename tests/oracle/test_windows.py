@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
 from attnviz.windows import Windows
 from tests.support import folders
 

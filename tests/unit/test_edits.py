@@ -10,8 +10,8 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 import attnviz
-from attnviz.call import Capture
-from attnviz.edits import Edit, parse, write
+from attnviz.attention.call import Capture
+from attnviz.attention.edits import Edit, parse, write
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 from tests.support.folders import save

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from attnviz import formula, masks
+from attnviz import masks
+from attnviz.attention import formula
 
 E = math.e
 

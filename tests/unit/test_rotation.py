@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.rotation import Rotation, find
+from attnviz.attention.rotary import Rotation, find
 
 HEADS, TOKENS, D_HEAD = 3, 7, 20
 EXACT = 1e-5

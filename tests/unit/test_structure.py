@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from attnviz.attention.projection import Projection
 from attnviz.capture.structure import kind_of
-from attnviz.projection import Projection
 from attnviz.types import Kind
 
 STATES = torch.randn(1, 12, 4)

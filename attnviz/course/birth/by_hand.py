@@ -1,6 +1,6 @@
 """An induction circuit made by hand: two layers whose weights are chosen, not learned.
 
-In: letters, each once, that come twice. Out: the weights of three heads, by `attnviz.formula`:
+In: letters, each once, that come twice. Out: the weights of three heads, by `attention.formula`:
 
     layer 0, previous: q = place, k = place + 1, brings the letter before
     layer 0, other:    q = k = place, brings its own letter; nobody reads it
@@ -17,7 +17,8 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from attnviz import formula, masks
+from attnviz import masks
+from attnviz.attention import formula
 from attnviz.course.birth.scores import induction_cells
 
 STRENGTH = 5.0

@@ -17,12 +17,12 @@ from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from attnviz import formula
-from attnviz.call import AttentionCall
+from attnviz.attention import formula
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.record import record
 from attnviz.course.birth.alphabet import LETTERS
 from attnviz.course.birth.transformer import LAYERS, TinyTransformer
-from attnviz.inputs import AttentionInputs
 from attnviz.types import HeadId
 
 

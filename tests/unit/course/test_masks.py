@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.call import Capture
+from attnviz.attention.call import Capture
 from attnviz.capture.fates import FATES, dead_rows
 from attnviz.capture.run import capture
 from attnviz.course.masks import LESSON, scaled_scores

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attnviz.attention.steps import derive
 from attnviz.capture.run import capture
 from attnviz.course.real import LESSON
 from attnviz.course.real_copies import INDUCTION, OTHERS
@@ -11,7 +12,6 @@ from attnviz.course.recipe import Ask, CaptureText
 from attnviz.lessons.card import Board, Card
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
-from attnviz.steps import derive
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.attention.steps import Steps, derive
 from attnviz.lab.code import numpy_code, torch_code
 from attnviz.lab.presets import PRESETS, preset
 from attnviz.lab.run import call
 from attnviz.lab.sheet import MASKS, SCALES, MaskChoice, Scale, Sheet, sheet
-from attnviz.steps import Steps, derive
 
 
 def steps(made: Sheet) -> Steps:

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from attnviz import tiles
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadInput, Cancelled
-from attnviz.inputs import AttentionInputs
-from attnviz.stored import StoredWeights
 from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, top_level
 
 HALF_STEP = 0.5 * tiles.OCTAVES / 255

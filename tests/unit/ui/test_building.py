@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from attnviz import tiles
-from attnviz.call import AttentionCall
+from attnviz.attention.call import AttentionCall
 from attnviz.errors import BadInput, Cancelled
 from attnviz.ui import building
 from tests.unit.tiles.test_pyramid import make_call

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz.edits import Edit
+from attnviz.attention.edits import Edit
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.ui.components import buffer
 from attnviz.ui.components.heads import Axis, LayerPatches, axes_header, layer_patches_header
 from attnviz.ui.components.mounting import mount
 from attnviz.ui.components.selection import Extent, Selection, ignore
 
-NAME = "attnviz.steps"
+NAME = "attnviz.attention.steps"
 TITLE_KEYS: dict[Stage, str] = {stage: f"title_{stage}" for stage in STAGES}
 STRING_KEYS: tuple[str, ...] = (
     "shared.layer",

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attnviz.inputs import of_row
+from attnviz.attention.inputs import of_row
 
 ALL_COLUMNS = slice(None)
 

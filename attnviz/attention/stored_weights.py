@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.inputs import ALL_KEYS, ALL_ROWS, of_row
+from attnviz.attention.inputs import ALL_KEYS, ALL_ROWS, of_row
 
 
 @dataclass(frozen=True, eq=False)

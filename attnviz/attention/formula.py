@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.edits import Edit, of_stage
+from attnviz.attention.edits import Edit, of_stage
 
 
 def edited(

@@ -16,11 +16,11 @@ import torch
 from jaxtyping import Bool, Float, Float32
 from torch import Tensor
 
+from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, of_row
+from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadInput, CaptureMismatch
-from attnviz.inputs import ALL_ROWS, AttentionInputs, of_row
 from attnviz.places import Places
-from attnviz.projection import Projection, apply_linear
-from attnviz.stored import StoredWeights
 from attnviz.types import Kind, MaskKind, ModelKey, Stack, Tokens
 from attnviz.windows import Windows
 

@@ -13,11 +13,11 @@ import torch
 from jaxtyping import Complex64, Float, Float32
 from torch import Tensor
 
-from attnviz import rotation
-from attnviz.call import AttentionCall, type_tolerance
-from attnviz.inputs import of_row
-from attnviz.projection import Projection
-from attnviz.rotation import Rotation
+from attnviz.attention import rotary
+from attnviz.attention.call import AttentionCall, type_tolerance
+from attnviz.attention.inputs import of_row
+from attnviz.attention.projection import Projection
+from attnviz.attention.rotary import Rotation
 
 Turned = Literal["q", "k"]
 
@@ -53,7 +53,7 @@ def of_call(call: AttentionCall, batch: int) -> Turning:
     found = Rotation("halves", sides[next(iter(sides))][0].shape[-1])
     for group in groups:
         before, after = (np.concatenate([sides[of][side] for of in group]) for side in (0, 1))
-        found = rotation.find(before, after, type_tolerance(call.inputs.dtype)) or found
+        found = rotary.find(before, after, type_tolerance(call.inputs.dtype)) or found
         shared = found.factors(before, after)
         factors |= dict.fromkeys(group, shared)
     return Turning(found, factors)

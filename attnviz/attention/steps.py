@@ -15,13 +15,13 @@ import torch
 from jaxtyping import Bool, Float32
 from torch import Tensor
 
-from attnviz import turning
-from attnviz.call import AttentionCall, max_difference
-from attnviz.edits import Edit
+from attnviz.attention import rotary_of_call
+from attnviz.attention.call import AttentionCall, max_difference
+from attnviz.attention.edits import Edit
+from attnviz.attention.inputs import AttentionInputs, of_row
+from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadMask, UnsupportedAttention
-from attnviz.inputs import AttentionInputs, of_row
-from attnviz.projection import Projection, apply_linear
-from attnviz.stored import StoredWeights
 from attnviz.types import STAGES, Axis, HeadId, Stage, StepView
 
 # rows and columns of each stage's matrix
@@ -118,7 +118,7 @@ class Steps:
         return frozenset(stage for stage, layer in layers.items() if layer and layer.bias is None)
 
     def _unrotated(self, name: str, head: int) -> Tensor | None:
-        layer = turning.layer_of(self.call, name)
+        layer = rotary_of_call.layer_of(self.call, name)
         if layer is None or not layer.turned or self.call.row_step > 1:
             return None
         columns = layer.columns(head, self.q.shape[1])
@@ -212,7 +212,7 @@ class Steps:
         given = {edit.stage for edit in self.edits}
         found: dict[Stage, float] = {}
         for stage, before, head, theirs in made:
-            layer = turning.layer_of(self.call, stage)
+            layer = rotary_of_call.layer_of(self.call, stage)
             if layer is None or stage in given:
                 continue
             ours = _project(layer, self.batch, head, theirs)
@@ -225,8 +225,8 @@ class Steps:
         return found
 
     @cached_property
-    def _turning(self) -> turning.Turning:
-        return turning.of_call(self.call, self.batch)
+    def _turning(self) -> rotary_of_call.Turning:
+        return rotary_of_call.of_call(self.call, self.batch)
 
     @property
     def _rows_are_whole(self) -> bool:

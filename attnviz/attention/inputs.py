@@ -17,8 +17,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz import formula, masks
-from attnviz.edits import Edit
+from attnviz import masks
+from attnviz.attention import formula
+from attnviz.attention.edits import Edit
 from attnviz.errors import UnsupportedAttention
 
 ALL_ROWS = ALL_KEYS = slice(None)
