@@ -1,14 +1,14 @@
 """Below the masks: the same mask in every interface's convention, and what a dead row becomes.
 
-In: the group and head on the page Masks. Out: code to copy (`attnviz.polarity`) for the masks that
+In: the group and head on the page Masks. Out: code to copy (`masks.code`) for the masks that
 are on, and a table of what each interface makes of a row that may attend to nothing, computed when
 it is opened.
 """
 
 import streamlit as st
 
-from attnviz import masking, polarity
 from attnviz.i18n import Language, text
+from attnviz.masks import code, spec
 from attnviz.ui import cache, masked, state
 from attnviz.ui.groups import Group
 
@@ -37,15 +37,13 @@ def _code(lang: Language, group: Group, layer: int, head: int) -> None:
     for number, batch in enumerate(batches, start=1):
         if len(batches) > 1:
             st.markdown(text(lang, "forensics.sentence", number=number))
-        parts = masked.mask_parts(
-            group, layer, head, batch, masking.parse(masks) if masks else None
-        )
+        parts = masked.mask_parts(group, layer, head, batch, spec.parse(masks) if masks else None)
         if max(parts.n_query, parts.n_key) > MOST_LISTED and parts.cells is not None:
             st.caption(text(lang, "forensics.too_long", limit=MOST_LISTED))
             continue
-        names = {text(lang, f"forensics.{each}"): each for each in polarity.CONVENTIONS}
+        names = {text(lang, f"forensics.{each}"): each for each in code.CONVENTIONS}
         for tab, convention in zip(st.tabs(list(names)), names.values(), strict=True):
-            tab.code(polarity.code(parts, convention), language="python")
+            tab.code(code.code(parts, convention), language="python")
 
 
 def _fates(lang: Language) -> None:

@@ -14,8 +14,8 @@ from jaxtyping import Float32
 
 import attnviz
 from attnviz.i18n import Language, catalogue
-from attnviz.masking import MASK_NAMES, SIZED, MaskSet
-from attnviz.polarity import MaskParts
+from attnviz.masks.code import MaskParts
+from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet
 from attnviz.ui.components import masks as component
 from attnviz.ui.groups import Group
 from attnviz.ui.inputs import strings, token_axes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
-    from attnviz.mask_names import Ran
+    from attnviz.masks.recognition import Ran
 
 
 def masks_data(lang: Language, group: Group, layer: int, head: int) -> component.MasksData:
@@ -66,7 +66,7 @@ def _ran(group: Group, layer: int, batch: int, of: "Steps") -> "Ran":
     """The mask that the model ran with on a sentence; open everywhere where it had none."""
     import torch
 
-    from attnviz.mask_names import Ran
+    from attnviz.masks.recognition import Ran
 
     mask = torch.ones_like(of.scaled, dtype=torch.bool) if of.mask is None else of.mask
     queries, keys = (tokens(batch, layer).padding for tokens in (group.queries, group.keys))
@@ -74,7 +74,7 @@ def _ran(group: Group, layer: int, batch: int, of: "Steps") -> "Ran":
 
 
 def _named(ran: "Sequence[Ran]", group: Group, layer: int) -> MaskSet | None:
-    from attnviz.mask_names import named_masks
+    from attnviz.masks.recognition import named_masks
 
     return named_masks(ran, group.apart(layer))
 

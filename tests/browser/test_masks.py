@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, expect
 
 import attnviz
 from attnviz.i18n import text
-from attnviz.masking import parse
+from attnviz.masks.spec import parse
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.browser.test_steps import number

@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz import i18n
-from attnviz.polarity import CONVENTIONS, MaskParts, code
+from attnviz.masks.code import CONVENTIONS, MaskParts, code
 from tests.pages.conftest import Visit
 
 TEXT = "The cat sat."

@@ -9,7 +9,7 @@ from PIL import Image
 
 import attnviz
 from attnviz import i18n
-from attnviz.masking import MASK_NAMES
+from attnviz.masks.spec import MASK_NAMES
 from attnviz.outputs.answer import answer
 from attnviz.ui import pictures, state
 from tests.pages.conftest import Visit, parameters, sent

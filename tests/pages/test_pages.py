@@ -5,7 +5,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.masking import MASK_NAMES
+from attnviz.masks.spec import MASK_NAMES
 from attnviz.ui import state
 from tests.pages.conftest import Visit, component_name, sent
 

@@ -7,8 +7,8 @@ import torch
 
 from attnviz import masks
 from attnviz.errors import BadInput
-from attnviz.mask_names import Ran, named_masks
-from attnviz.masking import MASK_NAMES, MaskName, MaskSet, Stroke, parse, write
+from attnviz.masks.recognition import Ran, named_masks
+from attnviz.masks.spec import MASK_NAMES, MaskName, MaskSet, Stroke, parse, write
 
 N = 11
 STROKES = (Stroke(True, 1, 2, 3, 5), Stroke(False, 2, 3, 2, 3))

@@ -9,7 +9,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model
 
 import attnviz
-from attnviz.polarity import CONVENTIONS, Convention, MaskParts, code
+from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
 
 N = 5
 REAL = (True, True, True, False, True)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
-from attnviz import masking
 from attnviz.errors import BadInput
+from attnviz.masks import spec
 from attnviz.types import Measure
 
 Order = Literal["layer", Measure]
@@ -43,7 +43,7 @@ def _masks(raw: object) -> tuple[str | None, bool]:
     if not isinstance(raw, str):
         return None, False
     try:
-        return raw and masking.write(masking.parse(raw)), True
+        return raw and spec.write(spec.parse(raw)), True
     except BadInput:
         return None, False
 

@@ -25,8 +25,8 @@ from attnviz.lessons.card import (
     Panel,
     Value,
 )
+from attnviz.masks.code import CONVENTIONS
 from attnviz.models.loader import load
-from attnviz.polarity import CONVENTIONS
 
 
 def _no_model(*_: object) -> Capture:

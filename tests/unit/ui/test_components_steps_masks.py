@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.masking import MASK_NAMES
+from attnviz.masks.spec import MASK_NAMES
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.types import Axis as AxisName
 from attnviz.ui.components import bundle, masks, steps

@@ -91,7 +91,7 @@ class MasksData:
     n_heads: int
     as_model: int
     sizes: Mapping[str, int]
-    mask_names: tuple[str, ...]  # of `attnviz.masking`, or "model"; texts of these names title them
+    mask_names: tuple[str, ...]  # of `masks.spec`, or "model"; texts of these names title them
     mask_reasons: tuple[str, ...]
     padding_of: PaddingOf
     model_blocks: Bool[np.ndarray, "batch query key"]

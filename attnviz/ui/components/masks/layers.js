@@ -1,6 +1,6 @@
 // @ts-check
 // The masks that are on: their text form in the address, the cells that each blocks, and the weights that follow. The
-// names and the form are those of attnviz.masking, the cells those of attnviz.masks; tests hold both to the library.
+// names and the form are those of attnviz.masks.spec, the cells those of attnviz.masks; tests hold both to the library.
 
 import { readParameter } from "../shared/selection.js";
 

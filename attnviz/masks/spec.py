@@ -1,7 +1,7 @@
 """Which masks are laid over an attention, by name: a set of them, and its text form (no torch).
 
 In: the text form that stands in an address, "padding,window=4,custom=+0.1:2.3". Out: a frozen
-`MaskSet`, or `BadInput`. What each name blocks is in `attnviz.masks`:
+`MaskSet`, or `BadInput`. What each name blocks is in `masks.kinds`:
 
     padding   keys that only fill a sentence up
     causal    keys after the query

@@ -35,7 +35,7 @@ USED = {
 class MaskParts:
     """What a mask is made of: real keys (None without padding), causal, or every cell as it is.
 
-    `window`, `prefix` and `block` are sizes, as in `attnviz.masking`; None for a mask that is off.
+    `window`, `prefix` and `block` are sizes, as in `masks.spec`; None for a mask that is off.
     """
 
     n_query: int

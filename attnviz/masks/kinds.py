@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.errors import BadMask
-from attnviz.masking import MaskSet, Stroke
+from attnviz.masks.spec import MaskSet, Stroke
 
 MAX_NAMED_MASKS = 8
 

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from attnviz.masking import MaskName, MaskSet
-from attnviz.masks import named
+from attnviz.masks.kinds import named
+from attnviz.masks.spec import MaskName, MaskSet
 
 # the likeliest reading first: padding is meant where a sentence has none
 PLAIN: tuple[tuple[MaskName, ...], ...] = (("padding",), ("padding", "causal"), (), ("causal",))
