@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from attnviz.attention.call import Capture
-    from attnviz.sound import Sound
+    from attnviz.audio.sound import Sound
 
 WIDE_TABLE = (
     16  # more tokens than this do not fit a terminal: the strongest keys are listed instead
@@ -228,7 +228,7 @@ def _picture(path: str) -> "Image":
 
 
 def _sound(path: str) -> "Sound":
-    from attnviz.sound import read_wav
+    from attnviz.audio.sound import read_wav
 
     return read_wav(_bytes_of(path))
 

@@ -14,8 +14,8 @@ from torch.nn.functional import max_pool2d
 from transformers import WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
 
 import attnviz
-from attnviz import sound
 from attnviz.attention.call import Capture
+from attnviz.audio import sound
 from attnviz.models.loaded import LoadedModel
 from attnviz.ui import afar, measuring
 from attnviz.ui.groups import Group, groups

@@ -20,9 +20,9 @@ from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, of_row
 from attnviz.attention.projection import Projection, apply_linear
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadInput, CaptureMismatch
-from attnviz.places import Places
 from attnviz.types import Kind, MaskKind, ModelKey, Stack, Tokens
-from attnviz.windows import Windows
+from attnviz.vision.token_boxes import Places
+from attnviz.vision.windows import Windows
 
 # max |derived − model's own| that float32 rounding explains, measured over 60 model families
 # at 1e-5; half-precision models are compared with float32 results and differ by their own step.

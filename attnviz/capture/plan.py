@@ -15,8 +15,8 @@ from transformers import BatchEncoding
 from attnviz.capture.chat import messages
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.built import Example
-from attnviz.models.labels import without_surrogates
 from attnviz.models.loaded import LoadedModel
+from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Stack, Tokens, named_tokens
 
 TokensByStack = dict[Stack | None, tuple[Tokens, ...]]

@@ -55,7 +55,7 @@ def capture(
 
     Give one of: a text, or several as one padded batch (`text_pair` adds a second sentence to each,
     `target` is what an encoder-decoder is to have written); a picture, or a list of several; a text
-    and a picture, for a model that reads both; a sound (`attnviz.sound.Sound`), for a model that
+    and a picture, for a model that reads both; a sound (`attnviz.Sound`), for a model that
     listens (`target` is then what it is to have written of it); or `inputs` that are ready.
     A model that comes with inputs of its own (`lm.example`) may be given nothing.
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
+from attnviz.audio.sound import Sound, checked, resampled
 from attnviz.capture import transcripts
 from attnviz.capture.plan import Plan
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
-from attnviz.sound import Sound, checked, resampled
 from attnviz.types import Tokens, named_tokens
 
 FILTER_BANK_S = 0.01  # between the rows of Kaldi's filter banks, where an extractor does not say
@@ -31,7 +31,7 @@ def plan_sound(
     extractor = _extractor(lm)
     if not isinstance(sound, Sound):
         raise BadInput(
-            f"sound is {type(sound).__name__}; give an attnviz.sound.Sound",
+            f"sound is {type(sound).__name__}; give an attnviz.audio.sound.Sound",
             code="not_a_sound",
             found=type(sound).__name__,
         )

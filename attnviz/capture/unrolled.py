@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.fallback import Seen, Watch, fast_path
-from attnviz.places import Places, Span
-from attnviz.windows import Windows
+from attnviz.vision.token_boxes import Places, Span
+from attnviz.vision.windows import Windows
 
 LEAST = 0.3  # of the largest: components that are smaller say little about a place
 NEAR = 0.02  # of one place: how far from a whole number a place may come out

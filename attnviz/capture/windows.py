@@ -14,7 +14,7 @@ from dataclasses import replace
 from torch import nn
 
 from attnviz.attention.call import AttentionCall
-from attnviz.windows import Windows, halved
+from attnviz.vision.windows import Windows, halved
 
 MOST_MERGED = 8  # how often a grid may have been halved
 

@@ -14,7 +14,7 @@ from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from attnviz.errors import BadInput
 from attnviz.models.built import Example
-from attnviz.models.labels import from_bytes, label
+from attnviz.tokens.labels import from_bytes, label
 from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 
 # a text that is longer than this is refused even by models without a limit of their own

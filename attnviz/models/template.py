@@ -17,8 +17,8 @@ from transformers import PreTrainedTokenizerBase
 from attnviz.errors import BadInput
 from attnviz.models import template_child
 from attnviz.models.files import first_line
-from attnviz.models.labels import without_surrogates
 from attnviz.models.loaded import LoadedModel
+from attnviz.tokens.labels import without_surrogates
 
 ROLE = "user"
 WAIT_S = 20.0  # on a busy machine the imports alone take seconds

@@ -15,8 +15,8 @@ from jaxtyping import Float32, Float64, Int64
 
 from attnviz.attention.call import Capture
 from attnviz.models.loaded import LoadedModel
-from attnviz.outputs.words import Join, Word, words
-from attnviz.spans import merged
+from attnviz.tokens.merge import merged
+from attnviz.tokens.words import Join, Word, words
 from attnviz.types import Tokens
 
 

@@ -16,8 +16,8 @@ import streamlit as st
 from jaxtyping import Float32, UInt8
 
 import attnviz
+from attnviz.audio.sound import Sound
 from attnviz.models.registry import REGISTRY
-from attnviz.sound import Sound
 from attnviz.ui import building, loading, measuring, running, sources, trainings
 from attnviz.ui.groups import Group, groups
 from attnviz.ui.keys import short, written

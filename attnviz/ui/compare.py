@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import streamlit as st
 
-from attnviz import pairing, spans
+from attnviz.compare import pairing
+from attnviz.compare.pairing import Pairing
 from attnviz.i18n import Language
-from attnviz.pairing import Pairing
+from attnviz.tokens import merge
 from attnviz.ui import beside, cache, choosing, controls, frame, inputs, saying, sources, state
 from attnviz.ui.cache import Captured
 from attnviz.ui.components import pair as component
@@ -84,8 +85,8 @@ def _view(
     queries = pairing.pair(a.queries(), b.queries(), same)
     keys = pairing.pair(a.keys(), b.keys(), same)
     weights = (
-        spans.merged(a.all_weights(), queries.a, keys.a),
-        spans.merged(b.all_weights(), queries.b, keys.b),
+        merge.merged(a.all_weights(), queries.a, keys.a),
+        merge.merged(b.all_weights(), queries.b, keys.b),
     )
     alike = sides[0].name == sides[1].name and weights[0].shape[:2] == weights[1].shape[:2]
     moved = None

@@ -8,7 +8,7 @@ is text, shown and run as such.
 from dataclasses import dataclass
 
 from attnviz.errors import BadInput, TooLarge
-from attnviz.models.labels import without_surrogates
+from attnviz.tokens.labels import without_surrogates
 from attnviz.ui import state
 
 MIB = 2**20

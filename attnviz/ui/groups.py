@@ -17,11 +17,11 @@ from jaxtyping import Bool, Float32
 from attnviz.errors import TooLarge, UnsupportedAttention
 from attnviz.types import Kind, Stack, Tokens, named_tokens
 from attnviz.ui.components.selection import Extent
-from attnviz.windows import halved
+from attnviz.vision.windows import halved
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall, Capture
-    from attnviz.windows import Windows
+    from attnviz.vision.windows import Windows
 
 READING: tuple[Stack, ...] = ("encoder", "vision", "audio")  # stacks that write nothing
 MAX_CELLS = 48 * 2**20  # of all heads together: what a browser gets at once, in bytes

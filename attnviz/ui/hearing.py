@@ -6,7 +6,7 @@ checked before it is kept; a refusal is said beside the widget.
 
 import streamlit as st
 
-from attnviz import sound
+from attnviz.audio import sound
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui import sounds, state

@@ -13,10 +13,10 @@ from jaxtyping import Bool, UInt8
 
 import attnviz
 from attnviz.attention.edits import Edit
+from attnviz.audio.sound import spectrogram
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
-from attnviz.outputs.words import words
-from attnviz.sound import spectrogram
+from attnviz.tokens.words import words
 from attnviz.types import StepView
 from attnviz.ui import cache, placed, sources
 from attnviz.ui.cache import Captured

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.i18n import Language, text
-from attnviz.places import BLOCK, Box, Places, Span
 from attnviz.types import Tokens
 from attnviz.ui.cache import Captured
 from attnviz.ui.components.heads import LayerPatches, Patches
 from attnviz.ui.groups import Group
+from attnviz.vision.token_boxes import BLOCK, Box, Places, Span
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall

@@ -7,7 +7,7 @@ and the picture as the model saw it. Whoever asks keeps the result (`cache`).
 from typing import TYPE_CHECKING
 
 import attnviz
-from attnviz.sound import Sound
+from attnviz.audio.sound import Sound
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,7 @@ import streamlit as st
 
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, has, text
-from attnviz.models.labels import visible
+from attnviz.tokens.labels import visible
 from attnviz.ui import state
 
 logger = logging.getLogger(__name__)

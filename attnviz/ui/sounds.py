@@ -1,6 +1,6 @@
 """The sounds that a speech model hears: one made by formula, or a visitor's own.
 
-In: a sound's name, or the bytes of a file (checked in `attnviz.sound`). Out: a `Sound`, its
+In: a sound's name, or the bytes of a file (checked in `attnviz.audio.sound`). Out: a `Sound`, its
 spectrogram as a picture, and what a model is asked of it. What a visitor uploads stays in its
 session.
 """
@@ -8,13 +8,13 @@ session.
 import numpy as np
 from PIL import Image
 
-from attnviz import sound
-from attnviz.sound import Sound
+from attnviz.audio import sound
+from attnviz.audio.sound import Sound
 from attnviz.types import ModelCard
 from attnviz.ui import state
 from attnviz.ui.requests import Request
 
-MADE = "tones"  # made by `attnviz.sound.sample`
+MADE = "tones"  # made by `attnviz.audio.sound.sample`
 OWN = "own"
 NAMES = (MADE, OWN)
 KEPT = "sound"

@@ -15,7 +15,7 @@ from attnviz.attention import edits
 from attnviz.errors import BadInput
 from attnviz.lab import sheet
 from attnviz.lessons import progress
-from attnviz.models.labels import without_surrogates
+from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Kind, Stack
 from attnviz.ui import examples, numbers, pictures, sources
 from attnviz.ui.components import options

@@ -14,7 +14,7 @@ from attnviz.i18n import Language, text
 from attnviz.ui import state
 from attnviz.ui.cache import Captured
 from attnviz.ui.groups import Group
-from attnviz.windows import Windows
+from attnviz.vision.windows import Windows
 
 FRAME = (224, 36, 94)
 SHOWN_PX = 112

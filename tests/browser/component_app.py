@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from attnviz.compare.pairing import Slot
 from attnviz.i18n import catalogue
-from attnviz.pairing import Slot
 from attnviz.types import StepView
 from attnviz.ui.components import (
     alignment,

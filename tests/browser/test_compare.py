@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz import pairing
+from attnviz.compare import pairing
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette, cell_colours, cell_middle

@@ -3,9 +3,9 @@
 import numpy as np
 from playwright.sync_api import expect
 
-from attnviz import sound
+from attnviz.audio import sound
+from attnviz.audio.sound import Sound
 from attnviz.i18n import text
-from attnviz.sound import Sound
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import pixels

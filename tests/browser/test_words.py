@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import attnviz
-from attnviz.outputs.words import words
-from attnviz.spans import merged
+from attnviz.tokens.merge import merged
+from attnviz.tokens.words import words
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.canvas import cell_middle, module_page

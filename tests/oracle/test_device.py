@@ -15,9 +15,10 @@ import torch
 from torch import nn
 
 import attnviz
-from attnviz import sound, tiles
+from attnviz import tiles
 from attnviz.attention.call import AttentionCall, Capture
 from attnviz.attention.edits import Edit
+from attnviz.audio import sound
 from attnviz.capture.generation import Generation
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded import LoadedModel

@@ -11,12 +11,13 @@ import pytest
 import torch
 from transformers import WhisperModel, WhisperTokenizer
 
-from attnviz import metrics, sound
+from attnviz import metrics
+from attnviz.audio import sound
+from attnviz.audio.sound import Sound
 from attnviz.capture.run import capture
 from attnviz.errors import AttnVizError
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
-from attnviz.sound import Sound
 from tests.support import folders
 
 TOLERANCE = 1e-5

@@ -9,7 +9,7 @@ import torch
 
 import attnviz
 from attnviz.attention.call import Capture
-from attnviz.windows import Windows
+from attnviz.vision.windows import Windows
 from tests.support import folders
 
 PICTURE = np.random.default_rng(3).integers(0, 256, (40, 40, 3), dtype=np.uint8)

@@ -13,7 +13,7 @@ from attnviz.capture.generation import Generation
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs.next_token import ranked
-from attnviz.outputs.words import words
+from attnviz.tokens.words import words
 from attnviz.ui import pictures
 from tests.support import folders
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz import i18n, pairing
+from attnviz import i18n
+from attnviz.compare import pairing
 from attnviz.ui import beside, choosing, compare, saying, state
 from tests.pages.conftest import Visit, parameters, sent
 

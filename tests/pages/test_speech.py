@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz import i18n, sound
+from attnviz import i18n
+from attnviz.audio import sound
+from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
-from attnviz.sound import Sound
 from attnviz.ui import afar, cache, groups, state
 from attnviz.ui.running import MOST_HEARD
 from tests.pages.conftest import Visit, parameters, sent

@@ -3,7 +3,7 @@
 import pytest
 from tokenizers import pre_tokenizers
 
-from attnviz.models.labels import from_bytes, label, visible, without_surrogates
+from attnviz.tokens.labels import from_bytes, label, visible, without_surrogates
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 import attnviz
-from attnviz import pairing, spans
+from attnviz.compare import pairing
+from attnviz.compare.pairing import Pairing, Slot, pair
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
-from attnviz.pairing import Pairing, Slot, pair
+from attnviz.tokens import merge
 from attnviz.types import Tokens
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -135,7 +136,7 @@ def test_mass_is_conserved_when_parts_are_joined() -> None:
     weights = rng.dirichlet(np.ones(5), size=(2, 3, 5)).astype(np.float32)
     text = "abcde"
     parts = pair(tokens(text, "a|b|c|d|e"), tokens(text, "ab|c|de"), False).a
-    found = spans.merged(weights, parts, parts)
+    found = merge.merged(weights, parts, parts)
     assert found.shape == (2, 3, 3, 3)
     np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
     # by hand: row "ab" and column "de" of the first head

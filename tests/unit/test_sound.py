@@ -7,9 +7,9 @@ import wave
 import numpy as np
 import pytest
 
-from attnviz import sound
+from attnviz.audio import sound
+from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
-from attnviz.sound import Sound
 
 
 def wav(frames: np.ndarray, rate: int = 8000, width: int = 2) -> bytes:

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from attnviz import sound, wav
+from attnviz.audio import sound, wav
 from attnviz.errors import BadInput
 
 VALUES = np.array([[0.5, -1.0], [0.25, 0.0], [-0.5, 0.75]])

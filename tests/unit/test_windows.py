@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.windows import EMPTY, Windows
+from attnviz.vision.windows import EMPTY, Windows
 
 
 def test_windows_stand_row_by_row() -> None:

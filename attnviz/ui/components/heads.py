@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float32, UInt8
 
-from attnviz.outputs.words import Word
-from attnviz.places import Box
+from attnviz.tokens.words import Word
 from attnviz.ui.components.buffer import Lower, Packable, pack, packable, quantise
 from attnviz.ui.components.selection import Extent
+from attnviz.vision.token_boxes import Box
 
 MAX_WIDE_BYTES = 24 * 2**20
 

@@ -10,8 +10,8 @@ import attnviz
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs.alignment import align, has_alignment, token_probabilities
 from attnviz.outputs.answer import answer
-from attnviz.outputs.words import Word
-from attnviz.spans import merged
+from attnviz.tokens.merge import merged
+from attnviz.tokens.words import Word
 
 SOURCE, TARGET = "the cat sat on a mat", "the dog ran"
 Tiny = Callable[[str], LoadedModel]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnviz.outputs.words import Word, words
-from attnviz.spans import merged
+from attnviz.tokens.merge import merged
+from attnviz.tokens.words import Word, words
 from attnviz.types import Tokens
 
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.outputs.words import Word
+from attnviz.tokens.words import Word
 from attnviz.ui.components import bundle, grid, head
 from attnviz.ui.components.buffer import quantise, unpack
 from attnviz.ui.components.heads import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz.pairing import Slot
+from attnviz.compare.pairing import Slot
 from attnviz.ui.components import bundle, pair
 from attnviz.ui.components.buffer import quantise, unpack
 from attnviz.ui.components.heads import Axis, strings_of

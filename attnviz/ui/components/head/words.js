@@ -1,7 +1,7 @@
 // @ts-check
 // Tokens joined into words: the axes in words, the weights between words, and the pieces of a word when it is chosen. A
 // key's pieces are summed, a query's averaged, so that a row still sums to 1. Which tokens make a word comes from Python
-// (attnviz/outputs/words.py); `mergeHead` does here what `merged` does there.
+// (attnviz/tokens/words.py); `mergeHead` does here what `merged` does there.
 
 import { axisMarks, isolate, WRITTEN } from "../shared/axes.js";
 import { colourFor, inkOn, levelFor } from "../shared/colors.js";

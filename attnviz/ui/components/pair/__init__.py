@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.pairing import Slot, mean_moved
+from attnviz.compare.pairing import Slot, mean_moved
 from attnviz.ui import numbers
 from attnviz.ui.components.buffer import Lower, Packable, pack, packable
 from attnviz.ui.components.heads import Axis, axes_header

@@ -1,5 +1,5 @@
 // @ts-check
-// The numbers of two heads on their common axes. Mirror of attnviz/pairing.py: a slot is [part of A, part of B, equal],
+// The numbers of two heads on their common axes. Mirror of attnviz/compare/pairing.py: a slot is [part of A, part of B, equal],
 // -1 where a side has none; a cell without counterpart has no difference, and all attention that falls on it has moved.
 
 import { headValues, weightOf } from "../shared/buffer.js";

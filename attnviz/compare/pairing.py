@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import BadInput
-from attnviz.models.labels import visible
+from attnviz.tokens.labels import visible
 from attnviz.types import Tokens
 
 

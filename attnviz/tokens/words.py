@@ -4,14 +4,14 @@ In: `Tokens`, and how pieces of the vocabulary are joined where their text is no
 `Word`s in order, which cover every token once. A word ends at white space, at a sign, and between
 two characters of a script that writes none between words; never inside what is read as one
 character, such as an emoji of several parts (the common cases of UAX #29, grapheme clusters).
-Special tokens stand alone. Weights between words instead of tokens: `attnviz.spans`.
+Special tokens stand alone. Weights between words instead of tokens: `attnviz.tokens.merge`.
 """
 
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from attnviz.models.labels import visible
+from attnviz.tokens.labels import visible
 from attnviz.types import Tokens
 
 Join = Callable[[list[str]], str]

@@ -13,7 +13,7 @@ from hashlib import sha256
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from attnviz import wav
+from attnviz.audio import wav
 from attnviz.errors import TooLarge
 
 MIB = 2**20
