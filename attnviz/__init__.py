@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from attnviz import figures, masks, metrics, tiles
     from attnviz.attention.call import AttentionCall, Capture
     from attnviz.attention.steps import Steps, derive
-    from attnviz.capture.record import record
+    from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
     from attnviz.errors import (
         AttnVizError,
@@ -64,7 +64,7 @@ _HOME = {
     "masks": "attnviz.masks",
     "metrics": "attnviz.metrics",
     "models": "attnviz.models.registry",
-    "record": "attnviz.capture.record",
+    "record": "attnviz.capture.record.recorder",
     "tiles": "attnviz.tiles",
 }
 

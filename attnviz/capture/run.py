@@ -13,10 +13,12 @@ import torch
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall, Capture
-from attnviz.capture import images
-from attnviz.capture import logits as scores
-from attnviz.capture.generation import Generation, Written, joined, write
-from attnviz.capture.plan import (
+from attnviz.capture.generation import logits as scores
+from attnviz.capture.generation.decode import Generation, Written, joined, write
+from attnviz.capture.locate.windows import with_windows
+from attnviz.capture.plan import images
+from attnviz.capture.plan.sound import frame_step, frame_tokens, plan_sound
+from attnviz.capture.plan.text import (
     Plan,
     TokensByStack,
     id_tokens,
@@ -24,11 +26,9 @@ from attnviz.capture.plan import (
     plan_inputs,
     plan_text,
 )
-from attnviz.capture.record import record, row_step
-from attnviz.capture.sounds import frame_step, frame_tokens, plan_sound
-from attnviz.capture.text_image import plan_text_image, with_written
-from attnviz.capture.unrolled import with_unrolled
-from attnviz.capture.windows import with_windows
+from attnviz.capture.plan.text_image import plan_text_image, with_written
+from attnviz.capture.record.recorder import record, row_step
+from attnviz.capture.token_order import with_unrolled
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import Stack, Tokens, named_tokens

@@ -1,7 +1,7 @@
 """Cards of lesson 4 about interfaces: the fates of an empty row, what True means, code to copy.
 
 In: nothing, or an interface and a mask. Out: cards whose answers come from running the interfaces
-now (`attnviz.capture.fates`, `torch.nn.MultiheadAttention`), with code from `attnviz.masks.code`.
+now (`capture.blocked_rows`, `torch.nn.MultiheadAttention`), with code from `masks.code`.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz import masks
-from attnviz.capture.fates import FATES, dead_rows
+from attnviz.capture.blocked_rows import FATES, dead_rows
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import Ask
 from attnviz.lessons.card import Board, Card, ChoiceQuestion, Code, Control, Panel, Pick

@@ -6,8 +6,8 @@ target. Nothing is recorded here, so that it is as fast as the model.
 
 import torch
 
-from attnviz.capture.generation import Generation, write
-from attnviz.capture.plan import plan_text
+from attnviz.capture.generation.decode import Generation, write
+from attnviz.capture.plan.text import plan_text
 from attnviz.models.loaded import LoadedModel
 
 MOST_TOKENS = 128

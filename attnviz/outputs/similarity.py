@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float, Float32
 from torch import Tensor
 
-from attnviz.capture.plan import plan_text
+from attnviz.capture.plan.text import plan_text
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 

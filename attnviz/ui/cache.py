@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from attnviz.attention.call import AttentionCall, Capture
     from attnviz.attention.steps import Steps
-    from attnviz.capture.fates import DeadRow
+    from attnviz.capture.blocked_rows import DeadRow
     from attnviz.course.birth import Effects, Snapshot
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.card import Card
@@ -344,6 +344,6 @@ def _ablations(key: int, _training: Training) -> "Effects":
 @st.cache_resource(max_entries=1, show_spinner=False)
 def dead_rows() -> "tuple[DeadRow, ...]":
     """What each interface makes of a row without keys: the same at every visit."""
-    from attnviz.capture import fates
+    from attnviz.capture import blocked_rows
 
-    return fates.dead_rows()
+    return blocked_rows.dead_rows()

@@ -253,7 +253,7 @@ def _visible(call: "AttentionCall", row: int) -> Bool[np.ndarray, "query key"]:
 
 def _merged(grid: tuple[int, int] | None, n: int) -> Tokens | None:
     """Patches of a grid that was halved until it has `n` places; None where that never is."""
-    from attnviz.capture.images import patch_tokens
+    from attnviz.capture.plan.images import patch_tokens
 
     while grid is not None and grid[0] * grid[1] > n > 0:
         grid = halved(grid)

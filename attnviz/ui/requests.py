@@ -11,7 +11,7 @@ from attnviz.types import ModelCard, ModelKind
 from attnviz.ui.sampling import GREEDY, Sampling
 
 if TYPE_CHECKING:
-    from attnviz.capture.generation import Generation
+    from attnviz.capture.generation.decode import Generation
 
 
 WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
@@ -44,7 +44,7 @@ class Request:
         """What the library is asked to write; 0 for nothing."""
         if not self.generate:
             return 0
-        from attnviz.capture.generation import Generation
+        from attnviz.capture.generation.decode import Generation
 
         how = self.sampling
         return Generation(

@@ -34,7 +34,7 @@ def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None"
         )
         return capture, None
     if given is not None:
-        from attnviz.capture.images import seen
+        from attnviz.capture.plan.images import seen
 
         capture = attnviz.capture(
             loaded,

@@ -83,7 +83,7 @@ def expect_cover(
 def test_the_attention_of_the_class_token_lies_over_the_picture(
     output: OpenVisit, capture: Capture, palettes: dict[str, Palette], folder: Path
 ) -> None:
-    from attnviz.capture.images import seen
+    from attnviz.capture.plan.images import seen
 
     opened = output(layer=1, head=2)
     expect_data(picture(opened), query=0, layer=1, head=2)
@@ -94,7 +94,7 @@ def test_the_attention_of_the_class_token_lies_over_the_picture(
 def test_pointing_at_a_patch_asks_from_it_without_a_message(
     output: OpenVisit, capture: Capture, palettes: dict[str, Palette], folder: Path
 ) -> None:
-    from attnviz.capture.images import seen
+    from attnviz.capture.plan.images import seen
 
     opened = output(layer=0, head=1)
     before = len(opened.seen.sent)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.capture import images
+from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models import template, template_child
 from attnviz.models.loaded import LoadedModel

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from attnviz.capture.fates import FATES, dead_rows
+from attnviz.capture.blocked_rows import FATES, dead_rows
 
 
 def test_every_interface_has_its_fate() -> None:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from attnviz.attention.call import AttentionCall
-from attnviz.capture.record import record
+from attnviz.capture.record.recorder import record
 from tests.support.tiny.check import tiny_case
 from tests.support.tiny.models import set_seed
 from tests.support.tiny.source import TEXT, TEXT_REAL

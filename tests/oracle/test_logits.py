@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.capture import logits as scores
-from attnviz.capture.generation import Generation
+from attnviz.capture.generation import logits as scores
+from attnviz.capture.generation.decode import Generation
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel

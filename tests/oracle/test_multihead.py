@@ -14,8 +14,8 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.steps import derive
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture import multihead
-from attnviz.capture.record import record
+from attnviz.capture.record import multihead
+from attnviz.capture.record.recorder import record
 from attnviz.checks import mha_55
 from attnviz.checks.mha_55 import PRINTED_TO
 

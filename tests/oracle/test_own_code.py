@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.capture.record import record
+from attnviz.capture.record.recorder import record
 from tests.support.tiny.check import tiny_case
 from tests.support.tiny.models import set_seed
 

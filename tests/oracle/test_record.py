@@ -19,8 +19,8 @@ from transformers import (
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.steps import derive
-from attnviz.capture.interface import refuse_unmodelled
-from attnviz.capture.record import record
+from attnviz.capture.record.interface import refuse_unmodelled
+from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture
 from attnviz.errors import CaptureMismatch, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel

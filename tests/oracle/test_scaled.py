@@ -19,9 +19,9 @@ from transformers import (
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.steps import derive
-from attnviz.capture.generation import Generation
-from attnviz.capture.projections import NOT_A_VIEW
-from attnviz.capture.record import record
+from attnviz.capture.generation.decode import Generation
+from attnviz.capture.locate.projections_by_memory import NOT_A_VIEW
+from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture
 from attnviz.models.loader import load
 from tests.oracle.test_turned import TOLERANCE, VOCAB, ids, peaky

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from attnviz.capture.record import record
+from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture
 from attnviz.errors import AttnVizError, BadInput, ModelNotFound, TooLarge, UnsupportedAttention
 from attnviz.models import files

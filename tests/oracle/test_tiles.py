@@ -10,7 +10,7 @@ import torch
 
 from attnviz import tiles
 from attnviz.attention.call import AttentionCall
-from attnviz.capture.record import record
+from attnviz.capture.record.recorder import record
 from tests.oracle.families import FAMILIES, Family
 from tests.support.tiny.check import tiny_case
 from tests.support.tiny.models import set_seed

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from attnviz.attention.call import AttentionCall
-from attnviz.capture.record import record
+from attnviz.capture.record.recorder import record
 
 TOLERANCE = 1e-4
 D_MODEL, HEADS, QUERIES, KEYS = 20, 4, 7, 11

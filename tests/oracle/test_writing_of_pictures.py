@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.capture import images
-from attnviz.capture.generation import Generation
+from attnviz.capture.generation.decode import Generation
+from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs.next_token import ranked

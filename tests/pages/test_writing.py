@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.capture.generation import Generation
+from attnviz.capture.generation.decode import Generation
 from attnviz.outputs.next_token import distribution
 from attnviz.ui import state
 from attnviz.ui.components.buffer import unpack

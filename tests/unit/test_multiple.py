@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.capture import multiple
+from attnviz.capture.locate import scale
 
 HEADS, TOKENS, D_HEAD = 3, 7, 5
 S = 0.447
@@ -17,22 +17,22 @@ def drawn(*shape: int, seed: int = 1) -> np.ndarray:
 @pytest.mark.parametrize("factor", [S, -2.0, 1 / 64])
 def test_the_factor_of_all_heads_is_measured(factor: float) -> None:
     blocks = drawn(HEADS, TOKENS, D_HEAD)
-    found = multiple.find(blocks, np.float32(factor) * blocks, torch.float32)
+    found = scale.find(blocks, np.float32(factor) * blocks, torch.float32)
     assert found is not None and found.order == (0, 1, 2)
     assert found.factor == pytest.approx(factor, rel=1e-7)
 
 
 def test_heads_of_a_fused_layer_are_found_by_their_direction() -> None:
     blocks = drawn(11, TOKENS, D_HEAD)
-    found = multiple.find(blocks, np.float32(S) * blocks[[7, 2, 5]], torch.float32)
+    found = scale.find(blocks, np.float32(S) * blocks[[7, 2, 5]], torch.float32)
     assert found is not None and found.order == (7, 2, 5)
 
 
 def test_a_copy_has_the_factor_one() -> None:
     blocks = drawn(HEADS, TOKENS, D_HEAD)
-    assert multiple.find(blocks, blocks.copy(), torch.float32) == multiple.Multiple((0, 1, 2), 1.0)
+    assert scale.find(blocks, blocks.copy(), torch.float32) == scale.Multiple((0, 1, 2), 1.0)
     twice_rounded = (blocks * np.float32(3)) / np.float32(3)
-    found = multiple.find(blocks, twice_rounded, torch.float32)
+    found = scale.find(blocks, twice_rounded, torch.float32)
     assert found is not None and found.factor == 1.0
 
 
@@ -40,9 +40,9 @@ def test_a_copy_has_the_factor_one() -> None:
 def test_half_precision_rounds_more(dtype: torch.dtype) -> None:
     layer = torch.from_numpy(drawn(HEADS, TOKENS, D_HEAD)).to(dtype)
     pair = [x.float().numpy() for x in (layer, layer * S)]
-    found = multiple.find(pair[0], pair[1], dtype)
+    found = scale.find(pair[0], pair[1], dtype)
     assert found is not None and found.factor == pytest.approx(S, rel=4e-3)
-    assert multiple.find(pair[0], pair[1], torch.float32) is None
+    assert scale.find(pair[0], pair[1], torch.float32) is None
 
 
 def no_multiple() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -74,18 +74,18 @@ def no_multiple() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 @pytest.mark.parametrize("name", no_multiple())
 def test_nothing_else_is_taken_for_one(name: str) -> None:
     before, after = no_multiple()[name]
-    assert multiple.find(before, after, torch.float32) is None
+    assert scale.find(before, after, torch.float32) is None
 
 
 def test_all_tokens_of_all_rows_have_to_agree() -> None:
     output = torch.from_numpy(drawn(2, TOKENS, 4 * D_HEAD))
     heads = output.unflatten(-1, (4, D_HEAD)).transpose(1, 2)[:, [2, 0, 3]]
-    found = multiple.Multiple((2, 0, 3), S)
-    assert multiple.holds(found, output, S * heads)
+    found = scale.Multiple((2, 0, 3), S)
+    assert scale.holds(found, output, S * heads)
     cached = torch.cat([torch.zeros(2, 3, 4, D_HEAD), S * heads], dim=2)  # older keys stand before
-    assert multiple.holds(found, output, cached)
+    assert scale.holds(found, output, cached)
     wrong = S * heads
     wrong[1, 2, 5, 1] *= 1.001
-    assert not multiple.holds(found, output, wrong)
+    assert not scale.holds(found, output, wrong)
     whole = S * output.unflatten(-1, (4, D_HEAD)).transpose(1, 2)
-    assert multiple.holds(multiple.Multiple((0, 1, 2, 3), S), output, whole)
+    assert scale.holds(scale.Multiple((0, 1, 2, 3), S), output, whole)

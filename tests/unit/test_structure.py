@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.attention.projection import Projection
-from attnviz.capture.structure import kind_of
+from attnviz.capture.locate.structure import kind_of
 from attnviz.types import Kind
 
 STATES = torch.randn(1, 12, 4)

@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.capture.record import record
+from attnviz.capture.record.recorder import record
 from attnviz.course.birth.alphabet import LETTERS
 from attnviz.course.birth.transformer import LAYERS, TinyTransformer
 from attnviz.types import HeadId

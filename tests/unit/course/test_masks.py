@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnviz.attention.call import Capture
-from attnviz.capture.fates import FATES, dead_rows
+from attnviz.capture.blocked_rows import FATES, dead_rows
 from attnviz.capture.run import capture
 from attnviz.course.masks import LESSON, scaled_scores
 from attnviz.course.masks_code import N, multihead_weights

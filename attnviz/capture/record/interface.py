@@ -23,7 +23,7 @@ from transformers.masking_utils import eager_mask, sdpa_mask
 
 from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.capture import kernels
+from attnviz.capture.record import kernels
 from attnviz.errors import UnsupportedAttention
 
 NAME = "attnviz"

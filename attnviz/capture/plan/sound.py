@@ -14,8 +14,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from attnviz.audio.sound import Sound, checked, resampled
-from attnviz.capture import transcripts
-from attnviz.capture.plan import Plan
+from attnviz.capture.plan import transcript
+from attnviz.capture.plan.text import Plan
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import Tokens, named_tokens
@@ -35,7 +35,7 @@ def plan_sound(
             code="not_a_sound",
             found=type(sound).__name__,
         )
-    given = transcripts.given(lm, target, cut=cut)
+    given = transcript.given(lm, target, cut=cut)
     heard = resampled(checked(sound), int(extractor.sampling_rate))
     made = extractor(heard.samples, sampling_rate=heard.rate, return_tensors="pt")
     inputs = {name: of.to(lm.key.device) for name, of in made.items() if isinstance(of, Tensor)}
@@ -43,7 +43,7 @@ def plan_sound(
     plan = Plan(inputs, {}, sound_s=heard.seconds, **times)
     if given is None:
         return plan
-    ids, tokens = transcripts.continued(lm, inputs, given, n_written)
+    ids, tokens = transcript.continued(lm, inputs, given, n_written)
     return replace(
         plan,
         inputs=inputs | {"decoder_input_ids": ids},

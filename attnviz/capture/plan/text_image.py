@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.capture import images
-from attnviz.capture.plan import Plan, plan_text, require_length
+from attnviz.capture.plan import images
+from attnviz.capture.plan.text import Plan, plan_text, require_length
 from attnviz.errors import BadInput
 from attnviz.models import architecture
 from attnviz.models.loaded import LoadedModel

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.fallback import Seen, Watch, fast_path
+from attnviz.capture.record.watch import Seen, Watch, fast_path
 from attnviz.vision.token_boxes import Places, Span
 from attnviz.vision.windows import Windows
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.capture.plan import as_texts, require_length, start_token, text_tokens
+from attnviz.capture.plan.text import as_texts, require_length, start_token, text_tokens
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import Tokens

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from attnviz.attention import rotary
 from attnviz.attention.call import type_tolerance
-from attnviz.capture import multiple
+from attnviz.capture.locate import scale
 
 COMPARED_ROWS = 4
 # what fits no layer in so many calls is not searched any further
@@ -194,8 +194,8 @@ class Search:
 
 def _scaled(layer: Ran, columns: Blocks, after: Heads, tensor: Tensor) -> Found | None:
     """A layer whose columns were copied, or multiplied by one number."""
-    found = multiple.find(columns, after, tensor.dtype)
-    if found is None or not multiple.holds(found, layer.output, tensor):
+    found = scale.find(columns, after, tensor.dtype)
+    if found is None or not scale.holds(found, layer.output, tensor):
         return None
     starts = tuple(block * after.shape[2] for block in found.order)
     return Found(layer, starts, False, columns[list(found.order)], after, found.factor)

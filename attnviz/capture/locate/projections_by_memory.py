@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from attnviz.attention.projection import Projection, transposed_weight
-from attnviz.capture.own_code import IS_ATTENTION
-from attnviz.capture.turned import Guess, Ran, Search, storage_of
+from attnviz.capture.locate.own_code import IS_ATTENTION
+from attnviz.capture.locate.projections_by_value import Guess, Ran, Search, storage_of
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
 RECENT_LAYERS = 8

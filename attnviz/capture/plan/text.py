@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BatchEncoding
 
-from attnviz.capture.chat import messages
+from attnviz.capture.plan.chat import messages
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.built import Example
 from attnviz.models.loaded import LoadedModel

@@ -22,8 +22,8 @@ from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture import multihead
-from attnviz.capture.interface import inside
+from attnviz.capture.record import multihead
+from attnviz.capture.record.interface import inside
 from attnviz.types import Kind
 
 aten = torch.ops.aten

@@ -18,13 +18,13 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.fallback import Seen, Watch, fast_path
-from attnviz.capture.interface import active
-from attnviz.capture.own_code import interface_configs, own_code_modules
-from attnviz.capture.projections import LinearWatch
-from attnviz.capture.spatial import SpatialWatch, where_coarse
-from attnviz.capture.structure import kind_of, stacks
-from attnviz.capture.switch import switched
+from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
+from attnviz.capture.locate.own_code import interface_configs, own_code_modules
+from attnviz.capture.locate.projections_by_memory import LinearWatch
+from attnviz.capture.locate.structure import kind_of, stacks
+from attnviz.capture.record.interface import active
+from attnviz.capture.record.switch import switched
+from attnviz.capture.record.watch import Seen, Watch, fast_path
 from attnviz.errors import UnsupportedAttention
 from attnviz.types import Kind
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
-from attnviz.capture import logits
+from attnviz.capture.generation import logits
 from attnviz.errors import BadInput, TooLarge, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 

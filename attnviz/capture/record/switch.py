@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from attnviz.capture.interface import name_for, register
+from attnviz.capture.record.interface import name_for, register
 
 EAGER = "eager"
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from torch import Tensor, nn
 
 from attnviz.attention.projection import Projection
-from attnviz.capture.spatial import Path, leads
-from attnviz.capture.turned import storage_of
+from attnviz.capture.locate.coarse_keys import Path, leads
+from attnviz.capture.locate.projections_by_value import storage_of
 from attnviz.types import Kind, Stack
 
 CROSS_PARTS = frozenset(
