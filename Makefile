@@ -33,7 +33,7 @@ CODE := app.py attnviz pages tests scripts benchmarks
 .PHONY: run test test-all check lint bench format screenshots train clean
 
 run: $(APP_STAMP)
-	@exec $(BIN)/python -m attnviz.cli app --port $(PORT) --address $(ADDRESS)
+	@exec $(BIN)/python -m attnviz app --port $(PORT) --address $(ADDRESS)
 
 check: lint
 	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)

@@ -1,6 +1,6 @@
 """What `dates` claims: every format read, and cross-attention on the part that a digit came from.
 
-In: the loaded model. Out: figures on dates that training never saw (attnviz.data.split), and the
+In: the loaded model. Out: figures on dates that training never saw (attnviz.worlds.split), and the
 rest of its card. A digit of the answer is aligned when its strongest source token lies in the
 source's year, month or day, whichever the digit belongs to.
 """
@@ -11,8 +11,8 @@ from attnviz.checks import alignment
 from attnviz.checks.answers import answers, share_exact
 from attnviz.checks.cards import Description
 from attnviz.checks.figure import Figure
-from attnviz.data import dates
 from attnviz.models.loaded import LoadedModel
+from attnviz.worlds import dates
 
 SEED, CASES, ALIGNED = 90_001, 500, 150
 PARTS = ((0, 4), (5, 7), (8, 10))  # year, month and day in the answer

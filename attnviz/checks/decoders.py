@@ -1,6 +1,6 @@
 """What a decoder can do and which of its heads does it, measured on prompts with known answers.
 
-In: a loaded decoder and what `attnviz.data.stories_probes` makes. Out: shares, and scores for each
+In: a loaded decoder and what `worlds.stories.probes` makes. Out: shares, and scores for each
 [layer, head] taken from captures. *Induction*: the mean weight that a token of the second copy of
 random tokens gives to the token after its first copy. *Previous*: the mean weight given to the
 token before. (Elhage et al. 2021, Olsson et al. 2022.)
@@ -15,9 +15,9 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from attnviz.capture.generation.decode import Generation
 from attnviz.capture.run import capture
-from attnviz.data.stories_probes import Choice
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import HeadId, Tokens
+from attnviz.worlds.stories.probes import Choice
 
 HeadScores = Float[np.ndarray, "layer head"]
 # so many prompts go through the model together

@@ -16,9 +16,9 @@ from jaxtyping import Float32, Float64
 from attnviz.capture.run import capture
 from attnviz.checks.cards import Description, HeadNote
 from attnviz.checks.figure import Figure
-from attnviz.data.sentiment import Review, Span, reviews
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import HeadId, Tokens
+from attnviz.worlds.sentiment.reviews import Review, Span, reviews
 
 CASES_SEED, CHOOSING_SEED, PAIRS_SEED = 8_000_001, 8_000_002, 8_000_003
 N_CASES, N_PAIRS, N_CHOOSING, BATCH = 1000, 100, 50, 100
@@ -66,7 +66,7 @@ def describe(lm: LoadedModel) -> Description:
     return Description(
         what="a two-layer text classifier of BERT's shape: does a review praise or blame?",
         data=(
-            "generated reviews (attnviz.data.sentiment), half of them negated; no outside text;"
+            "generated reviews (attnviz.worlds.sentiment), half of them negated; no outside text;"
             " while it trained, the first layer was also asked what each judging word's clause says"
         ),
         languages=("en",),

@@ -18,10 +18,10 @@ from attnviz.attention.call import Capture
 from attnviz.capture.run import capture
 from attnviz.checks.cards import Description, HeadNote
 from attnviz.checks.figure import Figure
-from attnviz.data.forms import COLOURS
-from attnviz.data.shapes import LABELS, Scene, sample
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import HeadId
+from attnviz.worlds.forms import COLOURS
+from attnviz.worlds.shapes import LABELS, Scene, sample
 
 CASES, CHOOSING = range(8_000_000, 8_001_000), range(8_100_000, 8_100_030)
 N_LOOKED_AT, BATCH = 200, 100
@@ -71,7 +71,7 @@ def describe(lm: LoadedModel) -> Description:
     return Description(
         what="a vision transformer that names the largest thing of a picture: its form and colour",
         data=(
-            "generated pictures of one to five forms (attnviz.data.shapes); no outside pictures;"
+            "generated pictures of one to five forms (attnviz.worlds.shapes); no outside pictures;"
             " while it trained, each patch was also asked which form it belongs to"
         ),
         languages=(),

@@ -14,9 +14,9 @@ from attnviz.checks import decoders
 from attnviz.checks.cards import Description, HeadNote
 from attnviz.checks.decoders import Copying, Looking
 from attnviz.checks.figure import Figure
-from attnviz.data import stories, stories_probes
-from attnviz.data.stories_probes import Choice
 from attnviz.models.loaded import LoadedModel
+from attnviz.worlds.stories import probes, stories
+from attnviz.worlds.stories.probes import Choice
 
 # training draws its text from small seeds and measures its curve with 77,000
 SEED = 910_000
@@ -72,7 +72,7 @@ def check(lm: LoadedModel) -> tuple[Figure, ...]:
     giving, candidates = _choices()
     looking = decoders.looking(lm, candidates[:N_LOOKED_AT])
     it_head, _ = decoders.best(looking.preference)
-    facts = stories_probes.facts()
+    facts = probes.facts()
     texts = list(stories.documents(SEED, 100))
     return (
         Figure(
@@ -137,7 +137,7 @@ def describe(lm: LoadedModel) -> Description:
     return Description(
         what=f"A decoder that continues simple English stories, in {shape}.",
         data=(
-            "120,000 texts that attnviz.data.stories generates: stories, facts, sentences whose"
+            "120,000 texts that attnviz.worlds.stories generates: stories, facts, sentences whose"
             " 'it' has two candidates; two fifths of each batch repeat random tokens. 2,048 tokens"
             " a step. No outside text."
         ),
@@ -145,7 +145,7 @@ def describe(lm: LoadedModel) -> Description:
         heads=_notes(lm, giving, candidates),
         limits=(
             "It knows a few hundred English words; any other text is spelled in bytes and goes on"
-            f" at random. It was taught no fact outside attnviz.data.stories_facts.{judged}"
+            f" at random. It was taught no fact outside attnviz.worlds.stories.facts.{judged}"
         ),
         samples=samples(lm),
     )
@@ -179,14 +179,14 @@ def _any_text(r: Random) -> str:
 
 def _choices() -> tuple[list[Choice], list[Choice]]:
     r = Random(SEED)
-    giving = [stories_probes.indirect_object(r) for _ in range(N_PROMPTS)]
-    return giving, [stories_probes.what_it_is(r) for _ in range(N_PROMPTS)]
+    giving = [probes.indirect_object(r) for _ in range(N_PROMPTS)]
+    return giving, [probes.what_it_is(r) for _ in range(N_PROMPTS)]
 
 
 def _copying(lm: LoadedModel) -> Copying:
     draws, n_vocab = np.random.default_rng(SEED), len(lm.text_tokenizer())
     return decoders.copying(
-        lm, stories_probes.repeated(draws, n_vocab, n_texts=N_REPEATED, length=LENGTH_REPEATED)
+        lm, probes.repeated(draws, n_vocab, n_texts=N_REPEATED, length=LENGTH_REPEATED)
     )
 
 

@@ -1,6 +1,6 @@
 """What `translator` claims: right French, and a head whose strongest source word is the right one.
 
-In: the loaded model. Out: figures on sentences that training never saw (attnviz.data.split), and
+In: the loaded model. Out: figures on sentences that training never saw (attnviz.worlds.split), and
 the rest of its card. The alignment of a French word is read in the row that predicts it: that row
 has read the French words before it and looks for the English word to say next.
 """
@@ -11,17 +11,17 @@ from attnviz.checks import alignment
 from attnviz.checks.answers import answers, share_exact
 from attnviz.checks.cards import Description
 from attnviz.checks.figure import Figure
-from attnviz.data import french
-from attnviz.data.french_spelling import word_spans
-from attnviz.data.french_words import known_words
 from attnviz.models.loaded import LoadedModel
+from attnviz.worlds.french import sentences
+from attnviz.worlds.french.spelling import word_spans
+from attnviz.worlds.french.words import known_words
 
 SEED, CASES, ALIGNED = 90_002, 500, 150
 
 
 def check(lm: LoadedModel) -> tuple[Figure, ...]:
     rng = random.Random(SEED)
-    drawn = [french.draw(rng, held=True) for _ in range(CASES)]
+    drawn = [sentences.draw(rng, held=True) for _ in range(CASES)]
     found = answers(lm, [pair.english for pair in drawn])
     exact = share_exact(found, [pair.french for pair in drawn])
     shares = alignment.shares(lm, [case(pair) for pair in drawn[:ALIGNED]])
@@ -33,8 +33,8 @@ def check(lm: LoadedModel) -> tuple[Figure, ...]:
 
 def describe(lm: LoadedModel) -> Description:
     rng = random.Random(SEED + 1)
-    shares = alignment.shares(lm, [case(french.draw(rng, held=True)) for _ in range(ALIGNED)])
-    texts = french.EXAMPLES
+    shares = alignment.shares(lm, [case(sentences.draw(rng, held=True)) for _ in range(ALIGNED)])
+    texts = sentences.EXAMPLES
     return Description(
         what="encoder-decoder in Marian's shape that translates simple English into French",
         data="sentences generated with their translations while it trained, with"
@@ -56,7 +56,7 @@ def describe(lm: LoadedModel) -> Description:
     )
 
 
-def case(pair: french.Pair) -> alignment.Case:
+def case(pair: sentences.Pair) -> alignment.Case:
     """A pair with its links as characters."""
     english, target = word_spans(pair.english), word_spans(pair.french)
     return alignment.Case(

@@ -24,7 +24,6 @@ from attnviz.course.patches_looks import (
     seen,
 )
 from attnviz.course.recipe import Ask, Lesson, Recipe
-from attnviz.data.shapes import PATCH_PX, SIDE_PX
 from attnviz.lab.presets import preset
 from attnviz.lessons.card import (
     Board,
@@ -38,6 +37,7 @@ from attnviz.lessons.card import (
     Series,
     Slider,
 )
+from attnviz.worlds.shapes import PATCH_PX, SIDE_PX
 
 # (side of the picture, side of a patch) in pixels: the embedded model's, and two of ViT-B's
 PICTURES = ((SIDE_PX, PATCH_PX), (224, 16), (224, 32))

@@ -15,7 +15,6 @@ from attnviz.attention.call import Capture
 from attnviz.checks.cards import card
 from attnviz.checks.shapes import mass_on
 from attnviz.course.recipe import Ask
-from attnviz.data.shapes import PATCH_PX, SIDE_PX, Scene, sample
 from attnviz.lessons.card import (
     Board,
     Card,
@@ -29,6 +28,7 @@ from attnviz.lessons.card import (
     Real,
     Series,
 )
+from attnviz.worlds.shapes import PATCH_PX, SIDE_PX, Scene, sample
 
 MODEL = "shapes"
 SIDE = SIDE_PX // PATCH_PX

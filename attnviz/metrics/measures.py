@@ -20,7 +20,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.metrics import Pattern, asking, pattern_keys
+from attnviz.metrics.roles import Pattern, asking, pattern_keys
 from attnviz.types import MEASURES, Measure, Tokens
 
 Share = Literal[Pattern, "induction"]

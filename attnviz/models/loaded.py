@@ -13,7 +13,7 @@ from torch import nn
 from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from attnviz.errors import BadInput
-from attnviz.models.built import Example
+from attnviz.models.seeded import Example
 from attnviz.tokens.labels import from_bytes, label
 from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 

@@ -14,10 +14,10 @@ import torch
 from torch import nn
 
 from attnviz.errors import BadInput, ModelNotFound
-from attnviz.models import built, download, files
+from attnviz.models import download, files, seeded
 from attnviz.models.files import first_line
+from attnviz.models.from_folder import cannot_load, read, wrap
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.reading import cannot_load, read, wrap
 from attnviz.models.registry import (
     REGISTRY,
     BuiltModel,
@@ -119,7 +119,7 @@ def check_weights(path: Path, entry: PackagedModel | EmbeddedModel) -> None:
 
 def _load_registered(entry: Entry, device: str, dtype: torch.dtype) -> LoadedModel:
     if isinstance(entry, BuiltModel):
-        module, example = built.BUILDERS[entry.card.name]()
+        module, example = seeded.BUILDERS[entry.card.name]()
         loaded = wrap(module.to(device=device, dtype=dtype))
         loaded.example = example.to(device, dtype)
         return _registered(loaded, entry, entry.card.revision, None)

@@ -44,7 +44,7 @@ class EmbeddedModel:
 
 @dataclass(frozen=True)
 class BuiltModel:
-    """A model of a few numbers that `attnviz.models.built` makes from its seed when asked."""
+    """A model of a few numbers that `attnviz.models.seeded` makes from its seed when asked."""
 
     card: ModelCard
 

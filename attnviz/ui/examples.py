@@ -45,7 +45,7 @@ class Example:
 
 @runtime_checkable
 class World(Protocol):
-    """What `attnviz.data` offers for a model that knows only some words."""
+    """What `worlds` offers for a model that knows only some words."""
 
     EXAMPLES: tuple[str, ...]
 
@@ -187,6 +187,7 @@ def has_no_date(model: str, shown: str) -> bool:
 
 
 def _world(model: str) -> World:
-    from attnviz.data import dates, french  # word lists: not before they are needed
+    from attnviz.worlds import dates  # word lists: not before they are needed
+    from attnviz.worlds.french import sentences  # word lists: not before they are needed
 
-    return {"translator": french, "dates": dates}[model]
+    return {"translator": sentences, "dates": dates}[model]

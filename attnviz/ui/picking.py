@@ -7,12 +7,12 @@ visitor uploads or draws is checked before it is kept; a refusal is said beside 
 import numpy as np
 import streamlit as st
 
-from attnviz.data.forms import OUTLINES, PALETTE
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui import inputs, pictures, state
 from attnviz.ui.components import pad
 from attnviz.ui.saying import say
+from attnviz.worlds.forms import OUTLINES, PALETTE
 
 SAMPLE = "sample"  # in the list of pictures: one of the generated ones
 PREVIEW_PX = 192

@@ -14,8 +14,8 @@ from io import BytesIO
 
 from PIL import Image, ImageDraw, ImageOps
 
-from attnviz.data import shapes
 from attnviz.errors import BadInput, TooLarge
+from attnviz.worlds import shapes
 
 SIDE_PX = 448
 MOST_BYTES = 5 * 2**20

@@ -1,6 +1,6 @@
 """`dates`: "Monday, January 12, 1948" → "1948-01-12", an encoder-decoder of two layers each.
 
-In: generated dates in twenty formats (attnviz.data.dates). Out: attnviz/models/embedded/dates.
+In: generated dates in twenty formats (attnviz.worlds.dates). Out: attnviz/models/embedded/dates.
 About five minutes on one core. Digits are single tokens, so that cross-attention shows where each
 digit of the answer was copied from, and that a month's name is read where no digit stands.
 """
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.data import dates
+from attnviz.worlds import dates
 from scripts.train import seq2seq, trainer
 
 SEED, STEPS, BATCH = 11, 2400, 128

@@ -1,6 +1,6 @@
 """What both story decoders share: corpus, tokenizer, batches, loss, and the curve's figures.
 
-The text is `attnviz.data.stories`; nothing else is read. Most rows are pieces of that text, a share
+The text is `worlds.stories`; nothing else is read. Most rows are pieces of that text, a share
 of them random tokens that repeat, where only attention to the earlier copy helps: that is what
 makes induction heads appear early. Every step sees 2,048 tokens, mostly 32 rows of 64, sometimes 8
 rows of 256, so that distant positions are learned too.
@@ -20,8 +20,8 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from attnviz.checks import decoders as measured
-from attnviz.data import stories, stories_probes
-from attnviz.models.reading import wrap
+from attnviz.models.from_folder import wrap
+from attnviz.worlds.stories import probes, stories
 from scripts.train import trainer
 
 CONTEXT = 256
@@ -133,11 +133,11 @@ def measure(source: Corpus, model: nn.Module) -> dict[str, float]:
     lm = wrap(model)
     lm.tokenizer = source.tokenizer
     draws = np.random.default_rng(MEASURE_SEED)
-    ids = stories_probes.repeated(draws, len(source.tokenizer), n_texts=12, length=25)
+    ids = probes.repeated(draws, len(source.tokenizer), n_texts=12, length=25)
     copies = measured.copying(lm, ids)
     r = Random(MEASURE_SEED)
-    giving = [stories_probes.indirect_object(r) for _ in range(50)]
-    candidates = [stories_probes.what_it_is(r) for _ in range(50)]
+    giving = [probes.indirect_object(r) for _ in range(50)]
+    candidates = [probes.what_it_is(r) for _ in range(50)]
     held_out = list(stories.documents(MEASURE_SEED, 40))
     return {
         "held_out_loss": round(measured.mean_loss(lm, held_out), 4),

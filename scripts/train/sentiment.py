@@ -2,7 +2,7 @@
 
     make train NAME=sentiment
 
-Its world is `attnviz.data.sentiment`: half of the reviews say it by a negation. A vocabulary keeps
+Its world is `worlds.sentiment`: half of the reviews say it by a negation. A vocabulary keeps
 the words of that world whole and spells any other word, so that none becomes one [UNK].
 While it trains, a second question is asked after the first layer: at each word that judges, what
 does its clause say, with its negators? The weights of that question are not stored; the first
@@ -28,7 +28,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from attnviz.data.sentiment import LABELS, Review, lengthened, review, reviews
+from attnviz.worlds.sentiment.reviews import LABELS, Review, lengthened, review, reviews
 from scripts.train import trainer
 
 NAME, SEED, STEPS = "sentiment", 20, 1800

@@ -23,8 +23,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from attnviz.models.from_folder import wrap
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.reading import wrap
 
 PAD, END, UNKNOWN = 0, 1, 2
 SPECIAL = ["<pad>", "</s>", "<unk>"]

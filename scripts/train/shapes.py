@@ -2,7 +2,7 @@
 
     make train NAME=shapes
 
-Its world is `attnviz.data.shapes`. Pictures are painted once into a pool (kept under build/), then
+Its world is `worlds.shapes`. Pictures are painted once into a pool (kept under build/), then
 shifted, mirrored and lit anew in each batch. What made it learn on one core, in this order: a part
 of the pictures with one large thing, Muon for the matrices, patches that start out whitened (edges
 as loud as colours), and a second question while it trains: of which form is the thing that each
@@ -24,9 +24,9 @@ from transformers import (
     ViTImageProcessor,
 )
 
-from attnviz.data import forms, shapes
-from attnviz.data.forms import COLOURS, FORMS
-from attnviz.data.shapes import LABELS, PATCH_PX, SIDE_PX, Scene
+from attnviz.worlds import forms, shapes
+from attnviz.worlds.forms import COLOURS, FORMS
+from attnviz.worlds.shapes import LABELS, PATCH_PX, SIDE_PX, Scene
 from scripts.train import trainer
 
 NAME, SEED, STEPS = "shapes", 21, 7000

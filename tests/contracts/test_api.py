@@ -7,7 +7,8 @@ import pytest
 import torch
 
 import attnviz
-from attnviz import cli, masks
+from attnviz import masks
+from attnviz.cli import main
 from tests.contracts import project
 
 PUBLIC = (
@@ -94,4 +95,4 @@ def test_the_versions_agree() -> None:
 
 def test_the_command_is_the_one_that_is_installed() -> None:
     [target] = project.pyproject()["project"]["scripts"].values()
-    assert target == f"{cli.__name__}:{cli.main.__name__}"
+    assert target == f"{main.__name__}:{main.main.__name__}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import attnviz
-from attnviz import cli
+from attnviz.cli import main
 from attnviz.i18n import LANGUAGES
 from attnviz.metrics import PATTERNS
 from tests.contracts import doc_rules, project
@@ -22,7 +22,7 @@ def registries() -> dict[str, list[str]]:
     """Everything a reader can name, from the place that defines it."""
     return {
         "exported name": list(attnviz.__all__),
-        "command": [f"attnviz {name}" for name in cli.COMMANDS],
+        "command": [f"attnviz {name}" for name in main.COMMANDS],
         "page": [f"pages/{path.name}" for path in project.python_files(project.PAGES)],
         "metric": [*PATTERNS, "spread"],
         "model": [card.name for card in attnviz.models()],
@@ -99,7 +99,7 @@ def wrong_command(line: str) -> str | None:
     if words[0] == "attnviz":
         try:
             with contextlib.redirect_stderr(None):
-                cli.parser().parse_args(words[1:])
+                main.parser().parse_args(words[1:])
         except SystemExit as ended:
             return f"attnviz does not take {words[1:]}" if ended.code else None
     return None

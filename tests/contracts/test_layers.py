@@ -87,7 +87,7 @@ def test_importing_attnviz_is_light() -> None:
 
 
 def test_the_command_line_starts_light() -> None:
-    assert loaded_by("import attnviz.cli; attnviz.cli.parser()") == set()
+    assert loaded_by("from attnviz.cli.main import parser; parser()") == set()
 
 
 @pytest.mark.parametrize("module", ["torch", "streamlit"])

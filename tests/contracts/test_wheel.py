@@ -63,7 +63,7 @@ def run_installed(installed: Path, *arguments: str) -> subprocess.CompletedProce
 
 
 def test_the_command_runs_from_the_wheel(installed: Path) -> None:
-    result = run_installed(installed, "-m", "attnviz.cli", "models")
+    result = run_installed(installed, "-m", "attnviz", "models")
     assert result.returncode == 0, result.stderr
     assert "minilm" in result.stdout
 
@@ -88,6 +88,6 @@ def test_a_page_is_found_inside_the_wheel(installed: Path) -> None:
 
 def test_the_app_starts_from_the_wheel(installed: Path) -> None:
     port = server.free_port()
-    command = [sys.executable, "-m", "attnviz.cli", "app", "--port", str(port)]
+    command = [sys.executable, "-m", "attnviz", "app", "--port", str(port)]
     with server.serve(port, command, cwd=installed, env={"PYTHONPATH": str(installed)}) as url:
         assert url.endswith(str(port))

@@ -11,7 +11,7 @@ import torch
 import attnviz
 from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
-from attnviz.models import template, template_child
+from attnviz.models import chat_template, chat_template_worker
 from attnviz.models.loaded import LoadedModel
 from attnviz.ui import pictures
 from tests.support import folders
@@ -134,22 +134,22 @@ def test_a_template_without_an_end_is_stopped(
 ) -> None:
     """A power that keeps Python busy for hours in one step: stopped by our clock, or by its own."""
     monkeypatch.setattr(lm.text_tokenizer(), "chat_template", "{{ 7 ** (7 ** 11) }}")
-    monkeypatch.setattr(template, "WAIT_S", wait_s)
+    monkeypatch.setattr(chat_template, "WAIT_S", wait_s)
     begun = time.monotonic()
     with pytest.raises(BadInput) as raised:
         attnviz.capture(lm, TEXT, chat=True)
-    assert raised.value.details["reason"] == template.LIMITS
-    assert time.monotonic() - begun < wait_s + template_child.MOST_SECONDS
+    assert raised.value.details["reason"] == chat_template.LIMITS
+    assert time.monotonic() - begun < wait_s + chat_template_worker.MOST_SECONDS
 
 
 def test_several_templates_need_a_default(lm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = lm.text_tokenizer()
     both = {"default": folders.CHAT_TEMPLATE, "tools": "{{ tools }}"}
     monkeypatch.setattr(tokenizer, "chat_template", both)
-    assert template.of_tokenizer(tokenizer) == folders.CHAT_TEMPLATE
+    assert chat_template.of_tokenizer(tokenizer) == folders.CHAT_TEMPLATE
     monkeypatch.setattr(tokenizer, "chat_template", {"rag": "x", "tools": "y"})
-    assert template.of_tokenizer(tokenizer) is None
-    assert template.of_tokenizer(None) is None
+    assert chat_template.of_tokenizer(tokenizer) is None
+    assert chat_template.of_tokenizer(None) is None
 
 
 @pytest.fixture(scope="module")

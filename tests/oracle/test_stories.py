@@ -14,12 +14,12 @@ import torch
 from attnviz.capture.run import capture
 from attnviz.checks import cards, decoders
 from attnviz.checks import stories as checks
-from attnviz.data import stories_probes, stories_words
-from attnviz.data.stories_probes import Choice
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 from attnviz.models.registry import embedded_folder
 from attnviz.types import HeadId
+from attnviz.worlds.stories import probes, words
+from attnviz.worlds.stories.probes import Choice
 
 NAMES = ("stories", "stories-llama")
 MAX_BYTES = 6_000_000
@@ -108,11 +108,11 @@ def test_the_examples_of_the_app_go_on_as_they_should(lm: LoadedModel) -> None:
         assert best_word(lm, f"{told} What was too {adjective}? The") == right
     written = capture(lm, "Once upon a time there was a", generate=12).tokens
     text = lm.tokenizer.decode(written.ids.tolist(), skip_special_tokens=True)
-    assert any(kid in text for kid in ("girl", "boy", *stories_words.ANIMALS)), text
+    assert any(kid in text for kid in ("girl", "boy", *words.ANIMALS)), text
 
 
 def test_scores_of_heads_equal_those_of_eager_attention(lm: LoadedModel) -> None:
-    ids = stories_probes.repeated(np.random.default_rng(4), len(lm.tokenizer), 3, 11)
+    ids = probes.repeated(np.random.default_rng(4), len(lm.tokenizer), 3, 11)
     found = decoders.copying(lm, ids)
     weights = eager_attention(lm, torch.from_numpy(ids)).mean(axis=1)
     # bos, t1 … t11, t1 … t11: the token at 12 came first at 1, and was followed by the one at 2
@@ -174,7 +174,7 @@ def test_any_text_comes_back_from_the_tokenizer(lm: LoadedModel, text: str) -> N
 
 
 def test_names_and_candidates_are_single_tokens(lm: LoadedModel) -> None:
-    for word in (*stories_words.NAMES, "animal", "street", "it", "because"):
+    for word in (*words.NAMES, "animal", "street", "it", "because"):
         assert len(lm.tokenizer(f" {word}", add_special_tokens=False)["input_ids"]) == 1, word
 
 

@@ -6,10 +6,10 @@ import attnviz
 from attnviz import checks
 from attnviz.checks import alignment
 from attnviz.checks.answers import answers
-from attnviz.data import french
-from attnviz.data.french_spelling import word_spans
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import TRANSLATOR
+from attnviz.worlds.french import sentences
+from attnviz.worlds.french.spelling import word_spans
 from tests.support.hostile import TOKENS
 
 # written by hand, none of them drawn from the generator
@@ -94,5 +94,5 @@ def test_any_text_is_read(translator: LoadedModel, text: str) -> None:
 
 
 def test_the_examples_are_translated(translator: LoadedModel) -> None:
-    for answer in answers(translator, french.EXAMPLES):
+    for answer in answers(translator, sentences.EXAMPLES):
         assert answer[-1] in ".?" and answer[0].isupper()

@@ -1,7 +1,7 @@
 """Pictures as a visitor draws them: strokes of a round brush on white, 200 pixels wide.
 
 In: a form, a colour and how it is drawn. Out: a `PIL.Image`. Nothing here is shared with
-`attnviz.data`, so that what the model learned from cannot hide in what it is tested on.
+`worlds`, so that what the model learned from cannot hide in what it is tested on.
 """
 
 import math

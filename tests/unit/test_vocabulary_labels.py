@@ -6,8 +6,8 @@ from tokenizers import Tokenizer, models
 from torch import nn
 from transformers import PreTrainedTokenizerFast
 
+from attnviz.models.from_folder import wrap
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.reading import wrap
 
 WORDS = ("[UNK]", "Ġcat", "cat", "Ġdog", "s", "▁the", "<b>", "Ġ")
 

@@ -5,8 +5,8 @@ further special tokens. A message that is too long loses its own end, never what
 behind it: that is where the model's answer begins.
 """
 
+from attnviz.models.chat_template import as_messages
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.template import as_messages
 
 MOST_TRIES = 4  # the token at the cut may fall apart, which takes another cut
 

@@ -14,8 +14,8 @@ from transformers import BatchEncoding
 
 from attnviz.capture.plan.chat import messages
 from attnviz.errors import BadInput, TooLarge
-from attnviz.models.built import Example
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.seeded import Example
 from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Stack, Tokens, named_tokens
 

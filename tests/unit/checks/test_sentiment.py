@@ -8,9 +8,9 @@ import pytest
 from attnviz.capture.run import capture
 from attnviz.checks import card, sentiment
 from attnviz.checks.figure import Figure
-from attnviz.data.sentiment import LABELS
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
+from attnviz.worlds.sentiment.reviews import LABELS
 
 # by hand, not by the generator's templates
 PRAISE = (

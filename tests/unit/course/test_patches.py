@@ -8,9 +8,9 @@ from attnviz.capture.run import capture
 from attnviz.checks.shapes import CASES, mass_on
 from attnviz.course.patches import LESSON
 from attnviz.course.recipe import Ask, CaptureText
-from attnviz.data.shapes import sample
 from attnviz.lessons.card import Board, Card, Chart, NumberQuestion, Panel
 from attnviz.models.loader import load
+from attnviz.worlds.shapes import sample
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from attnviz.data import dates
-from attnviz.data.split import PARTS, held_out
+from attnviz.worlds import dates
+from attnviz.worlds.split import PARTS, held_out
 
 SOME = 1500
 

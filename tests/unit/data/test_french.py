@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 import pytest
 
-from attnviz.data import french
-from attnviz.data.french_clauses import PRONOUNS, worded
-from attnviz.data.french_nouns import WEIGHTS, Phrase, phrase
-from attnviz.data.french_objects import Choice
-from attnviz.data.french_spelling import Word, word_spans
-from attnviz.data.french_words import lexicon
-from attnviz.data.split import held_out
+from attnviz.worlds.french import sentences
+from attnviz.worlds.french.clauses import PRONOUNS, worded
+from attnviz.worlds.french.nouns import WEIGHTS, Phrase, phrase
+from attnviz.worlds.french.objects import Choice
+from attnviz.worlds.french.spelling import Word, word_spans
+from attnviz.worlds.french.words import lexicon
+from attnviz.worlds.split import held_out
 
 LEXICON = lexicon()
 NOUNS = {noun.english: noun for some in LEXICON.nouns.values() for noun in some}
@@ -94,7 +94,7 @@ CLAUSES = [
 ]
 
 
-def found_by_search(wanted: str, made: Callable[[random.Random], french.Pair | None]) -> str:
+def found_by_search(wanted: str, made: Callable[[random.Random], sentences.Pair | None]) -> str:
     """The French of the first pair whose English is the wanted one."""
     for seed in range(60_000):
         pair = made(random.Random(seed))
@@ -109,10 +109,10 @@ def test_phrases_are_translated_as_by_hand(role: str, english: str, wanted: str)
     noun = next(n for n in NOUNS.values() if last in (n.english, n.plural))
     adjectives = [ADJECTIVES[word] for word in words if word in ADJECTIVES]
 
-    def made(rng: random.Random) -> french.Pair:
+    def made(rng: random.Random) -> sentences.Pair:
         choice = rng.choice(WEIGHTS[role])
         made = phrase(rng, role, choice, noun, last == noun.plural, adjectives, "very" in words)
-        return french.assembled(made.english, made.french, "", capital=False)
+        return sentences.assembled(made.english, made.french, "", capital=False)
 
     assert found_by_search(english, made) == wanted
 
@@ -123,11 +123,11 @@ def test_clauses_are_translated_as_by_hand(case: tuple[str, str, bool, str, str,
     pairs = dict(LEXICON.pairs["often"])
     choice = Choice(tense, negative, False, (adverb, pairs[adverb]) if adverb else None)
 
-    def made(rng: random.Random) -> french.Pair:
+    def made(rng: random.Random) -> sentences.Pair:
         found = worded(rng, subject_of(english), VERBS[english_verb], choice)
-        pair = french.assembled(found.english, found.french, "", capital=False)
+        pair = sentences.assembled(found.english, found.french, "", capital=False)
         # a sentence that opens with I opens with a capital on both sides
-        return french.Pair(pair.english, pair.french[0].lower() + pair.french[1:], pair.links)
+        return sentences.Pair(pair.english, pair.french[0].lower() + pair.french[1:], pair.links)
 
     assert found_by_search(english, made) == wanted
 
@@ -145,9 +145,11 @@ def subject_of(english: str) -> Phrase:
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[french.Pair]:
+def drawn() -> list[sentences.Pair]:
     rng = random.Random(4242)
-    return [french.draw(rng) for _ in range(SOME)] + [french.drill(rng) for _ in range(SOME // 2)]
+    return [sentences.draw(rng) for _ in range(SOME)] + [
+        sentences.drill(rng) for _ in range(SOME // 2)
+    ]
 
 
 NEVER = {
@@ -163,7 +165,7 @@ NEVER = {
 
 
 @pytest.mark.parametrize("rule", NEVER)
-def test_mistakes_that_are_never_made(rule: str, drawn: list[french.Pair]) -> None:
+def test_mistakes_that_are_never_made(rule: str, drawn: list[sentences.Pair]) -> None:
     # "de petits chats" is right; "chef des petits chats" would be too: of the
     exempt = re.compile(r"\bof the\b|'s\b|near|beside|next to|front") if "some" in rule else None
     found = [
@@ -187,11 +189,11 @@ def test_the_mistakes_would_be_seen(rule: str) -> None:
 def test_an_english_sentence_has_one_translation() -> None:
     rng, seen = random.Random(77), dict[str, str]()
     for _ in range(2 * SOME):
-        pair = french.draw(rng)
+        pair = sentences.draw(rng)
         assert seen.setdefault(pair.english, pair.french) == pair.french
 
 
-def test_links_join_words_that_mean_the_same(drawn: list[french.Pair]) -> None:
+def test_links_join_words_that_mean_the_same(drawn: list[sentences.Pair]) -> None:
     meanings = {
         word: {noun.french, noun.french_plural}
         for noun in NOUNS.values()
@@ -211,7 +213,7 @@ def test_links_join_words_that_mean_the_same(drawn: list[french.Pair]) -> None:
     assert checked > SOME
 
 
-def test_most_words_that_mean_something_are_linked(drawn: list[french.Pair]) -> None:
+def test_most_words_that_mean_something_are_linked(drawn: list[sentences.Pair]) -> None:
     n_words = sum(len(word_spans(pair.french)) for pair in drawn)
     n_links = sum(len(pair.links) for pair in drawn)
     assert 0.4 < n_links / n_words < 0.8
@@ -219,31 +221,31 @@ def test_most_words_that_mean_something_are_linked(drawn: list[french.Pair]) -> 
 
 def test_a_seed_gives_the_same_sentences() -> None:
     first, second = random.Random(5), random.Random(5)
-    assert [french.draw(first) for _ in range(50)] == [french.draw(second) for _ in range(50)]
+    assert [sentences.draw(first) for _ in range(50)] == [sentences.draw(second) for _ in range(50)]
 
 
-def test_held_out_sentences_are_never_drawn_for_training(drawn: list[french.Pair]) -> None:
+def test_held_out_sentences_are_never_drawn_for_training(drawn: list[sentences.Pair]) -> None:
     assert not any(held_out(pair.english) for pair in drawn)
     rng = random.Random(6)
-    assert all(held_out(french.draw(rng, held=True).english) for _ in range(50))
+    assert all(held_out(sentences.draw(rng, held=True).english) for _ in range(50))
 
 
 def test_words_that_were_never_learned_are_named() -> None:
-    assert french.unknown_words("The flurby cat doesn't see Quentin's 12 apples.") == (
+    assert sentences.unknown_words("The flurby cat doesn't see Quentin's 12 apples.") == (
         "flurby",
         "12",
     )
-    assert french.unknown_words("It’s a dog.") == ()
-    assert french.unknown_words("猫が好き") == ("猫が好き",)
-    assert french.unknown_words("") == ()
-    for text in french.EXAMPLES:
-        assert french.unknown_words(text) == ()
+    assert sentences.unknown_words("It’s a dog.") == ()
+    assert sentences.unknown_words("猫が好き") == ("猫が好き",)
+    assert sentences.unknown_words("") == ()
+    for text in sentences.EXAMPLES:
+        assert sentences.unknown_words(text) == ()
 
 
 def test_no_word_of_the_sentences_counts_as_unknown() -> None:
     rng, found = random.Random(8), dict[str, int]()
     for _ in range(SOME):
-        for word in french.unknown_words(french.draw(rng).english):
+        for word in sentences.unknown_words(sentences.draw(rng).english):
             found[word] = found.get(word, 0) + 1
     # what is left are invented words, and hardly one of them comes twice
     assert max(found.values()) <= 12

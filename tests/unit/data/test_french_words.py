@@ -2,8 +2,8 @@
 
 import pytest
 
-from attnviz.data import french_words as words
-from attnviz.data.french_spelling import joined_english, joined_french, said, spelled, word_spans
+from attnviz.worlds.french import words
+from attnviz.worlds.french.spelling import joined_english, joined_french, said, spelled, word_spans
 
 LEXICON = words.lexicon()
 NOUNS = {noun.english: noun for some in LEXICON.nouns.values() for noun in some}

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from attnviz.data import sentiment
-from attnviz.data.sentiment_clauses import NEGATED, NEGATED_FRAGMENTS, NEGATED_PRAISE, PLAIN
-from attnviz.data.sentiment_words import ADJECTIVES, NOUNS, QUALITIES, TOPICS, VERBS
+from attnviz.worlds.sentiment import reviews
+from attnviz.worlds.sentiment.clauses import NEGATED, NEGATED_FRAGMENTS, NEGATED_PRAISE, PLAIN
+from attnviz.worlds.sentiment.words import ADJECTIVES, NOUNS, QUALITIES, TOPICS, VERBS
 
-REVIEWS = sentiment.reviews(11, 2000)
+REVIEWS = reviews.reviews(11, 2000)
 
 
 def words_of(*lists: tuple[str, ...]) -> set[str]:
@@ -18,8 +18,8 @@ def words_of(*lists: tuple[str, ...]) -> set[str]:
 
 
 def test_a_seed_gives_the_same_reviews_always() -> None:
-    assert sentiment.reviews(5, 20) == sentiment.reviews(5, 20)
-    assert sentiment.reviews(5, 20) != sentiment.reviews(6, 20)
+    assert reviews.reviews(5, 20) == reviews.reviews(5, 20)
+    assert reviews.reviews(5, 20) != reviews.reviews(6, 20)
 
 
 def test_half_praise_half_are_negated_and_neither_tells_the_other() -> None:
@@ -109,10 +109,10 @@ def test_articles_fit() -> None:
 
 def test_a_lengthened_review_says_the_same_later() -> None:
     review = next(review for review in REVIEWS if review.negated)
-    longer = sentiment.lengthened(random.Random(1), review)
+    longer = reviews.lengthened(random.Random(1), review)
     assert longer.text.endswith(review.text) and len(longer.text) > len(review.text)
     assert longer.text[slice(*longer.judging)] == review.text[slice(*review.judging)]
     spans = zip(longer.negators, review.negators, strict=True)
     assert all(longer.text[slice(*new)] == review.text[slice(*old)] for new, old in spans)
     kept = replace(longer, text="", judging=(0, 0), negators=(), others=())
-    assert kept == sentiment.Review("", review.positive, (0, 0))
+    assert kept == reviews.Review("", review.positive, (0, 0))

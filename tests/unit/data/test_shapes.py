@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.data import forms, shapes
+from attnviz.worlds import forms, shapes
 
 SCENES = [shapes.sample(seed) for seed in range(60)]
 

@@ -7,11 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from attnviz.data import stories, stories_facts, stories_it, stories_probes
-from attnviz.data import stories_words as lexicon
-from attnviz.data.stories_events import PATTERNS, Cast, because_of, cast, event
-from attnviz.data.stories_it import FRAMES, Antecedent, antecedent, explained, plain
-from attnviz.data.stories_words import person
+from attnviz.worlds.stories import facts as stories_facts
+from attnviz.worlds.stories import probes, pronouns, stories
+from attnviz.worlds.stories import words as lexicon
+from attnviz.worlds.stories.events import PATTERNS, Cast, because_of, cast, event
+from attnviz.worlds.stories.pronouns import FRAMES, Antecedent, antecedent, explained, plain
+from attnviz.worlds.stories.words import person
 
 DOCUMENTS = list(stories.documents(seed=5, number=1_200))
 TOLD = [part for seed in range(500) for part in stories.story(Random(seed))]
@@ -217,7 +218,7 @@ def test_a_sentence_with_two_candidates_by_hand() -> None:
     assert TIRED.sentence == sentence
     assert (TIRED.right, TIRED.wrong) == ("animal", "street")
     assert (WIDE.right, WIDE.wrong) == ("street", "animal")
-    assert stories_probes.asked(TIRED) == f"{sentence} What was too tired? The"
+    assert probes.asked(TIRED) == f"{sentence} What was too tired? The"
     assert plain(WIDE) == "The street was too wide, so the animal did not cross the street."
 
 
@@ -248,7 +249,7 @@ def test_the_examples_of_the_app_are_of_the_kind_that_was_learned() -> None:
 def test_indirect_object_prompts_ask_for_the_other_name() -> None:
     r = Random(11)
     for _ in range(200):
-        choice = stories_probes.indirect_object(r)
+        choice = probes.indirect_object(r)
         one, other, giver = re.match(
             r"When (\w+) and (\w+) .*, (\w+) (?:gave|handed|sent) an? \w+ to$", choice.prompt
         ).groups()
@@ -260,30 +261,30 @@ def test_indirect_object_prompts_ask_for_the_other_name() -> None:
 def test_it_prompts_name_both_candidates_once() -> None:
     r = Random(12)
     for _ in range(200):
-        choice = stories_probes.what_it_is(r)
+        choice = probes.what_it_is(r)
         assert choice.prompt.endswith("? The")
         for word in (choice.right, choice.wrong):
             assert len(re.findall(rf"{word}\b", choice.prompt)) == 1, choice
 
 
 def test_probes_follow_their_seed() -> None:
-    for make in (stories_probes.indirect_object, stories_probes.what_it_is):
+    for make in (probes.indirect_object, probes.what_it_is):
         assert make(Random(1)) == make(Random(1))
         assert len({make(Random(seed)) for seed in range(30)}) > 25
 
 
 def test_fact_prompts_by_hand() -> None:
-    facts = dict(stories_probes.facts())
+    facts = dict(probes.facts())
     assert facts["The capital of France is"] == " Paris"
     assert facts["The opposite of cold is"] == " hot"
     assert facts["People in Egypt speak"] == " Arabic"
     assert facts["The dog says"] == " woof"
     assert facts["2 + 2 ="] == " 4"
-    assert len(facts) == len(stories_probes.facts())
+    assert len(facts) == len(probes.facts())
 
 
 def test_random_tokens_come_twice_and_never_include_the_first() -> None:
-    ids = stories_probes.repeated(np.random.default_rng(2), 23, n_texts=17, length=13, bos=5)
+    ids = probes.repeated(np.random.default_rng(2), 23, n_texts=17, length=13, bos=5)
     assert ids.shape == (17, 27)
     assert (ids[:, 0] == 5).all()
     assert (ids[:, 1:14] == ids[:, 14:]).all()
@@ -291,7 +292,7 @@ def test_random_tokens_come_twice_and_never_include_the_first() -> None:
 
 
 def test_words_of_the_frames_are_spelled_for_articles_and_matching() -> None:
-    words = {word for frame in stories_it.FRAMES for word in (*frame.firsts, *frame.seconds)} | {
+    words = {word for frame in pronouns.FRAMES for word in (*frame.firsts, *frame.seconds)} | {
         *lexicon.ANIMALS,
         *lexicon.GIFTS,
         *lexicon.ADJECTIVES,

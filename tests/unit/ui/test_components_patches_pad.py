@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.data.forms import OUTLINES, PALETTE
 from attnviz.ui.components import bundle, pad, patches
 from attnviz.ui.components.buffer import quantise, unpack
 from attnviz.ui.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.worlds.forms import OUTLINES, PALETTE
 
 LAYERS, HEADS, ROWS, COLUMNS = 2, 3, 2, 4
 LABELS = ("[CLS]", *(f"r{row}c{column}" for row in range(ROWS) for column in range(COLUMNS)))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from attnviz.data import shapes
 from attnviz.errors import AttnVizError
 from attnviz.ui import pictures
+from attnviz.worlds import shapes
 
 
 def written(image: Image.Image, form: str, **options: object) -> bytes:

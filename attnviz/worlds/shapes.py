@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float32, Float64, UInt8
 from PIL import Image, ImageDraw
 
-from attnviz.data.forms import COLOURS, FORMS, Paint, Points, contour, paint
+from attnviz.worlds.forms import COLOURS, FORMS, Paint, Points, contour, paint
 
 SIDE_PX = 48
 PATCH_PX = 8

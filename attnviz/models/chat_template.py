@@ -15,14 +15,14 @@ from pathlib import Path
 from transformers import PreTrainedTokenizerBase
 
 from attnviz.errors import BadInput
-from attnviz.models import template_child
+from attnviz.models import chat_template_worker
 from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
 from attnviz.tokens.labels import without_surrogates
 
 ROLE = "user"
 WAIT_S = 20.0  # on a busy machine the imports alone take seconds
-LIMITS = f"it took more than {template_child.MOST_SECONDS} s or 1 GiB"
+LIMITS = f"it took more than {chat_template_worker.MOST_SECONDS} s or 1 GiB"
 
 
 def of_tokenizer(tokenizer: PreTrainedTokenizerBase | None) -> str | None:
@@ -80,7 +80,7 @@ def _answer(question: str, _today: date) -> dict[str, object]:
     """What the other process answers; starting it takes most of a second. A template may ask for
     the date, so an answer is good for a day."""
     # isolated: no module of the directory that the app was started in is imported
-    command = [sys.executable, "-I", str(Path(template_child.__file__))]
+    command = [sys.executable, "-I", str(Path(chat_template_worker.__file__))]
     done = subprocess.run(
         command, input=question, capture_output=True, text=True, timeout=WAIT_S, check=True
     )

@@ -8,9 +8,9 @@ under ne … pas an indefinite object becomes de.
 import random
 from dataclasses import dataclass, replace
 
-from attnviz.data.french_nouns import ALL_KINDS, LIVING, Phrase, Role, city, noun_phrase, plain
-from attnviz.data.french_spelling import Word, said
-from attnviz.data.french_words import Verb, lexicon
+from attnviz.worlds.french.nouns import ALL_KINDS, LIVING, Phrase, Role, city, noun_phrase, plain
+from attnviz.worlds.french.spelling import Word, said
+from attnviz.worlds.french.words import Verb, lexicon
 
 # English, French, feminine, plural, the persons that it would mean again
 OBJECTS = (

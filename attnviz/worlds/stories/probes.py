@@ -11,10 +11,10 @@ from random import Random
 import numpy as np
 from jaxtyping import Int64
 
-from attnviz.data import stories_words as lexicon
-from attnviz.data.stories_facts import CAPITALS, COLOUR_OF, OPPOSITES, SOUNDS
-from attnviz.data.stories_it import Antecedent, antecedent
-from attnviz.data.stories_words import with_articles
+from attnviz.worlds.stories import words as lexicon
+from attnviz.worlds.stories.facts import CAPITALS, COLOUR_OF, OPPOSITES, SOUNDS
+from attnviz.worlds.stories.pronouns import Antecedent, antecedent
+from attnviz.worlds.stories.words import with_articles
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attnviz
-from attnviz import i18n, tables
+from attnviz import i18n
+from attnviz.cli import tables
 from attnviz.errors import AttnVizError, BadInput
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from attnviz.data.french_words import elides
+from attnviz.worlds.french.words import elides
 
 APOSTROPHE = "'"
 ELIDED = {"le": "l'", "la": "l'"} | {word: word[:-1] + "'" for word in "je ne me te de que".split()}

@@ -1,7 +1,7 @@
 """The words of the translator's world, with all their forms: English and French.
 
 Owns `Noun`, `Adjective`, `Verb` and the rules that inflect them; the words themselves stand in
-french_words.toml. In: that file. Out: a `Lexicon`. The rules cover what is regular in both
+words.toml. In: that file. Out: a `Lexicon`. The rules cover what is regular in both
 languages, the file names what is not.
 """
 
@@ -109,7 +109,7 @@ def lexicon() -> Lexicon:
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
-    file = resources.files("attnviz.data") / "french_words.toml"
+    file = resources.files("attnviz.worlds.french") / "words.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 

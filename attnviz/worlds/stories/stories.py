@@ -8,11 +8,11 @@ the same seed gives the same text. What the models are asked is in stories_probe
 from collections.abc import Callable, Iterator
 from random import Random
 
-from attnviz.data import stories_words as lexicon
-from attnviz.data.stories_events import cast, event, giving
-from attnviz.data.stories_facts import fact
-from attnviz.data.stories_it import antecedent, explained, plain
-from attnviz.data.stories_words import with_articles
+from attnviz.worlds.stories import words as lexicon
+from attnviz.worlds.stories.events import cast, event, giving
+from attnviz.worlds.stories.facts import fact
+from attnviz.worlds.stories.pronouns import antecedent, explained, plain
+from attnviz.worlds.stories.words import with_articles
 
 OPENINGS = (
     "Once upon a time there was a {adjective} {kid} named {hero}.",

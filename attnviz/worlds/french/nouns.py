@@ -11,15 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from attnviz.data.french_spelling import Word, said
-from attnviz.data.french_words import (
-    Adjective,
-    Noun,
-    article,
-    elides,
-    known_words,
-    lexicon,
-)
+from attnviz.worlds.french.spelling import Word, said
+from attnviz.worlds.french.words import Adjective, Noun, article, elides, known_words, lexicon
 
 # object: of a verb; generic: of a verb like love, which takes "les chats" where others take "des";
 # denied: of a negated verb; place: after a preposition; definite: where no indefinite can stand

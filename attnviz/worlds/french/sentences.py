@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.data.french_clauses import AM, WAS, clause, drilled, what
-from attnviz.data.french_nouns import Phrase, name, noun_phrase, plain, rare_phrase
-from attnviz.data.french_objects import place
-from attnviz.data.french_spelling import (
+from attnviz.worlds.french.clauses import AM, WAS, clause, drilled, what
+from attnviz.worlds.french.nouns import Phrase, name, noun_phrase, plain, rare_phrase
+from attnviz.worlds.french.objects import place
+from attnviz.worlds.french.spelling import (
     LETTER,
     Word,
     joined_english,
@@ -23,8 +23,8 @@ from attnviz.data.french_spelling import (
     said,
     spelled,
 )
-from attnviz.data.french_words import conjugated, known_words
-from attnviz.data.split import held_out
+from attnviz.worlds.french.words import conjugated, known_words
+from attnviz.worlds.split import held_out
 
 LONGEST = 26  # words of a sentence, signs included
 FUNCTION_WORDS = frozenset(

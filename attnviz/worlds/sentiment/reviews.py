@@ -11,8 +11,8 @@ import random
 import re
 from dataclasses import dataclass, replace
 
-from attnviz.data.sentiment_clauses import aside, decisive, fragment
-from attnviz.data.sentiment_words import TOPICS, Topic
+from attnviz.worlds.sentiment.clauses import aside, decisive, fragment
+from attnviz.worlds.sentiment.words import TOPICS, Topic
 
 Span = tuple[int, int]
 LABELS = ("negative", "positive")

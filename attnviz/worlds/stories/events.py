@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from attnviz.data import stories_words as lexicon
-from attnviz.data.stories_facts import spoken_fact
-from attnviz.data.stories_it import antecedent, explained, plain
-from attnviz.data.stories_words import Person, capitalised, plural
+from attnviz.worlds.stories import words as lexicon
+from attnviz.worlds.stories.facts import spoken_fact
+from attnviz.worlds.stories.pronouns import antecedent, explained, plain
+from attnviz.worlds.stories.words import Person, capitalised, plural
 
 
 @dataclass(frozen=True)

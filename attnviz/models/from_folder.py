@@ -29,7 +29,7 @@ from transformers.utils.logging import (
 )
 
 from attnviz.errors import ModelNotFound
-from attnviz.models import architecture, files, template
+from attnviz.models import architecture, chat_template, files
 from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import ModelCard, ModelKey, ModelKind
@@ -53,7 +53,7 @@ def read(
     kind, tokenizer = architecture.kind_of(config), _tokenizer(folder)
     card = _card(name, kind, config, model, revision)
     pictured = kind == "text-image" and architecture.writes_of_pictures(model)
-    has_template = template.of_tokenizer(tokenizer) is not None
+    has_template = chat_template.of_tokenizer(tokenizer) is not None
     writes = kind == "speech" and getattr(config, "is_encoder_decoder", False)
     return LoadedModel(
         card=replace(
