@@ -21,7 +21,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from attnviz.lessons.content import lesson_texts
+from attnviz.lessons.cards.texts import lesson_texts
 from benchmarks.follower import Follower
 from benchmarks.measure import WRONG, Result, table
 from tests.support.browser import chromium, settle

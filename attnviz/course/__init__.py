@@ -33,5 +33,5 @@ def lesson(slug: str) -> Lesson:
             asked=slug,
             known=known,
         )
-    made: Lesson = import_module(f"attnviz.course.{slug}").LESSON
+    made: Lesson = import_module(f"attnviz.course.{slug}.lesson").LESSON
     return made

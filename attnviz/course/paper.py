@@ -12,9 +12,9 @@ from attnviz.course import lesson
 from attnviz.course.recipe import Ask, CaptureText, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
-from attnviz.lessons.card import Panel, Real
-from attnviz.lessons.sheet import LAST_SEED, Printed, Sheet
-from attnviz.lessons.worksheet import worksheet
+from attnviz.lessons.cards.card import Panel, Real
+from attnviz.lessons.paper.sheet import LAST_SEED, Printed, Sheet
+from attnviz.lessons.paper.worksheet import worksheet
 
 MOST_TOKENS = 14  # more columns than this do not fit on paper
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from attnviz.attention.call import Capture
-from attnviz.lessons.card import Card, Control, Slider, Value
+from attnviz.lessons.cards.card import Card, Control, Slider, Value
 
 # runs a registry model on a text, with the keywords of `attnviz.capture` (a picture is an array of
 # bytes, several are a list of them); the app has a cached one

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from attnviz.capture.blocked_rows import DeadRow
     from attnviz.course.birth import Effects, Snapshot
     from attnviz.course.recipe import Lesson
-    from attnviz.lessons.card import Card
+    from attnviz.lessons.cards.card import Card
     from attnviz.metrics import HeadRole
     from attnviz.models.download import Progress
     from attnviz.models.loaded import LoadedModel

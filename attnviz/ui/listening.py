@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from attnviz.errors import AttnVizError
-from attnviz.lessons.rooms import Rooms
+from attnviz.lessons.classroom.rooms import Rooms
 
 FOLDER = "class"
 ENDED = 4404  # close code: no such room, or no more

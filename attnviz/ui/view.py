@@ -14,7 +14,7 @@ from attnviz import i18n
 from attnviz.attention import edits
 from attnviz.errors import BadInput
 from attnviz.lab import sheet
-from attnviz.lessons import progress
+from attnviz.lessons.cards import progress
 from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Kind, Stack
 from attnviz.ui import examples, numbers, pictures, sources

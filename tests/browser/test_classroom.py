@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from attnviz.lessons.content import lesson_texts
+from attnviz.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
 

@@ -9,8 +9,8 @@ from playwright.sync_api import Locator, Page, expect
 from attnviz.capture.run import capture
 from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import CaptureText
-from attnviz.lessons.card import Card, CellQuestion, ChoiceQuestion
-from attnviz.lessons.content import lesson_texts
+from attnviz.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
+from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.models.loader import load
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems, settle

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
 from attnviz.course import lesson
-from attnviz.lessons.content import lesson_texts
+from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui import cache, listening, state
 from attnviz.ui.components.buffer import unpack
 from attnviz.ui.trainings import Training

@@ -7,7 +7,7 @@ from attnviz.attention.call import Capture
 from attnviz.capture.run import capture
 from attnviz.course import lesson
 from attnviz.course.recipe import Ask
-from attnviz.lessons.card import Board, Card, Panel, Value
+from attnviz.lessons.cards.card import Board, Card, Panel, Value
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from attnviz.course.recipe import Ask, Lesson, Recipe
 from attnviz.i18n import Language
-from attnviz.lessons.card import (
+from attnviz.lessons.cards.card import (
     Board,
     Card,
     Cell,
@@ -22,8 +22,8 @@ from attnviz.lessons.card import (
     Picture,
     Question,
 )
-from attnviz.lessons.content import lesson_texts, placeholders
-from attnviz.lessons.grade import OTHER, Answer, grade, mistakes
+from attnviz.lessons.cards.grade import OTHER, Answer, grade, mistakes
+from attnviz.lessons.cards.texts import lesson_texts, placeholders
 
 SEEDS = (0, 1, 2)
 FEWEST_CARDS, MOST_CARDS = 6, 12

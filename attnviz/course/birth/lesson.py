@@ -19,7 +19,7 @@ from attnviz.course.birth.scores import chance
 from attnviz.course.birth.training import STEPS
 from attnviz.course.birth.transformer import HEADS, LAYERS
 from attnviz.course.recipe import Ask, Lesson, Recipe
-from attnviz.lessons.card import (
+from attnviz.lessons.cards.card import (
     Board,
     Card,
     CellQuestion,

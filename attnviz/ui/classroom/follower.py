@@ -11,11 +11,11 @@ import streamlit as st
 
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
-from attnviz.lessons import progress
-from attnviz.lessons.card import Card
-from attnviz.lessons.content import LessonTexts, lesson_texts
-from attnviz.lessons.room import Stage
-from attnviz.lessons.spread import label
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.card import Card
+from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
+from attnviz.lessons.classroom.room import Stage
+from attnviz.lessons.classroom.tally import label
 from attnviz.ui import saying, state
 from attnviz.ui.classroom import offer, spread
 from attnviz.ui.learn import cards, place, pointing, questions, real, way

@@ -8,9 +8,9 @@ import streamlit as st
 
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
-from attnviz.lessons.room import Stage
-from attnviz.lessons.rooms import normal
-from attnviz.lessons.sheet import LAST_SEED
+from attnviz.lessons.classroom.room import Stage
+from attnviz.lessons.classroom.rooms import normal
+from attnviz.lessons.paper.sheet import LAST_SEED
 from attnviz.ui import cache, saying, state
 from attnviz.ui.learn import place, pointing
 from attnviz.ui.listening import rooms

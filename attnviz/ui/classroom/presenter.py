@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.lessons import progress
-from attnviz.lessons.content import lesson_texts
-from attnviz.lessons.room import Stage
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.lessons.classroom.room import Stage
 from attnviz.ui import cache, learn, saying, state
 from attnviz.ui.classroom import offer, spread
 from attnviz.ui.learn import cards, place, pointing

@@ -7,10 +7,10 @@ beside them, the right one marked by sign and word once it is revealed; a mounte
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.lessons.card import Card
-from attnviz.lessons.content import LessonTexts
-from attnviz.lessons.room import Tally
-from attnviz.lessons.spread import Bar, bars
+from attnviz.lessons.cards.card import Card
+from attnviz.lessons.cards.texts import LessonTexts
+from attnviz.lessons.classroom.room import Tally
+from attnviz.lessons.classroom.tally import Bar, bars
 from attnviz.ui import inputs, listening, saying, state
 from attnviz.ui.components import listener as ears
 from attnviz.ui.components.listener import Chosen, Heed, ListenerView

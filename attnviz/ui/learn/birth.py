@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz.errors import BadInput
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
-from attnviz.lessons.card import Board, Panel
+from attnviz.lessons.cards.card import Board, Panel
 from attnviz.ui import cache, inputs, saying, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView

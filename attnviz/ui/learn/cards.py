@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.lessons import progress
-from attnviz.lessons.card import Control, Link, Pick, Slider, Value
-from attnviz.lessons.content import LessonTexts, lesson_texts, say
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.card import Control, Link, Pick, Slider, Value
+from attnviz.lessons.cards.texts import LessonTexts, lesson_texts, say
 from attnviz.ui import routes, state
 from attnviz.ui.learn import pictures, place, questions, way
 from attnviz.ui.learn.look import look_at

@@ -7,7 +7,7 @@ button that opens it where it was left.
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.lessons.content import lesson_texts
+from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui import cache, frame, state
 from attnviz.ui.learn import place
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.lessons.content import lesson_texts
+from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui import cache, routes, state
 
 FRESH = {

@@ -1,6 +1,6 @@
 """A card's pictures: boards, charts, real heads, programs.
 
-In: a picture of `attnviz.lessons.card` with the card's texts. Out: a drawn picture. A board whose
+In: a picture of `lessons.cards.card` with the card's texts. Out: a drawn picture. A board whose
 cells answer the card's question takes answers until the right one was given.
 """
 
@@ -12,8 +12,8 @@ import streamlit as st
 
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
-from attnviz.lessons import progress
-from attnviz.lessons.card import (
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.card import (
     Board,
     Card,
     Cell,
@@ -24,8 +24,8 @@ from attnviz.lessons.card import (
     Picture,
     Real,
 )
-from attnviz.lessons.content import LessonTexts, say
-from attnviz.lessons.ranges import ranges
+from attnviz.lessons.cards.ranges import ranges
+from attnviz.lessons.cards.texts import LessonTexts, say
 from attnviz.ui import inputs, state
 from attnviz.ui.components import board as boards
 from attnviz.ui.components.board import BoardView

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from attnviz.lessons import progress
-from attnviz.lessons.card import Card, Value
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.card import Card, Value
 from attnviz.ui import cache, state
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """What a presenter points at on a card, and how it travels to a class: as a part of the stage.
 
-In: the presenter's page. Out: text forms that `attnviz.lessons.room` carries: a cell of a board,
+In: the presenter's page. Out: text forms that `lessons.classroom.room` carries: a cell of a board,
 the head and cell that are chosen in a real head, how often a live training was begun. What comes
 back from a stage was written here, and is still read as if it were not.
 """
@@ -8,7 +8,7 @@ back from a stage was written here, and is still read as if it were not.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from attnviz.lessons.card import Card, Live, Real
+from attnviz.lessons.cards.card import Card, Live, Real
 from attnviz.ui import state
 from attnviz.ui.view import INDICES
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.lessons import progress
-from attnviz.lessons.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion
-from attnviz.lessons.content import LessonTexts, say
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion
+from attnviz.lessons.cards.texts import LessonTexts, say
 from attnviz.ui import state
 from attnviz.ui.learn import pictures, place
 

@@ -7,7 +7,7 @@ picture that Overview, Head or Output draws of that view. Heads that a visitor s
 import streamlit as st
 
 from attnviz.i18n import Language
-from attnviz.lessons.card import Real
+from attnviz.lessons.cards.card import Real
 from attnviz.ui import frame, outputs, state, views
 from attnviz.ui.groups import chosen
 from attnviz.ui.learn.look import look_at

@@ -8,8 +8,8 @@ import streamlit as st
 
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
-from attnviz.lessons import progress
-from attnviz.lessons.progress import Standing
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.progress import Standing
 from attnviz.ui import state
 from attnviz.ui.components import usher
 from attnviz.ui.components.usher import UsherView

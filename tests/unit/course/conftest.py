@@ -10,7 +10,7 @@ import pytest
 from attnviz.capture.run import capture
 from attnviz.course import lesson
 from attnviz.course.recipe import CaptureText, Recipe
-from attnviz.lessons.card import Card
+from attnviz.lessons.cards.card import Card
 from attnviz.models.loader import load
 from tests.support.lessons import cards
 

@@ -9,12 +9,12 @@ import torch
 from attnviz.attention.call import Capture
 from attnviz.capture.run import capture
 from attnviz.course.arrays import apart, entropy_bits, softmax
-from attnviz.course.ask import LESSON
-from attnviz.course.ask_printed import printed_weights, products, right_weights
-from attnviz.course.ask_real import MODEL, START
+from attnviz.course.ask.lesson import LESSON
+from attnviz.course.ask.printed import printed_weights, products, right_weights
+from attnviz.course.ask.real import MODEL, START
 from attnviz.course.recipe import Ask, CaptureText
 from attnviz.lab.presets import preset
-from attnviz.lessons.card import Board, Card, CellQuestion, Chart, NumberQuestion, Value
+from attnviz.lessons.cards.card import Board, Card, CellQuestion, Chart, NumberQuestion, Value
 from attnviz.models.loader import load
 
 # as the note prints them

@@ -11,7 +11,7 @@ from attnviz.course.birth import LESSON
 from attnviz.course.birth.by_hand import circuit
 from attnviz.course.birth.training import train
 from attnviz.course.recipe import Ask
-from attnviz.lessons.card import Card
+from attnviz.lessons.cards.card import Card
 from attnviz.models.registry import embedded_folder
 from attnviz.types import HeadId
 

@@ -9,8 +9,15 @@ import torch
 from torch import nn
 
 from attnviz.checks.mha_55 import FIRST_ROW, OUTPUT, WEIGHTS
-from attnviz.lessons.card import Board, CellQuestion, Chart, ChoiceQuestion, Code, NumberQuestion
-from attnviz.lessons.grade import grade
+from attnviz.lessons.cards.card import (
+    Board,
+    CellQuestion,
+    Chart,
+    ChoiceQuestion,
+    Code,
+    NumberQuestion,
+)
+from attnviz.lessons.cards.grade import grade
 from tests.support.course import card, panel
 
 HALF_A_DIGIT = 5e-5

@@ -11,8 +11,8 @@ from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import Lesson, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language
-from attnviz.lessons.card import Card, CellQuestion
-from attnviz.lessons.content import lesson_texts, placeholders
+from attnviz.lessons.cards.card import Card, CellQuestion
+from attnviz.lessons.cards.texts import lesson_texts, placeholders
 from tests.support.lessons import SEEDS, card_problems, text_problems
 
 OfLesson = Callable[[str, int], list[tuple[Recipe, Card]]]

@@ -10,12 +10,12 @@ import torch
 from attnviz.attention.call import Capture
 from attnviz.capture.blocked_rows import FATES, dead_rows
 from attnviz.capture.run import capture
-from attnviz.course.masks import LESSON, scaled_scores
-from attnviz.course.masks_code import N, multihead_weights
-from attnviz.course.masks_numbers import FILLS, masked_with
+from attnviz.course.masks.code import N, multihead_weights
+from attnviz.course.masks.lesson import LESSON, scaled_scores
+from attnviz.course.masks.numbers import FILLS, masked_with
 from attnviz.course.recipe import Ask, CaptureText
 from attnviz.lab.presets import DECODER_TOKENS
-from attnviz.lessons.card import (
+from attnviz.lessons.cards.card import (
     Board,
     Card,
     CellQuestion,

@@ -11,12 +11,19 @@ from attnviz.course.paper import MOST_TOKENS, sheet, weights
 from attnviz.course.recipe import Ask, CaptureText
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
-from attnviz.lessons.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion, Real
-from attnviz.lessons.content import fill, lesson_texts
-from attnviz.lessons.grade import grade
-from attnviz.lessons.markup import plain
-from attnviz.lessons.printed import is_blank
-from attnviz.lessons.sheet import LAST_SEED
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    CellQuestion,
+    ChoiceQuestion,
+    NumberQuestion,
+    Real,
+)
+from attnviz.lessons.cards.grade import grade
+from attnviz.lessons.cards.texts import fill, lesson_texts
+from attnviz.lessons.paper.boards import is_blank
+from attnviz.lessons.paper.markdown import plain
+from attnviz.lessons.paper.sheet import LAST_SEED
 
 SEED = 7
 ALONE = {"meta", "br", "path", "rect"}

@@ -6,9 +6,9 @@ import torch
 
 from attnviz.capture.run import capture
 from attnviz.checks.shapes import CASES, mass_on
-from attnviz.course.patches import LESSON
+from attnviz.course.patches.lesson import LESSON
 from attnviz.course.recipe import Ask, CaptureText
-from attnviz.lessons.card import Board, Card, Chart, NumberQuestion, Panel
+from attnviz.lessons.cards.card import Board, Card, Chart, NumberQuestion, Panel
 from attnviz.models.loader import load
 from attnviz.worlds.shapes import sample
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from attnviz.course.places_read import PAIRS
+from attnviz.course.places.reading import PAIRS
 from attnviz.lab.presets import DECODER_TOKENS
-from attnviz.lessons.card import CellQuestion, ChoiceQuestion, NumberQuestion
-from attnviz.lessons.grade import grade
+from attnviz.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
+from attnviz.lessons.cards.grade import grade
 from tests.support.course import captured, card, panel
 
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from attnviz.course.encodings import learned, rope_factors, sinusoidal
+from attnviz.course.positions.encodings import learned, rope_factors, sinusoidal
 from attnviz.errors import ModelNotFound
-from attnviz.lessons.card import CellQuestion, Chart, ChoiceQuestion, NumberQuestion
-from attnviz.lessons.grade import grade
+from attnviz.lessons.cards.card import CellQuestion, Chart, ChoiceQuestion, NumberQuestion
+from attnviz.lessons.cards.grade import grade
 from attnviz.models.tensors import embedded_tensor
 from tests.support.course import card, panel
 

@@ -5,11 +5,11 @@ import pytest
 
 from attnviz.attention.steps import derive
 from attnviz.capture.run import capture
-from attnviz.course.real import LESSON
-from attnviz.course.real_copies import INDUCTION, OTHERS
-from attnviz.course.real_effects import left_out
+from attnviz.course.real.copies import INDUCTION, OTHERS
+from attnviz.course.real.effects import left_out
+from attnviz.course.real.lesson import LESSON
 from attnviz.course.recipe import Ask, CaptureText
-from attnviz.lessons.card import Board, Card
+from attnviz.lessons.cards.card import Board, Card
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 

@@ -11,16 +11,10 @@ from attnviz.attention.call import Capture
 from attnviz.capture.run import capture
 from attnviz.course.arrays import softmax
 from attnviz.course.recipe import Ask, CaptureText
-from attnviz.course.scale import LESSON
-from attnviz.course.scale_draws import (
-    WIDTHS,
-    gradient_size,
-    measured_variance,
-    rows_at,
-    scores_at,
-)
-from attnviz.course.scale_temperature import TEMPERATURES
-from attnviz.lessons.card import (
+from attnviz.course.scale.draws import WIDTHS, gradient_size, measured_variance, rows_at, scores_at
+from attnviz.course.scale.lesson import LESSON
+from attnviz.course.scale.temperature import TEMPERATURES
+from attnviz.lessons.cards.card import (
     Board,
     Card,
     CellQuestion,

@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.i18n import MissingText
-from attnviz.lessons.content import fill, parse
+from attnviz.lessons.cards.texts import fill, parse
 
 FILE = """---
 title: Masks

@@ -3,8 +3,8 @@
 import pytest
 
 from attnviz.errors import BadInput
-from attnviz.lessons.card import CellQuestion, ChoiceQuestion, NumberQuestion
-from attnviz.lessons.grade import RIGHT, Answer, Verdict, grade, mistakes
+from attnviz.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
+from attnviz.lessons.cards.grade import RIGHT, Answer, Verdict, grade, mistakes
 
 NUMBER = NumberQuestion(0.891, 0.005, {"divided": 0.667, "swapped": 0.109})
 CELL = CellQuestion("weights", frozenset({(2, 1)}), {"transposed": frozenset({(1, 2)})})

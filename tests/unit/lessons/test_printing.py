@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from attnviz.lessons.card import Board, Chart, Panel, Series
-from attnviz.lessons.content import fill
-from attnviz.lessons.markup import formula, html, inline, plain
-from attnviz.lessons.plotted import HEIGHT, chart
-from attnviz.lessons.printed import board, matrix, number
+from attnviz.lessons.cards.card import Board, Chart, Panel, Series
+from attnviz.lessons.cards.texts import fill
+from attnviz.lessons.paper.boards import board, matrix, number
+from attnviz.lessons.paper.charts import HEIGHT, chart
+from attnviz.lessons.paper.markdown import formula, html, inline, plain
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

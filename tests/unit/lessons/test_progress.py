@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.errors import BadInput
-from attnviz.lessons.card import (
+from attnviz.lessons.cards.card import (
     Board,
     Card,
     CellQuestion,
@@ -13,8 +13,8 @@ from attnviz.lessons.card import (
     Panel,
     Question,
 )
-from attnviz.lessons.grade import Answer, Verdict
-from attnviz.lessons.progress import (
+from attnviz.lessons.cards.grade import Answer, Verdict
+from attnviz.lessons.cards.progress import (
     SHOWN,
     answer_of,
     is_open,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from attnviz.lessons.card import Board, Card, Chart, ChoiceQuestion, Panel
-from attnviz.lessons.ranges import largest, ranges
+from attnviz.lessons.cards.card import Board, Card, Chart, ChoiceQuestion, Panel
+from attnviz.lessons.cards.ranges import largest, ranges
 
 
 def board(name: str, *values: float, scale: str = "") -> Board:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from attnviz.errors import AttnVizError
-from attnviz.lessons.room import Bounds, Stage
-from attnviz.lessons.rooms import ALPHABET, GROUP, GROUPS, Opened, Rooms, new_code, normal
+from attnviz.lessons.classroom.room import Bounds, Stage
+from attnviz.lessons.classroom.rooms import ALPHABET, GROUP, GROUPS, Opened, Rooms, new_code, normal
 
 FIRST = Stage("block", "order")
 SECOND = Stage("block", "sizes")

@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 
-from attnviz.lessons.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion, Panel
-from attnviz.lessons.content import LessonTexts
-from attnviz.lessons.grade import RIGHT, Verdict, grade
-from attnviz.lessons.room import LABEL, Tally
-from attnviz.lessons.spread import bars, label
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    CellQuestion,
+    ChoiceQuestion,
+    NumberQuestion,
+    Panel,
+)
+from attnviz.lessons.cards.grade import RIGHT, Verdict, grade
+from attnviz.lessons.cards.texts import LessonTexts
+from attnviz.lessons.classroom.room import LABEL, Tally
+from attnviz.lessons.classroom.tally import bars, label
 
 TEXTS = LessonTexts("t", "s", {"c": {"option.yes": "It is [[n]]", "option.no": "**No**"}})
 BOARD = Board((Panel("p", np.zeros((2, 3)), rows=("a", "b")),))

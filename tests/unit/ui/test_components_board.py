@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from attnviz.lessons.card import Board, Panel
+from attnviz.lessons.cards.card import Board, Panel
 from attnviz.ui.components import board, bundle
 from attnviz.ui.components.board import BoardView, pack_board, parse_cell
 from attnviz.ui.components.buffer import unpack

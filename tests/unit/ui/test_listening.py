@@ -7,8 +7,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from attnviz.lessons.room import Stage
-from attnviz.lessons.rooms import Opened, Rooms
+from attnviz.lessons.classroom.room import Stage
+from attnviz.lessons.classroom.rooms import Opened, Rooms
 from attnviz.ui import listening
 
 FIRST, SECOND = Stage("block", "order"), Stage("block", "sizes")

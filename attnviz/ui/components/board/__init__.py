@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attnviz.lessons.card import Board, Cell, Panel
-from attnviz.lessons.ranges import largest
+from attnviz.lessons.cards.card import Board, Cell, Panel
+from attnviz.lessons.cards.ranges import largest
 from attnviz.ui.components.buffer import Packable, pack
 from attnviz.ui.components.mounting import renderer
 from attnviz.ui.components.selection import ignore

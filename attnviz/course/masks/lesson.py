@@ -1,0 +1,148 @@
+"""Lesson 4, masks: −∞ is added before the softmax; padding is not the future; empty rows.
+
+    Attention(Q, K, V) = Softmax(Q·Kᵀ/√d_k + Mask)·V,  Mask = 0 or −∞      (Vaswani et al. 2017)
+
+Source: a textbook chapter's decoder example of six tokens, `preset("decoder")`. Cards about real
+batches are in `batch`, about numbers that stand for −∞ in `numbers`, about interfaces
+and their polarity in `code`.
+"""
+
+import math
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz import masks
+from attnviz.attention import formula
+from attnviz.course.arrays import Matrix, apart, as_numbers, softmax
+from attnviz.course.masks.batch import both, empty, padding, second_sentence
+from attnviz.course.masks.code import fates, polarity, translate, translation
+from attnviz.course.masks.numbers import FILLS, infinity, overflow
+from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.lab.presets import DECODER_TOKENS, preset
+from attnviz.lessons.cards.card import Board, Card, CellQuestion, NumberQuestion, Panel, Pick
+
+TOLERANCE = 0.006
+# "learned", the token whose row is looked at
+ROW = 2
+# "you", whose row is masked too late
+LATE_ROW = 1
+
+weights_panel = partial(Panel, signed=False, rows=DECODER_TOKENS, columns=DECODER_TOKENS)
+
+
+def scaled_scores(seed: int) -> Matrix:
+    """Q·Kᵀ/√d_k of the six tokens: the preset's for seed 0, drawn ones else."""
+    of = preset("decoder").matrices
+    q, k = of["q"], of["k"]
+    if seed:
+        draws = np.random.default_rng(seed)
+        q, k = (np.round(draws.normal(size=q.shape), 2) for _ in range(2))
+    return np.asarray(q @ k.T / math.sqrt(q.shape[1]))
+
+
+def _future() -> Tensor:
+    n = len(DECODER_TOKENS)
+    return masks.causal(n, n)
+
+
+def added(may_attend: Tensor, number: float = -math.inf) -> Matrix:
+    """The mask in its additive form: 0 where a query may attend, `number` elsewhere."""
+    return np.where(may_attend.numpy(), 0.0, number)
+
+
+def _added(ask: Ask) -> Card:
+    """Scores + mask = masked scores; which cells may "learned" not attend to?"""
+    scores, may_attend = scaled_scores(ask.seed), _future()
+    blocked = ~may_attend.numpy()
+    masked = scores + added(may_attend)
+    named = partial(Panel, rows=DECODER_TOKENS, columns=DECODER_TOKENS, decimals=1)
+    board = Board(
+        (
+            named("scaled", scores, scale="scores"),
+            named("mask", added(may_attend), before="+", decimals=0, hidden=True),
+            named("masked", masked, before="=", blocked=blocked, hidden=True, scale="scores"),
+            weights_panel("weights", softmax(masked), before="→", blocked=blocked, hidden=True),
+        )
+    )
+    later = range(ROW + 1, len(DECODER_TOKENS))
+    question = CellQuestion(
+        "scaled",
+        frozenset((ROW, key) for key in later),
+        {
+            "itself": frozenset({(ROW, ROW)}),
+            "past": frozenset((ROW, key) for key in range(ROW)),
+            "asked": frozenset((query, ROW) for query in later),
+        },
+        also=("mask", "masked", "weights"),
+    )
+    numbers: dict[str, float | int | str] = {
+        "token": DECODER_TOKENS[ROW],
+        "next": DECODER_TOKENS[ROW + 1],
+        "blocked": int(blocked.sum()),
+        "all": blocked.size,
+        "n": len(DECODER_TOKENS),
+        "first": DECODER_TOKENS[0],
+    }
+    return Card("added", numbers, (board,), question)
+
+
+def _after(ask: Ask) -> Card:
+    """The wrong way round: softmax first, then zeros; what does the row sum to?"""
+    scores, may_attend = scaled_scores(ask.seed), _future()
+    blocked = ~may_attend.numpy()
+    late = softmax(scores) * ~blocked
+    right = as_numbers(formula.weights(formula.masked(torch.from_numpy(scores), may_attend)))
+    first = scores[LATE_ROW : LATE_ROW + 1]
+    row, names = slice(LATE_ROW, LATE_ROW + 1), (DECODER_TOKENS[LATE_ROW],)
+    one = partial(Panel, signed=False, rows=names, columns=DECODER_TOKENS, decimals=3)
+    board = Board(
+        (
+            one("unmasked", softmax(first), sums="rows"),
+            one("late", late[row], before="→", blocked=blocked[row]),
+        )
+    )
+    found = Board(
+        (
+            one("late", late[row], blocked=blocked[row], sums="rows"),
+            one("right", right[row], blocked=blocked[row], sums="rows"),
+        )
+    )
+    total = float(late[LATE_ROW].sum())
+    wrong = apart(total, {"one": 1.0, "lost": 1 - total}, TOLERANCE)
+    numbers: dict[str, float | int | str] = {
+        "token": DECODER_TOKENS[LATE_ROW],
+        "total": total,
+        "lost": 1 - total,
+        "late_first": late[LATE_ROW, 0],
+        "right_first": right[LATE_ROW, 0],
+    }
+    return Card("after", numbers, (board,), NumberQuestion(total, TOLERANCE, wrong), (found,))
+
+
+LESSON = Lesson(
+    "masks",
+    minutes=8,
+    recipes=(
+        Recipe("added", _added),
+        Recipe("after", _after),
+        Recipe("padding", padding, (second_sentence(),)),
+        Recipe("both", both),
+        Recipe("empty", empty),
+        Recipe(
+            "infinity",
+            infinity,
+            (
+                Pick("fill", FILLS, "ten"),
+                Pick("precision", ("float32", "float16"), "float32"),
+            ),
+            "experiment",
+        ),
+        Recipe("overflow", overflow),
+        Recipe("fates", fates),
+        Recipe("polarity", polarity),
+        Recipe("translate", translate, translation()),
+    ),
+)

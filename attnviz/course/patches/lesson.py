@@ -1,0 +1,269 @@
+"""Lesson 8, pictures are sentences of patches: the vision transformer's attention, on real numbers.
+
+    [q, k, v] = z·U_qkv,  A = softmax(q·kᵀ/√D_h),  SA(z) = A·v,  MSA(z) = [SA_1; …; SA_k]·U_msa
+
+Source: Dosovitskiy et al. 2020, appendix A, as course texts walk through it. The real model is the
+embedded `shapes`; the cards about where its [CLS] looks are in `looks`.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.attention import formula
+from attnviz.attention.steps import derive
+from attnviz.course.patches.looks import (
+    SIDE,
+    baseline,
+    column,
+    elsewhere,
+    looks,
+    many,
+    picture,
+    scene,
+    seen,
+)
+from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.lab.presets import preset
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    CellQuestion,
+    Chart,
+    ChoiceQuestion,
+    NumberQuestion,
+    Panel,
+    Pick,
+    Series,
+    Slider,
+)
+from attnviz.worlds.shapes import PATCH_PX, SIDE_PX
+
+# (side of the picture, side of a patch) in pixels: the embedded model's, and two of ViT-B's
+PICTURES = ((SIDE_PX, PATCH_PX), (224, 16), (224, 32))
+FINER = ((SIDE_PX, PATCH_PX), (224, 32), (224, 16))
+PATCHES = (PATCH_PX, 16, 14)
+PATCH_SIDES = (24.0, 16.0, 12.0, 8.0, 6.0, 4.0)
+N_COLOURS = 3
+# the picture, by number, that is cut up here, and one of its patches, at the edge of its thing
+CUT, ROW, COLUMN = 4, 3, 2
+SHOWN_NUMBERS = 8
+
+
+def _cut(ask: Ask) -> Card:
+    side, patch = PICTURES[ask.seed % len(PICTURES)]
+    along = side // patch
+    n_patches = along * along
+    question = NumberQuestion(
+        n_patches + 1, 0.1, {"no_cls": n_patches, "side": along, "pixels": side * side}
+    )
+    numbers = {"side": side, "patch": patch, "along": along, "patches": n_patches}
+    pictures = (picture(CUT),) if side == SIDE_PX else ()
+    return Card("cut", numbers | {"tokens": n_patches + 1}, pictures, question)
+
+
+def _vector(ask: Ask) -> Card:
+    """The numbers of one patch, and the beginning of the vector that the first block reads."""
+    cap, patch = seen(ask, CUT), PATCHES[ask.seed % len(PATCHES)]
+    z = derive(cap.call(0), 0).x
+    assert z is not None, "W_Q of this model is found"
+    token = 1 + ROW * SIDE + COLUMN
+    top, left = ROW * PATCH_PX, COLUMN * PATCH_PX
+    pixels = scene(CUT).picture()[top : top + PATCH_PX, left : left + PATCH_PX, 0]
+    board = Board((Panel("pixels", pixels.astype(np.float64), decimals=0, signed=False),))
+    read = Board((Panel("z", z[token : token + 1, :SHOWN_NUMBERS].double().numpy()),))
+    in_patch = patch * patch * N_COLOURS
+    wrong = {"colourless": patch * patch, "edge": patch * N_COLOURS, "width": z.shape[1]}
+    numbers = {
+        "patch": patch,
+        "colours": N_COLOURS,
+        "in_patch": in_patch,
+        "width": z.shape[1],
+        "shown": SHOWN_NUMBERS,
+        "row": ROW,
+        "column": COLUMN,
+        "drawn": PATCH_PX,
+    }
+    return Card("vector", numbers, (board,), NumberQuestion(in_patch, 0.5, wrong), (read,))
+
+
+def _z_and_joint(seed: int) -> tuple[Tensor, Tensor]:
+    """Four patches z and U_qkv: those of the calculator's example for seed 0, drawn ones else."""
+    if seed == 0:
+        of = preset("patches").matrices
+        joint = np.concatenate([of["w_q"], of["w_k"], of["w_v"]], axis=1)
+        return torch.from_numpy(of["x"]), torch.from_numpy(joint)
+    draws = np.random.default_rng(seed)
+    z, joint = np.round(draws.normal(size=(4, 6)), 2), np.round(draws.normal(size=(6, 9)) / 2, 2)
+    return torch.from_numpy(z), torch.from_numpy(joint)
+
+
+def _joint(ask: Ask) -> Card:
+    """One product makes q, k and v; where does k of patch 2 begin?"""
+    z, joint = _z_and_joint(ask.seed)
+    qkv, width, row = z @ joint, joint.shape[1] // 3, 2
+    panels = (
+        Panel("z", z.numpy()),
+        Panel("u_qkv", joint.numpy(), before="·"),
+        Panel("qkv", qkv.numpy(), before="="),
+    )
+    wrong = {
+        "query": frozenset({(row, column) for column in range(width)}),
+        "value": frozenset({(row, column) for column in range(2 * width, 3 * width)}),
+        "late": frozenset({(row, width + 1), (row, width + 2)}),
+        "patch": frozenset({(other, width) for other in range(len(z)) if other != row}),
+    }
+    question = CellQuestion("qkv", frozenset({(row, width)}), wrong)
+    numbers = {
+        "n": len(z),
+        "d": z.shape[1],
+        "d_head": width,
+        "columns": 3 * width,
+        "row": row,
+        "first": width,
+        "value": float(qkv[row, width]),
+    }
+    return Card("joint", numbers, (Board(panels),), question)
+
+
+def _tried(left: Tensor, right: Tensor) -> tuple[Tensor | None, str]:
+    """(the product, its shape), or (None, what torch says of it)."""
+    try:
+        product = left @ right
+    except RuntimeError as error:
+        return None, str(error)
+    return product, _shape(product)
+
+
+def _shape(matrix: Tensor) -> str:
+    return "×".join(map(str, matrix.shape))
+
+
+def _transpose(ask: Ask) -> Card:
+    """The experiment: other ways to multiply q and k, beside the one that attention uses."""
+    z, joint = _z_and_joint(ask.seed)
+    q, k, _ = torch.chunk(z @ joint, 3, dim=1)
+    ways = {"plain": (q, k), "features": (q.T, k), "swapped": (k, q.T)}
+    left, right = ways[ask.text("way")]
+    product, said = _tried(left, right)
+    control = formula.scores(q, k)
+    changed = [Panel("left", left.numpy()), Panel("right", right.numpy(), before="·")]
+    if product is not None:
+        changed.append(Panel("product", product.numpy(), before="=", scale="scores"))
+    boards = (
+        Board(
+            (
+                Panel("q", q.numpy()),
+                Panel("k_t", k.T.numpy(), before="·"),
+                Panel("scores", control.numpy(), before="=", scale="scores"),
+            )
+        ),
+        Board(tuple(changed)),
+    )
+    numbers: dict[str, float | int | str] = {
+        "n": len(q),
+        "d_head": q.shape[1],
+        "left": _shape(left),
+        "right": _shape(right),
+        "said": said,
+        "control": _shape(control),
+    }
+    question = ChoiceQuestion(("square", "error", "narrow"), "error")
+    return Card("transpose", numbers, boards, question)
+
+
+def _square(ask: Ask) -> Card:
+    """How many weights a head has, against the side of a patch."""
+    side, patch = FINER[ask.seed % len(FINER)]
+    coarse, fine = (_n_tokens(side, each) for each in (patch, patch // 2))
+    times = (fine / coarse) ** 2
+    sides = np.array(PATCH_SIDES)
+    weights = np.array([_n_tokens(SIDE_PX, int(each)) ** 2 for each in PATCH_SIDES], np.float64)
+    chart = Chart("patch", "weights", (Series("cells", sides, weights),), marked_x=float(PATCH_PX))
+    numbers = {
+        "side": side,
+        "patch": patch,
+        "half": patch // 2,
+        "coarse": coarse,
+        "fine": fine,
+        "coarse_cells": coarse**2,
+        "fine_cells": fine**2,
+        "times": times,
+        "drawn": SIDE_PX,
+    }
+    question = NumberQuestion(times, 0.7, {"twice": 2, "patches": 4, "cubed": 8})
+    return Card("square", numbers, (), question, (chart,))
+
+
+def _n_tokens(side: int, patch: int) -> int:
+    return (side // patch) ** 2 + 1
+
+
+def _merge(ask: Ask) -> Card:
+    """Two heads side by side, times U_msa: which of its rows does head 1 meet?"""
+    draws = np.random.default_rng(11 + ask.seed)
+    concat, u_msa = (
+        torch.from_numpy(np.round(draws.normal(size=of), 1)) for of in ((3, 4), (4, 4))
+    )
+    width = 2
+    parts = [concat[:, at : at + width] @ u_msa[at : at + width] for at in (0, width)]
+    board = Board(
+        (
+            Panel("concat", concat.numpy(), decimals=1),
+            Panel("u_msa", u_msa.numpy(), before="·", decimals=1),
+            Panel("msa", (concat @ u_msa).numpy(), before="=", scale="output"),
+        )
+    )
+    added = Board(
+        (
+            Panel("part_0", parts[0].numpy(), scale="output"),
+            Panel("part_1", parts[1].numpy(), before="+", scale="output"),
+            Panel("sum", (parts[0] + parts[1]).numpy(), before="=", scale="output"),
+        )
+    )
+    rows = {
+        head: frozenset((head * width + r, c) for r in (0, 1) for c in range(4)) for head in (0, 1)
+    }
+    steps = derive(seen(ask, CUT).call(0), 0)
+    numbers = {
+        "heads": steps.call.n_heads,
+        "d_head": steps.v.shape[1],
+        "d": steps.concat.shape[1],
+        "error": steps.errors["projected"],
+        "difference": float((concat @ u_msa - parts[0] - parts[1]).abs().max()),
+    }
+    return Card(
+        "merge", numbers, (board,), CellQuestion("u_msa", rows[1], {"first": rows[0]}), (added,)
+    )
+
+
+LESSON = Lesson(
+    "patches",
+    minutes=8,
+    recipes=(
+        Recipe("cut", _cut),
+        Recipe("vector", _vector),
+        Recipe("joint", _joint),
+        Recipe(
+            "transpose",
+            _transpose,
+            (Pick("way", ("plain", "features", "swapped"), "features"),),
+            "experiment",
+        ),
+        Recipe("square", _square),
+        Recipe("merge", _merge),
+        Recipe("column", column),
+        Recipe("looks", looks),
+        Recipe("baseline", baseline),
+        Recipe("elsewhere", elsewhere),
+        Recipe(
+            "many",
+            many,
+            (
+                Slider("layer", (0.0, 1.0, 2.0, 3.0), 3.0),
+                Slider("head", (0.0, 1.0, 2.0, 3.0), 1.0),
+            ),
+            "experiment",
+        ),
+    ),
+)

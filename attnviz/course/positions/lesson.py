@@ -1,0 +1,178 @@
+"""Lesson 6, where am I? Attention without positions, and three ways to give them.
+
+Sources: Vaswani et al. 2017, section 3.5, and the course texts that work through the sinusoidal
+table and the permutation of tokens. The tables are in `encodings`, the rotary cards in
+`rotary`. The layer that is shuffled is the embedded `mha-55`: no mask, no positions.
+"""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from attnviz.course.arrays import apart
+from attnviz.course.positions.encodings import angles, learned, sinusoidal
+from attnviz.course.positions.rotary import distance, turn
+from attnviz.course.positions.shuffled import broken, order, order_controls, shuffle
+from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    CellQuestion,
+    Chart,
+    ChoiceQuestion,
+    NumberQuestion,
+    Panel,
+    Pick,
+    Series,
+    Slider,
+)
+
+TO_TWO_DIGITS = 0.006
+WIDTH, SHOWN = 8, 6
+LONG, WAVES = 12, 60
+ROW, NEAR, FAR = 20, 21, 80
+FARTHEST = 64
+SHIFTS = (0.0, 1.0, 5.0, 20.0, 50.0, 100.0)
+
+
+def _table(ask: Ask) -> Card:
+    """One cell of the sinusoidal table, by its formula."""
+    pos, column = 1 + (1 + ask.seed) % 4, 1
+    turned, table = angles(SHOWN, WIDTH), sinusoidal(SHOWN, WIDTH)
+    angle, answer = float(turned[pos, column]), float(table[pos, column])
+    wrong = {
+        "sine": math.sin(angle),
+        "degrees": math.cos(math.radians(angle)),
+        "column": math.cos(pos / 10_000 ** (column / WIDTH)),
+    }
+    board = Board(
+        (
+            Panel("angles", turned, decimals=3, signed=False),
+            Panel("table", table, before="→", hidden=True),
+        )
+    )
+    question = NumberQuestion(answer, TO_TWO_DIGITS, apart(answer, wrong, TO_TWO_DIGITS))
+    numbers = {"pos": pos, "column": column, "d": WIDTH, "angle": angle, "answer": answer}
+    return Card("table", numbers, (board,), question)
+
+
+def _waves(ask: Ask) -> Card:
+    """Which columns change slowest? The last pair: a hand of a clock that hardly moves."""
+    long = sinusoidal(LONG, WIDTH)
+    last = WIDTH - 2
+    rows = range(LONG)
+    wrong = {
+        "fast": frozenset((row, column) for row in rows for column in (0, 1)),
+        "middle": frozenset((row, column) for row in rows for column in range(2, last)),
+    }
+    right = frozenset((row, column) for row in rows for column in (last, last + 1))
+    positions = np.arange(WAVES, dtype=np.float64)
+    table = sinusoidal(WAVES, WIDTH)
+    series = tuple(
+        Series(f"pair{pair}", positions, table[:, 2 * pair]) for pair in range(WIDTH // 2)
+    )
+    periods = 2 * math.pi * 10_000 ** (2 * np.arange(WIDTH // 2) / WIDTH)
+    numbers = {
+        "first_period": float(periods[0]),
+        "last_period": float(periods[-1]),
+        "last": last,
+        "last_cos": last + 1,
+    }
+    chart = Chart("position", "value", series)
+    question = CellQuestion("table", right, wrong)
+    return Card("waves", numbers, (Board((Panel("table", long),)),), question, (chart,))
+
+
+def _offsets(ask: Ask) -> Card:
+    """Products of rows of the table: equal where the distance is equal."""
+    table = sinusoidal(SHOWN, WIDTH)
+    products = table @ table.T
+    row, column = 1, 3 + ask.seed % 2
+    gap = column - row
+    cells = [(r, c) for r in range(SHOWN) for c in range(SHOWN)]
+    right = {(r, c) for r, c in cells if abs(r - c) == gap} - {(row, column)}
+    wrong = {
+        "itself": frozenset({(row, column)}),
+        "row": frozenset((row, c) for c in range(SHOWN)) - right - {(row, column)},
+        "column": frozenset((r, column) for r in range(SHOWN)) - right - {(row, column)},
+    }
+    draws = np.random.default_rng(6 + ask.seed)
+    others = draws.normal(size=table.shape)
+    others *= np.linalg.norm(table[0]) / np.linalg.norm(others, axis=1, keepdims=True)
+    board = Board(
+        (
+            Panel("table", table),
+            Panel("products", products, before="→", hidden=True, scale="products"),
+        )
+    )
+    control = Board((Panel("random", others @ others.T, scale="products"),))
+    diagonals = [np.diag(products, k) for k in range(SHOWN)]
+    numbers = {
+        "row": row,
+        "column": column,
+        "gap": gap,
+        "value": float(products[row, column]),
+        "spread": float(max(np.ptp(each) for each in diagonals)),
+        "random_spread": float(max(np.ptp(np.diag(others @ others.T, k)) for k in range(1, 5))),
+    }
+    question = CellQuestion("products", frozenset(right), wrong)
+    return Card("offsets", numbers, (board,), question, (control,))
+
+
+def _by_distance(table: np.ndarray) -> np.ndarray:
+    """The mean cosine of two rows, for each distance between them."""
+    unit = table / np.linalg.norm(table, axis=1, keepdims=True)
+    cosine = unit @ unit.T
+    return np.array([np.diag(cosine, gap).mean() for gap in range(1, FARTHEST + 1)])
+
+
+def _learned(ask: Ask) -> Card:
+    """The table that a decoder learned: neighbours are alike, though nobody said so."""
+    table = learned().astype(np.float64)
+    mixed = np.random.default_rng(ask.seed).permutation(table)
+    gaps = np.arange(1, FARTHEST + 1, dtype=np.float64)
+    found, control = _by_distance(table), _by_distance(mixed)
+    unit = table / np.linalg.norm(table, axis=1, keepdims=True)
+    chart = Chart(
+        "distance",
+        "cosine",
+        (Series("learned", gaps, found), Series("mixed", gaps, control)),
+    )
+    numbers = {
+        "rows": len(table),
+        "d_model": table.shape[1],
+        "row": ROW,
+        "near": NEAR,
+        "far": FAR,
+        "near_cosine": float(unit[ROW] @ unit[NEAR]),
+        "far_cosine": float(unit[ROW] @ unit[FAR]),
+        "mean_near": float(found[0]),
+        "mean_far": float(found[-1]),
+        "mixed": float(control[0]),
+        "falls": sum(bool(later < before) for before, later in pairwise(found[:16])),
+    }
+    question = ChoiceQuestion(("near", "far", "equal"), "near")
+    return Card("learned", numbers, (), question, (chart,))
+
+
+LESSON = Lesson(
+    "positions",
+    minutes=8,
+    recipes=(
+        Recipe("shuffle", shuffle),
+        Recipe(
+            "broken",
+            broken,
+            (Pick("way", ("none", "sinusoidal", "rotary", "causal"), "sinusoidal"),),
+            "experiment",
+        ),
+        Recipe("table", _table),
+        Recipe("waves", _waves),
+        Recipe("offsets", _offsets),
+        Recipe("learned", _learned),
+        Recipe("turn", turn),
+        Recipe("distance", distance, (Slider("shift", SHIFTS, 5.0),), "experiment"),
+        Recipe("order", order, order_controls(), "experiment"),
+    ),
+)

@@ -1,0 +1,134 @@
+"""Rotary positions, on two arrows and on a real model's q and k (lesson 6).
+
+In: small vectors, and the query and key of one pair of tokens of the embedded `stories-llama`
+before they were turned. Out: cards. Source: Su et al. 2021, equations 16 and 34: the score of a
+query at position m with a key at n depends on m − n only.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import Complex64, Float32, Float64
+
+from attnviz.attention import rotary_of_call
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.rotary import Rotation
+from attnviz.attention.steps import derive
+from attnviz.course.arrays import apart
+from attnviz.course.positions.encodings import LLAMA_BASE, rope_factors, sinusoidal
+from attnviz.course.recipe import Ask
+from attnviz.lessons.cards.card import Board, Card, Chart, Link, NumberQuestion, Panel, Series
+
+TO_TWO_DIGITS = 0.006
+DEGREES = 30
+PLACES = ((3, 1), (4, 1), (4, 3))
+MODEL, LAYER, HEAD = "stories-llama", 0, 4
+TEXT = "The cat sat on the mat and the dog sat on the rug."
+GAP, MOST_SHIFT = 3, 100
+
+
+def _arrow(positions: int) -> Float32[np.ndarray, "one pair"]:
+    """(1, 0) at a position, turned by a fixed angle for each step."""
+    angle = math.radians(DEGREES) * positions
+    factor = np.array([[np.exp(1j * angle)]], dtype=np.complex64)
+    start = np.array([[1.0, 0.0]], dtype=np.float32)
+    return Rotation("neighbours", 2).turned(start, factor)
+
+
+def turn(ask: Ask) -> Card:
+    """Two arrows turned by their positions: their score is the cosine of the difference."""
+    m, n = PLACES[ask.seed % len(PLACES)]
+    q, k = (_arrow(place).astype(np.float64) for place in (m, n))
+    answer = float((q @ k.T)[0, 0])
+    turned = math.radians(DEGREES)
+    wrong = {
+        "sum": math.cos(turned * (m + n)),
+        "unturned": 1.0,
+        "one": math.cos(turned * m),
+    }
+    start = _arrow(0).astype(np.float64)
+    board = Board(
+        (
+            Panel("start", start),
+            Panel("q", q, before="→"),
+            Panel("k", k, before=","),
+        )
+    )
+    later = float((_arrow(m + 10) @ _arrow(n + 10).T)[0, 0])
+    numbers: dict[str, float | int | str] = {
+        "m": m,
+        "n": n,
+        "degrees": DEGREES,
+        "q_degrees": DEGREES * m,
+        "k_degrees": DEGREES * n,
+        "between": DEGREES * (m - n),
+        "answer": answer,
+        "later": later,
+    }
+    question = NumberQuestion(answer, TO_TWO_DIGITS, apart(answer, wrong, TO_TWO_DIGITS))
+    return Card("turn", numbers, (board,), question)
+
+
+def _own(call: AttentionCall) -> tuple[np.ndarray, np.ndarray, float]:
+    """(q of a late token and k of an earlier one before they are turned, the scaling)."""
+    steps = derive(call, HEAD)
+    assert steps.unrotated_q is not None and steps.unrotated_k is not None, "this model turns both"
+    assert call.scaling is not None, "this model's scaling is known"
+    row = len(steps.unrotated_q) - 2
+    return steps.unrotated_q[row].numpy(), steps.unrotated_k[row - GAP].numpy(), call.scaling
+
+
+def _scores(
+    q: np.ndarray, k: np.ndarray, scaling: float, shifts: Float64[np.ndarray, "shift"]
+) -> tuple[Float64[np.ndarray, "shift"], Float64[np.ndarray, "shift"]]:
+    """(turned, added): the score of q at shift + GAP with k at shift, in either way."""
+    d = len(q)
+    rotation = Rotation("halves", d)
+    turned_q = rotation.turned(np.tile(q, (len(shifts), 1)), rope_factors(shifts + GAP, d))
+    turned_k = rotation.turned(np.tile(k, (len(shifts), 1)), rope_factors(shifts, d))
+    table = sinusoidal(MOST_SHIFT + GAP + 1, d)
+    added_q, added_k = (
+        each + table[(shifts + later).astype(int)] for each, later in ((q, GAP), (k, 0))
+    )
+    turned, added = (
+        scaling * (left * right).sum(axis=1)
+        for left, right in ((turned_q.astype(np.float64), turned_k), (added_q, added_k))
+    )
+    return turned, added
+
+
+def _recovered(call: AttentionCall) -> Complex64[np.ndarray, "token pair"]:
+    """The factors by which the model really turned its tokens, from q before and after."""
+    return rotary_of_call.of_call(call, 0).factors["q"]
+
+
+def distance(ask: Ask) -> Card:
+    """The experiment: move both tokens; turned vectors do not care, added positions do."""
+    call, shift = ask.capture(MODEL, TEXT).calls[LAYER], int(ask.number("shift"))
+    q, k, scaling = _own(call)
+    shifts = np.arange(MOST_SHIFT + 1, dtype=np.float64)
+    turned, added = _scores(q, k, scaling, shifts)
+    found = _recovered(call)
+    expected = rope_factors(np.arange(len(found), dtype=np.float64), len(q))
+    chart = Chart(
+        "shift",
+        "score",
+        (Series("turned", shifts, turned), Series("added", shifts, added)),
+        marked_x=float(shift),
+    )
+    numbers: dict[str, float | int | str] = {
+        "shift": shift,
+        "gap": GAP,
+        "m": shift + GAP,
+        "turned": float(turned[shift]),
+        "turned_start": float(turned[0]),
+        "added": float(added[shift]),
+        "added_start": float(added[0]),
+        "turned_spread": float(np.ptp(turned)),
+        "added_spread": float(np.ptp(added)),
+        "head": f"L{LAYER}.H{HEAD}",
+        "base": int(LLAMA_BASE),
+        "recovered": float(np.abs(found - expected).max()),
+    }
+    link = Link("steps", {"model": MODEL, "text": TEXT, "layer": LAYER, "head": HEAD})
+    return Card("distance", numbers, (chart,), link=link)

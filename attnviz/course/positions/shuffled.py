@@ -1,0 +1,151 @@
+"""What shuffling tokens does: nothing without positions, something with them (lesson 6).
+
+In: the embedded `mha-55` and its five rows; a sentence for the sentence encoder. Out: cards. With P
+for a permutation of the rows, attention without mask and positions has f(P·X) = P·f(X).
+"""
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float64
+from torch import Tensor
+
+from attnviz import masks
+from attnviz.attention import formula
+from attnviz.attention.rotary import Rotation
+from attnviz.course.arrays import Matrix, as_numbers
+from attnviz.course.heads.mha import opened
+from attnviz.course.positions.encodings import rope_factors, sinusoidal
+from attnviz.course.recipe import Ask
+from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Panel, Pick, Typed
+from attnviz.outputs.similarity import pooled
+
+SWAPS = ((0, 3), (1, 4), (0, 2))
+START = "The dog bites the man."
+OTHER = "I like cold beer."
+MODEL, MOST_CHARS = "minilm", 100
+
+
+def _swapped(n: int, seed: int) -> list[int]:
+    """The rows' new order: two of them change places."""
+    one, other = SWAPS[seed % len(SWAPS)]
+    order = list(range(n))
+    order[one], order[other] = other, one
+    return order
+
+
+def _ran(
+    ask: Ask, x: Matrix, may_attend: Bool[Tensor, "query key"] | None = None, turned: bool = False
+) -> tuple[Float64[np.ndarray, "query key"], Matrix]:
+    """(weights of head 0, output) of the module's weights on rows X, in float64."""
+    of = opened(ask)
+    weights, concat = [], []
+    for head in range(of.n_heads):
+        q, k, v = (x @ of.weight(kind, head) for kind in ("q", "k", "v"))
+        if turned:
+            q, k = _turned(q), _turned(k)
+        scores = formula.scores(torch.from_numpy(q), torch.from_numpy(k))
+        masked = formula.masked(formula.scaled(scores, of.d_head**-0.5), may_attend)
+        weights.append(as_numbers(formula.weights(masked)))
+        concat.append(weights[-1] @ v)
+    return weights[0], np.concatenate(concat, axis=1) @ of.w_o
+
+
+def _turned(x: Matrix) -> Matrix:
+    factors = rope_factors(np.arange(len(x), dtype=np.float64), x.shape[1])
+    made = Rotation("neighbours", x.shape[1]).turned(x.astype(np.float32), factors)
+    return np.asarray(made.astype(np.float64))
+
+
+def shuffle(ask: Ask) -> Card:
+    """Two tokens change places: where do their weights go?"""
+    of = opened(ask)
+    order = _swapped(len(of.x), ask.seed)
+    names = tuple(f"x{number}" for number in range(1, len(of.x) + 1))
+    new = tuple(names[row] for row in order)
+    before, output = _ran(ask, of.x)
+    after, shuffled = _ran(ask, of.x[order])
+    ways = {"stay": before, "move": after, "rows": before[order]}
+    pictures = {
+        name: Board((Panel(name, values, rows=new, columns=new, signed=False),))
+        for name, values in ways.items()
+    }
+    board = Board((Panel("before", before, rows=names, columns=names, signed=False),))
+    one, other = SWAPS[ask.seed % len(SWAPS)]
+    numbers: dict[str, float | int | str] = {
+        "one": names[one],
+        "other": names[other],
+        "order": " ".join(new),
+        "difference": float(np.abs(shuffled - output[order]).max()),
+    }
+    question = ChoiceQuestion(tuple(ways), "move", pictures)
+    return Card("shuffle", numbers, (board,), question)
+
+
+def _error(ask: Ask, way: str) -> Matrix:
+    """f(P·X) − P·f(X), where positions are given in this way."""
+    x = opened(ask).x
+    order = _swapped(len(x), ask.seed)
+    added = sinusoidal(*x.shape) if way == "sinusoidal" else np.zeros_like(x)
+    mask = masks.causal(len(x)) if way == "causal" else None
+    turned = way == "rotary"
+    _, output = _ran(ask, x + added, mask, turned)
+    _, shuffled = _ran(ask, x[order] + added, mask, turned)
+    return np.asarray(shuffled - output[order])
+
+
+def broken(ask: Ask) -> Card:
+    """The experiment: how far shuffling changes the output, without positions and with some."""
+    control, changed = _error(ask, "none"), _error(ask, ask.text("way"))
+    panels = (
+        Panel("control", control, decimals=3, scale="output"),
+        Panel("changed", changed, decimals=3, scale="output"),
+    )
+    numbers: dict[str, float | int | str] = {
+        "control": float(np.abs(control).max()),
+        "changed": float(np.abs(changed).max()),
+        "causal": float(np.abs(_error(ask, "causal")).max()),
+    }
+    return Card("broken", numbers, (Board(panels),))
+
+
+def order_controls() -> tuple[Control, ...]:
+    """A sentence, and what is done to the order of its words."""
+    ways = ("same", "reversed", "sorted", "swapped")
+    return (Typed("text", START, MOST_CHARS), Pick("way", ways, "swapped"))
+
+
+def _reordered(text: str, way: str) -> str:
+    """The words in another order; a full stop stays where it is."""
+    words = text.rstrip(".").split()
+    if way == "swapped" and len(words) > 2:
+        words[1], words[-1] = words[-1], words[1]
+    elif way == "reversed":
+        words = words[::-1]
+    elif way == "sorted":
+        words = sorted(words, key=str.lower)
+    return " ".join(words) + ("." if text.endswith(".") else "")
+
+
+def order(ask: Ask) -> Card:
+    """The experiment: how much of a sentence's vector depends on the order of its words."""
+    text = ask.text("text").strip() or START
+    changed = _reordered(text, ask.text("way"))
+    vectors = []
+    for each in (text, changed, OTHER):
+        cap = ask.capture(MODEL, each)
+        assert cap.hidden is not None, "the sentence encoder gives its hidden states"
+        attended = torch.ones(cap.hidden.shape[:2], dtype=torch.bool)
+        vectors.append(as_numbers(pooled(cap.hidden.float(), attended)))
+    stacked = np.concatenate(vectors)
+    cosine = stacked @ stacked.T
+    names = ("A", "B", "C")
+    board = Board((Panel("cosine", cosine, rows=names, columns=names, decimals=3),))
+    numbers: dict[str, float | int | str] = {
+        "text": text,
+        "changed": changed,
+        "other": OTHER,
+        "cosine": float(cosine[0, 1]),
+        "unrelated": float(cosine[0, 2]),
+        "same": float(cosine[0, 0]),
+    }
+    return Card("order", numbers, (board,))

@@ -1,0 +1,167 @@
+"""Lesson 9, what real heads do: habits of the embedded models, each beside chance and a control.
+
+Sources: Clark et al. 2019 (positions, [CLS], [SEP]), Xiao et al. 2023 (sinks), Olsson et al. 2022
+(induction). Heads are those that the models' cards and `attnviz.metrics` name. Why a large weight
+is no large effect, and what attention explains: `effects`; induction: `copies`.
+"""
+
+import numpy as np
+
+from attnviz.course.real.copies import COPY_CONTROLS, copied, induction, one, quiet
+from attnviz.course.real.effects import EFFECT_CONTROLS, effect, explains, review
+from attnviz.course.real.heads import chance, panel, score, uniform, weights_panel
+from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    CellQuestion,
+    ChoiceQuestion,
+    Link,
+    NumberQuestion,
+)
+from attnviz.metrics.measures import measured
+from attnviz.types import HeadId, Measure
+
+STORY, MAT = "Lily gave the red ball to Tom.", "The cat sat on the mat."
+STORY_MIXED, MAT_MIXED = "Tom red the gave Lily to ball.", "mat the on sat the cat."
+TWICE, NOT_TWICE = "The old dog saw the young dog.", "The young cat saw my old dog."
+# what each encoder head of the gallery does, which is also the name of its measure
+GALLERY: dict[Measure, HeadId] = {
+    "first": HeadId(4, 5),
+    "previous": HeadId(0, 2),
+    "next": HeadId(1, 8),
+}
+SAME = HeadId(2, 9)
+PREVIOUS = {"stories": HeadId(0, 1), "stories-llama": HeadId(0, 4)}
+ASKING = (5, 4, 7)
+
+
+def _chance_card(ask: Ask) -> Card:
+    """Uniform attention under a causal mask: the number that every claim stands beside."""
+    cap, row = ask.capture("stories", STORY), ASKING[ask.seed % len(ASKING)]
+    n, answer = len(cap.tokens), 1 / (row + 1)
+    question = NumberQuestion(answer, 0.006, {"all": 1 / n, "before": 1 / row, "half": 0.5})
+    board = Board((weights_panel(cap, uniform(cap), "uniform", hidden=True, sums="rows"),))
+    numbers: dict[str, float | int | str] = {
+        "n": n,
+        "row": row,
+        "token": cap.tokens.labels[row],
+        "open": row + 1,
+        "answer": answer,
+        "mean": chance(cap, "previous"),
+    }
+    return Card("chance", numbers, (board,), question)
+
+
+def _previous(ask: Ask) -> Card:
+    """The story model's previous-token head, and the same text with its words mixed up."""
+    cap, mixed = (ask.capture("stories", text) for text in (STORY, STORY_MIXED))
+    head, row = PREVIOUS["stories"], ASKING[ask.seed % len(ASKING)]
+    wrong = {
+        "transposed": frozenset({(row - 1, row)}),
+        "self": frozenset({(row, row)}),
+        "next": frozenset({(row, row + 1), (row + 1, row)}),
+    }
+    llama = ask.capture("stories-llama", STORY)
+    numbers: dict[str, float | int | str] = {
+        "head": str(head),
+        "token": cap.tokens.labels[row],
+        "before": cap.tokens.labels[row - 1],
+        "weight": float(cap.weights(head.layer, head.head)[row, row - 1]),
+        "score": score(cap, head, "previous"),
+        "chance": chance(cap, "previous"),
+        "mixed": score(mixed, head, "previous"),
+        "mixed_text": STORY_MIXED,
+        "other_head": str(PREVIOUS["stories-llama"]),
+        "other": score(llama, PREVIOUS["stories-llama"], "previous"),
+    }
+    question = CellQuestion("weights", frozenset({(row, row - 1)}), wrong)
+    link = Link("head", {"model": "stories", "text": STORY, "layer": head.layer, "head": head.head})
+    reveal = (Board((panel(mixed, head, "mixed"),)),)
+    return Card(
+        "previous", numbers, (Board((panel(cap, head, "weights"),)),), question, reveal, link
+    )
+
+
+def _gallery(ask: Ask) -> Card:
+    """Three heads of a sentence encoder; which of them looks at the next token?"""
+    cap = ask.capture("minilm", MAT)
+    pictures: dict[str, Board] = {
+        name: Board((panel(cap, head, f"of_{name}", decimals=1),)) for name, head in GALLERY.items()
+    }
+    numbers: dict[str, float | int | str] = {"chance": chance(cap, "next")}
+    for name, head in GALLERY.items():
+        numbers |= {f"{name}_head": str(head), name: score(cap, head, name)}
+    question = ChoiceQuestion(tuple(GALLERY), "next", pictures)
+    return Card("gallery", numbers, (), question)
+
+
+def _rest(ask: Ask) -> Card:
+    """Mix the words up: what becomes of a head that rests on [CLS]?"""
+    cap, mixed = (ask.capture("minilm", text) for text in (MAT, MAT_MIXED))
+    head = GALLERY["first"]
+    separators = measured(cap.all_weights(), cap.tokens)["separator"]
+    best = np.unravel_index(int(separators.argmax()), separators.shape)
+    numbers: dict[str, float | int | str] = {
+        "head": str(head),
+        "score": score(cap, head, "first"),
+        "chance": chance(cap, "first"),
+        "mixed": score(mixed, head, "first"),
+        "mixed_text": MAT_MIXED,
+        "separator": float(separators.max()),
+        "separator_head": str(HeadId(int(best[0]), int(best[1]))),
+        "heads": separators.size,
+    }
+    question = ChoiceQuestion(("chance", "separator", "stays"), "stays")
+    shown = (Board((panel(cap, head, "weights"),)),)
+    return Card("rest", numbers, shown, question, (Board((panel(mixed, head, "mixed"),)),))
+
+
+def _same(ask: Ask) -> Card:
+    """A head that finds the same word elsewhere; without one, it rests."""
+    cap, control = (ask.capture("minilm", text) for text in (TWICE, NOT_TWICE))
+    first, second = (n for n, label in enumerate(cap.tokens.labels) if label == "dog")
+    weights = cap.weights(SAME.layer, SAME.head)
+    again = control.tokens.labels.index("dog")
+    numbers: dict[str, float | int | str] = {
+        "head": str(SAME),
+        "weight": float(weights[second, first]),
+        "chance": 1 / len(cap.tokens),
+        "control_text": NOT_TWICE,
+        "rest": float(control.weights(SAME.layer, SAME.head)[again, 0]),
+    }
+    wrong = {
+        "itself": frozenset({(second, second)}),
+        "transposed": frozenset({(first, second)}),
+        "previous": frozenset({(second, second - 1)}),
+    }
+    question = CellQuestion("weights", frozenset({(second, first)}), wrong)
+    shown = (Board((panel(cap, SAME, "weights", hidden=True),)),)
+    reveal = (Board((panel(control, SAME, "control"),)),)
+    link = Link("head", {"model": "minilm", "text": TWICE, "layer": SAME.layer, "head": SAME.head})
+    return Card("same", numbers, shown, question, reveal, link)
+
+
+LESSON = Lesson(
+    "real",
+    minutes=8,
+    recipes=(
+        Recipe("chance", _chance_card),
+        Recipe("previous", _previous),
+        Recipe("gallery", _gallery),
+        Recipe("rest", _rest),
+        Recipe("same", _same),
+        Recipe("induction", induction),
+        Recipe(
+            "copied",
+            copied,
+            COPY_CONTROLS,
+            "experiment",
+        ),
+        Recipe("quiet", quiet),
+        Recipe("one", one),
+        Recipe("effect", effect),
+        Recipe("explains", explains),
+        Recipe("review", review, EFFECT_CONTROLS, "experiment"),
+    ),
+)

@@ -1,0 +1,74 @@
+"""The last card of lesson 3: a trained head whose scores are divided otherwise than it learned.
+
+In: a typed text and a divisor. Out: the card, with one row of a MiniLM head under the divisor
+beside its own, and how far the variance of its scores is from d_k.
+"""
+
+import math
+
+from torch import Tensor
+
+from attnviz.attention import formula
+from attnviz.course.arrays import Matrix, as_numbers, entropy_bits
+from attnviz.course.ask.real import HEAD, LAYER, MODEL, strongest, text_control, typed
+from attnviz.course.recipe import Ask
+from attnviz.lessons.cards.card import Board, Card, Control, Link, Panel, Pick
+
+# so few tokens that a row of weights is shown with its numbers
+SHORT = "The animal was tired, so it slept."
+
+
+def controls() -> tuple[Control, ...]:
+    """A sentence and a divisor."""
+    return text_control(SHORT), Pick("by", ("none", "root", "whole"), "none")
+
+
+def real(ask: Ask) -> Card:
+    """One row of the head, as trained and with the chosen divisor."""
+    text = typed(ask)
+    captured = ask.capture(MODEL, text)
+    query, _ = strongest(captured, LAYER, HEAD)
+    call = captured.call(LAYER)
+    d_k = call.d_head or 1
+    divisor = {"none": 1.0, "root": math.sqrt(d_k), "whole": float(d_k)}[ask.text("by")]
+    scores = [call.stages(head)["scores"] for head in range(call.n_heads)]
+    own, changed = (_weights(scores[HEAD], by) for by in (math.sqrt(d_k), divisor))
+    labels = captured.tokens.labels
+    board = Board(
+        tuple(
+            Panel(
+                name,
+                of[query : query + 1],
+                rows=(labels[query],),
+                columns=labels,
+                signed=False,
+                sums="rows",
+            )
+            for name, of in (("control", own), ("changed", changed))
+        )
+    )
+    variances = [float(of.var(dim=1).mean()) for of in scores]
+    numbers: dict[str, float | int | str] = {
+        "head": f"L{LAYER}.H{HEAD}",
+        "layer": LAYER,
+        "d_k": d_k,
+        "variance": variances[HEAD],
+        "least": min(variances),
+        "most": max(variances),
+        "query": labels[query],
+        "uniform": math.log2(len(labels)),
+        "control": float(entropy_bits(own).mean()),
+        "changed": float(entropy_bits(changed).mean()),
+    }
+    view: dict[str, str | int | float] = {
+        "model": MODEL,
+        "text": text,
+        "layer": LAYER,
+        "head": HEAD,
+        "query": query,
+    }
+    return Card("real", numbers, (board,), link=Link("steps", view))
+
+
+def _weights(scores: Tensor, divisor: float) -> Matrix:
+    return as_numbers(formula.weights(formula.scaled(scores, 1 / divisor)))

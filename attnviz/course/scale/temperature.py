@@ -1,0 +1,105 @@
+"""Cards of lesson 3 about temperature: softmax(scores / T), of which √d_k is one case.
+
+In: a row of scores. Out: cards that ask who loses weight when T rises, that let T be set, and that
+add a constant to all scores, which changes nothing. Source: the definition of softmax.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from attnviz.course.arrays import Matrix, softmax
+from attnviz.course.recipe import Ask
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    CellQuestion,
+    Chart,
+    ChoiceQuestion,
+    Panel,
+    Series,
+)
+
+TEMPERATURES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0)
+HOTTER = 4.0
+SCORES = ((3.0, 1.0, 2.0, 0.0, -1.0), (0.5, 2.5, 1.5, -0.5, 0.0), (1.0, -1.0, 0.0, 4.0, 2.0))
+ADDED = 100.0
+
+weights_panel = partial(Panel, signed=False)
+
+
+def _row(seed: int) -> Matrix:
+    return np.array([SCORES[seed % len(SCORES)]])
+
+
+def loses(ask: Ask) -> Card:
+    """A higher temperature: which key loses weight?"""
+    cool, hot = softmax(_row(ask.seed)), softmax(_row(ask.seed) / HOTTER)
+    board = Board(
+        (
+            Panel("scores", _row(ask.seed), decimals=1),
+            weights_panel("cool", cool, before="→", sums="rows"),
+        )
+    )
+    after = Board((weights_panel("hot", hot, sums="rows"),))
+    loses = frozenset((0, int(key)) for key in np.flatnonzero(hot[0] < cool[0]))
+    gains = frozenset((0, int(key)) for key in np.flatnonzero(hot[0] >= cool[0]))
+    numbers = {
+        "temperature": HOTTER,
+        "before": cool.max(),
+        "after": hot.max(),
+        "losing": len(loses),
+        "uniform": 1 / cool.shape[1],
+    }
+    question = CellQuestion("cool", loses, {"gains": gains}, also=("scores",))
+    return Card("loses", numbers, (board,), question, (after,))
+
+
+def temperature(ask: Ask) -> Card:
+    """The experiment: the same scores at another temperature, beside temperature 1."""
+    temperature, scores = ask.number("temperature"), _row(ask.seed)
+    board = Board(
+        (
+            weights_panel("control", softmax(scores), decimals=3, sums="rows"),
+            weights_panel("changed", softmax(scores / temperature), decimals=3, sums="rows"),
+        )
+    )
+    at = np.geomspace(TEMPERATURES[0], TEMPERATURES[-1], 60)
+    by_temperature = np.concatenate([softmax(scores / each) for each in at])
+    lines = tuple(Series(f"key{key}", at, by_temperature[:, key]) for key in range(scores.shape[1]))
+    chart = Chart("temperature", "weight", lines, log_x=True, marked_x=temperature)
+    numbers = {
+        "temperature": temperature,
+        "largest": softmax(scores / temperature).max(),
+        "control": softmax(scores).max(),
+        "uniform": 1 / scores.shape[1],
+        "root": 8,
+        "d_k": 64,
+    }
+    return Card("temperature", numbers, (board, chart))
+
+
+def shift(ask: Ask) -> Card:
+    """Adding the same to every score of a row, and multiplying instead."""
+    scores = _row(ask.seed)
+    before, added, doubled = (softmax(each) for each in (scores, scores + ADDED, 2 * scores))
+    shown = Board(
+        (
+            Panel("scores", scores, decimals=1),
+            weights_panel("before", before, before="→", decimals=3, sums="rows"),
+        )
+    )
+    found = Board(
+        (
+            weights_panel("added", added, decimals=3, sums="rows"),
+            weights_panel("doubled", doubled, decimals=3, sums="rows"),
+        )
+    )
+    numbers = {
+        "added": ADDED,
+        "difference": float(np.abs(added - before).max()),
+        "doubled": doubled.max(),
+        "before": before.max(),
+    }
+    question = ChoiceQuestion(("sharper", "nothing", "flatter"), "nothing")
+    return Card("shift", numbers, (shown,), question, (found,))

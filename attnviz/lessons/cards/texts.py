@@ -1,0 +1,109 @@
+"""The texts of the lessons: one file per lesson and language, read into cards' texts.
+
+In: `content/<slug>/<lang>.md`. It begins with front matter between two lines of `---` (title,
+summary); then each card is `# name`, and each of its texts `## key`. Out: `LessonTexts`. A
+placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number is
+typed into a text. What a learner typed is inserted as plain text, never as markup.
+
+Keys of a card: title, text; question, reveal and feedback.<mistake>, feedback.other where it asks;
+option.<name> for the options of a choice; control.<name> and control.<name>.<option>;
+panel.<name>, series.<name>, axis.<name> of its pictures; takeaway, a line to take away, if any.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from attnviz.i18n import Language, MissingText
+from attnviz.lessons.cards.card import Card, Numbers
+
+FENCE = "---"
+PLACEHOLDER = re.compile(r"\[\[(\w+)(?::([^\]]+))?\]\]")
+MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
+
+
+@dataclass(frozen=True)
+class LessonTexts:
+    """What a lesson says in one language; `cards` maps card name and key to a template."""
+
+    title: str
+    summary: str
+    cards: Mapping[str, Mapping[str, str]]
+
+    def of(self, card: str, key: str) -> str:
+        """The template of a card's text; a hole in a lesson is never shown."""
+        try:
+            return self.cards[card][key]
+        except KeyError:
+            raise MissingText(f"no text {key!r} of card {card!r} in {self.title!r}") from None
+
+    def has(self, card: str, key: str) -> bool:
+        """Whether the card has this text."""
+        return key in self.cards.get(card, {})
+
+
+@cache
+def lesson_texts(slug: str, lang: Language) -> LessonTexts:
+    """The texts of a lesson."""
+    source = files("attnviz.lessons").joinpath("content", slug, f"{lang}.md")
+    return parse(source.read_text(encoding="utf-8"))
+
+
+def parse(source: str) -> LessonTexts:
+    """The texts in a file's content; raises `ValueError` where it is not built as said above."""
+    head, _, body = source.removeprefix(FENCE).partition(f"\n{FENCE}\n")
+    about = dict(_entry(line) for line in head.strip().splitlines())
+    cards: dict[str, dict[str, str]] = {}
+    for name, rest in _parts(body, "# "):
+        if name in cards:
+            raise ValueError(f"two cards are named {name!r}")
+        cards[name] = dict(_parts(rest, "## "))
+    if about.keys() != {"title", "summary"} or not cards:
+        raise ValueError(
+            f"front matter has {sorted(about)}; it needs title and summary, then cards"
+        )
+    return LessonTexts(about["title"], about["summary"], cards)
+
+
+def _entry(line: str) -> tuple[str, str]:
+    name, _, value = line.partition(":")
+    return name.strip(), value.strip()
+
+
+def _parts(body: str, mark: str) -> list[tuple[str, str]]:
+    """(heading, what follows it) for each line that begins with the mark."""
+    pieces = re.split(rf"^{mark}(.+)$", body, flags=re.MULTILINE)
+    names, texts = pieces[1::2], pieces[2::2]
+    return [(name.strip(), text.strip()) for name, text in zip(names, texts, strict=True)]
+
+
+def placeholders(template: str) -> set[str]:
+    """The names of the placeholders in a template."""
+    return {found[1] for found in PLACEHOLDER.finditer(template)}
+
+
+def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
+    """The template with its placeholders filled; texts among them escaped where markup is read.
+
+    >>> fill("softmax gives [[first:.2f]]", {"first": 0.891})
+    'softmax gives 0.89'
+    """
+    missing = placeholders(template) - numbers.keys()
+    if missing:
+        raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
+    return PLACEHOLDER.sub(
+        lambda found: _written(numbers[found[1]], found[2] or "", markup), template
+    )
+
+
+def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
+    """A text of a card with its numbers."""
+    return fill(texts.of(card.name, key), card.numbers, markup)
+
+
+def _written(value: float | int | str, form: str, markup: bool) -> str:
+    if isinstance(value, str):
+        return MARKUP.sub(r"\\\1", value) if markup else value
+    return format(value, form).replace("-", "−")
