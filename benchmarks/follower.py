@@ -16,8 +16,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from attnviz.ui.components.buffer import unpack
-from attnviz.ui.components.listener import NAME
+from attnviz.components.buffer import unpack
+from attnviz.components.listener import NAME
 from attnviz.ui.listening import FOLDER
 
 

@@ -18,8 +18,8 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz.attention.call import Capture
 from attnviz.attention.steps import Steps
+from attnviz.components.buffer import unpack
 from attnviz.models.loaded import LoadedModel
-from attnviz.ui.components.buffer import unpack
 from benchmarks.measure import Result, timed
 from benchmarks.texts import text_of
 

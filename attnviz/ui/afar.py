@@ -11,10 +11,10 @@ from itertools import count
 import numpy as np
 from jaxtyping import Float32
 
+from attnviz.components.heads import Axis, HeadsView, Pooled
 from attnviz.i18n import Language
 from attnviz.ui import inputs, sources
 from attnviz.ui.cache import Captured
-from attnviz.ui.components.heads import Axis, HeadsView, Pooled
 from attnviz.ui.groups import MOST_POINTS, Group
 
 MORE = " …"  # after the first token of several

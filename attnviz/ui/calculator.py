@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.components import steps as strip
+from attnviz.components.selection import Extent, parse_selection
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.lab import sheet as sheets
 from attnviz.lab.code import numpy_code, torch_code
 from attnviz.lab.sheet import FROM_X, GIVEN, Matrix, MatrixName, Sheet
 from attnviz.ui import cache, inputs, saying, state
-from attnviz.ui.components import steps as strip
-from attnviz.ui.components.selection import Extent, parse_selection
 from attnviz.ui.controls import NAVIGATION
+from attnviz.ui.host.components import show_steps
 
 if TYPE_CHECKING:
     from attnviz.lab.presets import Preset
@@ -182,7 +183,7 @@ def _steps(lang: Language, made: Sheet) -> None:
         )
         key = state.component_key("lab")
         extent = Extent(1, 1, made.n_query, made.n_key)
-        strip.show_steps(data, extent, key, _note(key, extent))
+        show_steps(data, extent, key, _note(key, extent))
 
 
 def _note(key: str, extent: Extent) -> Callable[[], None]:

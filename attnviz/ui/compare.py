@@ -12,14 +12,15 @@ import streamlit as st
 
 from attnviz.compare import pairing
 from attnviz.compare.pairing import Pairing
+from attnviz.components import pair as component
+from attnviz.components.heads import Axis
+from attnviz.components.selection import Extent, parse_selection
 from attnviz.i18n import Language
 from attnviz.tokens import merge
 from attnviz.ui import beside, cache, choosing, controls, frame, inputs, saying, sources, state
 from attnviz.ui.cache import Captured
-from attnviz.ui.components import pair as component
-from attnviz.ui.components.heads import Axis
-from attnviz.ui.components.selection import Extent, parse_selection
 from attnviz.ui.groups import MAX_CELLS, Group
+from attnviz.ui.host.components import show_pair
 
 MOST_PAIRED = 1536  # tokens of a side, half a minute of frames; more are not legible there
 
@@ -71,7 +72,7 @@ def _compared(
             ),
         )
         extents, key = (groups[0].extent, groups[1].extent), state.component_key("pair")
-        component.show_pair(data, extents[0], key, _note(key, *extents))
+        show_pair(data, extents[0], key, _note(key, *extents))
 
 
 def _view(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from attnviz.components import numbers
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui import (
@@ -17,7 +18,6 @@ from attnviz.ui import (
     chatting,
     examples,
     hearing,
-    numbers,
     picking,
     reading,
     sampling,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float32
 
+from attnviz.components.selection import Extent
 from attnviz.errors import TooLarge, UnsupportedAttention
 from attnviz.types import Kind, Stack, Tokens, named_tokens
-from attnviz.ui.components.selection import Extent
 from attnviz.vision.windows import halved
 
 if TYPE_CHECKING:

@@ -14,21 +14,14 @@ from jaxtyping import Bool, UInt8
 import attnviz
 from attnviz.attention.edits import Edit
 from attnviz.audio.sound import spectrogram
+from attnviz.components import steps as steps_component
+from attnviz.components.heads import Axis, HeadMeasure, HeadsView, Heard, LayerView, strings_of
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
 from attnviz.tokens.words import words
 from attnviz.types import StepView
 from attnviz.ui import cache, placed, sources
 from attnviz.ui.cache import Captured
-from attnviz.ui.components import steps as steps_component
-from attnviz.ui.components.heads import (
-    Axis,
-    HeadMeasure,
-    HeadsView,
-    Heard,
-    LayerView,
-    strings_of,
-)
 from attnviz.ui.groups import Group
 
 if TYPE_CHECKING:

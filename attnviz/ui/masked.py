@@ -13,10 +13,10 @@ import numpy as np
 from jaxtyping import Float32
 
 import attnviz
+from attnviz.components import masks as component
 from attnviz.i18n import Language, catalogue
 from attnviz.masks.code import MaskParts
 from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet
-from attnviz.ui.components import masks as component
 from attnviz.ui.groups import Group
 from attnviz.ui.inputs import strings, token_axes
 

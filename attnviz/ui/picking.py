@@ -7,10 +7,11 @@ visitor uploads or draws is checked before it is kept; a refusal is said beside 
 import numpy as np
 import streamlit as st
 
+from attnviz.components import pad
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui import inputs, pictures, state
-from attnviz.ui.components import pad
+from attnviz.ui.host.components import show_pad
 from attnviz.ui.saying import say
 from attnviz.worlds.forms import OUTLINES, PALETTE
 
@@ -110,7 +111,7 @@ def _pad(lang: Language) -> None:
     )
     key = state.widget_key("pad")
     data = pad.pack_pad(view, inputs.strings(lang, pad.STRING_KEYS))
-    pad.show_pad(data, key, _take_drawing)
+    show_pad(data, key, _take_drawing)
     problem = state.upload_problem("pad")
     if problem is not None:
         say(lang, problem)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attnviz.components.heads import LayerPatches, Patches
 from attnviz.i18n import Language, text
 from attnviz.types import Tokens
 from attnviz.ui.cache import Captured
-from attnviz.ui.components.heads import LayerPatches, Patches
 from attnviz.ui.groups import Group
 from attnviz.vision.token_boxes import BLOCK, Box, Places, Span
 

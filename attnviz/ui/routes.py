@@ -6,7 +6,7 @@ installed wheel carries it inside the package.
 
 from pathlib import Path
 
-from attnviz.ui.components.selection import PAGES, Page
+from attnviz.components.selection import PAGES, Page
 
 DEFAULT: Page = "overview"
 WITHOUT_MODEL: tuple[Page, ...] = ("learn", "calculator")

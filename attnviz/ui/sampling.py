@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from attnviz.components import numbers
 from attnviz.i18n import Language, text
-from attnviz.ui import numbers, state
+from attnviz.ui import state
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from PIL.Image import Image
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz import i18n
+from attnviz.components.selection import OpenRequest, Selection
 from attnviz.errors import AttnVizError
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelCard
 from attnviz.ui import examples, pictures
-from attnviz.ui.components.selection import OpenRequest, Selection
 from attnviz.ui.view import (
     DEFAULT_MODEL,
     INDICES,

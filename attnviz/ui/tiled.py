@@ -15,14 +15,15 @@ import streamlit as st
 from jaxtyping import Float32, UInt8
 
 import attnviz
+from attnviz.components import tiles as component
+from attnviz.components.selection import Extent
+from attnviz.components.tiles import DISTANCE, TileName, TilesData, Want
 from attnviz.i18n import Language, text
 from attnviz.types import HeadId
 from attnviz.ui import cache, inputs, saying, state
 from attnviz.ui.building import Build
-from attnviz.ui.components import tiles as component
-from attnviz.ui.components.selection import Extent
-from attnviz.ui.components.tiles import DISTANCE, TileName, TilesData, Want
 from attnviz.ui.groups import Group
+from attnviz.ui.host.components import show_tiles
 from attnviz.ui.views import note
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def head(lang: Language, captured: cache.Captured, group: Group) -> None:
             f"{name} {lang} {build.state} {want}",
             lambda: component.pack_tiles(_data(lang, captured, group, place, extent, build, want)),
         )
-        component.show_tiles(data, key, on_selection=note(key, extent, redraw="tiles"))
+        show_tiles(data, key, on_selection=note(key, extent, redraw="tiles"))
 
 
 @st.fragment(run_every=POLL_S)

@@ -12,15 +12,15 @@ from typing import Any, get_args
 
 from attnviz import i18n
 from attnviz.attention import edits
+from attnviz.components import numbers, options
+from attnviz.components.options import Order
+from attnviz.components.selection import MEANS, SCALES, SPECIALS, Mean, Scale, Special
 from attnviz.errors import BadInput
 from attnviz.lab import sheet
 from attnviz.lessons.cards import progress
 from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Kind, Stack
-from attnviz.ui import examples, numbers, pictures, sources
-from attnviz.ui.components import options
-from attnviz.ui.components.options import Order
-from attnviz.ui.components.selection import MEANS, SCALES, SPECIALS, Mean, Scale, Special
+from attnviz.ui import examples, pictures, sources
 
 DEFAULT_MODEL = "minilm"
 # all texts percent-encoded (9 bytes for a CJK character) must fit the 64 KiB of a request line,

@@ -12,17 +12,18 @@ from contextlib import nullcontext
 import streamlit as st
 
 from attnviz.attention import edits
+from attnviz.components import grid as grids
+from attnviz.components import head as one_head
+from attnviz.components import masks as overlays
+from attnviz.components import steps as strip
+from attnviz.components import writing
+from attnviz.components.options import parse_options
+from attnviz.components.selection import Extent, parse_open, parse_selection
 from attnviz.i18n import Language, text
 from attnviz.ui import afar, cache, forensics, frame, inputs, masked, routes, saying, state
-from attnviz.ui.components import grid as grids
-from attnviz.ui.components import head as one_head
-from attnviz.ui.components import masks as overlays
-from attnviz.ui.components import steps as strip
-from attnviz.ui.components import writing
-from attnviz.ui.components.options import parse_options
-from attnviz.ui.components.selection import Extent, parse_open, parse_selection
 from attnviz.ui.controls import NAVIGATION
 from attnviz.ui.groups import MOST_WALKED, MOST_WHOLE, Group
+from attnviz.ui.host.components import show_grid, show_head, show_masks, show_steps, show_writing
 
 
 def written(lang: Language, captured: cache.Captured, group: Group) -> None:
@@ -44,7 +45,7 @@ def _player(lang: Language, captured: cache.Captured, group: Group) -> None:
             ),
         )
         extent, key = group.extent, state.component_key("player")
-        writing.show_writing(data, extent, key, note(key, extent))
+        show_writing(data, extent, key, note(key, extent))
 
 
 @st.fragment
@@ -71,7 +72,7 @@ def grid(lang: Language, captured: cache.Captured, group: Group) -> None:
                 ),
             )
         extent, key = group.extent, state.component_key("grid")
-        grids.show_grid(data, extent, key, note(key, extent), opener(key, extent))
+        show_grid(data, extent, key, note(key, extent), opener(key, extent))
 
 
 @st.fragment
@@ -86,7 +87,7 @@ def head(lang: Language, captured: cache.Captured, group: Group) -> None:
             ),
         )
         extent, key = group.extent, state.component_key("head")
-        one_head.show_head(data, extent, key, note(key, extent), opener(key, extent))
+        show_head(data, extent, key, note(key, extent), opener(key, extent))
 
 
 @st.fragment(key="steps")
@@ -107,7 +108,7 @@ def steps(lang: Language, captured: cache.Captured, group: Group) -> None:
             ),
         )
         extent, key = group.extent, state.component_key("steps")
-        strip.show_steps(data, extent, key, note(key, extent, redraw="steps"), _edit(key))
+        show_steps(data, extent, key, note(key, extent, redraw="steps"), _edit(key))
 
 
 @st.fragment(key="masks")
@@ -125,7 +126,7 @@ def masks(lang: Language, captured: cache.Captured, group: Group) -> None:
             lambda: overlays.pack_masks(masked.masks_data(lang, group, layer, head)),
         )
         extent, key = group.extent, state.component_key("masks")
-        overlays.show_masks(data, extent, key, on_selection=note(key, extent, redraw="masks"))
+        show_masks(data, extent, key, on_selection=note(key, extent, redraw="masks"))
 
 
 def _whole(lang: Language, group: Group) -> bool:

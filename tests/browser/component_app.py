@@ -11,9 +11,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.compare.pairing import Slot
-from attnviz.i18n import catalogue
-from attnviz.types import StepView
-from attnviz.ui.components import (
+from attnviz.components import (
     alignment,
     bars,
     grid,
@@ -26,8 +24,23 @@ from attnviz.ui.components import (
     tiles,
     writing,
 )
-from attnviz.ui.components.heads import Axis, HeadsView, Patches, strings_of
-from attnviz.ui.components.selection import Extent
+from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.components.selection import Extent
+from attnviz.i18n import catalogue
+from attnviz.types import StepView
+from attnviz.ui.host.components import (
+    show_alignment,
+    show_bars,
+    show_grid,
+    show_head,
+    show_masks,
+    show_pair,
+    show_patches,
+    show_similarity,
+    show_steps,
+    show_tiles,
+    show_writing,
+)
 from tests.support.hostile import TOKENS
 
 N = len(TOKENS)
@@ -101,7 +114,7 @@ def show_steps() -> None:
         mask_reasons=(" ".join(TOKENS),),
         strings=words(steps.STRING_KEYS),
     )
-    steps.show_steps(steps.pack_steps(data), EXTENT)
+    show_steps(steps.pack_steps(data), EXTENT)
 
 
 def show_masks() -> None:
@@ -126,7 +139,7 @@ def show_masks() -> None:
         sinks=np.full((1, N), -np.inf, dtype=np.float32),
         strings=words(masks.STRING_KEYS),
     )
-    masks.show_masks(masks.pack_masks(data), EXTENT)
+    show_masks(masks.pack_masks(data), EXTENT)
 
 
 def show_alignment() -> None:
@@ -138,12 +151,12 @@ def show_alignment() -> None:
         stated=alignment.Stated(0, 1, None, " ".join(TOKENS)),
     )
     data = alignment.pack_alignment(view, words(alignment.STRING_KEYS))
-    alignment.show_alignment(data, EXTENT)
+    show_alignment(data, EXTENT)
 
 
 def show_similarity() -> None:
     view = similarity.SimilarityView(" ".join(TOKENS), TOKENS, 1, random(N, N))
-    similarity.show_similarity(similarity.pack_similarity(view, words(similarity.STRING_KEYS)))
+    show_similarity(similarity.pack_similarity(view, words(similarity.STRING_KEYS)))
 
 
 def show_writing() -> None:
@@ -164,13 +177,13 @@ def show_writing() -> None:
         sampling=" ".join(TOKENS),
     )
     data = writing.pack_writing(view, draws, words(writing.STRING_KEYS))
-    writing.show_writing(data, EXTENT)
+    show_writing(data, EXTENT)
 
 
 def show_bars() -> None:
     rows = tuple(bars.Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
     view = bars.BarsView(TOKENS[0], rows, note=" ".join(TOKENS), values="a", seconds="b")
-    bars.show_bars(bars.pack_bars(view, words(bars.STRING_KEYS)))
+    show_bars(bars.pack_bars(view, words(bars.STRING_KEYS)))
 
 
 def show_pair() -> None:
@@ -181,7 +194,7 @@ def show_pair() -> None:
     slots = tuple(Slot(at, at, at > 1) for at in range(N - 1))
     slots = (*slots, Slot(N - 1, None), Slot(None, N - 1))
     view = pair.PairView(side, side, slots, slots, True, True, True, False, random(2, 3, N + 1))
-    pair.show_pair(pair.pack_pair(view, words(pair.STRING_KEYS)), EXTENT)
+    show_pair(pair.pack_pair(view, words(pair.STRING_KEYS)), EXTENT)
 
 
 def show_patches() -> None:
@@ -190,7 +203,7 @@ def show_patches() -> None:
     picture = np.zeros((8, 8, 3), dtype=np.uint8)
     grid_of = Patches(rows, columns, first=N - rows * columns, picture=picture)
     view = replace(heads_view(), patches=grid_of)
-    patches.show_patches(patches.pack_patches(view, words(patches.STRING_KEYS)), EXTENT)
+    show_patches(patches.pack_patches(view, words(patches.STRING_KEYS)), EXTENT)
 
 
 def show_tiles() -> None:
@@ -209,20 +222,16 @@ def show_tiles() -> None:
         exact={(0, 0, 0): random(tiles.SIDE, tiles.SIDE)},
         cells=tuple((query, N - 1 - query, 0.5) for query in range(N)),
     )
-    tiles.show_tiles(tiles.pack_tiles(data))
+    show_tiles(tiles.pack_tiles(data))
 
 
 def main() -> None:
     show = {
-        "grid": lambda: grid.show_grid(
-            grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT
-        ),
+        "grid": lambda: show_grid(grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT),
         "bars": show_bars,
         "pair": show_pair,
         "patches": show_patches,
-        "head": lambda: head.show_head(
-            head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT
-        ),
+        "head": lambda: show_head(head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT),
         "steps": show_steps,
         "masks": show_masks,
         "alignment": show_alignment,

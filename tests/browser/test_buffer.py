@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
-from attnviz.ui.components.buffer import pack, packable, quantise
+from attnviz.components.buffer import pack, packable, quantise
 from tests.support.canvas import module_page
 
 LAYERS, HEADS, QUERIES, KEYS = 3, 7, 5, 11

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "attnviz"
 PAGES = ROOT / "pages"
 UI = PACKAGE / "ui"
-COMPONENTS = UI / "components"
+COMPONENTS = PACKAGE / "components"
 WEB_SUFFIXES = {".js", ".css", ".html", ".json"}
 
 

@@ -96,7 +96,7 @@ def component(name: str) -> tuple[ModuleType, str, str]:
         "\n".join(project.read(path) for path in sorted((project.COMPONENTS / folder).glob("*.js")))
         for folder in (name, "shared")
     )
-    return import_module(f"attnviz.ui.components.{name}"), own, f"{own}\n{shared}"
+    return import_module(f"attnviz.components.{name}"), own, f"{own}\n{shared}"
 
 
 def string_problems(

@@ -32,8 +32,8 @@ BROKEN = [
     ("attnviz/masks.py", "import attnviz.attention.formula", "one direction"),
     ("attnviz/metrics/__init__.py", "import attnviz.figures", "one direction"),
     ("attnviz/newroom.py", "", "one direction"),
-    ("attnviz/errors.py", "import torch", "need no torch"),
-    ("attnviz/figures/__init__.py", "import attnviz.attention.call", "need no torch"),
+    ("attnviz/errors.py", "import torch", "needs no torch"),
+    ("attnviz/figures/__init__.py", "import attnviz.attention.call", "needs no torch"),
     ("attnviz/attention/steps.py", "import streamlit", "below ui no streamlit"),
     ("attnviz/attention/formula.py", "import transformers", "transformers only"),
 ]

@@ -83,12 +83,12 @@ CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
     "JavaScript asks for type checks": (
         rules.web_checked,
         project.web_files,
-        ("attnviz/ui/components/x.js", "export const x = 1;\n"),
+        ("attnviz/components/x.js", "export const x = 1;\n"),
     ),
     "components are closed": (
         rules.web_never,
         project.web_files,
-        ("attnviz/ui/components/x.js", "node.innerHTML = token;\n"),
+        ("attnviz/components/x.js", "node.innerHTML = token;\n"),
     ),
 }
 

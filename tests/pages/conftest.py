@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.components.buffer import unpack
 from attnviz.ui import sources
-from attnviz.ui.components.buffer import unpack
 
 TIMEOUT_S = 60.0
 

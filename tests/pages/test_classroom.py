@@ -7,10 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.components.buffer import unpack
 from attnviz.course import lesson
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui import cache, listening, state
-from attnviz.ui.components.buffer import unpack
 from attnviz.ui.trainings import Training
 from tests.pages.conftest import Visit, parameters
 

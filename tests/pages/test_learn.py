@@ -7,13 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.components.buffer import unpack
 from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import Ask
 from attnviz.lessons.cards.card import Real
 from attnviz.lessons.cards.progress import parse
 from attnviz.lessons.cards.texts import fill, lesson_texts
 from attnviz.ui import cache, state
-from attnviz.ui.components.buffer import unpack
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.components.buffer import unpack
 from attnviz.outputs.classes import classes
 from attnviz.ui import pictures, state
-from attnviz.ui.components.buffer import unpack
 from tests.pages.conftest import Visit, parameters
 from tests.support import folders
 

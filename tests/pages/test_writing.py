@@ -8,10 +8,10 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.capture.generation.decode import Generation
+from attnviz.components.buffer import unpack
+from attnviz.components.writing import NAME, NO_SLOT
 from attnviz.outputs.next_token import distribution
 from attnviz.ui import state
-from attnviz.ui.components.buffer import unpack
-from attnviz.ui.components.writing import NAME, NO_SLOT
 from tests.pages.conftest import Visit, parameters, sent
 from tests.pages.test_selection import view
 

@@ -6,15 +6,16 @@ beside them, the right one marked by sign and word once it is revealed; a mounte
 
 import streamlit as st
 
+from attnviz.components import listener as ears
+from attnviz.components.listener import Chosen, Heed, ListenerView
+from attnviz.components.selection import ignore
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.texts import LessonTexts
 from attnviz.lessons.classroom.room import Tally
 from attnviz.lessons.classroom.tally import Bar, bars
 from attnviz.ui import inputs, listening, saying, state
-from attnviz.ui.components import listener as ears
-from attnviz.ui.components.listener import Chosen, Heed, ListenerView
-from attnviz.ui.components.selection import ignore
+from attnviz.ui.host.components import show_listener
 
 
 def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed: bool) -> None:
@@ -38,4 +39,4 @@ def listener(lang: Language, heed: Heed, drawn: int, chosen: Chosen | None = Non
     seat = view.seat if heed == "stage" else ""
     shown = ListenerView(listening.FOLDER, view.room, seat, heed, drawn, chosen)
     data = ears.pack_listener(shown, inputs.strings(lang, ears.STRING_KEYS))
-    ears.show_listener(data, state.component_key(f"class.{heed}"), ignore)
+    show_listener(data, state.component_key(f"class.{heed}"), ignore)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.components import board as boards
+from attnviz.components.board import BoardView
 from attnviz.errors import BadInput
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Board, Panel
 from attnviz.ui import cache, inputs, saying, state
-from attnviz.ui.components import board as boards
-from attnviz.ui.components.board import BoardView
+from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import pointing
 from attnviz.ui.trainings import Training
 
@@ -137,7 +138,7 @@ def _heads(
     }
     view = BoardView(Board(panels), captions, narrow=True)
     data = boards.pack_board(view, inputs.strings(lang, boards.STRING_KEYS))
-    boards.show_board(data, state.component_key("birth.heads"))
+    show_board(data, state.component_key("birth.heads"))
 
 
 def _panel(name: str, weights: np.ndarray, letters: tuple[str, ...]) -> Panel:

@@ -10,6 +10,9 @@ from functools import partial
 
 import streamlit as st
 
+from attnviz.components import board as boards
+from attnviz.components.board import BoardView
+from attnviz.components.selection import ignore
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
@@ -27,9 +30,7 @@ from attnviz.lessons.cards.card import (
 from attnviz.lessons.cards.ranges import ranges
 from attnviz.lessons.cards.texts import LessonTexts, say
 from attnviz.ui import inputs, state
-from attnviz.ui.components import board as boards
-from attnviz.ui.components.board import BoardView
-from attnviz.ui.components.selection import ignore
+from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import birth, place, pointing, real
 
 CHART_PX = 760
@@ -114,7 +115,7 @@ def _board(
     take = partial(_take_cell, component, asking, card.name) if asking and is_open else ignore
     if pointing.leads():
         take = partial(_take_point, component, picture, key, take)
-    boards.show_board(data, component, take)
+    show_board(data, component, take)
 
 
 def _pointed(key: str) -> tuple[int, int, int] | None:

@@ -6,13 +6,14 @@ signs mean in words, and an usher that brings the reader to the top of a card th
 
 import streamlit as st
 
+from attnviz.components import usher
+from attnviz.components.usher import UsherView
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.progress import Standing
 from attnviz.ui import state
-from attnviz.ui.components import usher
-from attnviz.ui.components.usher import UsherView
+from attnviz.ui.host.components import show_usher
 from attnviz.ui.learn import place
 from attnviz.ui.learn.place import Place
 
@@ -58,7 +59,7 @@ def arrive(lang: Language, at: Place, found: dict[str, Standing] | None = None) 
     """Have the browser show a card that has just opened from its top."""
     labels = () if found is None else tuple(_label(lang, at, name, found) for name in at.names)
     view = UsherView(place.arrivals(at), labels)
-    usher.show_usher(usher.pack_usher(view), state.component_key("learn.usher"))
+    show_usher(usher.pack_usher(view), state.component_key("learn.usher"))
 
 
 def _number(at: Place, name: str, found: dict[str, Standing]) -> str:

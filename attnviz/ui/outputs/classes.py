@@ -6,11 +6,12 @@ the app generated, what is really on it is known, and its bars are marked.
 
 import streamlit as st
 
+from attnviz.components import bars
 from attnviz.i18n import Language, text
 from attnviz.outputs import classes as said
 from attnviz.ui import inputs, pictures, state
 from attnviz.ui.cache import Captured
-from attnviz.ui.components import bars
+from attnviz.ui.host.components import show_bars
 from attnviz.ui.saying import plain
 
 MOST_BARS = 10
@@ -46,7 +47,7 @@ def show(lang: Language, captured: Captured) -> None:
 
 def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
     data = bars.pack_bars(view, inputs.strings(lang, bars.STRING_KEYS))
-    bars.show_bars(data, state.component_key(f"classes.{name}"))
+    show_bars(data, state.component_key(f"classes.{name}"))
 
 
 def _factor_titles(lang: Language, captured: Captured) -> tuple[str, str]:

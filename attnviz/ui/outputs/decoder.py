@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.components import writing
 from attnviz.i18n import Language, text
 from attnviz.ui import cache, inputs, sampling, saying, state, views
 from attnviz.ui.cache import Captured
-from attnviz.ui.components import writing
 from attnviz.ui.groups import READING, Group, chosen
+from attnviz.ui.host.components import show_writing
 from attnviz.ui.requests import writes
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _writing(lang: Language, captured: Captured, group: Group) -> None:
             ),
         )
         extent, key = group.extent, state.component_key("writing")
-        writing.show_writing(
+        show_writing(
             data,
             extent,
             key,

@@ -6,10 +6,11 @@ chosen there is the same selection as on the other pages.
 
 import streamlit as st
 
+from attnviz.components import patches
 from attnviz.i18n import Language
 from attnviz.ui import cache, inputs, placed, saying, state, views
 from attnviz.ui.cache import Captured
-from attnviz.ui.components import patches
+from attnviz.ui.host.components import show_patches
 
 
 def fits(captured: Captured) -> bool:
@@ -32,4 +33,4 @@ def show(lang: Language, captured: Captured) -> None:
             ),
         )
         extent, key = group.extent, state.component_key("patches")
-        patches.show_patches(data, extent, key, views.note(key, extent), views.opener(key, extent))
+        show_patches(data, extent, key, views.note(key, extent), views.opener(key, extent))

@@ -7,11 +7,12 @@ that.
 
 import streamlit as st
 
+from attnviz.components import similarity as component
+from attnviz.components.similarity import SimilarityView
 from attnviz.i18n import Language, text
 from attnviz.ui import cache, controls, inputs, saying, state
 from attnviz.ui.cache import Captured
-from attnviz.ui.components import similarity as component
-from attnviz.ui.components.similarity import SimilarityView
+from attnviz.ui.host.components import show_similarity
 
 FOR_SENTENCES = {"minilm"}  # models that were trained so that this number means something
 # near to and far from the first example; the model reads them as it reads the visitor's
@@ -44,7 +45,7 @@ def show(lang: Language, captured: Captured) -> None:
     view = state.current()
     own = tuple(each for each in (view.text, view.text2) if each.strip())
     others = tuple(each for each in OTHERS if each not in own)
-    component.show_similarity(_data(lang, captured, own, others))
+    show_similarity(_data(lang, captured, own, others))
 
 
 def _data(

@@ -11,14 +11,15 @@ import streamlit as st
 
 from attnviz.checks import card
 from attnviz.checks.cards import HeadNote
+from attnviz.components import alignment as component
+from attnviz.components.alignment import AlignmentView, ShownWord, Stated
+from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import Language, text
 from attnviz.ui import cache, inputs, routes, saying, state
 from attnviz.ui.cache import Captured
-from attnviz.ui.components import alignment as component
-from attnviz.ui.components.alignment import AlignmentView, ShownWord, Stated
-from attnviz.ui.components.selection import Extent, parse_open
 from attnviz.ui.controls import NAVIGATION
 from attnviz.ui.groups import Group, chosen
+from attnviz.ui.host.components import show_alignment
 
 STACK, KIND = "decoder", "cross"
 PLACE = re.compile(r"L(\d+)(?:\.H(\d+))?")
@@ -39,7 +40,7 @@ def show(lang: Language, captured: Captured) -> None:
         st.subheader(text(lang, "translation.title"))
         st.markdown(text(lang, "translation.rows"))
         extent, key = group.extent, state.component_key("alignment")
-        component.show_alignment(
+        show_alignment(
             _data(lang, captured, group), extent, key, _note(key, extent), _open(key, extent)
         )
         st.caption(text(lang, "translation.merged"))

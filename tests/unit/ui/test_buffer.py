@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from attnviz.ui.components.buffer import Lower, pack, packable, quantise, unpack
+from attnviz.components.buffer import Lower, pack, packable, quantise, unpack
 
 
 def test_a_buffer_is_laid_out_byte_for_byte() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.ui.components import bundle
+from attnviz.components import bundle
 from tests.contracts.rules import ONE_SOCKET
 
 NAMES = sorted(path.parent.name for path in bundle.FOLDER.glob("*/component.js"))

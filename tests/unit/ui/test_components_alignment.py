@@ -9,18 +9,19 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.ui.components import alignment, bundle, similarity
-from attnviz.ui.components.alignment import (
+from attnviz.components import alignment, bundle, similarity
+from attnviz.components.alignment import (
     AlignmentView,
     ShownWord,
     Stated,
     pack_alignment,
     parse_choice,
 )
-from attnviz.ui.components.buffer import quantise, unpack
-from attnviz.ui.components.heads import strings_of
-from attnviz.ui.components.selection import Extent, Selection
-from attnviz.ui.components.similarity import SimilarityView, pack_similarity
+from attnviz.components.buffer import quantise, unpack
+from attnviz.components.heads import strings_of
+from attnviz.components.selection import Extent, Selection
+from attnviz.components.similarity import SimilarityView, pack_similarity
+from attnviz.ui.host.components import show_alignment, show_similarity
 
 LAYERS, HEADS, TARGET, SOURCE = 2, 3, 2, 5
 EXTENT = Extent(LAYERS, HEADS, 4, 7)
@@ -118,16 +119,14 @@ def test_what_is_no_choice_is_dropped(bad: object) -> None:
 
 
 def app_of_alignment() -> None:
-    from attnviz.ui.components import alignment  # the function runs as a script of its own
-    from attnviz.ui.components.selection import Extent
+    from attnviz.components.selection import Extent
 
-    alignment.show_alignment(b"\0\0\0\0", Extent(1, 1, 1, 1))
+    show_alignment(b"\0\0\0\0", Extent(1, 1, 1, 1))
 
 
 def app_of_similarity() -> None:
-    from attnviz.ui.components import similarity  # the function runs as a script of its own
 
-    similarity.show_similarity(b"\0\0\0\0")
+    show_similarity(b"\0\0\0\0")
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.ui.components import bars, bundle
-from attnviz.ui.components.bars import Bar, BarsView, Rest, pack_bars
-from attnviz.ui.components.buffer import unpack
-from attnviz.ui.components.heads import strings_of
+from attnviz.components import bars, bundle
+from attnviz.components.bars import Bar, BarsView, Rest, pack_bars
+from attnviz.components.buffer import unpack
+from attnviz.components.heads import strings_of
+from attnviz.ui.host.components import show_bars
 
 VIEW = BarsView(
     title="Classes",
@@ -70,9 +71,8 @@ def test_the_texts_the_component_asks_for_are_those_it_uses() -> None:
 
 
 def app_of_bars() -> None:
-    from attnviz.ui.components import bars  # the function runs as a script of its own
 
-    bars.show_bars(b"\0\0\0\0")
+    show_bars(b"\0\0\0\0")
 
 
 def test_the_component_mounts_with_its_bytes() -> None:

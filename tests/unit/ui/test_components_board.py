@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from attnviz.components import board, bundle
+from attnviz.components.board import BoardView, pack_board, parse_cell
+from attnviz.components.buffer import unpack
+from attnviz.components.heads import strings_of
 from attnviz.lessons.cards.card import Board, Panel
-from attnviz.ui.components import board, bundle
-from attnviz.ui.components.board import BoardView, pack_board, parse_cell
-from attnviz.ui.components.buffer import unpack
-from attnviz.ui.components.heads import strings_of
 
 SCORES = np.array([[1.5, -np.inf, -np.inf], [0.25, -2.0, -np.inf]])
 WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.875, 0.125, 0.0]])

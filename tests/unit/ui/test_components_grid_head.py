@@ -10,10 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.tokens.words import Word
-from attnviz.ui.components import bundle, grid, head
-from attnviz.ui.components.buffer import quantise, unpack
-from attnviz.ui.components.heads import (
+from attnviz.components import bundle, grid, head
+from attnviz.components.buffer import quantise, unpack
+from attnviz.components.heads import (
     Axis,
     HeadMeasure,
     HeadsView,
@@ -24,13 +23,9 @@ from attnviz.ui.components.heads import (
     strings_of,
     wide_bits,
 )
-from attnviz.ui.components.selection import (
-    Extent,
-    OpenRequest,
-    Selection,
-    parse_open,
-    parse_selection,
-)
+from attnviz.components.selection import Extent, OpenRequest, Selection, parse_open, parse_selection
+from attnviz.tokens.words import Word
+from attnviz.ui.host.components import show_grid, show_head
 
 LAYERS, HEADS, TOKENS, KEYS = 2, 3, 5, 7
 EXTENT = Extent(LAYERS, HEADS, TOKENS, TOKENS)
@@ -134,9 +129,9 @@ def test_the_texts_a_component_asks_for_are_those_it_uses(part: object) -> None:
 
 def test_the_head_page_falls_back_to_eight_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     view = example()
-    monkeypatch.setattr("attnviz.ui.components.heads.MAX_WIDE_BYTES", 2 * view.weights.size)
+    monkeypatch.setattr("attnviz.components.heads.MAX_WIDE_BYTES", 2 * view.weights.size)
     assert wide_bits(view) == 16
-    monkeypatch.setattr("attnviz.ui.components.heads.MAX_WIDE_BYTES", 2 * view.weights.size - 1)
+    monkeypatch.setattr("attnviz.components.heads.MAX_WIDE_BYTES", 2 * view.weights.size - 1)
     assert wide_bits(view) == 8
 
 
@@ -204,19 +199,17 @@ def test_a_request_that_does_not_fit_is_dropped(bad: dict[str, object]) -> None:
 def app_of_grid() -> None:
     import streamlit as st  # the function runs as a script of its own
 
-    from attnviz.ui.components import grid
-    from attnviz.ui.components.selection import Extent
+    from attnviz.components.selection import Extent
 
-    st.text(repr(grid.show_grid(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+    st.text(repr(show_grid(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
 
 def app_of_head() -> None:
     import streamlit as st  # the function runs as a script of its own
 
-    from attnviz.ui.components import head
-    from attnviz.ui.components.selection import Extent
+    from attnviz.components.selection import Extent
 
-    st.text(repr(head.show_head(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+    st.text(repr(show_head(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
 
 @pytest.mark.parametrize(("app", "name"), [(app_of_grid, grid.NAME), (app_of_head, head.NAME)])

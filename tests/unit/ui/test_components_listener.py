@@ -5,9 +5,10 @@ import json
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.ui.components import bundle, listener
-from attnviz.ui.components.heads import strings_of
-from attnviz.ui.components.listener import ListenerView
+from attnviz.components import bundle, listener
+from attnviz.components.heads import strings_of
+from attnviz.components.listener import ListenerView
+from attnviz.ui.host.components import show_listener
 
 CHOSEN = {"layer": 5, "head": 11, "query": 2, "key": None}
 VIEW = ListenerView("class", "K7QM-2XLP-9RTA", "seat", "stage", 3, CHOSEN)
@@ -25,9 +26,8 @@ def test_its_texts_exist() -> None:
 
 
 def app() -> None:
-    from attnviz.ui.components import listener  # the function runs as a script of its own
 
-    listener.show_listener(b"\0\0\0\0", "ear", lambda: None)
+    show_listener(b"\0\0\0\0", "ear", lambda: None)
 
 
 def test_it_mounts_with_its_bytes() -> None:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from attnviz.compare.pairing import Slot
-from attnviz.ui.components import bundle, pair
-from attnviz.ui.components.buffer import quantise, unpack
-from attnviz.ui.components.heads import Axis, strings_of
-from attnviz.ui.components.pair import PairView, SideView, pack_pair, parse_other
-from attnviz.ui.components.selection import Extent
+from attnviz.components import bundle, pair
+from attnviz.components.buffer import quantise, unpack
+from attnviz.components.heads import Axis, strings_of
+from attnviz.components.pair import PairView, SideView, pack_pair, parse_other
+from attnviz.components.selection import Extent
 
 LAYERS, HEADS = 2, 3
 OTHER = Extent(2, 3, 5, 5)

@@ -8,9 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.ui.components import bundle, pad, patches
-from attnviz.ui.components.buffer import quantise, unpack
-from attnviz.ui.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.components import bundle, pad, patches
+from attnviz.components.buffer import quantise, unpack
+from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.ui.host.components import show_pad, show_patches
 from attnviz.worlds.forms import OUTLINES, PALETTE
 
 LAYERS, HEADS, ROWS, COLUMNS = 2, 3, 2, 4
@@ -97,16 +98,14 @@ def test_the_picture_view_uses_the_texts_it_gets() -> None:
 def app_of_patches() -> None:
     import streamlit as st  # the function runs as a script of its own
 
-    from attnviz.ui.components import patches
-    from attnviz.ui.components.selection import Extent
+    from attnviz.components.selection import Extent
 
-    st.text(repr(patches.show_patches(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+    st.text(repr(show_patches(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
 
 def app_of_pad() -> None:
-    from attnviz.ui.components import pad  # the function runs as a script of its own
 
-    pad.show_pad(b"\0\0\0\0", "pad", lambda: None)
+    show_pad(b"\0\0\0\0", "pad", lambda: None)
 
 
 def test_the_picture_view_mounts_with_its_bytes() -> None:

@@ -11,14 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.components import bundle, masks, steps
+from attnviz.components.buffer import Packable, unpack
+from attnviz.components.heads import Axis, LayerPatches, strings_of
+from attnviz.components.masks import MasksData
+from attnviz.components.steps import StepsData
 from attnviz.masks.spec import MASK_NAMES
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.types import Axis as AxisName
-from attnviz.ui.components import bundle, masks, steps
-from attnviz.ui.components.buffer import Packable, unpack
-from attnviz.ui.components.heads import Axis, LayerPatches, strings_of
-from attnviz.ui.components.masks import MasksData
-from attnviz.ui.components.steps import StepsData
+from attnviz.ui.host.components import show_masks, show_steps
 
 LABELS = ("[CLS]", "</script><img src=x>", "%{x}")
 KEY_LABELS = ("a", "b", "c", "d", "[SEP]")
@@ -343,19 +344,17 @@ def test_tokens_reach_the_page_as_text_only(part: ModuleType, packed: Callable[[
 def app_of_steps() -> None:
     import streamlit as st  # the function runs as a script of its own
 
-    from attnviz.ui.components import steps
-    from attnviz.ui.components.selection import Extent
+    from attnviz.components.selection import Extent
 
-    st.text(repr(steps.show_steps(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+    st.text(repr(show_steps(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
 
 def app_of_masks() -> None:
     import streamlit as st  # the function runs as a script of its own
 
-    from attnviz.ui.components import masks
-    from attnviz.ui.components.selection import Extent
+    from attnviz.components.selection import Extent
 
-    st.text(repr(masks.show_masks(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+    st.text(repr(show_masks(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
 
 @pytest.mark.parametrize(("app", "name"), [(app_of_steps, steps.NAME), (app_of_masks, masks.NAME)])

@@ -10,11 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import tiles as library
-from attnviz.ui.components import bundle, tiles
-from attnviz.ui.components.buffer import unpack
-from attnviz.ui.components.heads import Axis, Heard, strings_of
-from attnviz.ui.components.selection import Extent
-from attnviz.ui.components.tiles import TilesData, Want, parse_want
+from attnviz.components import bundle, tiles
+from attnviz.components.buffer import unpack
+from attnviz.components.heads import Axis, Heard, strings_of
+from attnviz.components.selection import Extent
+from attnviz.components.tiles import TilesData, Want, parse_want
+from attnviz.ui.host.components import show_tiles
 
 SIDE = tiles.SIDE
 EXTENT = Extent(2, 3, 300, 701)
@@ -149,11 +150,11 @@ def test_the_component_mounts() -> None:
     def page() -> None:
         import numpy as np
 
-        from attnviz.ui.components import tiles
+        from attnviz.components import tiles
         from tests.unit.ui.test_components_tiles import some_data
 
         assert np
-        tiles.show_tiles(tiles.pack_tiles(some_data()))
+        show_tiles(tiles.pack_tiles(some_data()))
 
     app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.exception

@@ -4,8 +4,9 @@ import json
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.components import bundle, usher
-from attnviz.ui.components.usher import UsherView
+from attnviz.components import bundle, usher
+from attnviz.components.usher import UsherView
+from attnviz.ui.host.components import show_usher
 
 VIEW = UsherView(2, ("Card 1 of 2 · right", "Card 2 of 2"))
 
@@ -17,9 +18,8 @@ def test_demo_json_is_the_header_that_travels() -> None:
 
 
 def app() -> None:
-    from attnviz.ui.components import usher  # the function runs as a script of its own
 
-    usher.show_usher(b"\0\0\0\0", "usher")
+    show_usher(b"\0\0\0\0", "usher")
 
 
 def test_it_mounts_with_its_bytes() -> None:

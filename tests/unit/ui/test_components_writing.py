@@ -8,10 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.ui.components import bundle, writing
-from attnviz.ui.components.buffer import quantise, unpack
-from attnviz.ui.components.heads import HeadsView, strings_of
-from attnviz.ui.components.writing import EMPTY, NO_SLOT, Draws, pack_player, pack_writing
+from attnviz.components import bundle, writing
+from attnviz.components.buffer import quantise, unpack
+from attnviz.components.heads import HeadsView, strings_of
+from attnviz.components.writing import EMPTY, NO_SLOT, Draws, pack_player, pack_writing
+from attnviz.ui.host.components import show_writing
 from tests.unit.ui.test_components_grid_head import axis
 
 LAYERS, HEADS, TOKENS = 2, 3, 5
@@ -95,10 +96,9 @@ def test_the_bar_asks_for_no_other_texts_than_it_gets() -> None:
 def app_of_writing() -> None:
     import streamlit as st  # the function runs as a script of its own
 
-    from attnviz.ui.components import writing
-    from attnviz.ui.components.selection import Extent
+    from attnviz.components.selection import Extent
 
-    st.text(repr(writing.show_writing(b"\0\0\0\0", Extent(1, 1, 1, 1))))
+    st.text(repr(show_writing(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
 
 def test_it_mounts_with_its_bytes() -> None:

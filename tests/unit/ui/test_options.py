@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
+from attnviz.components.options import DEFAULTS, ORDERS, checked, parse_options
 from attnviz.ui import state
-from attnviz.ui.components.options import DEFAULTS, ORDERS, checked, parse_options
 
 
 def test_options_are_fields_of_the_view_with_the_same_defaults() -> None:

@@ -7,8 +7,9 @@ from urllib.parse import quote_plus
 import pytest
 
 from attnviz import i18n
-from attnviz.ui import numbers, state
-from attnviz.ui.components.selection import SCALES, SPECIALS
+from attnviz.components import numbers
+from attnviz.components.selection import SCALES, SPECIALS
+from attnviz.ui import state
 
 DEFAULT = state.default_view()
 

@@ -1,0 +1,53 @@
+"""Bars: named probabilities as rows of name, bar and number; perhaps a second number beside it.
+
+In: a frozen `BarsView` whose texts are already translated. Out: a mounted component, which sends
+nothing back. Other components draw the same bars with `shared/bars.js`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from attnviz.components.buffer import pack
+
+NAME = "attnviz.bars"
+STRING_KEYS: tuple[str, ...] = ("bars.rest",)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One row. `second` is drawn as a tick; `mark` says in words why the row is set apart."""
+
+    label: str
+    value: float
+    second: float | None = None
+    mark: str = ""
+    muted: bool = False
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What is not listed: how many there are, and their sum."""
+
+    count: int
+    value: float
+
+
+@dataclass(frozen=True)
+class BarsView:
+    """A list of bars, the first on top. `full` is the value of a whole track.
+
+    `values` and `seconds` are headings of the two numbers; without `seconds` there is only one.
+    """
+
+    title: str
+    bars: tuple[Bar, ...]
+    rest: Rest | None = None
+    note: str = ""
+    values: str = ""
+    seconds: str = ""
+    full: float = 1.0
+
+
+def pack_bars(view: BarsView, strings: Mapping[str, str]) -> bytes:
+    """The buffer of a view."""
+    return pack({"strings": dict(strings), **asdict(view)}, {})

@@ -1,0 +1,150 @@
+"""Every component, mounted by Streamlit: one function each.
+
+In: a component's packed buffer, the key of its element, callbacks. Out: what one run brought back
+from the browser, validated; nothing for those that only send events.
+"""
+
+from collections.abc import Callable
+
+from attnviz.components import (
+    alignment,
+    bars,
+    board,
+    grid,
+    head,
+    listener,
+    masks,
+    pad,
+    pair,
+    patches,
+    similarity,
+    steps,
+    tiles,
+    usher,
+    writing,
+)
+from attnviz.components.selection import ComponentResult, Extent, Selection, ignore
+from attnviz.ui.host.mounting import mount, renderer
+
+
+def show_alignment(
+    data: bytes,
+    extent: Extent,
+    key: str = "alignment",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> ComponentResult:
+    """Mounts the component, as `mount` does."""
+    return mount(alignment.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_bars(data: bytes, key: str = "bars") -> None:
+    """Mounts the component."""
+    renderer(bars.NAME)(data=data, key=key)
+
+
+def show_board(data: bytes, key: str, on_cell: Callable[[], None] = ignore) -> None:
+    """Mounts the component; `on_cell` is called when a cell was chosen."""
+    renderer(board.NAME)(data=data, key=key, on_cell_change=on_cell)
+
+
+def show_grid(
+    data: bytes,
+    extent: Extent,
+    key: str = "grid",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> ComponentResult:
+    """Mounts the component, as `mount` does."""
+    return mount(grid.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_head(
+    data: bytes,
+    extent: Extent,
+    key: str = "head",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> ComponentResult:
+    """Mounts the component, as `mount` does."""
+    return mount(head.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:
+    """Mounts the component; the page, or the fragment around it, runs after `on_heard`."""
+    renderer(listener.NAME)(data=data, key=key, on_heard_change=on_heard)
+
+
+def show_masks(
+    data: bytes,
+    extent: Extent,
+    key: str = "masks",
+    on_selection: Callable[[], None] = ignore,
+) -> Selection | None:
+    """Mounts packed masks; the selection that the visitor committed, None for none or nonsense."""
+    return mount(masks.NAME, data, extent, key, on_selection).selection
+
+
+def show_pad(data: bytes, key: str, on_picture: Callable[[], None]) -> None:
+    """Mounts the component; `on_picture` is called when a picture came."""
+    renderer(pad.NAME)(data=data, key=key, on_picture_change=on_picture)
+
+
+def show_pair(
+    data: bytes, extent: Extent, key: str = "pair", on_selection: Callable[[], None] = ignore
+) -> ComponentResult:
+    """Mounts the component, as `mount` does; `extent` is that of the left side."""
+    return mount(pair.NAME, data, extent, key, on_selection)
+
+
+def show_patches(
+    data: bytes,
+    extent: Extent,
+    key: str = "patches",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> ComponentResult:
+    """Mounts the component, as `mount` does."""
+    return mount(patches.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_similarity(data: bytes, key: str = "similarity") -> None:
+    """Mounts the component."""
+    renderer(similarity.NAME)(data=data, key=key)
+
+
+def show_steps(
+    data: bytes,
+    extent: Extent,
+    key: str = "steps",
+    on_selection: Callable[[], None] = ignore,
+    on_edit: Callable[[], None] = ignore,
+) -> Selection | None:
+    """Mounts packed steps; the selection that the visitor committed, None for none or nonsense.
+
+    `on_edit` is called when the visitor changed a number.
+    """
+    return mount(steps.NAME, data, extent, key, on_selection, on_edit=on_edit).selection
+
+
+def show_tiles(data: bytes, key: str = "tiles", on_selection: Callable[[], None] = ignore) -> None:
+    """Mounts the component; what it wants is in its state under "want", and reruns its fragment."""
+    renderer(tiles.NAME)(
+        data=data, key=key, on_selection_change=on_selection, on_want_change=ignore
+    )
+
+
+def show_usher(data: bytes, key: str) -> None:
+    """Mounts the component; it sends nothing."""
+    renderer(usher.NAME)(data=data, key=key)
+
+
+def show_writing(
+    data: bytes,
+    extent: Extent,
+    key: str = "writing",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> ComponentResult:
+    """Mounts the component, as `mount` does."""
+    return mount(writing.NAME, data, extent, key, on_selection, on_open)
