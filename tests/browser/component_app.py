@@ -28,19 +28,7 @@ from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
 from attnviz.components.selection import Extent
 from attnviz.i18n import catalogue
 from attnviz.types import StepView
-from attnviz.ui.host.components import (
-    show_alignment,
-    show_bars,
-    show_grid,
-    show_head,
-    show_masks,
-    show_pair,
-    show_patches,
-    show_similarity,
-    show_steps,
-    show_tiles,
-    show_writing,
-)
+from attnviz.ui.host import components as host
 from tests.support.hostile import TOKENS
 
 N = len(TOKENS)
@@ -114,7 +102,7 @@ def show_steps() -> None:
         mask_reasons=(" ".join(TOKENS),),
         strings=words(steps.STRING_KEYS),
     )
-    show_steps(steps.pack_steps(data), EXTENT)
+    host.show_steps(steps.pack_steps(data), EXTENT)
 
 
 def show_masks() -> None:
@@ -139,7 +127,7 @@ def show_masks() -> None:
         sinks=np.full((1, N), -np.inf, dtype=np.float32),
         strings=words(masks.STRING_KEYS),
     )
-    show_masks(masks.pack_masks(data), EXTENT)
+    host.show_masks(masks.pack_masks(data), EXTENT)
 
 
 def show_alignment() -> None:
@@ -151,12 +139,12 @@ def show_alignment() -> None:
         stated=alignment.Stated(0, 1, None, " ".join(TOKENS)),
     )
     data = alignment.pack_alignment(view, words(alignment.STRING_KEYS))
-    show_alignment(data, EXTENT)
+    host.show_alignment(data, EXTENT)
 
 
 def show_similarity() -> None:
     view = similarity.SimilarityView(" ".join(TOKENS), TOKENS, 1, random(N, N))
-    show_similarity(similarity.pack_similarity(view, words(similarity.STRING_KEYS)))
+    host.show_similarity(similarity.pack_similarity(view, words(similarity.STRING_KEYS)))
 
 
 def show_writing() -> None:
@@ -177,13 +165,13 @@ def show_writing() -> None:
         sampling=" ".join(TOKENS),
     )
     data = writing.pack_writing(view, draws, words(writing.STRING_KEYS))
-    show_writing(data, EXTENT)
+    host.show_writing(data, EXTENT)
 
 
 def show_bars() -> None:
     rows = tuple(bars.Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
     view = bars.BarsView(TOKENS[0], rows, note=" ".join(TOKENS), values="a", seconds="b")
-    show_bars(bars.pack_bars(view, words(bars.STRING_KEYS)))
+    host.show_bars(bars.pack_bars(view, words(bars.STRING_KEYS)))
 
 
 def show_pair() -> None:
@@ -194,7 +182,7 @@ def show_pair() -> None:
     slots = tuple(Slot(at, at, at > 1) for at in range(N - 1))
     slots = (*slots, Slot(N - 1, None), Slot(None, N - 1))
     view = pair.PairView(side, side, slots, slots, True, True, True, False, random(2, 3, N + 1))
-    show_pair(pair.pack_pair(view, words(pair.STRING_KEYS)), EXTENT)
+    host.show_pair(pair.pack_pair(view, words(pair.STRING_KEYS)), EXTENT)
 
 
 def show_patches() -> None:
@@ -203,7 +191,7 @@ def show_patches() -> None:
     picture = np.zeros((8, 8, 3), dtype=np.uint8)
     grid_of = Patches(rows, columns, first=N - rows * columns, picture=picture)
     view = replace(heads_view(), patches=grid_of)
-    show_patches(patches.pack_patches(view, words(patches.STRING_KEYS)), EXTENT)
+    host.show_patches(patches.pack_patches(view, words(patches.STRING_KEYS)), EXTENT)
 
 
 def show_tiles() -> None:
@@ -222,16 +210,20 @@ def show_tiles() -> None:
         exact={(0, 0, 0): random(tiles.SIDE, tiles.SIDE)},
         cells=tuple((query, N - 1 - query, 0.5) for query in range(N)),
     )
-    show_tiles(tiles.pack_tiles(data))
+    host.show_tiles(tiles.pack_tiles(data))
 
 
 def main() -> None:
     show = {
-        "grid": lambda: show_grid(grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT),
+        "grid": lambda: host.show_grid(
+            grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT
+        ),
         "bars": show_bars,
         "pair": show_pair,
         "patches": show_patches,
-        "head": lambda: show_head(head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT),
+        "head": lambda: host.show_head(
+            head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT
+        ),
         "steps": show_steps,
         "masks": show_masks,
         "alignment": show_alignment,
