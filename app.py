@@ -11,6 +11,6 @@ from pathlib import Path
 import streamlit as st
 
 import attnviz
-from attnviz.ui import listening
+from attnviz.ui.server import class_socket
 
-app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py", routes=listening.routes())
+app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py", routes=class_socket.routes())

@@ -24,7 +24,7 @@ from attnviz.attention.call import Capture
 from attnviz.errors import AttnVizError
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import REGISTRY, EmbeddedModel
-from attnviz.ui import examples, pictures
+from attnviz.ui.session import examples, pictures
 from benchmarks.measure import WRONG, Result, table, timed
 
 N_TOKENS, N_WRITTEN = 64, 40

@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed
 
 from attnviz.components.buffer import unpack
 from attnviz.components.listener import NAME
-from attnviz.ui.listening import FOLDER
+from attnviz.ui.server.class_socket import FOLDER
 
 
 async def _messages(socket: ClientConnection) -> AsyncIterator[str | bytes]:

@@ -17,8 +17,8 @@ import attnviz
 from attnviz.attention.call import Capture
 from attnviz.audio import sound
 from attnviz.models.loaded import LoadedModel
-from attnviz.ui import afar, measuring
-from attnviz.ui.groups import Group, groups
+from attnviz.views import measures, pooled_overview
+from attnviz.views.groups import Group, groups
 from benchmarks.measure import Result, timed
 from tests.support.folders import VOCAB, tokenizer
 
@@ -53,13 +53,13 @@ def _capture(model: LoadedModel, capture: Capture, rounds: int) -> Result:
 
 
 def _afar(group: Group, rounds: int) -> Result:
-    side = afar.side_of(group)
+    side = pooled_overview.side_of(group)
 
     def run() -> None:
-        list(afar.pooled(group, side))
-        measuring.measure(group)
+        list(pooled_overview.pooled(group, side))
+        measures.measure(group)
 
-    ours = next(iter(afar.pooled(group, side)))
+    ours = next(iter(pooled_overview.pooled(group, side)))
     theirs = max_pool2d(torch.from_numpy(next(group.each_weights())), side, ceil_mode=True)
     wrong = None if (theirs.numpy() == ours).all() else "maxima are not those of torch"
     samples = tuple(timed(run, time.process_time) for _ in range(rounds))

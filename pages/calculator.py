@@ -3,7 +3,7 @@
 Reads the sheet from the view, shows its inputs, derives its steps, gives them as programs.
 """
 
-from attnviz.ui import calculator, frame
+from attnviz.ui.page import calculator, frame
 
 
 def main() -> None:

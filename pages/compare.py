@@ -4,7 +4,8 @@ Reads the view, runs both sides through the cache, shows them with their differe
 checked.
 """
 
-from attnviz.ui import compare, frame
+from attnviz.ui.page import frame
+from attnviz.ui.page.compare import page
 
 
 def main() -> None:
@@ -12,7 +13,7 @@ def main() -> None:
     lang = frame.open_page("compare")
     captured = frame.captured(lang)
     if captured is not None:
-        compare.show(lang, captured)
+        page.show(lang, captured)
 
 
 main()

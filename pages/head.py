@@ -4,7 +4,9 @@ Reads the view, runs the model through the cache, shows the head, says what was 
 too long for that it shows one head at a time, by tiles.
 """
 
-from attnviz.ui import controls, frame, tiled, views
+from attnviz.ui.page import fragments, frame, long_head
+from attnviz.ui.sidebar import sidebar
+from attnviz.views.captured import Shown
 
 
 def main() -> None:
@@ -12,10 +14,10 @@ def main() -> None:
     lang = frame.open_page("head")
     captured = frame.captured(lang)
     if captured is not None:
-        group = controls.attention(lang, captured)
-        views.written(lang, captured, group)
-        show = views.head if group.all_at_once else tiled.head
-        show(lang, captured, group)
+        group = sidebar.attention(lang, captured)
+        fragments.written(Shown(lang, captured, group))
+        show = fragments.head if group.all_at_once else long_head.head
+        show(Shown(lang, captured, group))
         frame.verification(lang, captured)
 
 

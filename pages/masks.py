@@ -4,18 +4,20 @@ Reads the view, runs the model through the cache, derives the chosen head under 
 mask as code, says what was checked.
 """
 
-from attnviz.ui import controls, forensics, frame, views
+from attnviz.ui.page import fragments, frame, mask_code
+from attnviz.ui.sidebar import sidebar
+from attnviz.views.captured import Shown
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("masks")
-    controls.second_text(lang)
+    sidebar.second_text(lang)
     captured = frame.captured(lang, with_second=True)
     if captured is not None:
-        group = controls.attention(lang, captured)
-        views.masks(lang, captured, group)
-        forensics.show(lang, group)
+        group = sidebar.attention(lang, captured)
+        fragments.masks(Shown(lang, captured, group))
+        mask_code.show(Shown(lang, captured, group))
         frame.verification(lang, captured)
 
 

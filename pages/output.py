@@ -4,7 +4,8 @@ Reads the view, runs the model through the cache, shows the views that fit the m
 what was checked.
 """
 
-from attnviz.ui import frame, outputs
+from attnviz.ui import outputs
+from attnviz.ui.page import frame
 
 
 def main() -> None:

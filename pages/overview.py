@@ -3,7 +3,9 @@
 Reads the view, runs the model through the cache, shows the grid, says what was checked.
 """
 
-from attnviz.ui import controls, frame, views
+from attnviz.ui.page import fragments, frame
+from attnviz.ui.sidebar import sidebar
+from attnviz.views.captured import Shown
 
 
 def main() -> None:
@@ -11,9 +13,9 @@ def main() -> None:
     lang = frame.open_page("overview")
     captured = frame.captured(lang)
     if captured is not None:
-        group = controls.attention(lang, captured)
-        views.written(lang, captured, group)
-        views.grid(lang, captured, group)
+        group = sidebar.attention(lang, captured)
+        fragments.written(Shown(lang, captured, group))
+        fragments.grid(Shown(lang, captured, group))
         frame.verification(lang, captured)
 
 

@@ -4,7 +4,9 @@ Reads the view, runs the model through the cache, derives the steps of the chose
 was checked.
 """
 
-from attnviz.ui import controls, frame, views
+from attnviz.ui.page import fragments, frame
+from attnviz.ui.sidebar import sidebar
+from attnviz.views.captured import Shown
 
 
 def main() -> None:
@@ -12,9 +14,9 @@ def main() -> None:
     lang = frame.open_page("steps")
     captured = frame.captured(lang)
     if captured is not None:
-        group = controls.attention(lang, captured)
-        views.written(lang, captured, group)
-        views.steps(lang, captured, group)
+        group = sidebar.attention(lang, captured)
+        fragments.written(Shown(lang, captured, group))
+        fragments.steps(Shown(lang, captured, group))
         frame.verification(lang, captured)
 
 

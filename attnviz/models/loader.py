@@ -5,7 +5,6 @@ weights is checked before anything reads them; without the package the hub id is
 the model says so in its `notice`. Weights are safetensors only; code from a hub is never run.
 """
 
-import re
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +18,7 @@ from attnviz.models.files import first_line
 from attnviz.models.from_folder import cannot_load, read, wrap
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import (
+    HUB_ID,
     REGISTRY,
     BuiltModel,
     EmbeddedModel,
@@ -28,7 +28,6 @@ from attnviz.models.registry import (
 )
 from attnviz.types import ModelKey
 
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 DTYPES = {
     "float32": torch.float32,
     "float16": torch.float16,

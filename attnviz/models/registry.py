@@ -4,11 +4,14 @@ The entry point for a reader who asks "what can I open?". Figures on a card are 
 from the files themselves and pinned by tests.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.errors import ModelNotFound
 from attnviz.types import ModelCard, ModelKind
+
+HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # owner/name
 
 
 @dataclass(frozen=True)

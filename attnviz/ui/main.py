@@ -11,8 +11,10 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.i18n import text
-from attnviz.ui import controls, frame, routes, saying, state
 from attnviz.ui.learn.look import way_back
+from attnviz.ui.page import frame
+from attnviz.ui.session import messages, routes, state
+from attnviz.ui.sidebar import sidebar
 
 STYLE = Path(__file__).with_name("style.css")
 WORDS_WHOLE = Path(__file__).with_name("korean.css")
@@ -39,11 +41,11 @@ def main() -> None:
         st.html(WORDS_WHOLE)
     state.write_address()
     with_model = page.url_path not in routes.WITHOUT_MODEL
-    controls.sidebar(lang, list(pages.values()), with_model)
+    sidebar.sidebar(lang, list(pages.values()), with_model)
     frame.adjusted(lang)
     if page.url_path != "learn":
         way_back(lang)
-    with saying.guard(lang):
+    with messages.guard(lang):
         page.run()
 
 

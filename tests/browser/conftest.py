@@ -54,7 +54,7 @@ def tiny(tiny_folders: Path) -> Tiny:
 @pytest.fixture(scope="session")
 def tiny_server(tiny_folders: Path) -> Iterator[str]:
     """The address of an app that may open the tiny models; `server` may open no folder."""
-    from attnviz.ui import sources  # loads torch, as above
+    from attnviz.ui.server import sources  # loads torch, as above
 
     with serve(env={sources.VARIABLE: str(tiny_folders)}) as url:
         yield url

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, expect
 
 import attnviz
 from attnviz import tiles
-from attnviz.ui.sources import VARIABLE
+from attnviz.ui.server.sources import VARIABLE
 from tests.browser.conftest import HERE, OpenVisit
 from tests.support.browser import READY_LIMIT_MS, accessibility_problems
 from tests.support.canvas import Palette, pixels, plot

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 import attnviz
 from attnviz.i18n import text
-from attnviz.ui import sources
+from attnviz.ui.server import sources
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.canvas import Palette, cell_middle, matrix_colours, pixels
 from tests.support.visit import Visit, expect_data

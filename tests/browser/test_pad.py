@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FloatRect, Locator, expect
 
-from attnviz.ui import pictures
+from attnviz.ui.session import pictures
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.canvas import Colour, pixels
 from tests.support.visit import Visit, expect_data

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.ui import sources
+from attnviz.ui.server import sources
 from tests.browser.conftest import OpenVisit
 from tests.support import folders
 from tests.support.browser import accessibility_problems

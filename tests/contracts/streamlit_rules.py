@@ -70,7 +70,7 @@ def unsafe_markup(name: str, source: str) -> list[str]:
     ]
 
 
-CACHE_FILE = "attnviz/ui/cache.py"
+CACHE_FILE = "attnviz/ui/server/cache.py"
 CACHES = {"cache_data", "cache_resource"}
 
 
@@ -119,12 +119,12 @@ def stray_caches(name: str, source: str) -> list[str]:
 
 
 def session_state_use(name: str, source: str) -> list[str]:
-    """`st.session_state` and `st.query_params` are touched through attnviz/ui/state.py only."""
+    """`st.session_state` and `st.query_params` are touched through ui/session/state.py only."""
     return [
         f"{name}:{node.lineno}: {dotted(node)}"
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Attribute)
         and node.attr in {"session_state", "query_params"}
         and dotted(node.value) == "st"
-        and name != "attnviz/ui/state.py"
+        and name != "attnviz/ui/session/state.py"
     ]

@@ -13,7 +13,7 @@ from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models import chat_template, chat_template_worker
 from attnviz.models.loaded import LoadedModel
-from attnviz.ui import pictures
+from attnviz.ui.session import pictures
 from tests.support import folders
 
 TEXT = "the cat sat"

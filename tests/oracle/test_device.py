@@ -23,7 +23,7 @@ from attnviz.capture.generation.decode import Generation
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs import similarity
-from attnviz.ui import pictures
+from attnviz.ui.session import pictures
 from tests.support import elsewhere, folders
 
 TEXT, TARGET = "the cat sat on", "a dog ran"

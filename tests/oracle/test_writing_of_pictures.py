@@ -14,7 +14,7 @@ from attnviz.errors import BadInput, TooLarge
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs.next_token import ranked
 from attnviz.tokens.words import words
-from attnviz.ui import pictures
+from attnviz.ui.session import pictures
 from tests.support import folders
 
 TEXT = "the cat sat on"

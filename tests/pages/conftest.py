@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.components.buffer import unpack
-from attnviz.ui import sources
+from attnviz.ui.server import sources
 
 TIMEOUT_S = 60.0
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.ui import state
+from attnviz.ui.session import state
 from tests.pages.conftest import Visit, parameters, sent
 
 TEXT = "The cat sat."

@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
 from attnviz.course import birth
-from attnviz.ui import cache, state
+from attnviz.ui.server import cache
+from attnviz.ui.session import state
 from tests.pages.conftest import sent
 
 KEY = state.widget_key

@@ -7,7 +7,7 @@ from attnviz import i18n
 from attnviz.lab import sheet as sheets
 from attnviz.lab.code import numpy_code, torch_code
 from attnviz.lab.presets import preset
-from attnviz.ui import state
+from attnviz.ui.session import state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key

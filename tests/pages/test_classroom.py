@@ -10,8 +10,9 @@ from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.course import lesson
 from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui import cache, listening, state
-from attnviz.ui.trainings import Training
+from attnviz.ui.server import cache, class_socket
+from attnviz.ui.server.trainings import Training
+from attnviz.ui.session import state
 from tests.pages.conftest import Visit, parameters
 
 KEY = state.widget_key
@@ -20,9 +21,9 @@ EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
 
 @pytest.fixture(autouse=True)
 def fresh_rooms() -> Iterator[None]:
-    listening.rooms.cache_clear()
+    class_socket.rooms.cache_clear()
     yield
-    listening.rooms.cache_clear()
+    class_socket.rooms.cache_clear()
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_opening_a_class_shows_code_and_link_and_keeps_the_key_to_the_presenter(
     presenter: AppTest, visit: Visit
 ) -> None:
     opened = parameters(presenter)
-    assert listening.rooms().is_presenter(opened["room"], opened["host"])
+    assert class_socket.rooms().is_presenter(opened["room"], opened["host"])
     assert presenter.title[0].value == opened["room"]
     link = presenter.code[0].value
     assert link.endswith(f"/learn?room={opened['room']}") and opened["host"] not in link
@@ -123,14 +124,14 @@ def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: V
     again.radio(key=KEY("learn.order.answer")).set_value("scale").run()
     assert bars(presenter.run()) == ["Softmax: 0", "Scale: 1", "The product with V: 0"]
     assert presenter.main.get("bidi_component")
-    tally = listening.rooms().tally(code(presenter), ("block", "order"))
+    tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
     assert (tally.present, tally.answered) == (1, 1)
 
 
 def test_a_reload_keeps_control(presenter: AppTest, visit: Visit) -> None:
     again = visit("learn", **parameters(presenter))
     press(again, "learn.next")
-    assert listening.rooms().stage(code(presenter)).card == "sizes"
+    assert class_socket.rooms().stage(code(presenter)).card == "sizes"
 
 
 def test_the_presenter_may_go_to_another_lesson(presenter: AppTest, visit: Visit) -> None:
@@ -144,11 +145,11 @@ def test_a_cell_that_the_presenter_points_at_is_marked_for_all(
     presenter: AppTest, visit: Visit
 ) -> None:
     room, host = code(presenter), parameters(presenter)["host"]
-    stage = listening.rooms().stage(room)
+    stage = class_socket.rooms().stage(room)
     assert stage.selection == ""
     (board,) = headers(presenter, "panels")
     assert board["reports"] and board["pointed"] is None
-    listening.rooms().show(room, host, replace(stage, selection="learn.order.0/2/1/0"))
+    class_socket.rooms().show(room, host, replace(stage, selection="learn.order.0/2/1/0"))
     (board,) = headers(visit("learn", room=room), "panels")
     assert board["pointed"] == [2, 1, 0] and not board["reports"]
 
@@ -209,7 +210,7 @@ def test_a_presenter_is_told_of_a_lesson_and_a_card_that_are_none(
 def test_a_wrong_key_leads_nothing(presenter: AppTest, visit: Visit) -> None:
     forged = visit("learn", room=code(presenter), host="guessed", lesson="block", card="mix")
     assert forged.header[0].value == EN.of("order", "title")
-    assert listening.rooms().stage(code(presenter)).card == "order"
+    assert class_socket.rooms().stage(code(presenter)).card == "order"
 
 
 @pytest.mark.parametrize("name", [recipe.name for recipe in lesson("block").recipes])
@@ -234,16 +235,16 @@ def test_a_head_that_the_presenter_chose_is_the_class_s_until_it_looks_around(
     lead = visit("learn", lesson="ask", card="real")
     lead = lead.button(key=KEY("class.teach")).click().run()
     room, host = code(lead), parameters(lead)["host"]
-    stage = listening.rooms().stage(room)
+    stage = class_socket.rooms().stage(room)
     own = parameters(lead)
     assert stage.selection == f";{own['layer']}.{own['head']}.."
-    listening.rooms().show(room, host, replace(stage, selection=";2.3.1."))
+    class_socket.rooms().show(room, host, replace(stage, selection=";2.3.1."))
     follower = visit("learn", room=room)
     found = parameters(follower)
     assert (found["layer"], found["head"], found["query"]) == ("2", "3", "1")
     (listener,) = headers(follower, "heed")
     assert listener["chosen"] == {"layer": 2, "head": 3, "query": 1, "key": None}
-    listening.rooms().show(room, host, replace(stage, selection=";4.0.."))
+    class_socket.rooms().show(room, host, replace(stage, selection=";4.0.."))
     found = parameters(follower.run())
     assert (found["layer"], found["head"]) == ("4", "0") and "query" not in found
 
@@ -253,7 +254,7 @@ def test_a_class_watches_the_presenters_own_training(
 ) -> None:
     lead = visit("learn", lesson="birth", card="live")
     lead = lead.button(key=KEY("class.teach")).click().run()
-    stage = listening.rooms().stage(code(lead))
+    stage = class_socket.rooms().stage(code(lead))
     assert stage.selection == ";run.0"
     follower = visit("learn", room=code(lead))
     assert [each.value for each in follower.info] == [i18n.text("en", "birth.led")]
@@ -261,9 +262,9 @@ def test_a_class_watches_the_presenters_own_training(
     watched = Training(0, 10, state="stopped")
     monkeypatch.setattr(cache, "training", lambda seed: watched)
     press(lead, "birth.0")
-    assert listening.rooms().stage(code(lead)).selection == ";run.1"
+    assert class_socket.rooms().stage(code(lead)).selection == ";run.1"
     follower.run()
     assert [each.value for each in follower.info] == [i18n.text("en", "birth.stopped")]
     assert KEY("birth.0.again") not in [each.key for each in follower.button]
     press(lead, "birth.0.again")
-    assert listening.rooms().stage(code(lead)).selection == ";run.2"
+    assert class_socket.rooms().stage(code(lead)).selection == ";run.2"

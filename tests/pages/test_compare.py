@@ -8,7 +8,8 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.compare import pairing
-from attnviz.ui import beside, choosing, compare, saying, state
+from attnviz.ui.page.compare import page, right_side, widgets
+from attnviz.ui.session import messages, state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key
@@ -98,7 +99,7 @@ def test_two_vocabularies_on_two_texts_are_refused(visit: Visit, lang: i18n.Lang
 def test_texts_too_long_to_stand_side_by_side(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compare, "MOST_PAIRED", 9)
+    monkeypatch.setattr(page, "MOST_PAIRED", 9)
     app = visit("compare", text=A, text_b=B)
     (said,) = [each.value for each in app.info]
     assert said.startswith("Side by side there are 10 tokens")
@@ -167,8 +168,8 @@ def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tin
     listed = app.selectbox(KEY("model_b.en"))
     other = i18n.text("en", "sidebar.other_model")
     assert listed.options[-1] == other
-    listed.set_value(choosing.OTHER).run()
-    assert app.selectbox(KEY("model_b.en")).value == choosing.OTHER
+    listed.set_value(widgets.OTHER).run()
+    assert app.selectbox(KEY("model_b.en")).value == widgets.OTHER
     assert "model_b" not in parameters(app), "the old side is there until a name is given"
     app.text_input(KEY("model_name_b")).set_value(f'"{tiny("bert")}"').run()
     assert not app.error
@@ -180,7 +181,7 @@ def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tin
     header, arrays = sent(app)
     own = attnviz.capture(attnviz.load(tiny("bert")), A)
     np.testing.assert_allclose(arrays["weights_b"], own.all_weights(), atol=1e-5)
-    app.selectbox(KEY("model_b.en")).set_value(beside.SAME).run()
+    app.selectbox(KEY("model_b.en")).set_value(right_side.SAME).run()
     assert not app.main.text_input
     assert "model_b" not in parameters(app)
 
@@ -188,7 +189,7 @@ def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tin
 def test_a_name_that_opens_nothing_is_said_and_can_be_put_right(visit: Visit, tiny: Tiny) -> None:
     gone = f"{tiny('bert')}-gone"
     app = visit("compare", text=A, model_b=gone)
-    said = i18n.text("en", "error.no_folder", folder=saying.plain(gone))
+    said = i18n.text("en", "error.no_folder", folder=messages.plain(gone))
     assert [each.value for each in app.error] == [said]
     app.text_input(KEY("model_name_b")).set_value(tiny("bert")).run()
     assert not app.error

@@ -7,7 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
 from attnviz.i18n import Language
-from attnviz.ui import frame, sources
+from attnviz.ui.page import frame
+from attnviz.ui.server import sources
 from tests.pages.conftest import Visit
 from tests.support import elsewhere
 

@@ -5,7 +5,8 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
 from attnviz.models.registry import REGISTRY
-from attnviz.ui import cache, saying, state
+from attnviz.ui.server import cache
+from attnviz.ui.session import messages, state
 from tests.pages.conftest import Visit, parameters, sent
 
 PAGES = ("overview", "head", "steps", "masks")
@@ -54,8 +55,8 @@ def test_a_text_that_fits_is_not_said_to_be_cut(visit: Visit) -> None:
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_an_unknown_model_lists_those_that_exist(visit: Visit, lang: i18n.Language) -> None:
     app = visit("head", lang=lang, model="gpt-9")
-    known = saying.plain(", ".join(REGISTRY))
-    said = i18n.text(lang, "error.unknown_model", asked=saying.plain("gpt-9"), known=known)
+    known = messages.plain(", ".join(REGISTRY))
+    said = i18n.text(lang, "error.unknown_model", asked=messages.plain("gpt-9"), known=known)
     assert [each.value for each in app.error] == [said]
     app.button(KEY("way_out.unknown_model")).click().run()
     assert not app.error
@@ -102,7 +103,7 @@ def test_the_unexpected_is_one_sentence_and_a_log_entry(
     monkeypatch.setattr(cache, "captured", broken)
     app = visit("overview", text="The cat sat.")
     (error,) = app.error
-    (record,) = [each for each in caplog.records if each.name == saying.logger.name]
+    (record,) = [each for each in caplog.records if each.name == messages.logger.name]
     assert error.value == i18n.text("en", "error.unexpected", reference=record.args[0])
     assert "secret" not in error.value
     assert record.exc_info is not None
@@ -117,11 +118,11 @@ def test_the_unexpected_is_one_sentence_and_a_log_entry(
         ("a b", "a b"),
         ("\n# x", "↵\\# x"),
         ("日本", "日本"),
-        ("x" * 200, "x" * (saying.MAX_SHOWN_CHARS - 1) + "…"),
+        ("x" * 200, "x" * (messages.MAX_SHOWN_CHARS - 1) + "…"),
     ],
 )
 def test_plain(value: str, shown: str) -> None:
-    assert saying.plain(value) == shown
+    assert messages.plain(value) == shown
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

@@ -11,7 +11,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.masks.spec import MASK_NAMES
 from attnviz.outputs.answer import answer
-from attnviz.ui import pictures, state
+from attnviz.ui.session import pictures, state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key

@@ -13,7 +13,8 @@ from attnviz.course.recipe import Ask
 from attnviz.lessons.cards.card import Real
 from attnviz.lessons.cards.progress import parse
 from attnviz.lessons.cards.texts import fill, lesson_texts
-from attnviz.ui import cache, state
+from attnviz.ui.server import cache
+from attnviz.ui.session import state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key

@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n, tiles
 from attnviz.errors import Cancelled
-from attnviz.ui import state
-from attnviz.ui.files import MOST_BYTES, TextFile
-from attnviz.ui.groups import MAX_CELLS, MOST_WHOLE, groups
-from attnviz.ui.keys import short
+from attnviz.ui.server.keys import short
+from attnviz.ui.session import state
+from attnviz.ui.session.text_files import MOST_BYTES, TextFile
+from attnviz.views.groups import MAX_CELLS, MOST_WHOLE, groups
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.folders import WORDS
 

@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui import cache, saying, sources, state
-from attnviz.ui.requests import Request
+from attnviz.ui.server import cache, sources
+from attnviz.ui.server.request import Request
+from attnviz.ui.session import messages, state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key
@@ -68,8 +69,8 @@ def test_a_folder_elsewhere_is_refused(visit: Visit, tmp_path: Path, lang: i18n.
     said = i18n.text(
         lang,
         "error.folder_not_allowed",
-        folder=saying.plain(str(tmp_path)),
-        variable=saying.plain(sources.VARIABLE),
+        folder=messages.plain(str(tmp_path)),
+        variable=messages.plain(sources.VARIABLE),
     )
     assert errors(app) == [said]
     app.button(KEY("way_out.folder_not_allowed")).click().run()
@@ -133,7 +134,7 @@ def test_a_bad_folder_is_said_and_the_app_goes_on(
     assert (
         errors(app)[0][:12]
         == i18n.catalogue("en")[f"error.{code}"].format_map(
-            {"folder": saying.plain(str(folder)), "asked": "broken", "reason": "", "tensor": ""}
+            {"folder": messages.plain(str(folder)), "asked": "broken", "reason": "", "tensor": ""}
         )[:12]
     )
     app.button(KEY(f"way_out.{code}")).click().run()
@@ -155,7 +156,7 @@ def test_a_model_over_the_limit_is_not_loaded(
 
 def test_a_hub_that_cannot_be_reached_is_said(visit: Visit) -> None:
     app = visit("overview", text=TEXT, model="nobody/nothing")
-    said = i18n.text("en", "error.hub_unreachable", asked=saying.plain("nobody/nothing"))
+    said = i18n.text("en", "error.hub_unreachable", asked=messages.plain("nobody/nothing"))
     assert errors(app) == [said]
 
 

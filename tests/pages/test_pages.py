@@ -6,7 +6,7 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.masks.spec import MASK_NAMES
-from attnviz.ui import state
+from attnviz.ui.session import state
 from tests.pages.conftest import Visit, component_name, sent
 
 PAGES = ("overview", "head", "steps", "masks")

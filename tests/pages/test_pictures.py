@@ -11,7 +11,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.outputs.classes import classes
-from attnviz.ui import pictures, state
+from attnviz.ui.session import pictures, state
 from tests.pages.conftest import Visit, parameters
 from tests.support import folders
 

@@ -8,7 +8,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import state, views
+from attnviz.ui.page import fragments
+from attnviz.ui.session import state
 from tests.pages.conftest import Visit, sent
 
 TEXT = "The cat sat."
@@ -83,7 +84,9 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, str]]
     """Pages that a click asked for: without a browser, callbacks cannot change the page."""
     asked: list[tuple[str, dict[str, str]]] = []
     monkeypatch.setattr(
-        views.st, "switch_page", lambda path, query_params: asked.append((path.stem, query_params))
+        fragments.st,
+        "switch_page",
+        lambda path, query_params: asked.append((path.stem, query_params)),
     )
     return asked
 

@@ -9,8 +9,8 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.outputs.similarity import similarity
-from attnviz.ui import state
 from attnviz.ui.outputs.similarity import OTHERS
+from attnviz.ui.session import state
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
 KEY = state.widget_key

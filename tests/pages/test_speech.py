@@ -10,8 +10,10 @@ from attnviz import i18n
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
-from attnviz.ui import afar, cache, groups, state
-from attnviz.ui.running import MOST_HEARD
+from attnviz.ui.server import cache
+from attnviz.ui.server.run_request import MOST_HEARD
+from attnviz.ui.session import state
+from attnviz.views import groups, pooled_overview
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support import folders
 
@@ -120,7 +122,7 @@ def test_overview_shows_many_frames_from_afar(
 ) -> None:
     monkeypatch.setattr(groups, "MAX_CELLS", 1000)
     monkeypatch.setattr(groups, "MOST_POINTS", 6 * 34**2)
-    monkeypatch.setattr(afar, "MOST_POINTS", 6 * 34**2)
+    monkeypatch.setattr(pooled_overview, "MOST_POINTS", 6 * 34**2)
     monkeypatch.setattr(cache, "buffer", lambda _key, build: build())
     app = visit("overview", model=tiny("whisper"), stack="encoder", kind="self", query="50")
     assert not app.error and not app.info

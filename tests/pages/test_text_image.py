@@ -8,7 +8,7 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.errors import BadInput
-from attnviz.ui import pictures, state
+from attnviz.ui.session import pictures, state
 from tests.pages.conftest import Visit, parameters, sent
 
 KEY = state.widget_key

@@ -20,7 +20,7 @@ from attnviz.models import files, registry
 from attnviz.models.registry import EmbeddedModel
 from attnviz.outputs.alignment import align
 from attnviz.outputs.answer import answer
-from attnviz.ui import examples, saying, state
+from attnviz.ui.session import examples, messages, state
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
 KEY = state.widget_key
@@ -209,5 +209,5 @@ def test_dates_say_what_they_do_not_know(visit: Visit) -> None:
     app = visit("overview", model="dates", text="Monday morning")
     assert [each.value for each in app.info] == [i18n.text("en", "notice.no_date")]
     app = visit("overview", model="dates", text="A parrot hatched on 4 July 1976.")
-    said = i18n.text("en", "notice.unknown_words", words=saying.plain("A, parrot, hatched"))
+    said = i18n.text("en", "notice.unknown_words", words=messages.plain("A, parrot, hatched"))
     assert [each.value for each in app.info] == [said]

@@ -11,7 +11,7 @@ from attnviz.capture.generation.decode import Generation
 from attnviz.components.buffer import unpack
 from attnviz.components.writing import NAME, NO_SLOT
 from attnviz.outputs.next_token import distribution
-from attnviz.ui import state
+from attnviz.ui.session import state
 from tests.pages.conftest import Visit, parameters, sent
 from tests.pages.test_selection import view
 

@@ -9,10 +9,11 @@ import streamlit as st
 
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
-from attnviz.ui import frame, saying, state
 from attnviz.ui.classroom import follower, offer, presenter
 from attnviz.ui.learn import pointing
-from attnviz.ui.listening import rooms
+from attnviz.ui.page import frame
+from attnviz.ui.server.class_socket import rooms
+from attnviz.ui.session import messages, state
 
 __all__ = ["offer", "show"]
 
@@ -38,7 +39,7 @@ def show() -> bool:
 def _ended(lang: Language, error: BadInput) -> None:
     """Say that there is no such class, and offer the ways out."""
     frame.open_page("learn")
-    saying.say(lang, error)
+    messages.say(lang, error)
     st.button(
         text(lang, "class.to_lessons"), key=state.widget_key("class.out"), on_click=offer.leave
     )

@@ -16,11 +16,11 @@ from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.lessons.classroom.room import Stage
 from attnviz.lessons.classroom.tally import label
-from attnviz.ui import saying, state
 from attnviz.ui.classroom import offer, spread
 from attnviz.ui.learn import cards, place, pointing, questions, real, way
 from attnviz.ui.learn.pointing import Pointing
-from attnviz.ui.listening import rooms
+from attnviz.ui.server.class_socket import rooms
+from attnviz.ui.session import messages, state
 
 FOLLOWED = "class.followed"
 
@@ -49,7 +49,7 @@ def _stage(lang: Language) -> None:
         state.update(seat=rooms().join(view.room, view.seat))
     except BadInput:
         st.rerun(scope="app")
-    with saying.guard(lang):
+    with messages.guard(lang):
         _card(lang, stage)
         chosen = pointing.read_chosen(stage.selection)
         spread.listener(lang, "stage", stage.version, pointing.as_selection(chosen))
@@ -108,7 +108,7 @@ def _count(lang: Language, stage: Stage, card: Card, mine: dict[str, str]) -> No
     try:
         rooms().answer(view.room, view.seat, stage.name, label(verdict))
     except BadInput as error:
-        saying.say(lang, error)
+        messages.say(lang, error)
 
 
 def _judge(lang: Language, texts: LessonTexts, card: Card, mine: dict[str, str]) -> None:

@@ -11,9 +11,10 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.classroom.room import Stage
 from attnviz.lessons.classroom.rooms import normal
 from attnviz.lessons.paper.sheet import LAST_SEED
-from attnviz.ui import cache, saying, state
 from attnviz.ui.learn import place, pointing
-from attnviz.ui.listening import rooms
+from attnviz.ui.server import cache
+from attnviz.ui.server.class_socket import rooms
+from attnviz.ui.session import messages, state
 
 OUTSIDE = {"room": "", "host": "", "seat": ""}
 CODE_CHARS = 40
@@ -45,7 +46,7 @@ def _teach(lang: Language, slug: str) -> None:
     try:
         opened = rooms().create(Stage(slug, at.recipe.name, state.current().values))
     except AttnVizError as error:
-        saying.say(lang, error)
+        messages.say(lang, error)
         return
     state.update(room=opened.code, host=opened.key, seat="", card=at.recipe.name)
     st.rerun()

@@ -12,12 +12,14 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.room import Stage
-from attnviz.ui import cache, learn, saying, state
+from attnviz.ui import learn
 from attnviz.ui.classroom import offer, spread
 from attnviz.ui.learn import cards, place, pointing
 from attnviz.ui.learn.place import Place
 from attnviz.ui.learn.pointing import Pointing
-from attnviz.ui.listening import rooms
+from attnviz.ui.server import cache
+from attnviz.ui.server.class_socket import rooms
+from attnviz.ui.session import messages, state
 
 SHOWN = "class.shown"
 STAGE = "class.stage"
@@ -121,7 +123,7 @@ def _switches(lang: Language, at: Place) -> None:
 def _tally(lang: Language) -> None:
     """Who is here and how they answered; runs by itself when that changes."""
     view = state.current()
-    with saying.guard(lang):
+    with messages.guard(lang):
         changes = rooms().changes(view.room)
         stage = rooms().stage(view.room)
         tally = rooms().tally(view.room, stage.name)

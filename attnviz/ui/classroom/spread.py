@@ -14,8 +14,10 @@ from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.texts import LessonTexts
 from attnviz.lessons.classroom.room import Tally
 from attnviz.lessons.classroom.tally import Bar, bars
-from attnviz.ui import inputs, listening, saying, state
 from attnviz.ui.host.components import show_listener
+from attnviz.ui.server import class_socket
+from attnviz.ui.session import messages, state
+from attnviz.views.texts import strings
 
 
 def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed: bool) -> None:
@@ -26,7 +28,7 @@ def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed:
 
 
 def _said(lang: Language, bar: Bar, revealed: bool) -> str:
-    said = text(lang, "class.bar", said=saying.plain(bar.said), count=bar.count)
+    said = text(lang, "class.bar", said=messages.plain(bar.said), count=bar.count)
     return f"✓ **{text(lang, 'learn.right')}** {said}" if revealed and bar.right else said
 
 
@@ -37,6 +39,6 @@ def listener(lang: Language, heed: Heed, drawn: int, chosen: Chosen | None = Non
     """
     view = state.current()
     seat = view.seat if heed == "stage" else ""
-    shown = ListenerView(listening.FOLDER, view.room, seat, heed, drawn, chosen)
-    data = ears.pack_listener(shown, inputs.strings(lang, ears.STRING_KEYS))
+    shown = ListenerView(class_socket.FOLDER, view.room, seat, heed, drawn, chosen)
+    data = ears.pack_listener(shown, strings(lang, ears.STRING_KEYS))
     show_listener(data, state.component_key(f"class.{heed}"), ignore)

@@ -7,8 +7,9 @@ card shows is built by `attnviz.course` at each run; its sentences are those of 
 import streamlit as st
 
 from attnviz.errors import BadInput
-from attnviz.ui import cache, saying, state
 from attnviz.ui.learn import cards, index, place
+from attnviz.ui.server import cache
+from attnviz.ui.session import messages, state
 
 
 def show() -> None:
@@ -20,7 +21,7 @@ def show() -> None:
     try:
         lesson = cache.lesson(asked)
     except BadInput as error:
-        saying.say(lang, error)
+        messages.say(lang, error)
         index.show(lang)
         return
     if place.adjust(lesson):

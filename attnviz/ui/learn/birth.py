@@ -16,10 +16,12 @@ from attnviz.errors import BadInput
 from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Board, Panel
-from attnviz.ui import cache, inputs, saying, state
 from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import pointing
-from attnviz.ui.trainings import Training
+from attnviz.ui.server import cache
+from attnviz.ui.server.trainings import Training
+from attnviz.ui.session import messages, state
+from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.course.birth import Snapshot
@@ -118,7 +120,7 @@ def _timeline(lang: Language, training: Training) -> None:
     try:
         tokens = birth.encode(typed)
     except BadInput as error:
-        saying.say(lang, error)
+        messages.say(lang, error)
         return
     last = training.snapshots[-1].repeated
     weights = birth.attention(birth.restored(by_step[step]), tokens)
@@ -137,7 +139,7 @@ def _heads(
         for panel, head in zip(panels, heads, strict=True)
     }
     view = BoardView(Board(panels), captions, narrow=True)
-    data = boards.pack_board(view, inputs.strings(lang, boards.STRING_KEYS))
+    data = boards.pack_board(view, strings(lang, boards.STRING_KEYS))
     show_board(data, state.component_key("birth.heads"))
 
 

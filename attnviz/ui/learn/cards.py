@@ -13,10 +13,10 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Control, Link, Pick, Slider, Value
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts, say
-from attnviz.ui import routes, state
 from attnviz.ui.learn import pictures, place, questions, way
 from attnviz.ui.learn.look import look_at
 from attnviz.ui.learn.place import Place
+from attnviz.ui.session import routes, state
 
 if TYPE_CHECKING:
     from attnviz.course.recipe import Recipe

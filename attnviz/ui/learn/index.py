@@ -8,8 +8,10 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui import cache, frame, state
 from attnviz.ui.learn import place
+from attnviz.ui.page import frame
+from attnviz.ui.server import cache
+from attnviz.ui.session import state
 
 
 def show(lang: Language) -> None:

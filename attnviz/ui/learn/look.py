@@ -10,7 +10,8 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui import cache, routes, state
+from attnviz.ui.server import cache
+from attnviz.ui.session import routes, state
 
 FRESH = {
     **state.UNCHOSEN,

@@ -29,9 +29,10 @@ from attnviz.lessons.cards.card import (
 )
 from attnviz.lessons.cards.ranges import ranges
 from attnviz.lessons.cards.texts import LessonTexts, say
-from attnviz.ui import inputs, state
 from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import birth, place, pointing, real
+from attnviz.ui.session import state
+from attnviz.views.texts import strings
 
 CHART_PX = 760
 CHART_CONFIG = {"displayModeBar": False, "scrollZoom": False}
@@ -110,7 +111,7 @@ def _board(
         reports=pointing.leads(),
         pointed=_pointed(key),
     )
-    data = boards.pack_board(view, inputs.strings(lang, boards.STRING_KEYS))
+    data = boards.pack_board(view, strings(lang, boards.STRING_KEYS))
     component = state.component_key(key)
     take = partial(_take_cell, component, asking, card.name) if asking and is_open else ignore
     if pointing.leads():

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card, Value
-from attnviz.ui import cache, state
+from attnviz.ui.server import cache
+from attnviz.ui.session import state
 
 if TYPE_CHECKING:
     from attnviz.course.recipe import Lesson, Recipe

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attnviz.lessons.cards.card import Card, Live, Real
-from attnviz.ui import state
-from attnviz.ui.view import INDICES
+from attnviz.ui.session import state
+from attnviz.ui.session.view import INDICES
 
 KEPT = "learn.pointing"
 SEPARATOR = ";"

@@ -12,8 +12,8 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.lessons.cards.texts import LessonTexts, say
-from attnviz.ui import state
 from attnviz.ui.learn import pictures, place
+from attnviz.ui.session import state
 
 PER_ROW = 3
 

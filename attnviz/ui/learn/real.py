@@ -8,10 +8,13 @@ import streamlit as st
 
 from attnviz.i18n import Language
 from attnviz.lessons.cards.card import Real
-from attnviz.ui import frame, outputs, state, views
-from attnviz.ui.groups import chosen
+from attnviz.ui import outputs
 from attnviz.ui.learn.look import look_at
-from attnviz.ui.view import INDICES
+from attnviz.ui.page import fragments, frame
+from attnviz.ui.session import state
+from attnviz.ui.session.view import INDICES
+from attnviz.views.captured import Shown
+from attnviz.views.groups import chosen
 
 SHOWN = "learn.real"
 
@@ -27,9 +30,9 @@ def show(lang: Language, real: Real) -> None:
     view = state.current()
     group = chosen(captured.groups, view.stack, view.kind)
     if real.shown == "overview":
-        views.grid(lang, captured, group)
+        fragments.grid(Shown(lang, captured, group))
     elif real.shown == "head":
-        views.head(lang, captured, group)
+        fragments.head(Shown(lang, captured, group))
     else:
         outputs.said(lang, captured)
     frame.verification(lang, captured)

@@ -12,10 +12,10 @@ from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.progress import Standing
-from attnviz.ui import state
 from attnviz.ui.host.components import show_usher
 from attnviz.ui.learn import place
 from attnviz.ui.learn.place import Place
+from attnviz.ui.session import state
 
 SIGNS: dict[Standing, str] = {"right": "✓", "wrong": "✗", "shown": "•"}
 

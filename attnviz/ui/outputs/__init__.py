@@ -10,8 +10,8 @@ from typing import Protocol, runtime_checkable
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui.cache import Captured
 from attnviz.ui.outputs import classes, decoder, model_card, picture, similarity, translation
+from attnviz.views.captured import Captured
 
 
 @runtime_checkable

@@ -9,10 +9,11 @@ import streamlit as st
 from attnviz.components import bars
 from attnviz.i18n import Language, text
 from attnviz.outputs import classes as said
-from attnviz.ui import inputs, pictures, state
-from attnviz.ui.cache import Captured
 from attnviz.ui.host.components import show_bars
-from attnviz.ui.saying import plain
+from attnviz.ui.session import pictures, state
+from attnviz.ui.session.messages import plain
+from attnviz.views.captured import Captured
+from attnviz.views.texts import strings
 
 MOST_BARS = 10
 SIDE_PX = 450
@@ -46,7 +47,7 @@ def show(lang: Language, captured: Captured) -> None:
 
 
 def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
-    data = bars.pack_bars(view, inputs.strings(lang, bars.STRING_KEYS))
+    data = bars.pack_bars(view, strings(lang, bars.STRING_KEYS))
     show_bars(data, state.component_key(f"classes.{name}"))
 
 

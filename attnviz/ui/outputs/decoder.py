@@ -13,11 +13,16 @@ import streamlit as st
 
 from attnviz.components import writing
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, inputs, sampling, saying, state, views
-from attnviz.ui.cache import Captured
-from attnviz.ui.groups import READING, Group, chosen
 from attnviz.ui.host.components import show_writing
-from attnviz.ui.requests import writes
+from attnviz.ui.page import fragments
+from attnviz.ui.server import cache
+from attnviz.ui.server.request import writes
+from attnviz.ui.session import messages, state
+from attnviz.ui.sidebar import sampling
+from attnviz.views import heads
+from attnviz.views.captured import Captured, Shown
+from attnviz.views.groups import READING, Group, chosen
+from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
@@ -41,7 +46,7 @@ def show(lang: Language, captured: Captured) -> None:
     """Draw it."""
     if captured.asked == 0 and not captured.model.card.transcribes:  # which writes unasked
         _write_button(lang, captured)
-    _writing(lang, captured, _group(captured))
+    _writing(Shown(lang, captured, _group(captured)))
 
 
 def _group(captured: Captured) -> Group:
@@ -66,25 +71,25 @@ def _write_button(lang: Language, captured: Captured) -> None:
 
 
 @st.fragment
-def _writing(lang: Language, captured: Captured, group: Group) -> None:
-    with saying.guard(lang):
-        hears = captured.model.card.transcribes  # and then writes greedily, whatever is asked for
+def _writing(shown: Shown) -> None:
+    with messages.guard(shown.lang):
+        hears = shown.captured.model.card.transcribes  # it writes greedily, whatever is asked for
         how = sampling.GREEDY if hears else sampling.current()
         data = cache.buffer(
-            f"{captured.key} {group.name} writing {lang} {how}",
+            f"{shown.captured.key} {shown.group.name} writing {shown.lang} {how}",
             lambda: writing.pack_writing(
-                inputs.heads(lang, captured, group),
-                _draws(lang, captured, how),
-                inputs.strings(lang, writing.STRING_KEYS),
+                heads.all_heads(shown, cache.measured(shown)),
+                _draws(shown.lang, shown.captured, how),
+                strings(shown.lang, writing.STRING_KEYS),
             ),
         )
-        extent, key = group.extent, state.component_key("writing")
+        extent, key = shown.group.extent, state.component_key("writing")
         show_writing(
             data,
             extent,
             key,
-            _of(group, views.note(key, extent)),
-            _of(group, views.opener(key, extent)),
+            _of(shown.group, fragments.note(key, extent)),
+            _of(shown.group, fragments.opener(key, extent)),
         )
 
 

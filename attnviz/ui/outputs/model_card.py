@@ -14,8 +14,8 @@ from attnviz.checks import card
 from attnviz.checks.cards import Card, HeadNote
 from attnviz.checks.figure import Figure
 from attnviz.i18n import DEFAULT, Language, text
-from attnviz.ui import routes, state
-from attnviz.ui.saying import plain
+from attnviz.ui.session import routes, state
+from attnviz.ui.session.messages import plain
 
 PLACE = re.compile(r"L(\d+)\.H(\d+)")
 MOST_CHARS = 2000

@@ -8,9 +8,13 @@ import streamlit as st
 
 from attnviz.components import patches
 from attnviz.i18n import Language
-from attnviz.ui import cache, inputs, placed, saying, state, views
-from attnviz.ui.cache import Captured
 from attnviz.ui.host.components import show_patches
+from attnviz.ui.page import fragments
+from attnviz.ui.server import cache
+from attnviz.ui.session import messages, state
+from attnviz.views import heads, picture_places
+from attnviz.views.captured import Captured, Shown
+from attnviz.views.texts import strings
 
 
 def fits(captured: Captured) -> bool:
@@ -18,19 +22,19 @@ def fits(captured: Captured) -> bool:
     group = captured.groups[0]
     if captured.model.kind != "vision":
         return False
-    return not group.uneven and placed.picture(captured, group) is not None
+    return not group.uneven and picture_places.picture(captured, group) is not None
 
 
 @st.fragment
 def show(lang: Language, captured: Captured) -> None:
     """The picture, the attention of one patch over it, and all heads beside it."""
-    with saying.guard(lang):
-        group = captured.groups[0]
+    with messages.guard(lang):
+        shown = Shown(lang, captured, captured.groups[0])
         data = cache.buffer(
-            f"{captured.key} {group.name} patches {lang}",
+            f"{shown.key} patches {lang}",
             lambda: patches.pack_patches(
-                inputs.heads(lang, captured, group), inputs.strings(lang, patches.STRING_KEYS)
+                heads.all_heads(shown, cache.measured(shown)), strings(lang, patches.STRING_KEYS)
             ),
         )
-        extent, key = group.extent, state.component_key("patches")
-        show_patches(data, extent, key, views.note(key, extent), views.opener(key, extent))
+        extent, key = shown.group.extent, state.component_key("patches")
+        show_patches(data, extent, key, fragments.note(key, extent), fragments.opener(key, extent))

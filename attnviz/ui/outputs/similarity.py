@@ -10,9 +10,12 @@ import streamlit as st
 from attnviz.components import similarity as component
 from attnviz.components.similarity import SimilarityView
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, controls, inputs, saying, state
-from attnviz.ui.cache import Captured
 from attnviz.ui.host.components import show_similarity
+from attnviz.ui.server import cache
+from attnviz.ui.session import messages, state
+from attnviz.ui.sidebar import sidebar
+from attnviz.views.captured import Captured
+from attnviz.views.texts import strings
 
 FOR_SENTENCES = {"minilm"}  # models that were trained so that this number means something
 # near to and far from the first example; the model reads them as it reads the visitor's
@@ -41,7 +44,7 @@ def show(lang: Language, captured: Captured) -> None:
     trained = captured.name in FOR_SENTENCES
     st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
     st.markdown(text(lang, "similarity.intro" if trained else "similarity.intro_hidden"))
-    controls.second_text(lang)
+    sidebar.second_text(lang)
     view = state.current()
     own = tuple(each for each in (view.text, view.text2) if each.strip())
     others = tuple(each for each in OTHERS if each not in own)
@@ -54,10 +57,10 @@ def _data(
     def build() -> bytes:
         view = SimilarityView(
             caption=text(lang, "similarity.caption"),
-            sentences=tuple(map(saying.shortened, (*own, *others))),
+            sentences=tuple(map(messages.shortened, (*own, *others))),
             n_own=len(own),
             cosine=cache.similarity(captured, (*own, *others)).cosine,
         )
-        return component.pack_similarity(view, inputs.strings(lang, component.STRING_KEYS))
+        return component.pack_similarity(view, strings(lang, component.STRING_KEYS))
 
     return cache.buffer(f"{captured.key} similarity {lang} {own}", build)

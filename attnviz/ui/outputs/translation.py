@@ -15,11 +15,13 @@ from attnviz.components import alignment as component
 from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
 from attnviz.i18n import Language, text
-from attnviz.ui import cache, inputs, routes, saying, state
-from attnviz.ui.cache import Captured
-from attnviz.ui.controls import NAVIGATION
-from attnviz.ui.groups import Group, chosen
 from attnviz.ui.host.components import show_alignment
+from attnviz.ui.server import cache
+from attnviz.ui.session import messages, routes, state
+from attnviz.ui.sidebar.sidebar import NAVIGATION
+from attnviz.views.captured import Captured, Shown
+from attnviz.views.groups import Group, chosen
+from attnviz.views.texts import strings
 
 STACK, KIND = "decoder", "cross"
 PLACE = re.compile(r"L(\d+)(?:\.H(\d+))?")
@@ -35,31 +37,31 @@ def fits(captured: Captured) -> bool:
 @st.fragment
 def show(lang: Language, captured: Captured) -> None:
     """The alignment, with what its numbers mean."""
-    with saying.guard(lang):
+    with messages.guard(lang):
         group = chosen(captured.groups, STACK, KIND)
         st.subheader(text(lang, "translation.title"))
         st.markdown(text(lang, "translation.rows"))
         extent, key = group.extent, state.component_key("alignment")
         show_alignment(
-            _data(lang, captured, group), extent, key, _note(key, extent), _open(key, extent)
+            _data(Shown(lang, captured, group)), extent, key, _note(key, extent), _open(key, extent)
         )
         st.caption(text(lang, "translation.merged"))
 
 
-def _data(lang: Language, captured: Captured, group: Group) -> bytes:
+def _data(shown: Shown) -> bytes:
     target = state.current().target
     return cache.buffer(
-        f"{captured.key} alignment {lang}",
+        f"{shown.captured.key} alignment {shown.lang}",
         lambda: component.pack_alignment(
-            _view(captured, group, target), inputs.strings(lang, component.STRING_KEYS)
+            _view(shown, target), strings(shown.lang, component.STRING_KEYS)
         ),
     )
 
 
-def _view(captured: Captured, group: Group, target: str) -> AlignmentView:
+def _view(shown: Shown, target: str) -> AlignmentView:
     from attnviz.outputs.alignment import align
 
-    found = align(captured.model, captured.capture, target or None)
+    found = align(shown.captured.model, shown.captured.capture, target or None)
     given = found.probabilities
     return AlignmentView(
         source=tuple(ShownWord(word.text, word.start, word.special) for word in found.source),
@@ -70,7 +72,7 @@ def _view(captured: Captured, group: Group, target: str) -> AlignmentView:
             for place, word in enumerate(found.target)
         ),
         weights=found.weights,
-        stated=stated(captured.name, group),
+        stated=stated(shown.captured.name, shown.group),
         probability=found.probability,
     )
 

@@ -9,7 +9,7 @@ from attnviz import i18n
 from attnviz.checks import cards
 from attnviz.checks.cards import Card, Description, HeadNote, Training
 from attnviz.models import registry
-from attnviz.ui import examples
+from attnviz.ui.session import examples
 
 TIRED = i18n.text("en", "example.tired")
 REVIEWS = examples.SENTIMENT

@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.errors import BadInput, TooLarge
-from attnviz.ui.files import MAX_NAME_CHARS, MOST_BYTES, TextFile, uploaded
+from attnviz.ui.session.text_files import MAX_NAME_CHARS, MOST_BYTES, TextFile, uploaded
 
 
 def test_text_in_many_scripts() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnviz.ui.keys import MAX_KEY_CHARS, short, written
+from attnviz.ui.server.keys import MAX_KEY_CHARS, short, written
 
 
 def test_a_long_key_becomes_a_short_one_of_its_own() -> None:

@@ -9,20 +9,20 @@ from starlette.websockets import WebSocketDisconnect
 
 from attnviz.lessons.classroom.room import Stage
 from attnviz.lessons.classroom.rooms import Opened, Rooms
-from attnviz.ui import listening
+from attnviz.ui.server import class_socket
 
 FIRST, SECOND = Stage("block", "order"), Stage("block", "sizes")
 
 
 @pytest.fixture
 def client() -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=listening.routes())) as running:
+    with TestClient(Starlette(routes=class_socket.routes())) as running:
         yield running
 
 
 @pytest.fixture
 def room() -> Iterator[tuple[Rooms, Opened]]:
-    rooms = listening.rooms()
+    rooms = class_socket.rooms()
     opened = rooms.create(FIRST)
     yield rooms, opened
     if opened.code in rooms._rooms:
@@ -30,7 +30,7 @@ def room() -> Iterator[tuple[Rooms, Opened]]:
 
 
 def path(opened: Opened, heed: str, seat: str = "") -> str:
-    return f"/{listening.FOLDER}/{opened.code}?heed={heed}&seat={seat}"
+    return f"/{class_socket.FOLDER}/{opened.code}?heed={heed}&seat={seat}"
 
 
 def test_a_follower_hears_of_stages_only(client: TestClient, room: tuple[Rooms, Opened]) -> None:
@@ -76,11 +76,11 @@ def test_the_end_of_a_class_closes_its_sockets(
         rooms.close(opened.code, opened.key)
         with pytest.raises(WebSocketDisconnect) as closed:
             socket.receive_text()
-        assert closed.value.code == listening.ENDED
+        assert closed.value.code == class_socket.ENDED
     with client.websocket_connect(path(opened, "stage")) as late:
         with pytest.raises(WebSocketDisconnect) as closed:
             late.receive_text()
-        assert closed.value.code == listening.ENDED
+        assert closed.value.code == class_socket.ENDED
 
 
 def test_a_page_of_another_server_is_refused(
@@ -91,4 +91,4 @@ def test_a_page_of_another_server_is_refused(
     with pytest.raises(WebSocketDisconnect) as closed:
         with client.websocket_connect(path(opened, "stage"), headers=foreign):
             pass
-    assert closed.value.code == listening.FOREIGN
+    assert closed.value.code == class_socket.FOREIGN

@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from attnviz.components.options import DEFAULTS, ORDERS, checked, parse_options
-from attnviz.ui import state
+from attnviz.ui.session import state
 
 
 def test_options_are_fields_of_the_view_with_the_same_defaults() -> None:

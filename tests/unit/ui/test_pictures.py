@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from attnviz.errors import AttnVizError
-from attnviz.ui import pictures
+from attnviz.ui.session import pictures
 from attnviz.worlds import shapes
 
 

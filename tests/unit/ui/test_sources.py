@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.errors import ModelNotFound
-from attnviz.ui.sources import VARIABLE, cleaned, label, source
+from attnviz.ui.server.sources import VARIABLE, cleaned, label, source
 
 
 def made(folder: Path) -> Path:

@@ -9,7 +9,7 @@ import pytest
 from attnviz import i18n
 from attnviz.components import numbers
 from attnviz.components.selection import SCALES, SPECIALS
-from attnviz.ui import state
+from attnviz.ui.session import state
 
 DEFAULT = state.default_view()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from attnviz.errors import Cancelled
-from attnviz.ui.trainings import Training, start
+from attnviz.ui.server.trainings import Training, start
 
 LIMIT_S = 10.0
 

@@ -1,0 +1,314 @@
+"""Everything the app keeps between runs and shares between sessions, bounded, under full keys.
+
+In: names and texts. Out: loaded models, captures with what is derived from all their heads, and the
+byte buffers that components show. A key names all that determines the value: model id, revision,
+dtype, device, texts, whether they were cut, and for a buffer the page, language, layer and head.
+Resources are shared, not copied: whoever gets one reads it only.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import attnviz
+from attnviz.audio.sound import Sound
+from attnviz.models.registry import REGISTRY
+from attnviz.ui.server import loading, pyramids, run_request, sources, trainings
+from attnviz.ui.server.keys import short, written
+from attnviz.ui.server.request import Request
+from attnviz.ui.server.sources import Source
+from attnviz.ui.server.trainings import Training
+from attnviz.views.captured import Captured, Shown
+from attnviz.views.groups import Group, groups
+from attnviz.views.measures import Measured, measure
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from attnviz.attention.call import AttentionCall
+    from attnviz.attention.steps import Steps
+    from attnviz.capture.blocked_rows import DeadRow
+    from attnviz.course.birth import Effects, Snapshot
+    from attnviz.course.recipe import Lesson
+    from attnviz.lessons.cards.card import Card
+    from attnviz.models.download import Progress
+    from attnviz.models.loaded import LoadedModel
+    from attnviz.outputs.similarity import Similarity
+
+MAX_MODELS = 2
+MAX_OWN_MODELS, MOST_OWN_MIB = 8, 100  # all eight of the app take 100 MiB together
+MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
+MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
+MAX_ANSWERS = 256  # texts, and small matrices of cosines
+MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
+LONG_CHARS = 6000  # what the text box takes; only a file holds more
+MAX_PYRAMIDS = 8  # the largest keeps 13 MB
+MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
+MAX_LESSON_CARDS = 128
+MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
+MAX_TRAININGS = 6
+MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
+
+
+def model(source: Source) -> "LoadedModel":
+    """The loaded model; the first call takes seconds. The least recently used one goes.
+
+    Those of the app itself are small and stay, so that a lesson's cards need not load them anew.
+    """
+    own = source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MOST_OWN_MIB
+    if own:
+        return _own_model(source.name)
+    commit = downloaded().get(source.name)
+    return _model(source.name, source.stamp, commit, source.device, source.dtype)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def downloaded() -> dict[str, str]:
+    """The hub models whose files came here while this server ran, and the commit of each."""
+    return {}
+
+
+def download(name: str, progress: "Progress") -> None:
+    """Fetch a hub model's files, and load it from them from now on; `progress` hears how far."""
+    with loading.importing:
+        from attnviz.models.download import fetch
+    downloaded()[name] = fetch(name, None, progress).commit
+
+
+def _forget_captures(_: object) -> None:
+    """Captures point into the weights of their model: they go with it, or it would stay."""
+    _captured.clear()
+    _long_captured.clear()
+    _lesson_capture.clear()
+    _steps.clear()
+
+
+@st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
+def _model(
+    name: str, stamp: str, commit: str | None, device: str | None, dtype: str | None
+) -> "LoadedModel":
+    try:
+        return loading.load(name, commit, device, dtype)
+    except attnviz.ModelNotFound:
+        downloaded().pop(name, None)  # its files may be gone: fetch them when asked again
+        raise
+
+
+@st.cache_resource(max_entries=MAX_OWN_MODELS, show_spinner=False, on_release=_forget_captures)
+def _own_model(name: str) -> "LoadedModel":
+    return loading.load(name)
+
+
+def captured(source: Source, request: Request, given: "Image | Sound | None" = None) -> Captured:
+    """The texts as one batch, a picture or a sound, run through the model and verified.
+
+    `request.picture`, or `request.sound`, is the digest of what is given beside it.
+    """
+    loaded = model(source)
+    kept = _long_captured if sum(map(len, request.texts)) > LONG_CHARS else _captured
+    return kept(short(f"{source} {loaded.key} {request}"), source.name, request, given, loaded)
+
+
+@st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
+def _long_captured(
+    key: str, _name: str, _request: Request, _given: "Image | Sound | None", _loaded: "LoadedModel"
+) -> Captured:
+    return _run(key, _name, _request, _given, _loaded)
+
+
+@st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
+def _captured(
+    key: str, _name: str, _request: Request, _given: "Image | Sound | None", _loaded: "LoadedModel"
+) -> Captured:
+    return _run(key, _name, _request, _given, _loaded)
+
+
+def _run(
+    key: str, name: str, request: Request, given: "Image | Sound | None", loaded: "LoadedModel"
+) -> Captured:
+    capture, picture = run_request.ran(loaded, request, given)
+    errors = capture.verify()
+    tolerance = errors.pop("tolerance")
+    return Captured(
+        key=key,
+        name=name,
+        model=loaded,
+        capture=capture,
+        # max() would lose a NaN that is not the first
+        error=max(errors.values(), key=lambda error: (error != error, error)),
+        tolerance=tolerance,
+        groups=groups(capture),
+        asked=request.generate,
+        picture=picture,
+        sound=given if isinstance(given, Sound) else None,
+    )
+
+
+def measured(shown: Shown) -> Measured:
+    """The role and the measures of each head of a group on the first text."""
+    return _measured(shown.key, shown.group)
+
+
+@st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
+def _measured(key: str, _group: Group) -> Measured:
+    return measure(_group)
+
+
+def steps(shown: Shown, layer: int, head: int) -> "Steps":
+    """The steps of one head on the first text, as the model computes them."""
+    return _steps(f"{shown.key} {layer} {head}", shown.group, layer, head)
+
+
+@st.cache_resource(max_entries=MAX_STEPS, show_spinner=False)
+def _steps(key: str, _group: Group, _layer: int, _head: int) -> "Steps":
+    return attnviz.derive(_group.call(_layer), _head, _group.row(_layer))
+
+
+def answer(source: Source, shown: str, cut: bool) -> str:
+    """What an encoder-decoder answers to a text, up to its own end."""
+    loaded = model(source)
+    return _answer(f"{source} {loaded.key} {cut} {shown}", shown, cut, loaded)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _answer(key: str, _shown: str, _cut: bool, _loaded: "LoadedModel") -> str:
+    from attnviz.outputs.answer import answer
+
+    return answer(_loaded, _shown, cut=_cut)
+
+
+def similarity(captured: Captured, texts: tuple[str, ...]) -> "Similarity":
+    """The cosines between sentences."""
+    return _similarity(f"{captured.key} {texts}", texts, captured.model)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "Similarity":
+    from attnviz.outputs.similarity import similarity
+
+    return similarity(_loaded, _texts, cut=True)
+
+
+def pyramid(key: str, call: "AttentionCall", head: int, distance: int | None) -> pyramids.Build:
+    """One head of a long text, which `key` names; where it was not built before, that begins now.
+
+    With it come its strongest cells whose query and key are so far apart.
+    """
+    call.check(head, 0)
+    return _pyramid(key, call, head, distance)
+
+
+def forget_pyramid(key: str) -> None:
+    """Build that head anew when it is asked for again."""
+    _pyramid.clear(key, None, None, None)
+
+
+@st.cache_resource(max_entries=MAX_PYRAMIDS, show_spinner=False, on_release=pyramids.Build.stop)
+def _pyramid(key: str, _call: "AttentionCall", _head: int, _distance: int | None) -> pyramids.Build:
+    return pyramids.start(_call, _head, _distance)
+
+
+def tiles(key: str, build: Callable[[], bytes]) -> bytes:
+    """The tiles that `build` packs; `key` names head, language and all that was asked for."""
+    return _tiles(key, build)
+
+
+@st.cache_resource(max_entries=MAX_TILE_ANSWERS, show_spinner=False)
+def _tiles(key: str, _build: Callable[[], bytes]) -> bytes:
+    return _build()
+
+
+def buffer(key: str, build: Callable[[], bytes]) -> bytes:
+    """The bytes that `build` makes; `key` names everything that determines them."""
+    return _buffer(key, build)
+
+
+@st.cache_resource(max_entries=MAX_BUFFERS, show_spinner=False)
+def _buffer(key: str, _build: Callable[[], bytes]) -> bytes:
+    return _build()
+
+
+def lesson(slug: str) -> "Lesson":
+    """A lesson's recipes; the first call imports torch, and one thread at a time does so."""
+    with loading.importing:
+        from attnviz.course import lesson as course_lesson
+
+    return course_lesson(slug)
+
+
+@st.cache_resource(max_entries=MAX_LESSON_CARDS, show_spinner=False)
+def lesson_card(key: str, _build: "Callable[[], Card]") -> "Card":
+    """A card of a lesson as it is set, built once for all who look at it."""
+    return _build()
+
+
+def lesson_slugs() -> tuple[str, ...]:
+    """The lessons there are, in their order."""
+    with loading.importing:
+        from attnviz.course import SLUGS
+
+    return SLUGS
+
+
+def lesson_capture(
+    model_name: str, lesson_text: object = None, /, **options: object
+) -> "attnviz.Capture":
+    """What a lesson runs: a registry model on a text, with the keywords of `attnviz.capture`."""
+    given = [lesson_text, *(of for pair in sorted(options.items()) for of in pair)]
+    loaded = model(sources.source(model_name))
+    return _lesson_capture(
+        f"{model_name} {'; '.join(map(written, given))}",
+        lambda: attnviz.capture(loaded, lesson_text, **options),  # type: ignore[arg-type]
+    )
+
+
+@st.cache_resource(max_entries=MAX_LESSON_CAPTURES, show_spinner=False)
+def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz.Capture":
+    return _run()
+
+
+def training(seed: int) -> Training:
+    """The training of a seed: begun when it is first asked for, kept when it is over."""
+    return _training(seed)
+
+
+def forget_training(seed: int) -> None:
+    """Train anew when that seed is asked for again."""
+    _training.clear(seed)
+
+
+@st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=Training.stop)
+def _training(seed: int) -> Training:
+    with loading.importing:
+        from attnviz.course import birth
+
+    def train(cancel: threading.Event) -> "Iterator[Snapshot]":
+        import torch
+
+        torch.set_num_threads(loading.TORCH_THREADS)
+        return birth.train(seed, steps=birth.STEPS, cancel=cancel)
+
+    birth.require_seed(seed)
+    return trainings.start(seed, birth.STEPS, train)
+
+
+def ablations(training: Training) -> "Effects":
+    """The scores of a training that is done, whole and without each head of its first layer."""
+    return _ablations(training.seed, training)
+
+
+@st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False)
+def _ablations(key: int, _training: Training) -> "Effects":
+    from attnviz.course import birth
+
+    return birth.effects(birth.restored(_training.snapshots[-1]))
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def dead_rows() -> "tuple[DeadRow, ...]":
+    """What each interface makes of a row without keys: the same at every visit."""
+    from attnviz.capture import blocked_rows
+
+    return blocked_rows.dead_rows()

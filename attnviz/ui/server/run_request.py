@@ -1,0 +1,52 @@
+"""What a request comes to in the library: one call of `attnviz.capture`, and what the model saw.
+
+In: a loaded model, a request, and the picture or sound whose digest stands in it. Out: the capture,
+and the picture as the model saw it. Whoever asks keeps the result (`cache`).
+"""
+
+from typing import TYPE_CHECKING
+
+import attnviz
+from attnviz.audio.sound import Sound
+
+if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import UInt8
+    from PIL.Image import Image
+
+    from attnviz.attention.call import Capture
+    from attnviz.models.loaded import LoadedModel
+    from attnviz.ui.server.request import Request
+
+    Ran = tuple[Capture, UInt8[np.ndarray, "row column rgb"] | None]
+
+MOST_HEARD = 24  # tokens that a model writes of what it hears, where no number is asked for
+
+
+def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None") -> "Ran":
+    """The capture of a request."""
+    texts = request.texts or None
+    if isinstance(given, Sound):
+        typed = request.target or None
+        n_written = 0 if typed else request.generate or MOST_HEARD
+        capture = attnviz.capture(
+            loaded, sound=given, target=typed, generate=n_written, cut=request.cut
+        )
+        return capture, None
+    if given is not None:
+        from attnviz.capture.plan.images import seen
+
+        capture = attnviz.capture(
+            loaded,
+            texts,
+            image=given,
+            cut=request.cut,
+            generate=request.writing(),
+            chat=request.chat,
+        )
+        return capture, seen(loaded, given)
+    target = [request.target] * len(request.texts) if request.target else None
+    capture = attnviz.capture(
+        loaded, texts, target=target, generate=request.writing(), cut=request.cut, chat=request.chat
+    )
+    return capture, None

@@ -1,0 +1,97 @@
+"""What a visitor may open: a registered model, a hub id, or a folder that the operator allows.
+
+In: the name that stands in the address or was typed. Out: the `Source` that `attnviz.load` takes.
+Whoever can open the app can type a name, so folders are open only below the directories that the
+operator lists in the environment variable ATTNVIZ_MODEL_DIRS (separated as in PATH). Paths are
+resolved first, and links inside a folder may not lead out of these directories either. Where a
+model computes, and in which type of numbers, is the operator's too: ATTNVIZ_DEVICE, ATTNVIZ_DTYPE.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnviz.errors import ModelNotFound
+from attnviz.models.registry import HUB_ID, REGISTRY, find
+
+VARIABLE = "ATTNVIZ_MODEL_DIRS"
+DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
+MODEL_FILES = ("config.json", "*.safetensors")
+QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to load, and where to: all of it keys a cache.
+
+    `stamp` changes when the files of a folder do. `device` and `dtype` are the operator's; where
+    they are not set, that is the CPU and float32, as always for the app's own small models.
+    """
+
+    name: str
+    stamp: str = ""
+    device: str | None = None
+    dtype: str | None = None
+
+
+def cleaned(name: str) -> str:
+    """A name as it was pasted, without the spaces and the quotation marks around it."""
+    name = name.strip()
+    quoted = len(name) > 1 and QUOTES.get(name[0]) == name[-1]
+    return name[1:-1].strip() if quoted else name
+
+
+def source(name: str) -> Source:
+    """What a name stands for; `ModelNotFound` for a folder that is not open to visitors."""
+    if name in REGISTRY:
+        return Source(name)
+    if HUB_ID.fullmatch(name) and not Path(name).is_dir():
+        return _placed(name)
+    if "/" not in name and "\\" not in name:
+        find(name)  # raises, and lists the names there are
+    return _folder(name)
+
+
+def _folder(name: str) -> Source:
+    try:
+        roots = [Path(part).resolve() for part in _listed()]
+        folder = Path(name).expanduser().resolve()
+        if not _inside(folder, roots):
+            raise _refused(name)
+        if not folder.is_dir():
+            raise ModelNotFound(
+                f"there is no folder {name!r}; check how it is written",
+                code="no_folder",
+                folder=name,
+            )
+        files = sorted(file for pattern in MODEL_FILES for file in folder.glob(pattern))
+        if not all(_inside(file.resolve(), roots) for file in folder.iterdir()):
+            raise _refused(name)
+        stamps = [(file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files]
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, no such home
+        raise _refused(name) from error
+    return _placed(str(folder), repr(stamps))
+
+
+def _placed(name: str, stamp: str = "") -> Source:
+    """A model that is not the app's own, where the operator wants it."""
+    device, dtype = (os.environ.get(of) or None for of in (DEVICE_VARIABLE, DTYPE_VARIABLE))
+    return Source(name, stamp, device, dtype)
+
+
+def _listed() -> list[str]:
+    return [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+
+
+def _inside(path: Path, roots: list[Path]) -> bool:
+    return any(path.is_relative_to(root) for root in roots)
+
+
+def _refused(name: str) -> ModelNotFound:
+    return ModelNotFound(
+        f"the folder {name!r} is not open to visitors; its operator can list the directory above it"
+        f" in {VARIABLE}",
+        code="folder_not_allowed",
+        folder=name,
+        variable=VARIABLE,
+    )

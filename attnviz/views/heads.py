@@ -1,0 +1,115 @@
+"""All heads of a group, as Overview and Head show them.
+
+In: what is shown, and what its heads measure. Out: a `HeadsView` of plain arrays and translated
+texts. Nothing is computed here: the numbers come from the capture and from `views.measures`.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnviz.audio.sound import spectrogram
+from attnviz.components.heads import HeadMeasure, HeadsView, Heard, LayerView
+from attnviz.i18n import Language, text
+from attnviz.metrics.measures import UNITS
+from attnviz.tokens.words import words
+from attnviz.views import picture_places
+from attnviz.views.axes import token_axes
+from attnviz.views.captured import Shown
+from attnviz.views.measures import Measured
+from attnviz.views.titles import model_title
+
+if TYPE_CHECKING:
+    from attnviz.metrics import HeadRole
+
+MOST_COLUMNS, MOST_PER_FRAME = 3072, 8  # of a spectrogram under the keys
+
+
+def all_heads(shown: Shown, measured: Measured) -> HeadsView:
+    """All heads of a group on the first text, each with a sentence on what it does most."""
+    queries, keys = token_axes(shown)
+    group, uneven = shown.group, shown.group.uneven
+    return HeadsView(
+        model=model_title(shown.lang, shown.captured.name),
+        queries=queries,
+        keys=keys,
+        cross=group.cross,
+        sentences=sentences(shown.lang, measured),
+        weights=group.weights() if uneven else group.all_weights(),
+        patches=picture_places.picture(shown.captured, group),
+        visible=None if uneven else group.visible(),
+        layers=_layers(shown) if uneven else (),
+    )
+
+
+def overview(shown: Shown, measured: Measured) -> HeadsView:
+    """All heads of a group, with every measure that this text has."""
+    return replace(all_heads(shown, measured), measures=measures(shown.lang, measured))
+
+
+def one_head(shown: Shown, measured: Measured) -> HeadsView:
+    """All heads of a group, and the words that their tokens make."""
+    view, queries, keys = all_heads(shown, measured), shown.group.queries(), shown.group.keys()
+    view = replace(view, heard=heard(shown))
+    if view.patches is not None or view.layers:
+        return view
+    tokenizer = shown.captured.model.tokenizer
+    join = "".join if tokenizer is None else tokenizer.convert_tokens_to_string
+    return replace(view, words=words(queries, join), key_words=words(keys, join))
+
+
+def measures(lang: Language, measured: Measured) -> tuple[HeadMeasure, ...]:
+    """Every measure that this text has, with its title and unit."""
+    return tuple(
+        HeadMeasure(name, text(lang, f"measure.{name}"), UNITS[name], values)
+        for name, values in measured.measures.items()
+        if np.isfinite(values).any()
+    )
+
+
+def sentences(lang: Language, measured: Measured) -> tuple[tuple[str, ...], ...]:
+    """What each head of a group does most, in words."""
+    return tuple(tuple(sentence(lang, role) for role in layer) for layer in measured.roles)
+
+
+def sentence(lang: Language, role: "HeadRole") -> str:
+    """What a head does most, in one plain sentence."""
+    most = text(
+        lang,
+        f"role.{role.role}",
+        percent=f"{100 * role.fraction:.0f}",
+        chance=_percent(role.baseline),
+    )
+    if role.rest is None or role.rest.role == "spread":
+        return most
+    return text(lang, "role.with_rest", sentence=most, rest=sentence(lang, role.rest))
+
+
+def _percent(share: float) -> str:
+    """Whole percents; of less than one, its first digit."""
+    return f"{100 * share:.0f}" if share >= 0.01 else f"{100 * share:.1g}"
+
+
+def _layers(shown: Shown) -> tuple[LayerView, ...]:
+    """The tokens, mask and patches of each layer, where layers differ."""
+    return tuple(
+        LayerView(
+            *token_axes(shown, layer=layer),
+            visible=shown.group.seen(layer),
+            patches=picture_places.patches(shown, layer),
+        )
+        for layer in range(shown.group.n_layers)
+    )
+
+
+def heard(shown: Shown) -> Heard | None:
+    """The sound under the keys, where each of them is a frame of it."""
+    captured, group = shown.captured, shown.group
+    step, sound, n_key = captured.capture.frame_s, captured.sound, group.extent.n_key
+    frames = group.cross or group.stack != "decoder"
+    if step is None or sound is None or group.uneven or not frames:
+        return None
+    per_frame = max(1, min(MOST_PER_FRAME, MOST_COLUMNS // n_key))
+    levels = spectrogram(sound, n_key * per_frame, step / per_frame)
+    return Heard(levels, n_key, step, sound.seconds)

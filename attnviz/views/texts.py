@@ -1,0 +1,13 @@
+"""The texts of a component, translated.
+
+In: a language and the keys that a component asks for. Out: its templates, by the last part of each
+key.
+"""
+
+from attnviz.components.heads import strings_of
+from attnviz.i18n import Language, catalogue
+
+
+def strings(lang: Language, keys: tuple[str, ...]) -> dict[str, str]:
+    """The templates of a component's texts, by the keys that it asks for."""
+    return strings_of(keys, catalogue(lang).__getitem__)
