@@ -4,14 +4,14 @@ Reads the view, runs both sides through the cache, shows them with their differe
 checked.
 """
 
-from attnviz.ui.page import frame
+from attnviz.ui.page import capture_of_view, frame
 from attnviz.ui.page.compare import page
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("compare")
-    captured = frame.captured(lang)
+    captured = capture_of_view.captured(lang)
     if captured is not None:
         page.show(lang, captured)
 

@@ -4,20 +4,18 @@ Reads the view, runs the model through the cache, shows the head, says what was 
 too long for that it shows one head at a time, by tiles.
 """
 
-from attnviz.ui.page import fragments, frame, long_head
-from attnviz.ui.sidebar import sidebar
-from attnviz.views.captured import Shown
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, long_head
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("head")
-    captured = frame.captured(lang)
+    captured = capture_of_view.captured(lang)
     if captured is not None:
-        group = sidebar.attention(lang, captured)
-        fragments.written(Shown(lang, captured, group))
-        show = fragments.head if group.all_at_once else long_head.head
-        show(Shown(lang, captured, group))
+        shown = attention_choice.choice(lang, captured)
+        fragments.written(shown)
+        show = fragments.head if shown.group.all_at_once else long_head.head
+        show(shown)
         frame.verification(lang, captured)
 
 

@@ -4,20 +4,19 @@ Reads the view, runs the model through the cache, derives the chosen head under 
 mask as code, says what was checked.
 """
 
-from attnviz.ui.page import fragments, frame, mask_code
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, mask_code
 from attnviz.ui.sidebar import sidebar
-from attnviz.views.captured import Shown
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("masks")
     sidebar.second_text(lang)
-    captured = frame.captured(lang, with_second=True)
+    captured = capture_of_view.captured(lang, with_second=True)
     if captured is not None:
-        group = sidebar.attention(lang, captured)
-        fragments.masks(Shown(lang, captured, group))
-        mask_code.show(Shown(lang, captured, group))
+        shown = attention_choice.choice(lang, captured)
+        fragments.masks(shown)
+        mask_code.show(shown)
         frame.verification(lang, captured)
 
 

@@ -5,13 +5,13 @@ what was checked.
 """
 
 from attnviz.ui import outputs
-from attnviz.ui.page import frame
+from attnviz.ui.page import capture_of_view, frame
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("output")
-    captured = frame.captured(lang)
+    captured = capture_of_view.captured(lang)
     if captured is not None:
         outputs.show(lang, captured)
         frame.verification(lang, captured)

@@ -3,19 +3,17 @@
 Reads the view, runs the model through the cache, shows the grid, says what was checked.
 """
 
-from attnviz.ui.page import fragments, frame
-from attnviz.ui.sidebar import sidebar
-from attnviz.views.captured import Shown
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("overview")
-    captured = frame.captured(lang)
+    captured = capture_of_view.captured(lang)
     if captured is not None:
-        group = sidebar.attention(lang, captured)
-        fragments.written(Shown(lang, captured, group))
-        fragments.grid(Shown(lang, captured, group))
+        shown = attention_choice.choice(lang, captured)
+        fragments.written(shown)
+        fragments.grid(shown)
         frame.verification(lang, captured)
 
 

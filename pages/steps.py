@@ -4,19 +4,17 @@ Reads the view, runs the model through the cache, derives the steps of the chose
 was checked.
 """
 
-from attnviz.ui.page import fragments, frame
-from attnviz.ui.sidebar import sidebar
-from attnviz.views.captured import Shown
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("steps")
-    captured = frame.captured(lang)
+    captured = capture_of_view.captured(lang)
     if captured is not None:
-        group = sidebar.attention(lang, captured)
-        fragments.written(Shown(lang, captured, group))
-        fragments.steps(Shown(lang, captured, group))
+        shown = attention_choice.choice(lang, captured)
+        fragments.written(shown)
+        fragments.steps(shown)
         frame.verification(lang, captured)
 
 

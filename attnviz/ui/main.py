@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.i18n import text
 from attnviz.ui.learn.look import way_back
-from attnviz.ui.page import frame
+from attnviz.ui.page import notices
 from attnviz.ui.session import messages, routes, state
 from attnviz.ui.sidebar import sidebar
 
@@ -42,7 +42,7 @@ def main() -> None:
     state.write_address()
     with_model = page.url_path not in routes.WITHOUT_MODEL
     sidebar.sidebar(lang, list(pages.values()), with_model)
-    frame.adjusted(lang)
+    notices.adjusted(lang)
     if page.url_path != "learn":
         way_back(lang)
     with messages.guard(lang):

@@ -10,7 +10,7 @@ from attnviz.i18n import Language
 from attnviz.lessons.cards.card import Real
 from attnviz.ui import outputs
 from attnviz.ui.learn.look import look_at
-from attnviz.ui.page import fragments, frame
+from attnviz.ui.page import capture_of_view, fragments, frame
 from attnviz.ui.session import state
 from attnviz.ui.session.view import INDICES
 from attnviz.views.captured import Shown
@@ -24,7 +24,7 @@ def show(lang: Language, real: Real) -> None:
     if _changed(real):
         look_at(_asked(real))
         st.rerun()  # the component reads the address, which is written before a page is drawn
-    captured = frame.captured(lang)
+    captured = capture_of_view.captured(lang)
     if captured is None:
         return
     view = state.current()

@@ -16,9 +16,8 @@ from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_writing
 from attnviz.ui.page import fragments
 from attnviz.ui.server import cache
-from attnviz.ui.server.request import writes
-from attnviz.ui.session import messages, state
-from attnviz.ui.sidebar import sampling
+from attnviz.ui.server.request import GREEDY, Sampling, writes
+from attnviz.ui.session import messages, state, view_request
 from attnviz.views import heads
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import READING, Group, chosen
@@ -74,7 +73,7 @@ def _write_button(lang: Language, captured: Captured) -> None:
 def _writing(shown: Shown) -> None:
     with messages.guard(shown.lang):
         hears = shown.captured.model.card.transcribes  # it writes greedily, whatever is asked for
-        how = sampling.GREEDY if hears else sampling.current()
+        how = GREEDY if hears else view_request.sampling()
         data = cache.buffer(
             f"{shown.captured.key} {shown.group.name} writing {shown.lang} {how}",
             lambda: writing.pack_writing(
@@ -104,7 +103,7 @@ def _of(group: Group, then: Callable[[], None]) -> Callable[[], None]:
     return noted
 
 
-def _draws(lang: Language, captured: Captured, how: sampling.Sampling) -> writing.Draws:
+def _draws(lang: Language, captured: Captured, how: Sampling) -> writing.Draws:
     from attnviz.outputs.next_token import ranked
 
     found = ranked(

@@ -18,7 +18,7 @@ from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_alignment
 from attnviz.ui.server import cache
 from attnviz.ui.session import messages, routes, state
-from attnviz.ui.sidebar.sidebar import NAVIGATION
+from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings

@@ -21,7 +21,7 @@ from attnviz.lab.sheet import FROM_X, GIVEN, Matrix, MatrixName, Sheet
 from attnviz.ui.host.components import show_steps
 from attnviz.ui.server import cache
 from attnviz.ui.session import messages, state
-from attnviz.ui.sidebar.sidebar import NAVIGATION
+from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import steps as steps_view
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from attnviz.components.options import parse_options
 from attnviz.components.selection import Extent, parse_open, parse_selection
 from attnviz.i18n import text
 from attnviz.ui.host.components import show_grid, show_head, show_masks, show_steps, show_writing
-from attnviz.ui.page import frame, mask_code
+from attnviz.ui.page import mask_code, notices
 from attnviz.ui.server import cache
 from attnviz.ui.session import messages, routes, state
-from attnviz.ui.sidebar.sidebar import NAVIGATION
+from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import heads, pooled_overview
 from attnviz.views import masks as masks_view
 from attnviz.views import steps as steps_view
@@ -61,7 +61,7 @@ def grid(shown: Shown) -> None:
     """All heads of the first text."""
     with messages.guard(shown.lang):
         if not shown.group.all_at_once and not shown.group.from_afar:
-            frame.too_long(
+            notices.too_long(
                 shown.lang,
                 "all_heads",
                 tokens=f"{shown.group.n_longest:,}",
@@ -108,7 +108,7 @@ def steps(shown: Shown) -> None:
             return
         layer, head = shown.group.nearest(*state.place())
         if shown.group.own_code(layer):
-            frame.own_code(shown.lang, shown.group.call(layer).module)
+            notices.own_code(shown.lang, shown.group.call(layer).module)
             return
         edited = state.current().edits
         data = cache.buffer(
@@ -131,7 +131,7 @@ def masks(shown: Shown) -> None:
             return
         layer, head = shown.group.nearest(*state.place())
         if shown.group.own_code(layer):
-            frame.own_code(shown.lang, shown.group.call(layer).module)
+            notices.own_code(shown.lang, shown.group.call(layer).module)
             return
         data = cache.buffer(
             f"{shown.captured.key} {shown.group.shown} masks {shown.lang} {layer} {head}",
@@ -145,7 +145,7 @@ def _whole(shown: Shown) -> bool:
     """Whether every matrix of a head can be shown; says why not."""
     if not shown.group.whole:
         tokens, limit = f"{shown.group.n_longest:,}", f"{MOST_WHOLE:,}"
-        frame.too_long(shown.lang, "matrices", tokens=tokens, limit=limit)
+        notices.too_long(shown.lang, "matrices", tokens=tokens, limit=limit)
     return shown.group.whole
 
 

@@ -7,8 +7,8 @@ sound. Out: a frozen `Request`, and what the library is asked to write.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from attnviz.i18n import Language, text
 from attnviz.types import ModelCard, ModelKind
-from attnviz.ui.sidebar.sampling import GREEDY, Sampling
 
 if TYPE_CHECKING:
     from attnviz.capture.generation.decode import Generation
@@ -20,6 +20,33 @@ WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
 def writes(card: ModelCard) -> bool:
     """Whether a model writes what it is asked to."""
     return card.kind in WRITING or card.writes_of_pictures
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are drawn; its repr names all of it."""
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def said(self, lang: Language) -> str:
+        """In words."""
+        if self.temperature == 0:
+            return text(lang, "sampling.greedy")
+        off = text(lang, "sampling.off")
+        return text(
+            lang,
+            "sampling.sampled",
+            temperature=f"{self.temperature:g}",
+            top_k=self.top_k or off,
+            top_p=off if self.top_p == 1 else f"{self.top_p:g}",
+            seed=self.seed,
+        )
+
+
+GREEDY = Sampling()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ message.
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.types import ModelCard
 from attnviz.ui.session import state
 
 
@@ -26,8 +25,3 @@ def switch(lang: Language) -> None:
 
 def _take() -> None:
     state.update(chat=bool(state.widget_value("chat")), cut=False, query=None, key=None)
-
-
-def asked(card: ModelCard) -> bool:
-    """Whether a model is to read its text as a message."""
-    return state.current().chat and card.takes_messages

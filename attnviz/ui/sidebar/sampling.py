@@ -5,48 +5,11 @@ and change them; the same as one value, `Sampling`, with its words. Temperature 
 other three mean nothing then and rest.
 """
 
-from dataclasses import dataclass
-
 import streamlit as st
 
 from attnviz.components import numbers
 from attnviz.i18n import Language, text
 from attnviz.ui.session import state
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How tokens are drawn; its repr names all of it."""
-
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-
-    def said(self, lang: Language) -> str:
-        """In words."""
-        if self.temperature == 0:
-            return text(lang, "sampling.greedy")
-        off = text(lang, "sampling.off")
-        return text(
-            lang,
-            "sampling.sampled",
-            temperature=f"{self.temperature:g}",
-            top_k=self.top_k or off,
-            top_p=off if self.top_p == 1 else f"{self.top_p:g}",
-            seed=self.seed,
-        )
-
-
-GREEDY = Sampling()
-
-
-def current() -> Sampling:
-    """What the view asks for; all that is greedy is one."""
-    view = state.current()
-    if view.temperature == 0:
-        return GREEDY
-    return Sampling(view.temperature, view.top_k, view.top_p, view.seed)
 
 
 def expander(lang: Language) -> None:

@@ -13,18 +13,15 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz.components import numbers
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.page import window_choice
-from attnviz.ui.page.frame import PICTURED, TEXTLESS, text_label
 from attnviz.ui.server.request import writes
 from attnviz.ui.server.run_request import MOST_HEARD
 from attnviz.ui.session import examples, state
+from attnviz.ui.session.labels import PICTURED, TEXTLESS, text_label
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import chat, picture, sampling, sound, text_file
-from attnviz.views.captured import Captured
-from attnviz.views.groups import Group, chosen
+from attnviz.ui.sidebar.navigation import navigation
 from attnviz.views.titles import model_title
 
-NAVIGATION = "navigation"
 TEXT_HEIGHT_PX = 110
 TARGET_HEIGHT_PX = 82
 OTHER = ""  # in the list of models: one that is named in a box of its own
@@ -63,19 +60,6 @@ def _input(lang: Language) -> None:
         chat.switch(lang)
     if card is not None and card.kind == "encoder-decoder":
         _target(lang)
-
-
-@st.fragment(key=NAVIGATION)
-def navigation(pages: tuple[StreamlitPage, ...]) -> None:
-    """Links to the pages that carry the whole view, so that a page opens with its address.
-
-    A fragment of its own: when a component commits a selection, only these links are made anew.
-    Components know by them that the selection has arrived (shared/selection.js).
-    """
-    parameters = state.params(state.current())
-    with st.container(key=state.widget_key("pages"), gap="xsmall"):
-        for page in pages:
-            st.page_link(page, query_params=parameters, width="stretch")
 
 
 def _text(lang: Language) -> None:
@@ -270,45 +254,6 @@ def _how_many(lang: Language, least: int, shown: int, explained: str) -> None:
 
 def _take_target() -> None:
     state.update(target=state.clean("target", state.widget_value("target")), query=None, key=None)
-
-
-def attention(lang: Language, captured: Captured) -> Group:
-    """The attentions to look at; a choice appears only where the model has several."""
-    view = state.current()
-    group = chosen(captured.groups, view.stack, view.kind)
-    if len(captured.groups) > 1:
-        titles = {each.name: attention_title(lang, each) for each in captured.groups}
-        name = f"attention.{lang}"
-        st.segmented_control(
-            text(lang, "attention.label"),
-            list(titles),
-            key=state.show_in_widget(name, group.name),
-            format_func=titles.__getitem__,
-            on_change=_take_attention,
-            args=(name, captured.groups),
-        )
-    return window_choice.choice(lang, captured, group)
-
-
-def attention_title(lang: Language, group: Group) -> str:
-    if group.stack is None:
-        return text(lang, f"attention.{group.kind}")
-    return text(lang, f"attention.{group.stack}_{group.kind}")
-
-
-def _take_attention(widget: str, among: Sequence[Group]) -> None:
-    asked, view = state.widget_value(widget), state.current()
-    for group in among:
-        if group.name == asked:
-            most = group.extent
-            state.update(
-                stack=group.stack,
-                kind=group.kind,
-                layer=view.layer if (view.layer or 0) < most.n_layers else None,
-                head=view.head if (view.head or 0) < most.n_heads else None,
-                query=None,
-                key=None,
-            )
 
 
 def _language(lang: Language) -> None:

@@ -18,11 +18,12 @@ from attnviz.components.selection import Extent, parse_selection
 from attnviz.i18n import Language
 from attnviz.tokens import merge
 from attnviz.ui.host.components import show_pair
-from attnviz.ui.page import frame
+from attnviz.ui.page import attention_choice, frame, notices
 from attnviz.ui.page.compare import right_side, widgets
 from attnviz.ui.server import cache
 from attnviz.ui.session import messages, state
-from attnviz.ui.sidebar import sidebar
+from attnviz.ui.session.labels import TEXTLESS
+from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import MAX_CELLS
@@ -42,9 +43,9 @@ def show(lang: Language, left: Captured) -> None:
         right = right_side.captured(lang, side)
     if right is None:
         return
-    group = sidebar.attention(lang, left)
-    other = widgets.attention(lang, right, group)
-    _compared(Shown(lang, left, group), Shown(lang, right, other))
+    shown = attention_choice.choice(lang, left)
+    other = widgets.attention(lang, right, shown.group)
+    _compared(shown, Shown(lang, right, other))
     frame.verification(lang, max(left, right, key=_doubt))
 
 
@@ -60,7 +61,7 @@ def _compared(left: Shown, right: Shown) -> None:
         if max(group.n_longest for group in groups) > MOST_PAIRED or (
             sum(group.n_cells for group in groups) > MAX_CELLS
         ):
-            frame.too_long(
+            notices.too_long(
                 lang,
                 "pair",
                 tokens=f"{max(group.n_longest for group in groups):,}",
@@ -145,7 +146,7 @@ def _same_vocabulary(left: Captured, right: Captured) -> bool:
         return left.capture.grid == right.capture.grid
     if a.kind == b.kind == "vision":
         return left.capture.grid == right.capture.grid
-    if a.kind in frame.TEXTLESS or b.kind in frame.TEXTLESS:
+    if a.kind in TEXTLESS or b.kind in TEXTLESS:
         return False
     return bool(a.text_tokenizer().get_vocab() == b.text_tokenizer().get_vocab())
 
@@ -164,6 +165,6 @@ def _note(key: str, extent: Extent, other: Extent) -> Callable[[], None]:
             **component.parse_other(more, other), **component.parse_other_cell(more, other)
         )
         if state.only_a_fragment_runs():
-            st.rerun([sidebar.NAVIGATION])
+            st.rerun([NAVIGATION])
 
     return noted

@@ -11,10 +11,11 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.types import ModelCard
-from attnviz.ui.page import frame
+from attnviz.ui.page import capture_of_view
 from attnviz.ui.server import cache, sources
 from attnviz.ui.server.request import Request
-from attnviz.ui.session import examples, pictures, sounds, state, text_files
+from attnviz.ui.session import examples, pictures, sounds, state, text_files, view_request
+from attnviz.ui.session.labels import PICTURED
 from attnviz.views.captured import Captured
 
 SAME = ""  # in place of a model's name: the left one
@@ -60,7 +61,7 @@ def _suggested(model: str, other: Side) -> str:
 def captured(lang: Language, side: Side) -> Captured | None:
     """The right side's capture; None after saying that a picture has to be chosen again."""
     source = sources.source(side.model)
-    loaded = frame.load(lang, source, side.model)
+    loaded = capture_of_view.load(lang, source, side.model)
     if loaded.kind == "module":
         return cache.captured(source, Request())
     if loaded.kind == "speech":
@@ -69,7 +70,7 @@ def captured(lang: Language, side: Side) -> Captured | None:
             st.info(text(lang, "empty.sound_body"))
             return None
         return cache.captured(source, sounds.request(loaded.card, heard, side.target), heard)
-    if loaded.kind in frame.PICTURED:
+    if loaded.kind in PICTURED:
         image = state.picture(side.image)
         if image is None:
             st.info(text(lang, "empty.picture_body"))
@@ -87,7 +88,7 @@ def _request(source: sources.Source, side: Side, card: ModelCard) -> Request:
     view, target = state.current(), ""
     if card.kind == "encoder-decoder" and (side.target or not view.generate):
         target = side.target or cache.answer(source, side.text, view.cut)
-    return frame.request(() if card.kind == "vision" else (side.text,), card, target)
+    return view_request.of_texts(() if card.kind == "vision" else (side.text,), card, target)
 
 
 def swap() -> None:
@@ -119,7 +120,7 @@ def swap() -> None:
 def _named(side: Side) -> str:
     """The picture of a side, where its model reads pictures."""
     card = state.card(side.model)
-    return side.image if card is not None and card.kind in frame.PICTURED else ""
+    return side.image if card is not None and card.kind in PICTURED else ""
 
 
 def copy() -> None:

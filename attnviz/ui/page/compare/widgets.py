@@ -11,10 +11,11 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
+from attnviz.ui.page import attention_choice
 from attnviz.ui.page.compare import right_side
 from attnviz.ui.page.compare.right_side import SAME, Side
-from attnviz.ui.page.frame import PICTURED, TEXTLESS
 from attnviz.ui.session import examples, pictures, state
+from attnviz.ui.session.labels import PICTURED, TEXTLESS
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import sidebar
 from attnviz.views.captured import Captured
@@ -183,7 +184,9 @@ def attention(lang: Language, captured: Captured, other: Group) -> Group:
     view = state.current()
     group = chosen(captured.groups, view.stack_b or other.stack, view.kind_b or other.kind)
     if len(captured.groups) > 1:
-        titles = {each.name: sidebar.attention_title(lang, each) for each in captured.groups}
+        titles = {
+            each.name: attention_choice.attention_title(lang, each) for each in captured.groups
+        }
         name = f"attention_b.{lang}"
         st.segmented_control(
             text(lang, "compare.attention"),
