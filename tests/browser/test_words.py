@@ -13,7 +13,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.canvas import cell_middle, module_page
 from tests.support.visit import expect_data
-from tests.unit.outputs.test_words import random_words
+from tests.unit.tokens.test_words import random_words
 
 CASES = [
     ("minilm", "Tokenization of unbelievable naïveté, 東京 🙂."),

@@ -55,7 +55,7 @@ def test_paths_and_links_exist(name: str) -> None:
 
 
 def test_a_missing_path_and_a_broken_link_are_found() -> None:
-    text = "`attnviz/gone.py` `attnviz/{steps,gone}.py` `gone.md` `a/b` ![x](docs/gone.png) [y](https://x)"
+    text = "`attnviz/gone.py` `attnviz/{types,gone}.py` `gone.md` `a/b` ![x](docs/gone.png) [y](https://x)"
     assert doc_rules.missing_paths(text, project.ROOT) == ["attnviz/gone.py"] * 2 + ["gone.md"]
     assert doc_rules.broken_links("README.md", text, project.ROOT) == ["docs/gone.png"]
 

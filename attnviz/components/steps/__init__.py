@@ -20,7 +20,7 @@ from attnviz.components import buffer
 from attnviz.components.heads import Axis, LayerPatches, axes_header, layer_patches_header
 from attnviz.types import STAGES, Stage, StepView
 
-NAME = "attnviz.attention.steps"
+NAME = "attnviz.steps"
 TITLE_KEYS: dict[Stage, str] = {stage: f"title_{stage}" for stage in STAGES}
 STRING_KEYS: tuple[str, ...] = (
     "shared.layer",

@@ -6,11 +6,12 @@ installed wheel carries it inside the package.
 
 from pathlib import Path
 
+import attnviz
 from attnviz.components.selection import PAGES, Page
 
 DEFAULT: Page = "overview"
 WITHOUT_MODEL: tuple[Page, ...] = ("learn", "calculator")
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(attnviz.__file__).resolve().parent
 
 
 def file(page: Page) -> Path:

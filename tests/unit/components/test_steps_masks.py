@@ -19,7 +19,6 @@ from attnviz.components.steps import StepsData
 from attnviz.masks.spec import MASK_NAMES
 from attnviz.types import STAGES, Stage, StepView
 from attnviz.types import Axis as AxisName
-from attnviz.ui.host.components import show_masks, show_steps
 
 LABELS = ("[CLS]", "</script><img src=x>", "%{x}")
 KEY_LABELS = ("a", "b", "c", "d", "[SEP]")
@@ -345,6 +344,7 @@ def app_of_steps() -> None:
     import streamlit as st  # the function runs as a script of its own
 
     from attnviz.components.selection import Extent
+    from attnviz.ui.host.components import show_steps
 
     st.text(repr(show_steps(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
@@ -353,6 +353,7 @@ def app_of_masks() -> None:
     import streamlit as st  # the function runs as a script of its own
 
     from attnviz.components.selection import Extent
+    from attnviz.ui.host.components import show_masks
 
     st.text(repr(show_masks(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.errors import ModelNotFound
-from attnviz.ui.server.sources import VARIABLE, cleaned, label, source
+from attnviz.ui.server.sources import VARIABLE, cleaned, source
 
 
 def made(folder: Path) -> Path:
@@ -114,9 +114,3 @@ def test_changed_files_are_another_source(root: Path) -> None:
     assert source(str(root / "tiny")) == before
     (root / "tiny" / "config.json").write_text('{"a": 1}')
     assert source(str(root / "tiny")) != before
-
-
-def test_a_label_is_short() -> None:
-    assert label("en", "minilm") == "MiniLM (encoder)"
-    assert label("en", "openai/gpt2") == "openai/gpt2"
-    assert label("en", "/srv/models/tiny/") == "tiny"

@@ -12,8 +12,7 @@ from attnviz.components import bundle, writing
 from attnviz.components.buffer import quantise, unpack
 from attnviz.components.heads import HeadsView, strings_of
 from attnviz.components.writing import EMPTY, NO_SLOT, Draws, pack_player, pack_writing
-from attnviz.ui.host.components import show_writing
-from tests.unit.ui.test_components_grid_head import axis
+from tests.unit.components.test_grid_head import axis
 
 LAYERS, HEADS, TOKENS = 2, 3, 5
 VIEW = HeadsView(
@@ -97,6 +96,7 @@ def app_of_writing() -> None:
     import streamlit as st  # the function runs as a script of its own
 
     from attnviz.components.selection import Extent
+    from attnviz.ui.host.components import show_writing
 
     st.text(repr(show_writing(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 

@@ -11,7 +11,6 @@ from attnviz import i18n
 from attnviz.components import bundle, pad, patches
 from attnviz.components.buffer import quantise, unpack
 from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
-from attnviz.ui.host.components import show_pad, show_patches
 from attnviz.worlds.forms import OUTLINES, PALETTE
 
 LAYERS, HEADS, ROWS, COLUMNS = 2, 3, 2, 4
@@ -99,11 +98,13 @@ def app_of_patches() -> None:
     import streamlit as st  # the function runs as a script of its own
 
     from attnviz.components.selection import Extent
+    from attnviz.ui.host.components import show_patches
 
     st.text(repr(show_patches(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
 
 def app_of_pad() -> None:
+    from attnviz.ui.host.components import show_pad
 
     show_pad(b"\0\0\0\0", "pad", lambda: None)
 

@@ -21,7 +21,6 @@ from attnviz.components.buffer import quantise, unpack
 from attnviz.components.heads import strings_of
 from attnviz.components.selection import Extent, Selection
 from attnviz.components.similarity import SimilarityView, pack_similarity
-from attnviz.ui.host.components import show_alignment, show_similarity
 
 LAYERS, HEADS, TARGET, SOURCE = 2, 3, 2, 5
 EXTENT = Extent(LAYERS, HEADS, 4, 7)
@@ -120,11 +119,13 @@ def test_what_is_no_choice_is_dropped(bad: object) -> None:
 
 def app_of_alignment() -> None:
     from attnviz.components.selection import Extent
+    from attnviz.ui.host.components import show_alignment
 
     show_alignment(b"\0\0\0\0", Extent(1, 1, 1, 1))
 
 
 def app_of_similarity() -> None:
+    from attnviz.ui.host.components import show_similarity
 
     show_similarity(b"\0\0\0\0")
 

@@ -6,7 +6,6 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.components import bundle, usher
 from attnviz.components.usher import UsherView
-from attnviz.ui.host.components import show_usher
 
 VIEW = UsherView(2, ("Card 1 of 2 · right", "Card 2 of 2"))
 
@@ -18,6 +17,7 @@ def test_demo_json_is_the_header_that_travels() -> None:
 
 
 def app() -> None:
+    from attnviz.ui.host.components import show_usher
 
     show_usher(b"\0\0\0\0", "usher")
 

@@ -151,7 +151,7 @@ def test_the_component_mounts() -> None:
         import numpy as np
 
         from attnviz.components import tiles
-        from tests.unit.ui.test_components_tiles import some_data
+        from tests.unit.components.test_tiles import some_data
 
         assert np
         show_tiles(tiles.pack_tiles(some_data()))

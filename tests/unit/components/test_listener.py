@@ -8,7 +8,6 @@ from attnviz import i18n
 from attnviz.components import bundle, listener
 from attnviz.components.heads import strings_of
 from attnviz.components.listener import ListenerView
-from attnviz.ui.host.components import show_listener
 
 CHOSEN = {"layer": 5, "head": 11, "query": 2, "key": None}
 VIEW = ListenerView("class", "K7QM-2XLP-9RTA", "seat", "stage", 3, CHOSEN)
@@ -26,6 +25,7 @@ def test_its_texts_exist() -> None:
 
 
 def app() -> None:
+    from attnviz.ui.host.components import show_listener
 
     show_listener(b"\0\0\0\0", "ear", lambda: None)
 

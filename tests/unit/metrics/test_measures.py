@@ -8,7 +8,7 @@ import pytest
 from attnviz import metrics
 from attnviz.metrics.measures import SHARES, UNITS, induction_keys, measured
 from attnviz.types import MEASURES, Tokens
-from tests.unit.test_metrics import planted, tokens
+from tests.unit.metrics.test_roles import planted, tokens
 
 IDS = [0, 1, 2, 3, 1, 2, 3, 1, 2, 3, 9]
 

@@ -25,7 +25,6 @@ from attnviz.components.heads import (
 )
 from attnviz.components.selection import Extent, OpenRequest, Selection, parse_open, parse_selection
 from attnviz.tokens.words import Word
-from attnviz.ui.host.components import show_grid, show_head
 
 LAYERS, HEADS, TOKENS, KEYS = 2, 3, 5, 7
 EXTENT = Extent(LAYERS, HEADS, TOKENS, TOKENS)
@@ -200,6 +199,7 @@ def app_of_grid() -> None:
     import streamlit as st  # the function runs as a script of its own
 
     from attnviz.components.selection import Extent
+    from attnviz.ui.host.components import show_grid
 
     st.text(repr(show_grid(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
@@ -208,6 +208,7 @@ def app_of_head() -> None:
     import streamlit as st  # the function runs as a script of its own
 
     from attnviz.components.selection import Extent
+    from attnviz.ui.host.components import show_head
 
     st.text(repr(show_head(b"\0\0\0\0", Extent(1, 1, 1, 1))))
 
@@ -225,5 +226,5 @@ def test_a_component_mounts_with_its_bytes(app: Callable[[], None], name: str) -
 
 def test_components_do_not_register_on_import(root: Path) -> None:
     for name in ("grid", "head"):
-        source = (root / "attnviz" / "ui" / "components" / name / "__init__.py").read_text()
+        source = (root / "attnviz" / "components" / name / "__init__.py").read_text()
         assert not re.search(r"^\S.*st\.components\.v2\.component\(", source, re.MULTILINE)

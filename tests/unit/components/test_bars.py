@@ -11,7 +11,6 @@ from attnviz.components import bars, bundle
 from attnviz.components.bars import Bar, BarsView, Rest, pack_bars
 from attnviz.components.buffer import unpack
 from attnviz.components.heads import strings_of
-from attnviz.ui.host.components import show_bars
 
 VIEW = BarsView(
     title="Classes",
@@ -71,6 +70,7 @@ def test_the_texts_the_component_asks_for_are_those_it_uses() -> None:
 
 
 def app_of_bars() -> None:
+    from attnviz.ui.host.components import show_bars
 
     show_bars(b"\0\0\0\0")
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz import metrics
+from attnviz.metrics import roles
 from attnviz.types import Tokens
 
 N = 11
@@ -43,7 +44,7 @@ def test_a_planted_head_is_named_after_its_pattern(pattern: metrics.Pattern) -> 
     [[role]] = metrics.describe(planted(pattern, of, 0.9), of)
     assert role.role == pattern
     assert role.fraction >= 0.9
-    assert role.fraction > metrics.MIN_RATIO * role.baseline
+    assert role.fraction > roles.MIN_RATIO * role.baseline
 
 
 def test_uniform_attention_is_spread_and_scores_its_own_baseline() -> None:
@@ -81,7 +82,7 @@ def test_heads_that_rest_on_the_first_token_are_told_apart_by_the_rest() -> None
 def test_padding_neither_asks_nor_answers() -> None:
     of = tokens(n_padding=4)
     assert not metrics.pattern_keys("next", of)[:, of.padding].any()
-    assert not metrics.asking(of)[of.padding].any()
+    assert not roles.asking(of)[of.padding].any()
     [[role]] = metrics.describe(planted("next", of, 0.9), of)
     assert role.role == "next"
 
