@@ -15,7 +15,6 @@ from attnviz.components.buffer import unpack
 from attnviz.components.heads import Axis, Heard, strings_of
 from attnviz.components.selection import Extent
 from attnviz.components.tiles import TilesData, Want, parse_want
-from attnviz.ui.host.components import show_tiles
 
 SIDE = tiles.SIDE
 EXTENT = Extent(2, 3, 300, 701)
@@ -151,6 +150,7 @@ def test_the_component_mounts() -> None:
         import numpy as np
 
         from attnviz.components import tiles
+        from attnviz.ui.host.components import show_tiles
         from tests.unit.components.test_tiles import some_data
 
         assert np
