@@ -223,12 +223,12 @@ class Steps:
         """max |ours − model's own tensor| for each stage that the model itself produced."""
         return {stage: comparison.error for stage, comparison in self.comparisons.items()}
 
-    def __getitem__(self, stage: Stage) -> Float32[np.ndarray, "row column"]:
+    def __getitem__(self, stage: Stage | str) -> Float32[np.ndarray, "row column"]:
         """One stage as a numpy array, named as in `STAGES`.
 
         Raises `BadInput` for a name that is no stage, and for a stage that is missing.
         """
-        array: np.ndarray = self._tensor(stage).detach().cpu().numpy()
+        array: np.ndarray = self._tensor(stage).cpu().numpy()
         return array
 
     def view(self, stage: Stage) -> StepView:

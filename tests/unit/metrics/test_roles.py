@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz import metrics
-from attnviz.metrics import roles
+from attnviz.metrics import patterns, roles
 from attnviz.types import Tokens
 
 N = 11
@@ -53,7 +53,7 @@ def test_uniform_attention_is_spread_and_scores_its_own_baseline() -> None:
     [[role]] = metrics.describe(even, of)
     assert role.role == "spread"
     table = metrics.scores(even, of)
-    np.testing.assert_allclose(table.fractions[0, 0], table.baselines, rtol=1e-5)
+    np.testing.assert_allclose(table.fractions[0, 0], table.baselines[0], rtol=1e-5)
 
 
 def test_fraction_by_hand() -> None:
@@ -82,7 +82,7 @@ def test_heads_that_rest_on_the_first_token_are_told_apart_by_the_rest() -> None
 def test_padding_neither_asks_nor_answers() -> None:
     of = tokens(n_padding=4)
     assert not metrics.pattern_keys("next", of)[:, of.padding].any()
-    assert not roles.asking(of)[of.padding].any()
+    assert not patterns.counted_queries(of)[of.padding].any()
     [[role]] = metrics.describe(planted("next", of, 0.9), of)
     assert role.role == "next"
 
