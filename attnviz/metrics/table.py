@@ -128,10 +128,8 @@ def _mean(numbers: Float32[np.ndarray, "row head"]) -> Float32[np.ndarray, "head
     """The mean of each column over the rows that have a number; NaN if none has."""
     known = ~np.isnan(numbers)
     total = np.where(known, numbers, 0).sum(axis=0)
-    mean = np.divide(
-        total, known.sum(axis=0), out=np.full_like(total, np.nan), where=known.any(axis=0)
-    )
-    return np.asarray(mean, dtype=np.float32)
+    mean = total / np.maximum(known.sum(axis=0), 1)
+    return np.asarray(np.where(known.any(axis=0), mean, np.nan), dtype=np.float32)
 
 
 def _written(value: object) -> str:

@@ -38,6 +38,7 @@ def call(
     stack: Stack | None = None,
     index: int = 0,
     seed: int = 0,
+    scaling: float = 0.4,
 ) -> AttentionCall:
     """A call whose output is what its inputs give."""
     draws = torch.Generator().manual_seed(1000 * seed + 10 * layer + index)
@@ -46,9 +47,7 @@ def call(
     def random(n_token: int) -> torch.Tensor:
         return torch.randn(n_batch, n_head, n_token, width, generator=draws)
 
-    inputs = AttentionInputs(
-        random(n_query), random(n_key), random(n_key), None, causal, width**-0.5
-    )
+    inputs = AttentionInputs(random(n_query), random(n_key), random(n_key), None, causal, scaling)
     mixed = [
         torch.stack([inputs.stages(head, batch)["mixed"] for head in range(n_head)], dim=1)
         for batch in range(n_batch)
