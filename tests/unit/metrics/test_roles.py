@@ -111,8 +111,10 @@ def test_score_takes_chance_from_the_mask_of_each_call() -> None:
 
 
 def test_score_and_describe_agree_on_fraction_and_chance() -> None:
-    cap = capture(*(call(layer, n_query=6, causal=True, scaling=2.0) for layer in range(3)))
-    causal = np.tril(np.ones((3, 6, 6), dtype=np.bool_))
+    cap = capture(
+        *(call(layer, n_query=10, n_head=8, causal=True, scaling=2.0) for layer in range(3))
+    )
+    causal = np.tril(np.ones((3, 10, 10), dtype=np.bool_))
     table = metrics.score(cap)
     roles_by_layer = metrics.describe(cap.all_weights(), cap.tokens, visible=causal)
     named = [
