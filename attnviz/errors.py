@@ -65,6 +65,19 @@ class MissingExtra(AttnVizError):
     """An optional package is needed and not installed; the message names the extra."""
 
 
+def require_type(function: str, name: str, value: object, wanted: type, hint: str) -> None:
+    """Raise `BadInput` unless `value` is of the wanted type; `hint` says how to get one."""
+    if not isinstance(value, wanted):
+        found = type(value).__name__
+        raise BadInput(
+            f"{function}() takes {wanted.__name__} as {name} and was given {found}; {hint}",
+            code="bad_argument",
+            name=name,
+            found=found,
+            allowed=wanted.__name__,
+        )
+
+
 def require_index(name: str, value: SupportsIndex, count: int) -> int:
     """The number as an `int`; `BadInput` unless it is a whole number from 0 to count − 1."""
     try:

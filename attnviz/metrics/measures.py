@@ -27,6 +27,7 @@ from attnviz.metrics.patterns import (
     layers_visible,
     mean_mass,
     pattern_keys,
+    require_fitting,
     visible_keys,
 )
 from attnviz.types import MEASURES, Measure, Tokens
@@ -63,6 +64,7 @@ def layer_measures(
     measures: Sequence[Measure] = MEASURES,
 ) -> dict[Measure, Float32[np.ndarray, "head"]]:
     """Every measure of the heads of one layer."""
+    require_fitting(weights, tokens, keys)
     others = tokens if keys is None else keys
     seen = visible_keys(tokens, keys, visible) & ~others.padding
     rows = counted_queries(tokens)

@@ -93,6 +93,7 @@ def pattern_scores(
     among: Bool[np.ndarray, "key"] | None = None,
 ) -> Scores:
     """The scores of one layer; `among` marks keys whose mass counts as the whole, if not all do."""
+    require_fitting(weights, tokens, keys)
     seen = visible_keys(tokens, keys, visible)
     whole = None
     if among is not None:
@@ -134,8 +135,37 @@ def layers_visible(
     weights: Float32[np.ndarray, "layer head query key"],
     visible: Bool[np.ndarray, "layer query key"] | None,
 ) -> list[Bool[np.ndarray, "query key"] | None]:
-    """The visible cells of each layer; None for each if none were given."""
-    return [None] * len(weights) if visible is None else list(visible)
+    """The visible cells of each layer; None for each if none were given.
+
+    Raises `BadInput` unless the weights are [layer, head, query, key] and the cells fit them.
+    """
+    if weights.ndim != 4:
+        raise _bad_shape("weights", weights.shape, "[layer, head, query, key]")
+    if visible is None:
+        return [None] * len(weights)
+    wanted = (len(weights), *weights.shape[2:])
+    if visible.shape != wanted:
+        raise _bad_shape("visible", visible.shape, f"[layer, query, key] = {wanted}")
+    return list(visible)
+
+
+def require_fitting(weights: np.ndarray, tokens: Tokens, keys: Tokens | None) -> None:
+    """Raise `BadInput` unless there is a token for each query and each key."""
+    wanted = (len(tokens), len(tokens if keys is None else keys))
+    if weights.shape[-2:] != wanted:
+        raise _bad_shape(
+            "weights", weights.shape, f"[…, query, key] = […, {wanted[0]}, {wanted[1]}]"
+        )
+
+
+def _bad_shape(name: str, shape: tuple[int, ...], wanted: str) -> BadInput:
+    return BadInput(
+        f"{name} has the shape {shape}; give {wanted}",
+        code="bad_argument",
+        name=name,
+        found=str(shape),
+        allowed=wanted,
+    )
 
 
 def pattern_keys(
