@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnviz import figures, masks, metrics, tiles
+    from attnviz import compare, figures, masks, metrics, tiles
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.capture import Capture
     from attnviz.attention.steps import Steps, derive
@@ -68,6 +68,7 @@ _HOME = {
     "UnsupportedAttention": "attnviz.errors",
     "Verification": "attnviz.attention.verification",
     "capture": "attnviz.capture.run",
+    "compare": "attnviz.compare",
     "derive": "attnviz.attention.steps",
     "figures": "attnviz.figures",
     "load": "attnviz.models.loader",
@@ -102,6 +103,7 @@ __all__ = [
     "UnsupportedAttention",
     "Verification",
     "capture",
+    "compare",
     "derive",
     "figures",
     "load",

@@ -59,7 +59,7 @@ Measure = Literal[
     "peak",
 ]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
-Axis = Literal["query", "key", "d_model", "d_head", "d_concat"]
+AxisName = Literal["query", "key", "d_model", "d_head", "d_concat"]
 HEAD_NAME = re.compile(r"L(\d{1,5})\.H(\d{1,5})", re.ASCII)
 
 
@@ -231,8 +231,8 @@ class StepView:
 
     stage: Stage
     values: Float32[np.ndarray, "row column"]
-    rows: Axis
-    cols: Axis
+    rows: AxisName
+    cols: AxisName
     signed: bool
     range: tuple[float, float] | None
     rows_sum_to: float | None

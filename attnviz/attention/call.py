@@ -150,10 +150,11 @@ class AttentionCall:
             return (batch_row(self.inputs.kept, batch) > 0).any(dim=0)
         mask = self.inputs.mask
         n_mask = 1 if mask is None or mask.dim() < 4 else mask.shape[1]
-        masks = [self.inputs.may_attend(head, batch) for head in range(n_mask)]
-        if any(one is None for one in masks):
-            return torch.ones(self.n_query, self.n_key, dtype=torch.bool, device=self.output.device)
-        return torch.stack([one for one in masks if one is not None]).any(dim=0)
+        visible = torch.zeros(self.n_query, self.n_key, dtype=torch.bool, device=self.output.device)
+        for head in range(n_mask):
+            may_attend = self.inputs.may_attend(head, batch)
+            visible |= True if may_attend is None else may_attend
+        return visible
 
     def mixed_tolerance(self, head: int, batch: int = 0) -> float:
         """The largest error of weights·V that rounding explains, at the size of the head's v."""

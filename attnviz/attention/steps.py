@@ -27,10 +27,10 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.verification import Comparison
 from attnviz.errors import BadInput, BadMask, UnsupportedAttention, require_type
 from attnviz.summary import html_card, shortened
-from attnviz.types import STAGES, Axis, HeadId, Stage, StepView
+from attnviz.types import STAGES, AxisName, HeadId, Stage, StepView
 
 # rows and columns of each stage's matrix
-AXES: dict[Stage, tuple[Axis, Axis]] = {
+AXES: dict[Stage, tuple[AxisName, AxisName]] = {
     "x": ("query", "d_model"),
     "unrotated_q": ("query", "d_head"),
     "unrotated_k": ("key", "d_head"),

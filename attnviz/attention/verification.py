@@ -111,4 +111,4 @@ class Verification:
 
 def joined(verifications: Iterable[Verification]) -> Verification:
     """All comparisons of several verifications as one."""
-    return Verification(tuple(c for one in verifications for c in one.comparisons))
+    return Verification(tuple(c for part in verifications for c in part.comparisons))

@@ -1,8 +1,8 @@
 """Plotly figures of what was computed: they draw numpy views and compute nothing.
 
 In: a `StepView` and the tokens' labels. Out: a `plotly` figure for a notebook, a paper or a page.
-The colour scale follows from the view: one-sided where numbers cannot be negative, two-sided and
-symmetric where they can.
+The colour scale follows from the view: sequential if numbers cannot be negative, else diverging and
+symmetric.
 """
 
 import html

@@ -14,8 +14,8 @@ from tests.contracts import project
 PUBLIC = (
     "AttentionCall AttnVizError BadInput BadMask Cancelled Capture CaptureMismatch Generation "
     "HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey ModelNotFound Sound StepView "
-    "Steps Tokens TooLarge UnsupportedAttention Verification capture derive figures load masks "
-    "metrics models record tiles"
+    "Steps Tokens TooLarge UnsupportedAttention Verification capture compare derive figures load "
+    "masks metrics models record tiles"
 ).split()
 
 
