@@ -32,13 +32,13 @@ from attnviz.vision.windows import Windows
 class AttentionCall:
     """One call of one attention module: everything its stages are derived from.
 
-    `module` is the dotted name, `index` counts that module's calls within the capture. `output`
-    is what the model's own kernel returned for weights·V, [batch, query, head, d_value].
-    `projections` has the linear layers beside the call, "q", "k", "v", "out", as far as they were
-    found, and `absent` says why a stage is missing. `output` and the projections have only every
-    `row_step`-th token of a long text. `windows` says how the batch is made of windows, where a
-    layer attends inside windows of a picture; `query_places` and `key_places` where in a picture
-    the tokens of either axis are, where that is not simply patch by patch.
+    `module` is the dotted name, `index` counts that module's calls within the capture. `output` is
+    weights·V as the model's own kernel returned it, [batch, query, head, d_value]. `projections`
+    has the linear layers beside the call that were found, "q", "k", "v", "out", and `absent` the
+    reason for each missing stage. Of a long text, `output` and the projections keep every
+    `row_step`-th token. `windows` describes the windows in the batch if a layer attends inside
+    windows of a picture; `query_places` and `key_places` have the places of tokens in a picture,
+    unless they are patches row by row.
     """
 
     module: str

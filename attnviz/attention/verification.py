@@ -48,7 +48,7 @@ def worst(comparisons: Iterable[Comparison]) -> Comparison:
 
 @dataclass(frozen=True)
 class Verification:
-    """How far derived numbers are from the model's own, call by call.
+    """The comparison of derived numbers with the model's own, call by call.
 
     >>> Verification((Comparison("attn#0", "mixed", 2e-7, 1e-5),))
     Verification: ok, 1 call, worst error 2.0e-07 of 1.0e-05 allowed (mixed of attn#0)

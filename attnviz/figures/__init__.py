@@ -18,6 +18,8 @@ from attnviz.types import StepView
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+__all__ = ["colour_range", "heatmap"]
+
 SEQUENTIAL = "Viridis"
 DIVERGING = "RdBu"
 

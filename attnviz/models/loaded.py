@@ -42,25 +42,27 @@ class LoadedModel:
 
     @property
     def name(self) -> str:
+        """The name on the card."""
         return self.card.name
 
     @property
     def kind(self) -> ModelKind:
+        """The kind of model on the card."""
         return self.card.kind
 
     @property
     def n_layers(self) -> int:
-        """How many layers the card promises; 0 where that is known only after a capture."""
+        """The number of layers on the card; 0 if it is known only after a capture."""
         return self.card.layers
 
     @property
     def n_heads(self) -> int:
-        """How many heads a layer has; 0 where that is known only after a capture."""
+        """The number of heads of a layer; 0 if it is known only after a capture."""
         return self.card.heads
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens a text may have, the special ones included."""
+        """The largest number of tokens in a text, the special ones included."""
         limits = [MOST_TOKENS]
         if self.tokenizer is not None:
             limits.append(int(self.tokenizer.model_max_length))

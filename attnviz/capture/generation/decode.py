@@ -26,7 +26,7 @@ SAME_FACTOR = 1e-3  # what a step measures of one token differs by that in half 
 
 @dataclass(frozen=True)
 class Generation:
-    """How to write: greedily; sampled from `seed` when a temperature is given; or with beams."""
+    """Writing greedily, with beams, or sampled from `seed` if a temperature is given."""
 
     n_tokens: int
     beams: int = 1

@@ -1,0 +1,297 @@
+"""Write docs/api.md from the signatures and docstrings of the public names.
+
+    python -m scripts.write_api            # write the file
+    python -m scripts.write_api --check    # exit code 1 if the file is not current
+
+In: the sources of `attnviz`, which are parsed and not imported. Out: one section for each public
+module, one entry for each name. A contract test keeps the file current and complete.
+"""
+
+import ast
+import sys
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TARGET = ROOT / "docs" / "api.md"
+INTRO = """\
+# Public names
+
+Written by `python -m scripts.write_api` from signatures and docstrings: change those, not this
+file. Everything here is exported by `attnviz` or by one of its public modules; anything else may
+change. Shapes stand in the annotations: `Float32[np.ndarray, "query key"]` is a float32 array with
+a row for each query and a column for each key.
+"""
+# the order in which a reader meets the names of `attnviz` itself; the errors follow
+ORDER = """
+load models capture derive record Capture AttentionCall Steps StepView Tokens HeadId HeadTable
+Verification LoadedModel ModelCard ModelKey Generation Sound
+""".split()
+# not exported, but attributes of what is
+INNER = {
+    "Comparison": "attnviz.attention.verification",
+    "MissingCall": "attnviz.attention.capture",
+    "AttentionInputs": "attnviz.attention.inputs",
+    "StoredWeights": "attnviz.attention.stored_weights",
+    "Projection": "attnviz.attention.projection",
+    "WhatIf": "attnviz.attention.steps",
+    "Edit": "attnviz.attention.edits",
+}
+WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head".split()
+PROPERTIES = {"property", "cached_property"}
+FLAT = 100  # characters of a signature on one line
+
+Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
+
+
+@dataclass(frozen=True)
+class Public:
+    """A public name, the module that defines it, and its definition."""
+
+    name: str
+    module: str
+    node: Definition
+
+    @property
+    def doc(self) -> str:
+        """The docstring; "" for a constant or an alias."""
+        if isinstance(self.node, ast.FunctionDef | ast.ClassDef):
+            return ast.get_docstring(self.node) or ""
+        return ""
+
+    @property
+    def members(self) -> list[ast.FunctionDef]:
+        """The public methods and properties of a class."""
+        body = self.node.body if isinstance(self.node, ast.ClassDef) else []
+        functions = [line for line in body if isinstance(line, ast.FunctionDef)]
+        return [f for f in functions if not f.name.startswith("_") or f.name == "__getitem__"]
+
+
+def document() -> str:
+    """The text of docs/api.md."""
+    parts = [INTRO, "## attnviz\n", *map(_entry, exported("attnviz"))]
+    for module in public_modules():
+        title, intro = f"attnviz.{module}", ast.get_docstring(_tree(f"attnviz.{module}")) or ""
+        parts += [f"## {title}\n", _prose(intro), *map(_entry, exported(title))]
+    parts += ["## Types of attributes\n", *(_entry(public, False) for public in inner_types())]
+    parts += ["## Words\n", _block("\n".join(map(_source, words())))]
+    parts += ["## Errors\n", _prose(ast.get_docstring(_tree("attnviz.errors")) or "")]
+    parts += [f"- `{public.name}`: {_line(public.doc)}" for public in errors()]
+    return "\n".join(parts) + "\n"
+
+
+def everything() -> list[Public]:
+    """Every public name of the document."""
+    modules = [f"attnviz.{module}" for module in public_modules()]
+    in_modules = [public for module in modules for public in exported(module)]
+    return [*exported("attnviz"), *in_modules, *inner_types(), *words(), *errors()]
+
+
+def public_modules() -> list[str]:
+    """The modules among the public names."""
+    return [name for name in _names("attnviz") if _homes("attnviz")[name] == "attnviz"]
+
+
+def exported(module: str) -> list[Public]:
+    """The functions, classes and aliases that a module exports, errors aside."""
+    homes, names = _homes(module), _names(module)
+    shown = [name for name in names if homes[name] not in ("attnviz", "attnviz.errors")]
+    if module == "attnviz":
+        shown.sort(key=ORDER.index)
+    else:
+        shown = [name for name in shown if name not in _names("attnviz")]
+    return [_definition(name, homes[name]) for name in shown]
+
+
+def errors() -> list[Public]:
+    """The exceptions."""
+    homes = _homes("attnviz")
+    return [_definition(name, home) for name, home in homes.items() if home == "attnviz.errors"]
+
+
+def inner_types() -> list[Public]:
+    """The types of attributes of public classes."""
+    return [_definition(name, home) for name, home in INNER.items()]
+
+
+def words() -> list[Public]:
+    """The lists of allowed words that stand in signatures."""
+    return [_definition(name, "attnviz.types") for name in WORDS]
+
+
+def undocumented(publics: Iterable[Public]) -> list[str]:
+    """The functions, classes and members without a docstring."""
+    missing = []
+    for public in publics:
+        alias = isinstance(public.node, ast.Assign | ast.AnnAssign)
+        missing += [] if public.doc or alias else [public.name]
+        bare = [member for member in public.members if not ast.get_docstring(member)]
+        missing += [f"{public.name}.{member.name}" for member in bare]
+    return missing
+
+
+def _entry(public: Public, methods: bool = True) -> str:
+    node, lines = public.node, [f"### {public.name}\n"]
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return "\n".join([*lines, _block(_source(public))])
+    if isinstance(node, ast.FunctionDef):
+        return "\n".join([*lines, _block(_signature(public, node)), _prose(public.doc)])
+    fields = [_segment(public, line) for line in node.body if isinstance(line, ast.AnnAssign)]
+    if fields:
+        rows = [f"class {public.name}:", *(f"    {field}" for field in fields)]
+        lines.append(_block("\n".join(rows)))
+    lines.append(_prose(public.doc))
+    members = [member for member in public.members if methods or _is_property(member)]
+    for member in members:
+        lines.append(f"- `{_member(public, member)}`: {_line(ast.get_docstring(member) or '')}")
+    return "\n".join(lines) + ("\n" if members else "")
+
+
+def _is_property(node: ast.FunctionDef) -> bool:
+    return bool({ast.unparse(decorator) for decorator in node.decorator_list} & PROPERTIES)
+
+
+def _member(public: Public, node: ast.FunctionDef) -> str:
+    if _is_property(node):
+        return f"{node.name}: {_returned(public, node)}"
+    return f"{node.name}({', '.join(_parameters(public, node))}) -> {_returned(public, node)}"
+
+
+def _signature(public: Public, node: ast.FunctionDef) -> str:
+    """The signature, one parameter on a line if it is long."""
+    parameters, returned = _parameters(public, node), _returned(public, node)
+    flat = f"{node.name}({', '.join(parameters)}) -> {returned}"
+    if len(flat) <= FLAT:
+        return flat
+    rows = [f"{node.name}(", *(f"    {part}," for part in parameters), f") -> {returned}"]
+    return "\n".join(rows)
+
+
+def _parameters(public: Public, node: ast.FunctionDef) -> list[str]:
+    """The parameters as they are written, `self` left out."""
+    arguments = node.args
+    first = [None] * (len(arguments.args) - len(arguments.defaults))
+    parts = [
+        _parameter(public, argument, default)
+        for argument, default in zip(arguments.args, [*first, *arguments.defaults], strict=True)
+    ]
+    if arguments.vararg is not None:
+        parts.append(f"*{_parameter(public, arguments.vararg, None)}")
+    elif arguments.kwonlyargs:
+        parts.append("*")
+    keywords = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    parts += [_parameter(public, argument, default) for argument, default in keywords]
+    return [part for part in parts if part not in ("self", "cls")]
+
+
+def _parameter(public: Public, argument: ast.arg, default: ast.expr | None) -> str:
+    value = "" if default is None else f" = {_segment(public, default)}"
+    return _segment(public, argument) + value
+
+
+def _returned(public: Public, node: ast.FunctionDef) -> str:
+    assert node.returns is not None, node.name
+    returned = _segment(public, node.returns).strip("\"'")
+    if "contextmanager" in {ast.unparse(decorator) for decorator in node.decorator_list}:
+        return returned.replace("Iterator[", "AbstractContextManager[")
+    return returned
+
+
+def _source(public: Public) -> str:
+    return _segment(public, public.node)
+
+
+def _segment(public: Public, node: ast.AST) -> str:
+    """The source of a node on one line."""
+    text = ast.get_source_segment(_text(public.module), node)
+    assert text is not None, public.name
+    return " ".join(text.split()).replace("[ ", "[").replace(", ]", "]")
+
+
+def _block(code: str) -> str:
+    return f"```python\n{code}\n```\n"
+
+
+def _prose(doc: str) -> str:
+    """A docstring as Markdown; examples become blocks."""
+    lines: list[str] = []
+    inside = False
+    for line in doc.splitlines():
+        if line.startswith(">>>") and not inside:
+            lines, inside = [*lines, "```pycon"], True
+        elif inside and not line:
+            lines, inside = [*lines, "```"], False
+        lines.append(line)
+    return "\n".join([*lines, "```"] if inside else lines) + "\n"
+
+
+def _line(doc: str) -> str:
+    """A docstring as one line, its examples left out."""
+    return " ".join(textwrap.dedent(doc).split(">>>")[0].split())
+
+
+def _path(module: str) -> Path:
+    path = ROOT / module.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@cache
+def _text(module: str) -> str:
+    return _path(module).read_text(encoding="utf-8")
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_text(module))
+
+
+@cache
+def _homes(module: str) -> dict[str, str]:
+    """The names that a package imports or defines, with the module of each."""
+    homes: dict[str, str] = {}
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("attnviz"):
+            homes |= {alias.name: str(node.module) for alias in node.names}
+    defined = (ast.FunctionDef, ast.ClassDef)
+    homes |= {node.name: module for node in _tree(module).body if isinstance(node, defined)}
+    return homes
+
+
+@cache
+def _names(module: str) -> list[str]:
+    """The names in a module's `__all__`."""
+    for node in _tree(module).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            names: list[str] = ast.literal_eval(node.value)
+            return names
+    raise LookupError(f"{module} has no __all__")
+
+
+def _definition(name: str, module: str) -> Public:
+    for node in _tree(module).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [ast.unparse(target) for target in node.targets]
+        else:
+            names = [ast.unparse(node.target)] if isinstance(node, ast.AnnAssign) else []
+        if name in names:
+            assert isinstance(node, Definition)
+            return Public(name, module, node)
+    raise LookupError(f"{module} defines no {name}")
+
+
+def main(arguments: list[str]) -> int:
+    """Write the file, or compare it; the exit code."""
+    text = document()
+    if "--check" in arguments:
+        return int(TARGET.read_text(encoding="utf-8") != text)
+    TARGET.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,70 @@
+"""docs/api.md is written from the code: current, complete, and nothing in it is gone."""
+
+import ast
+import re
+
+import attnviz
+from attnviz import compare, figures, masks, metrics, tiles
+from scripts import write_api
+from tests.contracts import project
+
+MODULES = (compare, figures, masks, metrics, tiles)
+
+
+def document() -> str:
+    return project.docs()["docs/api.md"]
+
+
+def test_the_reference_is_current() -> None:
+    assert document() == write_api.document(), "run `python -m scripts.write_api`"
+    assert write_api.main(["--check"]) == 0
+
+
+def test_the_reference_has_exactly_the_exported_names() -> None:
+    exported = {*attnviz.__all__, *(name for module in MODULES for name in module.__all__)}
+    titles = re.findall(r"^### (\w+)$", document(), flags=re.MULTILINE)
+    assert len(set(titles)) == len(titles)
+    listed = {*titles, *re.findall(r"^## attnviz\.(\w+)$", document(), flags=re.MULTILINE)}
+    listed |= {public.name for public in (*write_api.words(), *write_api.errors())}
+    assert not exported - listed
+    assert listed - exported == {*write_api.INNER, *write_api.WORDS}
+
+
+def test_the_public_modules_are_those_that_the_reference_reads() -> None:
+    assert write_api.public_modules() == [module.__name__.split(".")[1] for module in MODULES]
+
+
+def test_every_public_member_has_a_docstring() -> None:
+    publics = write_api.everything()
+    assert sum(len(public.members) for public in publics) > 80
+    assert not write_api.undocumented(publics)
+
+
+def test_a_member_without_a_docstring_is_found() -> None:
+    source = """
+class Bare:
+    '''Documented.'''
+
+    @property
+    def name(self) -> str:
+        return "x"
+
+    def run(self) -> None:
+        '''Documented.'''
+
+    def _private(self) -> None: ...
+"""
+    bare = write_api.Public("Bare", "x", ast.parse(source).body[0])
+    assert write_api.undocumented([bare]) == ["Bare.name"]
+
+
+def test_docstrings_state_and_do_not_ask() -> None:
+    """The first line of `write_api.Public.doc` says what is returned or done."""
+    opening = re.compile(r"(What|Which|Whether|How)\b")
+    publics = write_api.everything()
+    docs = {public.name: public.doc for public in publics} | {
+        f"{public.name}.{member.name}": ast.get_docstring(member) or ""
+        for public in publics
+        for member in public.members
+    }
+    assert not [name for name, doc in docs.items() if opening.match(doc)]
