@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.bytecode import use_python_bytecode_elsewhere
 from tests.support.network import NetworkGuard
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ OFFLINE = {
 
 def pytest_configure() -> None:
     os.environ.update(OFFLINE)
+    use_python_bytecode_elsewhere()
 
 
 @pytest.fixture(scope="session")
