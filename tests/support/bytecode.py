@@ -1,8 +1,9 @@
 """Lets the shape checks compile attnviz anew and nothing else.
 
-jaxtyping's import hook reads an instrumented module from bytecode of its own. While that module runs,
-it does the same with every module imported from there, so that torch and transformers are compiled
-again in each process: 12 s of processor time where no bytecode may be written, else in the first run.
+jaxtyping's import hook reads an instrumented module from bytecode of its own. While that module is
+executed, it does the same with every module imported from there, so that torch and transformers are
+compiled again: 12 s of processor time in each process where Python may write no bytecode, else in
+the first run.
 """
 
 import importlib.util

@@ -1,9 +1,9 @@
-"""A pytest plugin that reports processor seconds by test file: `pytest -p tests.support.cpu_times`.
+"""A pytest plugin that reports processor seconds by file: `pytest -p tests.support.cpu_times`.
 
-In: a test run, with or without workers. Out: a table at its end, the most expensive files first. What
-a test costs is the processor time of its process and of every process below it (the app, the browser)
-between its set-up and its tear-down, so that the figures hold on a machine that others use too.
-Linux only: elsewhere the processes below are not counted.
+In: a test run, with or without workers. Out: a table at its end, the most expensive files first.
+The cost of a test is the processor time of its process and of all processes below it (app and
+browser) from its set-up to its tear-down: a figure that hardly depends on what else the machine
+does. Linux only: elsewhere the processes below are not counted.
 """
 
 import os
