@@ -7,6 +7,7 @@ does. Linux only: elsewhere the processes below are not counted.
 """
 
 import os
+import threading
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -15,23 +16,39 @@ import pytest
 
 PROPERTY = "cpu_s"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_started: dict[str, float] = {}
+SAMPLE_S = 0.2  # what a process computes after its last sample is not counted
+Process = tuple[int, str]  # its number and its start: numbers are used again
 
 
-def cpu_seconds() -> float:
-    """The processor time so far of this process and of every process below it, in seconds."""
-    own = os.times()
-    return own.user + own.system + own.children_user + own.children_system + _below(os.getpid())
+class Meter:
+    """The processor time of this process and of all that it started, also of those that ended."""
 
+    def __init__(self) -> None:
+        self._below: dict[Process, float] = {}
+        self._lock = threading.Lock()
+        threading.Thread(target=self._run, daemon=True).start()
 
-def _below(root: int) -> float:
-    """The processor time of the living processes below `root`, with their ended children."""
-    parents: dict[int, int] = {}
-    seconds: dict[int, float] = {}
-    for pid, fields in _processes():
-        parents[pid] = int(fields[1])
-        seconds[pid] = sum(map(int, fields[11:15])) / TICKS_PER_S
-    return sum(seconds[pid] for pid in parents if pid != root and _is_below(pid, root, parents))
+    def seconds(self) -> float:
+        """The processor time so far."""
+        self._sample()
+        own = os.times()
+        with self._lock:
+            return own.user + own.system + sum(self._below.values())
+
+    def _run(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(SAMPLE_S):
+            self._sample()
+
+    def _sample(self) -> None:
+        parents: dict[int, int] = {}
+        times: dict[Process, float] = {}
+        for pid, fields in _processes():
+            parents[pid] = int(fields[1])
+            times[pid, fields[19]] = sum(map(int, fields[11:13])) / TICKS_PER_S
+        below = {key: time for key, time in times.items() if _is_below(key[0], parents)}
+        with self._lock:
+            self._below.update(below)
 
 
 def _processes() -> Iterator[tuple[int, list[str]]]:
@@ -44,16 +61,20 @@ def _processes() -> Iterator[tuple[int, list[str]]]:
         yield int(path.parent.name), text.rpartition(")")[2].split()
 
 
-def _is_below(pid: int, root: int, parents: dict[int, int]) -> bool:
+def _is_below(pid: int, parents: dict[int, int]) -> bool:
     while pid in parents:
         pid = parents[pid]
-        if pid == root:
+        if pid == os.getpid():
             return True
     return False
 
 
+_meter = Meter()
+_started: dict[str, float] = {}
+
+
 def pytest_runtest_logstart(nodeid: str) -> None:
-    _started[nodeid] = cpu_seconds()
+    _started[nodeid] = _meter.seconds()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -62,7 +83,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.when == "teardown" and item.nodeid in _started:
-        report.user_properties.append((PROPERTY, cpu_seconds() - _started.pop(item.nodeid)))
+        report.user_properties.append((PROPERTY, _meter.seconds() - _started.pop(item.nodeid)))
     return report
 
 

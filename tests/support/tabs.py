@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.support.visit import VIEWPORT, Visit, new_page, show
 
-FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
+MOST_ADDRESSES = 30
 OUTSIDE = (-1, -1)  # where the pointer touches nothing
 
 
@@ -51,21 +51,27 @@ class Tabs:
 
     def close(self, visit: Visit) -> list[str]:
         """End a visit, and return the problems that its page had."""
-        page = visit.page
-        locale = self._lent.pop(page, None)
-        if locale is None:
-            page.context.close()
-        else:
-            _forget(page)
+        page, locale = visit.page, self._lent.pop(visit.page, None)
+        if locale is not None and _forgets(visit):
             visit.seen.stop(page)
             self._free[locale].append(page)
+        else:
+            page.context.close()
         return visit.seen.problems()
 
 
-def _forget(page: Page) -> None:
-    """Leave the app, and remove all that a visit may have left in the page."""
-    page.evaluate(FORGET)
+def _forgets(visit: Visit) -> bool:
+    """Remove all that a visit may have left in its page; False if the page cannot be used again.
+
+    A page that is elsewhere cannot clear what the app stored, and one that has been to 50 addresses
+    begins to forget the first of them.
+    """
+    page = visit.page
+    if not page.url.startswith(visit.url) or page.evaluate("history.length") > MOST_ADDRESSES:
+        return False
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     page.mouse.move(*OUTSIDE)
     page.goto("about:blank")
     page.unroute_all()
     page.context.clear_cookies()
+    return True
