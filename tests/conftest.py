@@ -5,6 +5,7 @@ swallows the error. Servers and browsers that tests start are other processes: t
 settings through the environment, and browser tests look at the requests themselves.
 """
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.bytecode import use_python_bytecode_elsewhere
 from tests.support.network import NetworkGuard
 
 if TYPE_CHECKING:
@@ -27,6 +29,12 @@ OFFLINE = {
 
 def pytest_configure() -> None:
     os.environ.update(OFFLINE)
+    use_python_bytecode_elsewhere()
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector off what was imported: a million objects that stay to the end."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-"""The command line: `main` declares and runs the commands, `tables` lays out text.
+"""The command line: a module for each command, `main` wires them together.
 
-In: arguments. Out: text or JSON on stdout; errors on stderr with exit code 2.
+`command` says what a command is, `messages` puts the library's errors in words of the command line,
+`tables` lays out text. In: arguments. Out: text or JSON on stdout, errors on stderr.
 """

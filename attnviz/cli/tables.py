@@ -1,6 +1,7 @@
 """Numbers as text: tables for a terminal.
 
-In: labels and rows. Out: lines whose columns stand under one another.
+In: labels and rows. Out: lines whose columns stand under one another, also where a character fills
+two cells, as Chinese, Japanese and Korean ones do, or none.
 """
 
 from collections.abc import Sequence
@@ -10,27 +11,39 @@ STRONGEST = 3
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
     """The rows as text, each column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(padded(cell, n_cells) for cell, n_cells in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
     return "\n".join(lines)
 
 
-def weights(queries: list[str], keys: list[str], of: list[list[float]]) -> str:
-    """A row for each query, a column for each key."""
+def padded(text: str, n_cells: int) -> str:
+    """The text with spaces after it, up to this width."""
+    return text + " " * (n_cells - width(text))
+
+
+def width(text: str) -> int:
+    """The number of terminal cells that the text fills."""
+    from wcwidth import wcswidth
+
+    return max(0, wcswidth(text))  # -1 for text with control characters, which labels never have
+
+
+def weights(queries: list[str], keys: list[str], values: list[list[float]]) -> str:
+    """A row for each query, a column for each key; `values` is [query][key]."""
     rows = [
         (query, *(f"{weight:.2f}" for weight in row))
-        for query, row in zip(queries, of, strict=True)
+        for query, row in zip(queries, values, strict=True)
     ]
     return columns([("", *keys), *rows])
 
 
-def strongest(queries: list[str], keys: list[str], of: list[list[float]]) -> str:
-    """For each query the keys that get the most, strongest first."""
+def strongest(queries: list[str], keys: list[str], values: list[list[float]]) -> str:
+    """For each query the keys that get the most weight, strongest first."""
     rows = []
-    for query, row in zip(queries, of, strict=True):
+    for query, row in zip(queries, values, strict=True):
         order = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:STRONGEST]
         rows.append((query, *(f"{keys[key]} {row[key]:.2f}" for key in order)))
     return columns([("query", *(f"key {rank + 1}" for rank in range(STRONGEST))), *rows])

@@ -1,8 +1,8 @@
 """The running app and a browser, for all browser tests; what no page may ever do, after each.
 
-One server for the session, one browser for each module. `visit` opens a page with the parameters
-of a view; when the test is over, every page it opened must have kept to this machine, opened no
-dialog, and left nothing in the console.
+One server and one browser for the session. `visit` opens a page with the parameters of a view, one
+that earlier tests used where there is one (`tests.support.tabs`); when the test is over, every page
+it opened must have kept to this machine, opened no dialog, and left nothing in the console.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,8 @@ from playwright.sync_api import Browser, expect
 from tests.support.browser import chromium
 from tests.support.canvas import Palette, load_palettes
 from tests.support.server import serve
-from tests.support.visit import Visit, open_visit
+from tests.support.tabs import Tabs
+from tests.support.visit import Visit
 
 OpenVisit = Callable[..., Visit]
 Tiny = Callable[[str], Path]
@@ -60,7 +61,7 @@ def tiny_server(tiny_folders: Path) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium."""
     with chromium() as running:
@@ -68,23 +69,27 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def palettes(browser: Browser) -> dict[str, Palette]:
     """The app's colour tables, by theme."""
     return load_palettes(browser)
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> Tabs:
+    """The pages that tests open one after the other."""
+    return Tabs(browser)
+
+
 @pytest.fixture
-def visit(browser: Browser, server: str) -> Iterator[OpenVisit]:
+def visit(tabs: Tabs, server: str) -> Iterator[OpenVisit]:
     """Opens a page of the app: `visit("head", text="Hi", layer=2, scheme="dark")`."""
     opened: list[Visit] = []
 
     def start(path: str = "", url: str = server, **options: Any) -> Visit:
-        opened.append(open_visit(browser, url, path, **options))
+        opened.append(tabs.open(url, path, **options))
         return opened[-1]
 
     yield start
-    for each in opened:
-        each.page.context.close()
-    problems = [problem for each in opened for problem in each.seen.problems()]
+    problems = [problem for each in opened for problem in tabs.close(each)]
     assert not problems, "\n".join(problems)

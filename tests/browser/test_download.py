@@ -8,8 +8,9 @@ from playwright.sync_api import Browser, expect
 
 from tests.support import folders
 from tests.support.hub import stand_in
+from tests.support.seen import watch
 from tests.support.server import serve
-from tests.support.visit import address, watch
+from tests.support.visit import address
 
 NAME = "nobody/tiny"
 

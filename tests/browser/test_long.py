@@ -13,10 +13,10 @@ from playwright.sync_api import Locator, expect
 import attnviz
 from attnviz import tiles
 from attnviz.ui.server.sources import VARIABLE
-from tests.browser.conftest import HERE, OpenVisit
+from tests.browser.conftest import HERE, OpenVisit, Tiny
 from tests.support.browser import READY_LIMIT_MS, accessibility_problems
 from tests.support.canvas import Palette, pixels, plot
-from tests.support.folders import WORDS, save
+from tests.support.folders import WORDS
 from tests.support.server import app_command, free_port, serve
 from tests.support.visit import Visit, data, expect_data
 
@@ -27,10 +27,9 @@ RARE_AT = (700, 2001)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tiny: Tiny) -> Path:
     """A model with room for 16,384 tokens, and a text for it with a token that stands twice."""
-    root = tmp_path_factory.mktemp("long")
-    save(root / "long", "long")
+    root = tiny("long").parent
     words = TEXT.split()
     for at in RARE_AT:
         words[at] = "UNHEARD"
@@ -44,12 +43,6 @@ def weights(folder: Path) -> np.ndarray:
     lm = attnviz.load(str(folder / "long"))
     text = (folder / "book.txt").read_text(encoding="utf-8")
     return attnviz.capture(lm, text).weights(LAYER, HEAD)
-
-
-@pytest.fixture(scope="module")
-def long_server(folder: Path) -> Iterator[str]:
-    with serve(env={VARIABLE: str(folder)}) as url:
-        yield url
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +67,9 @@ def upload(opened: Visit, folder: Path) -> Locator:
 
 
 @pytest.fixture
-def opened(visit: OpenVisit, long_server: str, folder: Path) -> Visit:
+def opened(visit: OpenVisit, tiny_server: str, folder: Path) -> Visit:
     found = visit(
-        "head", url=long_server, model=folder / "long", text="the cat", layer=LAYER, head=HEAD
+        "head", url=tiny_server, model=folder / "long", text="the cat", layer=LAYER, head=HEAD
     )
     expect_data(upload(found, folder), ready=1, missing=0, level=2)
     return found
@@ -257,9 +250,9 @@ def test_another_head_is_asked_of_the_server(opened: Visit, folder: Path) -> Non
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious(
-    visit: OpenVisit, long_server: str, folder: Path, scheme: Any
+    visit: OpenVisit, tiny_server: str, folder: Path, scheme: Any
 ) -> None:
-    opened = visit("head", url=long_server, model=folder / "long", text="the cat", scheme=scheme)
+    opened = visit("head", url=tiny_server, model=folder / "long", text="the cat", scheme=scheme)
     expect_data(upload(opened, folder), ready=1, missing=0)
     assert accessibility_problems(opened.page) == []
 

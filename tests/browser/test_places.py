@@ -1,38 +1,27 @@
 """Keys that are blocks of patches, in a browser: the picture marks the block and the patch."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.ui.server import sources
-from tests.browser.conftest import OpenVisit
-from tests.support import folders
+from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import cell_middle
-from tests.support.server import serve
 from tests.support.visit import expect_data
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tiny: Tiny) -> Path:
     """A tiny model whose keys are 2 × 2 blocks of 16 × 16, 8 × 8, 4 × 4 and 2 × 2 patches."""
-    return folders.save(tmp_path_factory.mktemp("models") / "segformer", "segformer")
-
-
-@pytest.fixture(scope="module")
-def block_server(folder: Path) -> Iterator[str]:
-    """The app, with that model open to visitors."""
-    with serve(env={sources.VARIABLE: str(folder.parent)}) as url:
-        yield url
+    return tiny("segformer")
 
 
 def test_the_picture_marks_the_block_of_a_key(
-    visit: OpenVisit, block_server: str, folder: Path
+    visit: OpenVisit, tiny_server: str, folder: Path
 ) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "", "layer": 0, "head": 0}
-    page = visit("head", url=block_server, **asked, query=70, key=2)
+    page = visit("head", url=tiny_server, **asked, query=70, key=2)
     picture = page.page.locator(".av-picture")
     expect_data(picture, query=70, key=2, key_box="8,0,16,8")
     x, y = cell_middle(picture, 3, 9, 16, 16)
@@ -45,9 +34,9 @@ def test_the_picture_marks_the_block_of_a_key(
     assert not accessibility_problems(page.page)
 
 
-def test_steps_show_where_a_cell_is(visit: OpenVisit, block_server: str, folder: Path) -> None:
+def test_steps_show_where_a_cell_is(visit: OpenVisit, tiny_server: str, folder: Path) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "", "layer": 1, "head": 1}
-    page = visit("steps", url=block_server, **asked, query=30, key=1)
+    page = visit("steps", url=tiny_server, **asked, query=30, key=1)
     placed = page.page.locator(".av-placed-picture")
     expect_data(placed, query=30, key=1, key_box="0,4,4,8")
     expect(page.page.locator(".operator").filter(has_text="X̄")).to_have_count(2)

@@ -88,7 +88,7 @@ def test_words_stand_on_the_axes_and_show_their_pieces(
 def test_right_to_left_words_read_right_and_keep_their_place(visit: OpenVisit) -> None:
     text = "Say שלום עולם and مرحبا now"
     names = ["[CLS]", "Say", "שלום", "עולם", "and", "مرحبا", "now", "[SEP]"]
-    opened = visit("head", text=text, words=1)
+    opened = visit("head", text=text, words=1, fresh=True)
     opened.page.add_init_script(f"({NOTE_TEXTS})()")
     opened.page.reload()
     settle(opened.page)

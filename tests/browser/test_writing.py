@@ -214,7 +214,7 @@ def test_a_step_is_in_the_links_to_other_pages(play: OpenVisit) -> None:
 
 def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
     """The server is at work when it is told of a step, and a link is clicked at once."""
-    opened = play("output")
+    opened = play("output", fresh=True)
     held: list[str | bytes] = []
     servers: list[WebSocketRoute] = []
     holding = False

@@ -1,20 +1,56 @@
 """Runs the real entry of the app without a browser, and reads what a component was sent."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest
 
+from attnviz import i18n
 from attnviz.components.buffer import unpack
-from attnviz.ui.server import sources
+from attnviz.ui.server import loading, sources
 
 TIMEOUT_S = 60.0
 
+IN_FULL = ("en", "ja")  # a page speaks these in every run, the other languages in `make test-all`
+HERE = Path(__file__).parent
+
 Visit = Callable[..., AppTest]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what repeats a test of a page in a further language as slow.
+
+    `tests/contracts/test_i18n.py` compares the texts of all languages; here two scripts are enough
+    to see that a page takes its texts from there.
+    """
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        if HERE in item.path.parents and parameters and is_repeated(parameters.params.get("lang")):
+            item.add_marker(pytest.mark.slow)
+
+
+def is_repeated(lang: object) -> bool:
+    """True for a language in which the tests of pages run with the slow tests only."""
+    return lang in i18n.LANGUAGES and lang not in IN_FULL
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_repeated_scans() -> Iterator[None]:
+    """Two searches of the whole process run once for the server, and not for each page of a test.
+
+    Streamlit reads the metadata of all installed packages, and a loaded model ends with a full
+    garbage collection: together half of the processor time of a page.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
+        patch.setattr(loading, "_frozen_heap", nullcontext)
+        yield
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -40,19 +39,6 @@ def settle(page: Page, canvases: bool = True) -> None:
     page.wait_for_selector("[data-stale=true]", state="detached", timeout=READY_LIMIT_MS)
     if canvases:
         page.locator("canvas[data-drawn]:visible").first.wait_for(timeout=READY_LIMIT_MS)
-
-
-def outside_requests(page: Page, url: str) -> list[str]:
-    """A list that fills with every request of the page that leaves this server."""
-    seen: list[str] = []
-    inside = (url, url.replace("http", "ws", 1), "blob:", "data:")
-
-    def note(request: Any) -> None:
-        if not request.url.startswith(inside):
-            seen.append(request.url)
-
-    page.on("request", note)
-    return seen
 
 
 def accessibility_problems(page: Page) -> list[str]:

@@ -10,47 +10,25 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import (
     Browser,
-    ConsoleMessage,
-    Dialog,
     Locator,
     Page,
     TimeoutError,
-    WebSocket,
     expect,
 )
 
-from tests.support.browser import outside_requests, settle
+from tests.support.browser import settle
+from tests.support.seen import Seen, watch
 
-# Streamlit asks for these beside a deep link first, then at the root
-KNOWN_404 = ("/_stcore/health", "/_stcore/host-config")
 POLL_MS = 20
 OPEN_MS = 1000  # how long the options of a box may take to show
 ANYTHING = re.compile("")
 VIEWPORT = {"width": 1280, "height": 900}
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What a page did, in lists that fill while it lives."""
-
-    sent: list[bytes | str] = field(default_factory=list)
-    outside: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-    dialogs: list[str] = field(default_factory=list)
-
-    def problems(self) -> list[str]:
-        """Everything that no page of the app should ever do."""
-        return [
-            *(f"request left this machine: {url}" for url in self.outside),
-            *(f"console: {text}" for text in self.complaints),
-            *(f"dialog: {text}" for text in self.dialogs),
-        ]
 
 
 @dataclass(frozen=True)
@@ -119,41 +97,29 @@ def open_visit(
     *,
     scheme: Any = "light",
     locale: str = "en",
-    canvases: bool = True,
-    **parameters: object,
+    **options: Any,
 ) -> Visit:
-    """Opens a page of the app in a browser of its own that remembers nothing."""
+    """Open a page of the app, as `show` does, in a browser of its own that remembers nothing."""
+    return show(new_page(browser, scheme, locale), url, path, **options)
+
+
+def new_page(browser: Browser, scheme: Any = "light", locale: str = "en") -> Page:
+    """A page that shares nothing with other pages of the browser."""
     context = browser.new_context(color_scheme=scheme, locale=locale, viewport=VIEWPORT)  # type: ignore[arg-type]
-    page = context.new_page()
+    return context.new_page()
+
+
+def show(
+    page: Page, url: str, path: str = "", *, canvases: bool = True, **parameters: object
+) -> Visit:
+    """Open the app at `url` in this page, and wait until it is drawn.
+
+    `canvases=False` does not wait for a canvas; other options are the parameters of the address.
+    """
     visit = Visit(page, url, watch(page, url))
     page.goto(address(url, path, parameters))
     settle(page, canvases)
     return visit
-
-
-def watch(page: Page, url: str) -> Seen:
-    """Starts the record of a page that is about to open."""
-    seen = Seen(outside=outside_requests(page, url))
-
-    def socket(opened: WebSocket) -> None:
-        if not opened.url.startswith(url.replace("http", "ws", 1)):
-            seen.outside.append(opened.url)
-        opened.on("framesent", lambda frame: seen.sent.append(frame))
-
-    def say(message: ConsoleMessage) -> None:
-        where = message.location.get("url", "")
-        if message.type == "error" and not where.endswith(KNOWN_404):
-            seen.complaints.append(f"{message.text} ({where})")
-
-    def dismiss(dialog: Dialog) -> None:
-        seen.dialogs.append(dialog.message)
-        dialog.dismiss()
-
-    page.on("websocket", socket)
-    page.on("console", say)
-    page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-    page.on("dialog", dismiss)
-    return seen
 
 
 def data(locator: Locator) -> dict[str, str]:

@@ -1,0 +1,23 @@
+"""`in_words_of_the_command_line`: no message of the library asks for a Python argument."""
+
+import pytest
+
+from attnviz.cli.messages import in_words_of_the_command_line
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("shorten it, or pass cut=True to keep", "shorten it, or pass --cut to keep"),
+        ("give target=, or generate=N to let it", "give --target, or --generate N to let it"),
+        ("give text= and chat=True", "give a text and --chat"),
+        ("leave chat= out", "leave --chat out"),
+        ("image= is an empty list", "--image is an empty list"),
+        ("text_pair= is not used", "--pair is not used"),
+        ("capture() was given a sound", "attnviz capture was given a sound"),
+        ("load it with tokenizer=", "load it with tokenizer= (in Python)"),
+        ("layer 9 does not exist: give 0 to 5", "layer 9 does not exist: give 0 to 5"),
+    ],
+)
+def test_arguments_become_options(message: str, expected: str) -> None:
+    assert in_words_of_the_command_line(message) == expected
