@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attnviz import figures, masks, metrics, tiles
-    from attnviz.attention.call import AttentionCall, Capture
+    from attnviz.attention.call import AttentionCall
+    from attnviz.attention.capture import Capture
     from attnviz.attention.steps import Steps, derive
     from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
@@ -44,7 +45,7 @@ _HOME = {
     "BadInput": "attnviz.errors",
     "BadMask": "attnviz.errors",
     "Cancelled": "attnviz.errors",
-    "Capture": "attnviz.attention.call",
+    "Capture": "attnviz.attention.capture",
     "CaptureMismatch": "attnviz.errors",
     "HeadId": "attnviz.types",
     "LoadedModel": "attnviz.models.loaded",

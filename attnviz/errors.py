@@ -14,6 +14,8 @@ A message says what was asked, what was found, what is allowed and what to do. `
 `details` holds the values of the message, so that an interface can say it in another language.
 """
 
+from operator import index as as_index
+
 
 class AttnVizError(Exception):
     """Base of everything that attnviz raises for a cause that its caller can mend."""
@@ -60,3 +62,18 @@ class Cancelled(AttnVizError):
 
 class MissingExtra(AttnVizError):
     """An optional package is needed and not installed; the message names the extra."""
+
+
+def require_index(name: str, value: int, count: int) -> None:
+    """Raise `BadInput` unless `value` is a whole number from 0 to count − 1."""
+    try:
+        inside = 0 <= as_index(value) < count
+    except TypeError:
+        inside = False
+    if not inside:
+        raise BadInput(
+            f"{name} {value!r} does not exist: give a whole number from 0 to {count - 1}",
+            code=f"bad_{name}",
+            asked=str(value),
+            last=count - 1,
+        )

@@ -89,7 +89,7 @@ def measure(lm: LoadedModel, length: int) -> list[Result]:
     capture, grown = captured[0], peak_mib() - before
     call = capture.call(LAYER)
     kept = capture.nbytes / 2**20
-    wrong = None if call.verify() <= call.tolerance else "the capture is not the model's own"
+    wrong = None if call.verify().ok else "the capture is not the model's own"
     name = f"n={length}: "
     return [
         Result(f"{name}capture", (spent / 1000,), "s", wrong=wrong),

@@ -35,7 +35,7 @@ class Rotation:
             return x[..., :half] + 1j * x[..., half:stop]
         return x[..., 0:stop:2] + 1j * x[..., 1:stop:2]
 
-    def turned(
+    def rotated(
         self,
         x: Float32[np.ndarray, "*lead d_head"],
         factors: Complex64[np.ndarray, "token pair"],
@@ -109,7 +109,7 @@ def _explains(rotation: Rotation, before: np.ndarray, after: np.ndarray, toleran
     """True when one factor per token and pair gives every head, all factors of one length."""
     most = tolerance * np.abs(after).max()
     factors = rotation.factors(before, after)
-    if not np.abs(rotation.turned(before, factors) - after).max() <= most:
+    if not np.abs(rotation.rotated(before, factors) - after).max() <= most:
         return False
     left, right = rotation.pairs(before), rotation.pairs(after)
     stretch = np.linalg.norm(right) / np.maximum(np.linalg.norm(left), TINY)

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from attnviz.attention.call import type_tolerance
+from attnviz.attention.tolerance import rounding
 from attnviz.attribution.components import Component, components
 from attnviz.attribution.traced import TracedRun, traced_run
 from attnviz.changes.site import Site
@@ -30,8 +30,6 @@ from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 
 STREAM = "the residual stream"
-# a sum of components is held to a tenth of what a derived stage is, times the size of its terms
-SUM_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +109,7 @@ def _split(run: TracedRun, answer: Value, hidden: Value, linear: Linear) -> Dire
         components=tuple(everything),
         values=np.array([*values, *(value for _, value in behind)], dtype=np.float64),
         own=float(linear(answer.tensor.detach().float())[0]),
-        tolerance=SUM_TOLERANCE * type_tolerance(answer.tensor.dtype) * max(1.0, size),
+        tolerance=rounding(answer.tensor.dtype, size),
     )
 
 

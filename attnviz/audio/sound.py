@@ -43,6 +43,9 @@ class Sound:
         """What tells two sounds apart."""
         return sha256(str(self.rate).encode() + self.samples.tobytes()).hexdigest()
 
+    def __repr__(self) -> str:
+        return f"Sound of {self.seconds:.2f} s at {self.rate:,} samples per second"
+
     def wav(self) -> bytes:
         """The sound as a WAV file of 16 bits."""
         out = io.BytesIO()

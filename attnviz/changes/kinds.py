@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from jaxtyping import Bool, Float32
 from torch import Tensor
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.site import Site
 

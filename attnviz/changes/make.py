@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import (
     PATCHED,
@@ -29,6 +29,7 @@ from attnviz.changes.kinds import (
 )
 from attnviz.changes.site import site
 from attnviz.errors import BadInput, BadMask
+from attnviz.summary import shortened
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 EVEN = "even"
@@ -167,12 +168,12 @@ def _require_one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
         raise _bad(name, value, f"one of {', '.join(allowed)}")
 
 
-def _bad(name: str, asked: object, allowed: str) -> BadInput:
-    shown = str(asked)[:40]
+def _bad(name: str, found: object, allowed: str) -> BadInput:
+    shown = shortened(str(found))
     return BadInput(
         f"{name} is {shown}; give {allowed}",
-        code="bad_change",
+        code="bad_argument",
         name=name,
-        asked=shown,
+        found=shown,
         allowed=allowed,
     )

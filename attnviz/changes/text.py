@@ -13,7 +13,7 @@ In: such entries with commas between them, and what the names after @ stand for.
 import re
 from collections.abc import Mapping, Sequence
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.changes import make
 from attnviz.changes.kinds import PATCHED, Change
 from attnviz.errors import BadInput

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float64
 
+from attnviz.summary import described
+
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
@@ -31,6 +33,9 @@ class Line:
     label: str
     x: Float64[np.ndarray, "point"]
     y: Float64[np.ndarray, "point"]
+
+    def __repr__(self) -> str:
+        return described(self)
 
 
 def chart(

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Float32
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.types import Tokens
 
 Pattern = Literal["previous", "next", "self", "first", "separator", "same"]

@@ -16,10 +16,11 @@ from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
 from attnviz.attention import formula
-from attnviz.attention.call import AttentionCall, require_index
+from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import ALL_KEYS, AttentionInputs, blocks
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.errors import BadInput, Cancelled
+from attnviz.errors import BadInput, Cancelled, require_index
+from attnviz.summary import size
 from attnviz.tiles.pooling import encoded, halved, pooled
 
 TILE = 256
@@ -62,6 +63,9 @@ class Pyramid:
         else:
             own.append(self.inputs.kept)
         return sum(of.nbytes for of in own) + sum(of.nbytes for of in self.kept.values())
+
+    def __repr__(self) -> str:
+        return f"Pyramid of {self.n_query} queries × {self.n_key} keys, {size(self.nbytes)}"
 
     def tiles(self, level: int) -> tuple[int, int]:
         """How many tiles a level has down and across."""
@@ -144,7 +148,7 @@ def build(
     codes = np.zeros((-(-inputs.n_query // side), -(-inputs.n_key // side)), dtype=np.uint8)
     for rows in blocks(inputs.n_query):
         require_wanted(cancel)
-        keys = inputs.reach(rows)
+        keys = inputs.visible_keys(rows)
         masked = inputs.masked(0, 0, rows, keys)
         peak, total = inputs.normalisers(masked, rows)
         peaks.append(peak)

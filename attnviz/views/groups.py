@@ -20,7 +20,8 @@ from attnviz.types import Kind, Stack, Tokens, named_tokens
 from attnviz.vision.windows import halved
 
 if TYPE_CHECKING:
-    from attnviz.attention.call import AttentionCall, Capture
+    from attnviz.attention.call import AttentionCall
+    from attnviz.attention.capture import Capture
     from attnviz.vision.windows import Windows
 
 READING: tuple[Stack, ...] = ("encoder", "vision", "audio")  # stacks that write nothing

@@ -129,16 +129,14 @@ def _run(
     key: str, name: str, request: Request, given: "Image | Sound | None", loaded: "LoadedModel"
 ) -> Captured:
     capture, picture = run_request.ran(loaded, request, given)
-    errors = capture.verify()
-    tolerance = errors.pop("tolerance")
+    worst = capture.verify().worst
     return Captured(
         key=key,
         name=name,
         model=loaded,
         capture=capture,
-        # max() would lose a NaN that is not the first
-        error=max(errors.values(), key=lambda error: (error != error, error)),
-        tolerance=tolerance,
+        error=worst.error,
+        tolerance=worst.tolerance,
         groups=groups(capture),
         asked=request.generate,
         picture=picture,

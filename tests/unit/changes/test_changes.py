@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.changes import (
     Corpus,
     Cut,

@@ -1,0 +1,123 @@
+"""What stands at a stage instead of the model's own numbers, as a function that a call carries.
+
+In: some (row, head) pairs of a stage of one call, [pair, …]. Out: the numbers that stand there
+instead. The very functions that changed a model while it ran are applied again whenever a stage of
+the call is derived, so that a changed call is derived with its changes and can be compared with the
+model. Positions are counted in the whole sequence, from each row's own first token.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Bool, Int64
+from torch import Tensor
+
+ChangeableStage = Literal["q", "k", "v", "mask", "masked", "weights", "mixed"]
+CHANGEABLE: tuple[ChangeableStage, ...] = get_args(ChangeableStage)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The (row, head) pairs that a function changes, and where their call lies in the sequence.
+
+    `first_query` and `first_key` are the positions of the call's first row and column: behind a key
+    cache a call has new queries only. `row_starts` and `key_starts` say, by pair, how much padding
+    stands before the first real token. `may_attend` is the mask before any change, None where
+    nothing is blocked. `writes` is True while a model generates: what is laid over a text then ends
+    before the sequence does.
+    """
+
+    rows: Int64[Tensor, " pair"]
+    heads: Int64[Tensor, " pair"]
+    n_query: int
+    n_key: int
+    first_query: int = 0
+    first_key: int = 0
+    row_starts: Int64[Tensor, " pair"] | None = None
+    key_starts: Int64[Tensor, " pair"] | None = None
+    may_attend: Bool[Tensor, "pair query key"] | None = None
+    writes: bool = False
+
+    def queries(self) -> Int64[Tensor, "pair query"]:
+        """The position of each query in its own text; below 0 in padding."""
+        return self._positions(self.first_query, self.n_query, self.row_starts)
+
+    def keys(self) -> Int64[Tensor, "pair key"]:
+        """The position of each key in its own text; below 0 in padding."""
+        return self._positions(self.first_key, self.n_key, self.key_starts)
+
+    def _positions(self, first: int, n: int, starts: Tensor | None) -> Tensor:
+        place = torch.arange(first, first + n, device=self.rows.device)
+        whole = place.expand(len(self.rows), -1)
+        return whole if starts is None else whole - starts[:, None]
+
+
+Function = Callable[[Tensor, Pairs], Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class StageChange:
+    """`function` applied at `stage`, to the heads `heads` of every row, or to pairs (row, head).
+
+    Without `heads` every head is changed. With `rows` the two are taken pair by pair: row r of the
+    batch has head h changed, and no other. `text` is what was asked for, as it stands in an address.
+    """
+
+    stage: ChangeableStage
+    function: Function
+    heads: tuple[int, ...] | None = None
+    rows: tuple[int, ...] | None = None
+    text: str = ""
+    first_query: int = 0
+    first_key: int = 0
+    row_starts: tuple[int, ...] | None = None
+    key_starts: tuple[int, ...] | None = None
+    writes: bool = False
+
+    def __str__(self) -> str:
+        return self.text or f"{self.stage} changed"
+
+    def touches(self, row: int, head: int) -> bool:
+        """True if the change is made to a head in a row."""
+        if self.rows is not None:
+            assert self.heads is not None, "rows are paired with heads"
+            return (row, head) in zip(self.rows, self.heads, strict=True)
+        return self.heads is None or head in self.heads
+
+    def pairs(self, n_batch: int, n_heads: int) -> list[tuple[int, int]]:
+        """Every pair of a call that is changed."""
+        if self.rows is not None:
+            assert self.heads is not None, "rows are paired with heads"
+            return list(zip(self.rows, self.heads, strict=True))
+        heads = range(n_heads) if self.heads is None else self.heads
+        return [(row, head) for row in range(n_batch) for head in heads]
+
+    def applied(
+        self,
+        values: Tensor,
+        pairs: list[tuple[int, int]],
+        shape: tuple[int, int],
+        may_attend: Tensor | None = None,
+    ) -> Tensor:
+        """The changed numbers of some pairs, [pair, …]; `shape` is (queries, keys) of the call."""
+        rows, heads = (torch.tensor(of, device=values.device) for of in zip(*pairs, strict=True))
+        starts = (
+            None if of is None else torch.tensor(of, device=values.device)[rows]
+            for of in (self.row_starts, self.key_starts)
+        )
+        row_starts, key_starts = starts
+        seen = Pairs(
+            rows=rows,
+            heads=heads,
+            n_query=shape[0],
+            n_key=shape[1],
+            first_query=self.first_query,
+            first_key=self.first_key,
+            row_starts=row_starts,
+            key_starts=key_starts,
+            may_attend=may_attend,
+            writes=self.writes,
+        )
+        return self.function(values, seen).expand_as(values).to(values.dtype)
