@@ -18,40 +18,51 @@ ChangeableStage = Literal["q", "k", "v", "mask", "masked", "weights", "mixed"]
 CHANGEABLE: tuple[ChangeableStage, ...] = get_args(ChangeableStage)
 
 
+@dataclass(frozen=True)
+class Span:
+    """Where the queries or the keys of a call lie in their sequence.
+
+    `first` is the position of the first of them: behind a key cache a call has new queries only.
+    `starts` says, for each row of the batch, how much padding stands before its first real token,
+    `lengths` how many real tokens it has; None where nothing is padded.
+    """
+
+    first: int = 0
+    starts: tuple[int, ...] | None = None
+    lengths: tuple[int, ...] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """The (row, head) pairs that a function changes, and where their call lies in the sequence.
 
-    `first_query` and `first_key` are the positions of the call's first row and column: behind a key
-    cache a call has new queries only. `row_starts` and `key_starts` say, by pair, how much padding
-    stands before the first real token. `may_attend` is the mask before any change, None where
-    nothing is blocked. `writes` is True while a model generates: what is laid over a text then ends
-    before the sequence does.
+    `may_attend` is the mask before any change, None where nothing is blocked. `writes` is True
+    while a model generates: what is laid over a text then ends before the sequence does.
     """
 
     rows: Int64[Tensor, " pair"]
     heads: Int64[Tensor, " pair"]
     n_query: int
     n_key: int
-    first_query: int = 0
-    first_key: int = 0
-    row_starts: Int64[Tensor, " pair"] | None = None
-    key_starts: Int64[Tensor, " pair"] | None = None
+    query: Span = Span()
+    key: Span = Span()
     may_attend: Bool[Tensor, "pair query key"] | None = None
     writes: bool = False
 
-    def queries(self) -> Int64[Tensor, "pair query"]:
+    def query_positions(self) -> Int64[Tensor, "pair query"]:
         """The position of each query in its own text; below 0 in padding."""
-        return self._positions(self.first_query, self.n_query, self.row_starts)
+        return self._positions(self.query, self.n_query)
 
-    def keys(self) -> Int64[Tensor, "pair key"]:
+    def key_positions(self) -> Int64[Tensor, "pair key"]:
         """The position of each key in its own text; below 0 in padding."""
-        return self._positions(self.first_key, self.n_key, self.key_starts)
+        return self._positions(self.key, self.n_key)
 
-    def _positions(self, first: int, n: int, starts: Tensor | None) -> Tensor:
-        place = torch.arange(first, first + n, device=self.rows.device)
-        whole = place.expand(len(self.rows), -1)
-        return whole if starts is None else whole - starts[:, None]
+    def _positions(self, span: Span, n: int) -> Tensor:
+        whole = torch.arange(span.first, span.first + n, device=self.rows.device)
+        whole = whole.expand(len(self.rows), -1)
+        if span.starts is None:
+            return whole
+        return whole - torch.tensor(span.starts, device=whole.device)[self.rows][:, None]
 
 
 Function = Callable[[Tensor, Pairs], Tensor]
@@ -62,7 +73,7 @@ class StageChange:
     """`function` applied at `stage`, to the heads `heads` of every row, or to pairs (row, head).
 
     Without `heads` every head is changed. With `rows` the two are taken pair by pair: row r of the
-    batch has head h changed, and no other. `text` is what was asked for, as it stands in an address.
+    batch has head h changed, and no other. `text` is what was asked for, as in an address.
     """
 
     stage: ChangeableStage
@@ -70,10 +81,8 @@ class StageChange:
     heads: tuple[int, ...] | None = None
     rows: tuple[int, ...] | None = None
     text: str = ""
-    first_query: int = 0
-    first_key: int = 0
-    row_starts: tuple[int, ...] | None = None
-    key_starts: tuple[int, ...] | None = None
+    query: Span = Span()
+    key: Span = Span()
     writes: bool = False
 
     def __str__(self) -> str:
@@ -87,7 +96,7 @@ class StageChange:
         return self.heads is None or head in self.heads
 
     def pairs(self, n_batch: int, n_heads: int) -> list[tuple[int, int]]:
-        """Every pair of a call that is changed."""
+        """Every (row, head) of a call that is changed."""
         if self.rows is not None:
             assert self.heads is not None, "rows are paired with heads"
             return list(zip(self.rows, self.heads, strict=True))
@@ -102,22 +111,6 @@ class StageChange:
         may_attend: Tensor | None = None,
     ) -> Tensor:
         """The changed numbers of some pairs, [pair, …]; `shape` is (queries, keys) of the call."""
-        rows, heads = (torch.tensor(of, device=values.device) for of in zip(*pairs, strict=True))
-        starts = (
-            None if of is None else torch.tensor(of, device=values.device)[rows]
-            for of in (self.row_starts, self.key_starts)
-        )
-        row_starts, key_starts = starts
-        seen = Pairs(
-            rows=rows,
-            heads=heads,
-            n_query=shape[0],
-            n_key=shape[1],
-            first_query=self.first_query,
-            first_key=self.first_key,
-            row_starts=row_starts,
-            key_starts=key_starts,
-            may_attend=may_attend,
-            writes=self.writes,
-        )
+        rows, heads = torch.tensor(pairs, dtype=torch.int64, device=values.device).unbind(1)
+        seen = Pairs(rows, heads, *shape, self.query, self.key, may_attend, self.writes)
         return self.function(values, seen).expand_as(values).to(values.dtype)

@@ -143,7 +143,7 @@ def build(
     `cancel` was set.
     """
     call.check(head, batch)
-    inputs = call.inputs.one_head(head, batch)
+    inputs = call.one_head(head, batch)
     peaks, totals, side = [], [], 1 << KEPT
     codes = np.zeros((-(-inputs.n_query // side), -(-inputs.n_key // side)), dtype=np.uint8)
     for rows in blocks(inputs.n_query):
