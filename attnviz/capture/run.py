@@ -15,6 +15,7 @@ from torch import Tensor
 from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
+from attnviz.capture.changed.layout import layout_of, remember
 from attnviz.capture.changed.run import changes_planned
 from attnviz.capture.generation import logits as scores
 from attnviz.capture.generation.decode import Generation, Written, joined, write
@@ -88,6 +89,7 @@ def capture(
         if error.code != "modules_changed":
             raise
         calls, output, written = _run(lm, plan, how, changes)
+    remember(lm, layout_of(calls, _n_input(plan)))
     calls = tuple(_thinned(call, store, offload) for call in calls)
     calls = with_windows(lm.model, calls, _n_input(plan), _patch_grid(lm, plan))
     with lm.lock:
