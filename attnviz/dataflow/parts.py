@@ -7,7 +7,7 @@ norm's scale is frozen; the walk ends at embeddings, at what writes into the res
 anything unknown. After direct logit attribution (Elhage et al. 2021, "A mathematical framework").
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -15,6 +15,8 @@ from torch import Tensor
 
 from attnviz.dataflow.rules import Branch, Leaf, Rules, Split, State, identity
 from attnviz.dataflow.trace import Value
+
+TOGETHER = 64  # so many summands go through a map at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +152,21 @@ def _part(leaf: Leaf) -> Part:
 def _sent(below: _Amounts, branch: Branch) -> _Amounts:
     """The parts of a branch's value, sent through its map."""
     sent: _Amounts = {}
-    for part in below.values():
-        via = part.via if branch.via is None else (*part.via, branch.via)
-        moved = branch.map(part.tensor)
-        _add(sent, Part(part.name, part.kind, moved, part.source, via))
+    parts_below = list(below.values())
+    for start in range(0, len(parts_below), TOGETHER):
+        some = parts_below[start : start + TOGETHER]
+        for part, moved in zip(some, _mapped([part.tensor for part in some], branch), strict=True):
+            via = part.via if branch.via is None else (*part.via, branch.via)
+            _add(sent, Part(part.name, part.kind, moved, part.source, via))
     return sent
+
+
+def _mapped(tensors: list[Tensor], branch: Branch) -> Sequence[Tensor]:
+    """The map of a branch applied to each of several tensors, at once where it can be."""
+    if not branch.broadcasts or len(tensors) == 1:
+        return [branch.map(tensor) for tensor in tensors]
+    mapped: tuple[Tensor, ...] = branch.map(torch.stack(tensors)).unbind(0)
+    return mapped
 
 
 def _joined(amounts: _Amounts, below: _Amounts, *, reuse: bool) -> _Amounts:

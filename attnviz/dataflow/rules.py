@@ -44,12 +44,17 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """A value to walk on to, the map from it to the value that was split, and the MLP it is in."""
+    """A value to walk on to, the map from it to the value that was split, and the MLP it is in.
+
+    `broadcasts` is True if the map takes further axes in front, so that many summands go through it
+    at once.
+    """
 
     value: Value
     state: State
     map: LinearMap
     via: str | None = None
+    broadcasts: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +109,10 @@ def _leaf(value: Value, kind: str, name: str) -> Split:
     return Split(leaves=(Leaf(name, kind, value.tensor.detach().float(), value),))
 
 
-def _one(value: Value, state: State, map_: LinearMap, *leaves: Leaf) -> Split:
-    return Split((Branch(value, state, map_),), leaves)
+def _one(
+    value: Value, state: State, map_: LinearMap, *leaves: Leaf, broadcasts: bool = True
+) -> Split:
+    return Split((Branch(value, state, map_, broadcasts=broadcasts),), leaves)
 
 
 def _sum(value: Value, made_by: Operation, _rules: Rules, state: State) -> Split:
@@ -154,7 +161,8 @@ def _product(_value: Value, made_by: Operation, rules: Rules, state: State) -> S
         if is_gate(moving):
             moving, frozen = frozen, moving
     factor = frozen.tensor.detach().float()
-    return _one(moving, state, (lambda x: x / factor) if divides else (lambda x: x * factor))
+    map_: LinearMap = (lambda x: x / factor) if divides else (lambda x: x * factor)
+    return _one(moving, state, map_, broadcasts=factor.dim() <= moving.tensor.dim())
 
 
 def is_gate(value: Value, steps: int = GATE_STEPS) -> bool:
@@ -201,8 +209,8 @@ def _move(value: Value, made_by: Operation, _rules: Rules, state: State) -> Spli
     if made_by.packet in ops.COPIES:
         return _one(before, state, identity)
     if made_by.packet in ops.RESHAPES:
-        shape = value.tensor.shape
-        return _one(before, state, lambda c: c.reshape(shape))
+        shape, n_axis = value.tensor.shape, before.tensor.dim()
+        return _one(before, state, lambda c: c.reshape(*c.shape[: c.dim() - n_axis], *shape))
     kwargs = {name: of for name, of in made_by.kwargs.items() if name not in LAYOUT_KEYWORDS}
 
     def moved(c: Tensor) -> Tensor:
@@ -210,7 +218,7 @@ def _move(value: Value, made_by: Operation, _rules: Rules, state: State) -> Spli
         picked: Tensor = out[value.index] if isinstance(out, tuple | list) else out
         return picked
 
-    return _one(before, state, moved)
+    return _one(before, state, moved, broadcasts=False)
 
 
 def _joined(value: Value, made_by: Operation, _rules: Rules, state: State) -> Split:
@@ -266,7 +274,8 @@ def _linear(value: Value, made_by: Operation, rules: Rules, state: State) -> Spl
     if rules.through_mlps:
         out_of_mlp = not state.inside_mlp  # the layer that writes; the next one back reads
         via = made_by.module if out_of_mlp and rules.apart else None
-        branch = Branch(layer.x, replace(state, inside_mlp=out_of_mlp), lambda c: c @ weight, via)
+        inside = replace(state, inside_mlp=out_of_mlp)
+        branch = Branch(layer.x, inside, lambda c: c @ weight, via, broadcasts=True)
         return Split((branch,), tuple(leaves))
     written = value.tensor.detach().float()
     written = written if layer.bias is None else written - leaves[0].tensor
