@@ -126,7 +126,8 @@ def _slope(
     walk = Walk(answer, Rules(above_stream=True, gates=True, sources=stop))
     with torch.enable_grad():
         x = hidden.tensor.detach().float().requires_grad_()
-        (slope,) = torch.autograd.grad(linear(walk.carried(STREAM, x)).sum(), x)
+        through = walk.total(lambda leaf: x if leaf.name == STREAM else None)
+        (slope,) = torch.autograd.grad(linear(through).sum(), x)
     behind = [
         (Component(part.name, "bias", None, part.name), float(linear(part.tensor)[0]))
         for part in walk.parts()

@@ -7,7 +7,7 @@ norm's scale is frozen; the walk ends at embeddings, at what writes into the res
 anything unknown. After direct logit attribution (Elhage et al. 2021, "A mathematical framework").
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -106,21 +106,29 @@ class Walk:
             kept[key] = amounts
         return list(kept[self._start].values())
 
-    def carried(self, name: str, x: Tensor) -> Tensor:
-        """What the part of that name would be if its source were x, in the source's shape.
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """Every leaf of the walk; one that is reached in several ways comes several times."""
+        for split in self.splits.values():
+            yield from split.leaves
 
-        The map is linear and can be differentiated; biases and other parts are left out.
+    def total(self, of: Callable[[Leaf], Tensor | None]) -> Tensor:
+        """What some leaves bring to the value together, each with the tensor that `of` gives it.
+
+        A leaf for which it gives None is left out. The map is linear and can be differentiated.
         """
         kept: dict[_Key, Tensor] = {}
         for key, split in self.splits.items():
-            sent = [x for leaf in split.leaves if leaf.name == name]
+            given = (of(leaf) for leaf in split.leaves)
+            sent = [tensor for tensor in given if tensor is not None]
             for branch in split.branches:
                 child = kept.get(_Key(id(branch.value), branch.state))
                 if child is not None:
                     sent.append(branch.map(child))
             if sent:
                 kept[key] = torch.stack(sent).sum(0) if len(sent) > 1 else sent[0]
-        return kept[self._start]
+        found = kept.get(self._start)
+        return torch.zeros_like(self.value.tensor, dtype=torch.float32) if found is None else found
 
     @property
     def _start(self) -> _Key:

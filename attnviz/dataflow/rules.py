@@ -72,20 +72,21 @@ class Rules:
     `above_stream`: the tensor lies above the residual stream, as logits do: linear layers down to
     the stream are passed, and with `gates` nonlinearities on the way are frozen as ratios. In the
     stream a linear layer's output is a leaf, unless `through_mlps`. `sources` may say what a value
-    is the sum of; there the walk ends. `apart` keeps what went through an MLP from what did not.
+    is the sum of, and go before every other rule. `apart` keeps what went through an MLP from what
+    did not.
     """
 
     above_stream: bool = False
     gates: bool = False
     through_mlps: bool = False
     apart: bool = True
-    sources: Callable[[Value], Sequence[Leaf] | None] = lambda _value: None
+    sources: Callable[[Value], Sequence[Leaf] | Split | None] = lambda _value: None
 
     def split(self, value: Value, state: State) -> Split:
         """The summands of a value, one operation back."""
-        leaves = self.sources(value)
-        if leaves is not None:
-            return Split(leaves=tuple(leaves))
+        known = self.sources(value)
+        if known is not None:
+            return known if isinstance(known, Split) else Split(leaves=tuple(known))
         if value.made_by is None:
             return _leaf(value, "bias", "constant")
         rule = RULES.get(value.made_by.packet)

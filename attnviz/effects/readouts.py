@@ -27,6 +27,8 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.outputs.classes import class_names
 from attnviz.outputs.similarity import SMALLEST_NORM, pooled
 
+CENTRED = "the logit minus the mean of all"
+
 Read = Callable[[Any], Float[Tensor, " row"]]
 Linear = Callable[[Tensor], Float[Tensor, " row"]]
 
@@ -35,8 +37,9 @@ Linear = Callable[[Tensor], Float[Tensor, " row"]]
 class Readout:
     """One number of the answer, in `unit`.
 
-    `linear` takes the tensor that `output` names. `last_only` says that only the last row of the
-    logits is looked at, so that a model need not compute the others.
+    `linear` takes the tensor that `output` names. `last_only` is True if only the last row of the
+    logits is looked at, so that a model need not compute the others. `estimated` says in words what
+    number `linear` is, where it is not the measure itself.
     """
 
     read: Read
@@ -44,6 +47,7 @@ class Readout:
     linear: Linear | None = None
     output: Literal["logits", "last_hidden_state"] = "logits"
     last_only: bool = False
+    estimated: str = "the measure"
 
 
 def readout(prepared: Prepared) -> Readout:
@@ -85,7 +89,9 @@ def _next_token(prepared: Prepared, on: NextToken) -> Readout:
         return _logits(output)[:, at].float().log_softmax(-1)[:, token]
 
     if on.log_probability:
-        return Readout(log_probability, "log-probability", linear, last_only=at == LAST)
+        return Readout(
+            log_probability, "log-probability", linear, last_only=at == LAST, estimated=CENTRED
+        )
     return Readout(lambda output: linear(_logits(output)), "logit", linear, last_only=at == LAST)
 
 
@@ -167,7 +173,7 @@ def _cosine(prepared: Prepared, on: Cosine) -> Readout:
     attended = prepared.attended
 
     def read(output: Any) -> Tensor:
-        hidden = output["last_hidden_state"].float()
+        hidden: Tensor = output["last_hidden_state"].float()
         return pooled(hidden, attended.expand(len(hidden), -1)) @ other[0]
 
     mean = _mean(prepared.clean["last_hidden_state"].float(), attended)
@@ -208,7 +214,7 @@ def _target(prepared: Prepared) -> Readout:
         scores = rows(logits)
         return picked(scores - scores.mean(-1, keepdim=True))
 
-    return Readout(read, "log-likelihood", linear)
+    return Readout(read, "log-likelihood", linear, estimated=f"the sum over tokens of {CENTRED}")
 
 
 def _divergence(prepared: Prepared, on: Divergence) -> Readout:

@@ -166,7 +166,7 @@ def _can_be_spread(output: object) -> bool:
     """True for tensors of one row, alone or in plain tuples and lists."""
     if isinstance(output, Tensor):
         return output.dim() > 0 and output.shape[0] == 1
-    if type(output) in (tuple, list):
+    if isinstance(output, tuple | list) and not hasattr(output, "_fields"):
         return all(_can_be_spread(of) for of in output)
     return output is None or isinstance(output, int | float | str)
 
@@ -191,7 +191,7 @@ def answered(model: nn.Module, blocks: Mapping[str, object], n: int) -> Iterator
     try:
         for name, output in blocks.items():
             known = _spread_out(output, n)
-            modules[name].forward = _answering(known)  # type: ignore[method-assign]
+            modules[name].forward = _answering(known)
             changed.append(modules[name])
         yield
     finally:

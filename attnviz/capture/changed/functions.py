@@ -7,7 +7,7 @@ writes, rows and columns behind the table's end keep the model's own numbers.
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from attnviz.attention.stage_changes import Function, Pairs, Span
@@ -63,6 +63,20 @@ def renormalised(query: int | None, key: int | None) -> Function:
         rest = weights.masked_fill(_edges(pairs, query, key), 0.0)
         whole, left = weights.sum(-1, keepdim=True), rest.sum(-1, keepdim=True)
         return torch.where(left > 0, rest * whole / left.clamp(min=1e-30), torch.zeros_like(rest))
+
+    return change
+
+
+def cut_by_row(
+    queries: Int64[Tensor, " row"], keys: Int64[Tensor, " row"], renormalise: bool
+) -> Function:
+    """In each row of the batch one edge of its own: hidden by the mask, or its weight at 0."""
+
+    def change(values: Tensor, pairs: Pairs) -> Tensor:
+        asks = pairs.query_positions() == queries.to(values.device)[pairs.rows][:, None]
+        answers = pairs.key_positions() == keys.to(values.device)[pairs.rows][:, None]
+        edges = asks[:, :, None] & answers[:, None, :]
+        return values & ~edges if renormalise else values.masked_fill(edges, 0.0)
 
     return change
 

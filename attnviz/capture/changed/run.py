@@ -6,9 +6,9 @@ the very inputs where they are known, else of a short text, picture or sound. Th
 as it was, and no other thread sees the changes: they stand in a context variable.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +19,7 @@ from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.resolve import placed
 from attnviz.capture.locate.own_code import interface_configs
 from attnviz.capture.plan.text import start_token
-from attnviz.capture.record.interface import changing
+from attnviz.capture.record.interface import Changes, changing
 from attnviz.capture.record.recorder import record
 from attnviz.capture.record.switch import switched
 from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
@@ -52,12 +52,8 @@ def changed(lm: LoadedModel, *changes: Change) -> Iterator[None]:
 def changes_made(model: nn.Module, by_place: Mapping[Place, PlacedChanges]) -> Iterator[Changer]:
     """While the block runs, attention at these places is changed. The caller holds the lock."""
     modules = dict(model.named_modules())
-    with ExitStack() as stack:
-        changer = Changer(modules, by_place)
-        stack.callback(changer.close)
-        token = changing.set(changer)
-        stack.callback(changing.reset, token)
-        stack.enter_context(switched(model, modules.values(), interface_configs(modules)))
+    changer = Changer(modules, by_place)
+    with _attending(model, modules, changer, changer):
         yield changer
     if changer.n_passes and changer.missed:
         missed = ", ".join(dict.fromkeys(place.module for place in changer.missed))
@@ -66,6 +62,36 @@ def changes_made(model: nn.Module, by_place: Mapping[Place, PlacedChanges]) -> I
             code="not_changed",
             modules=missed,
         )
+
+
+Watcher = TypeVar("Watcher", bound=Changes)
+
+
+@contextmanager
+def attention_watched(model: nn.Module, make: Callable[[Changer], Watcher]) -> Iterator[Watcher]:
+    """While the block runs, `make`'s object is told of every attention call instead of a changer.
+
+    It gets a changer without changes, which knows the place of each call. The caller holds the
+    model's lock.
+    """
+    modules = dict(model.named_modules())
+    changer = Changer(modules, {})
+    watcher = make(changer)
+    with _attending(model, modules, changer, watcher):
+        yield watcher
+
+
+@contextmanager
+def _attending(
+    model: nn.Module, modules: Mapping[str, nn.Module], changer: Changer, changes: Changes
+) -> Iterator[None]:
+    """The model on attnviz's attention function, which hands each call to `changes`."""
+    with ExitStack() as stack:
+        stack.callback(changer.close)
+        token = changing.set(changes)
+        stack.callback(changing.reset, token)
+        stack.enter_context(switched(model, modules.values(), interface_configs(modules)))
+        yield
 
 
 @contextmanager

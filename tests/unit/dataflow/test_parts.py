@@ -114,7 +114,7 @@ def test_a_wrong_step_is_seen_in_the_error() -> None:
     assert largest_error(parts(hidden, Rules(sources=half)), hidden) > 0.01
 
 
-def test_carried_sends_any_tensor_along_the_way_of_a_part() -> None:
+def test_total_sends_any_tensor_along_the_way_of_a_leaf() -> None:
     model = seeded(PreNorm())
     trace, logits = traced(model)
     stream = trace.inputs_of["last"][0]
@@ -125,9 +125,10 @@ def test_carried_sends_any_tensor_along_the_way_of_a_part() -> None:
 
     walk = Walk(logits, Rules(above_stream=True, sources=stop))
     part = by_name(walk.parts())["stream"]
-    assert torch.equal(walk.carried("stream", stream.tensor), part)
+    assert torch.equal(walk.total(lambda leaf: leaf.tensor if leaf.kind == "stop" else None), part)
     x = stream.tensor.clone().requires_grad_()
-    (slope,) = torch.autograd.grad(walk.carried("stream", x)[0, -1, 2], x)
+    carried = walk.total(lambda leaf: x if leaf.kind == "stop" else None)
+    (slope,) = torch.autograd.grad(carried[0, -1, 2], x)
     assert slope.shape == (2, 3, WIDTH)
     assert float((slope * stream.tensor).sum() - part[0, -1, 2]) == pytest.approx(0, abs=1e-4)
 
