@@ -88,7 +88,11 @@ def wrong_capture(model: LoadedModel, text: str) -> str | None:
 
 def derivation(capture: Capture, rounds: int) -> list[Result]:
     """One head after another: its steps, and its steps with every matrix ready to draw."""
-    heads = [(layer, head) for layer in range(capture.n_layers) for head in range(capture.n_heads)]
+    heads = [
+        (layer, head)
+        for layer in range(capture.n_layers)
+        for head in range(capture.call(0).n_heads)
+    ]
     alone, drawn, wrong = [], [], None
     for layer, head in (heads * (rounds // len(heads) + 1))[: rounds + 3]:
         call = capture.call(layer)

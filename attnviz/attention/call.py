@@ -158,6 +158,17 @@ class AttentionCall:
         rows = torch.stack([none if rows is None else rows for rows in by_head], dim=1)
         return rows.expand(-1, self.n_heads)
 
+    def visible(self, batch: int = 0) -> Bool[Tensor, "query key"]:
+        """True where some head may attend; taken from the weights if the mask is not known."""
+        if isinstance(self.inputs, StoredWeights):
+            return (batch_row(self.inputs.kept, batch) > 0).any(dim=0)
+        mask = self.inputs.mask
+        n_mask = 1 if mask is None or mask.dim() < 4 else mask.shape[1]
+        masks = [self.inputs.may_attend(head, batch) for head in range(n_mask)]
+        if any(one is None for one in masks):
+            return torch.ones(self.n_query, self.n_key, dtype=torch.bool, device=self.output.device)
+        return torch.stack([one for one in masks if one is not None]).any(dim=0)
+
     def mixed_tolerance(self, head: int, batch: int = 0) -> float:
         """The largest error of weights·V that rounding explains, at the size of the head's v."""
         inputs = self.inputs

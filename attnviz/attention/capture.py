@@ -4,20 +4,25 @@ In: recorded calls and tokens. Out: a `Capture`: weights, steps and tables of an
 layer, head, kind and stack, and the comparison of all of them with the model's own numbers.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import SupportsIndex
 
 import numpy as np
 from jaxtyping import Float32
 from torch import Tensor
 
+from attnviz.attention import axis_tokens
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.memory import nbytes, tensors
 from attnviz.attention.steps import Steps, derive
 from attnviz.attention.verification import Verification, joined
 from attnviz.errors import BadInput, require_index
+from attnviz.metrics.layer_weights import LayerWeights
+from attnviz.metrics.table import HeadTable, head_table
 from attnviz.summary import counted, html_card, shortened, size
-from attnviz.types import Head, HeadId, Kind, ModelKey, Stack, Tokens, head_id
+from attnviz.types import MEASURES, Head, HeadId, Kind, Measure, ModelKey, Stack, Tokens, head_id
 
 
 @dataclass(frozen=True)
@@ -61,80 +66,47 @@ class Capture:
 
         Raises `BadInput` for a row or a stack that does not exist.
         """
-        stacks = [*self.tokens_by_stack, *(call.stack for call in self.calls)]
-        if stack is not None and stack not in stacks:
-            present = ", ".join(dict.fromkeys(str(name) for name in stacks if name is not None))
-            raise BadInput(
-                f"there is no stack {stack!r}; this capture has {present or 'a single one: None'}",
-                code="bad_argument",
-                name="stack",
-                found=repr(stack),
-                allowed=present or "None",
-            )
-        return self._tokens_along(stack, batch)
+        present = [*self.tokens_by_stack, *(call.stack for call in self.calls)]
+        axis_tokens.require_stack(stack, present)
+        return axis_tokens.stack_tokens(self.tokens_by_stack, stack, batch)
 
     def query_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
         """The tokens along a call's queries; those of a window if the batch is made of windows."""
-        require_index("batch", batch, call.n_batch)
-        if call.query_places is not None:
-            return call.query_places.tokens(batch)
-        if call.windows is not None:
-            return call.windows.tokens(batch % call.windows.count, call.n_query)
-        return self._tokens_along(call.stack, batch)
+        return axis_tokens.query_tokens(self.tokens_by_stack, call, batch)
 
     def key_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
         """The tokens along a call's keys: another stack's in cross-attention.
 
         That is the encoder's; in a model without one, the stack with as many tokens as keys.
         """
-        require_index("batch", batch, call.n_batch)
-        if call.key_places is not None:
-            return call.key_places.tokens(batch)
-        if call.windows is not None:
-            return call.windows.tokens(batch % call.windows.count, call.n_key)
-        if call.kind != "cross" or "encoder" in self.tokens_by_stack:
-            return self._tokens_along("encoder" if call.kind == "cross" else call.stack, batch)
-        own, others = call.stack, [stack for stack in self.tokens_by_stack if stack != call.stack]
-        fitting = (
-            stack for stack in (*others, own) if len(self._tokens_along(stack, batch)) == call.n_key
-        )
-        return self._tokens_along(next(fitting, own), batch)
+        return axis_tokens.key_tokens(self.tokens_by_stack, call, batch)
 
     @cached_property
     def n_batch(self) -> int:
         """The number of texts or pictures that went in."""
-        return min(
-            call.n_batch // (1 if call.windows is None else call.windows.count)
-            for call in self.calls
-        )
+        return min(call.n_batch // _rows_per_picture(call) for call in self.calls)
 
     @cached_property
     def n_layers(self) -> int:
-        """The number of layers of the stack that `call` takes unless told otherwise."""
+        """The number of layers of the first stack, the one that `call` takes by default."""
         return 1 + max(call.layer for call in self._calls(self.calls[0].kind, None))
-
-    @property
-    def n_heads(self) -> int:
-        """The number of heads of the first layer of that stack."""
-        return self._calls(self.calls[0].kind, None)[0].n_heads
 
     def call(
         self,
-        layer: int,
+        layer: SupportsIndex,
         kind: Kind = "self",
         stack: Stack | None = None,
         index: int | None = None,
     ) -> AttentionCall:
-        """The call of one layer; `stack` is the first one with attention of this kind unless given.
+        """The call of one layer; `stack` is the first one with attention of this kind by default.
 
-        A layer may attend several times; then `index` says which call is meant, counted from 0.
-        Raises `BadInput` for a layer, kind, stack or index that does not exist, and for a layer
-        with several calls without an index.
+        A layer may attend several times; then `index` chooses a call, counted from 0. Raises
+        `BadInput` for a layer, kind, stack or index that does not exist, and for a layer with
+        several calls if there is no index.
         """
         among = self._calls(kind, stack)
+        layer = require_index("layer", layer, 1 + max(call.layer for call in among))
         in_layer = [call for call in among if call.layer == layer]
-        if not in_layer:
-            require_index("layer", layer, 1 + max(call.layer for call in among))
         n_call = len(in_layer)
         if n_call != 1 if index is None else not 0 <= index < n_call:
             choice = f"; name one by index=0 to {n_call - 1}" if n_call > 1 else ""
@@ -161,8 +133,8 @@ class Capture:
 
     def weights(
         self,
-        layer: int | Head,
-        head: int | None = None,
+        layer: SupportsIndex | Head,
+        head: SupportsIndex | None = None,
         kind: Kind = "self",
         stack: Stack | None = None,
         batch: int = 0,
@@ -184,7 +156,8 @@ class Capture:
             place = head_id(layer)
             layer, head = place.layer, place.head
         call = self.call(layer, kind, stack, index)
-        array: np.ndarray = call.weights(head, batch).cpu().numpy()
+        number = None if head is None else require_index("head", head, call.n_heads)
+        array: np.ndarray = call.weights(number, batch).cpu().numpy()
         return array
 
     def all_weights(
@@ -208,6 +181,35 @@ class Capture:
             array[place] = call.weights(None, batch).cpu().numpy()
         return array
 
+    def layer_weights(
+        self, batch: int | None = 0, kind: Kind | None = "self", stack: Stack | None = None
+    ) -> Iterator[LayerWeights]:
+        """The weights of every layer with its tokens and mask, one call after another.
+
+        `batch` is a text or picture, None for each in turn; a picture gives its windows one by one.
+        With `kind` None come all kinds, of one stack or, with `stack` None, of all.
+        """
+        calls = self.calls if kind is None and stack is None else self._calls(kind, stack)
+        for call in calls:
+            alike = [c for c in calls if (c.kind, c.stack) == (call.kind, call.stack)]
+            index = [c for c in alike if c.layer == call.layer].index(call)
+            for row in self._rows(call, batch):
+                yield self._layer_weights(call, index, row)
+
+    def table(
+        self,
+        measures: Sequence[Measure] = MEASURES,
+        *,
+        kind: Kind | None = None,
+        stack: Stack | None = None,
+        batch: int | None = None,
+    ) -> HeadTable:
+        """One row for each head with its measures: the mean over all texts, or of one of them.
+
+        Raises `BadInput` for a measure, kind, stack or text that does not exist.
+        """
+        return head_table(self.layer_weights(batch, kind, stack), measures)
+
     def verify(self) -> Verification:
         """Compare every call with the model's own numbers: max |derived − model's own|."""
         return joined(call.verify() for call in self.calls)
@@ -226,7 +228,7 @@ class Capture:
         return f"Capture of {model}: {tokens} ({text}); {parts}; {size(self.nbytes)}"
 
     def _repr_html_(self) -> str:
-        rows = [("tokens", str(len(self.tokens)), shortened(" ".join(self.tokens.labels), 200))]
+        rows = [("tokens", str(len(self.tokens)), " ".join(self.tokens.labels))]
         missing = [("missing", call.module, call.reason) for call in self.missing]
         title = f"Capture of {self.model.id}, {size(self.nbytes)}"
         return html_card(title, (), [*rows, *self._groups(), *missing])
@@ -236,19 +238,16 @@ class Capture:
         rows = []
         for kind, stack in dict.fromkeys((call.kind, call.stack) for call in self.calls):
             calls = self._calls(kind, stack)
-            n_layer = len({call.layer for call in calls})
-            heads, queries, keys = (
-                "–".join(map(str, dict.fromkeys((min(sizes), max(sizes)))))
-                for sizes in zip(*((c.n_heads, c.n_query, c.n_key) for c in calls), strict=True)
-            )
+            sizes = zip(*((c.n_heads, c.n_query, c.n_key) for c in calls), strict=True)
+            heads, queries, keys = map(_range, sizes)
+            layers = counted(len({call.layer for call in calls}), "layer")
             name = kind if stack is None else f"{stack} {kind}"
-            shape = f"{queries} queries × {keys} keys"
-            rows.append((name, f"{counted(n_layer, 'layer')} × {heads} heads", shape))
+            rows.append((name, f"{layers} × {heads} heads", f"{queries} queries × {keys} keys"))
         return rows
 
-    def _calls(self, kind: Kind, stack: Stack | None) -> list[AttentionCall]:
-        """The calls of one kind and stack, in the order in which they ran; never empty."""
-        of_kind = [call for call in self.calls if call.kind == kind]
+    def _calls(self, kind: Kind | None, stack: Stack | None) -> list[AttentionCall]:
+        """The calls of one kind (None: all) and stack (None: the first), in order; never empty."""
+        of_kind = [call for call in self.calls if kind in (None, call.kind)]
         chosen = of_kind[0].stack if stack is None and of_kind else stack
         calls = [call for call in of_kind if call.stack == chosen]
         if not calls:
@@ -256,16 +255,44 @@ class Capture:
             raise BadInput(
                 f"no {kind!r} attention in stack {stack!r}; this capture has {present}",
                 code="bad_kind",
-                kind=kind,
+                kind=str(kind),
                 stack=str(stack),
                 allowed=present,
             )
         return calls
 
-    def _tokens_along(self, stack: Stack | None, batch: int) -> Tokens:
-        """The tokens of one row of a stack; of the first stack if this one has none of its own."""
-        rows = self.tokens_by_stack.get(stack)
-        if rows is None:
-            rows = next(iter(self.tokens_by_stack.values()))
-        require_index("batch", batch, len(rows))
-        return rows[batch]
+    def _layer_weights(self, call: AttentionCall, index: int, row: int) -> LayerWeights:
+        queries, keys = self.query_tokens(call, row), self.key_tokens(call, row)
+        apart = call.kind == "cross" or call.n_query != call.n_key
+        return LayerWeights(
+            stack=call.stack,
+            kind=call.kind,
+            layer=call.layer,
+            index=index,
+            weights=call.weights(None, row).cpu().numpy(),
+            queries=axis_tokens.fitting(queries, call.n_query),
+            keys=axis_tokens.fitting(keys, call.n_key) if apart else None,
+            visible=call.visible(row).cpu().numpy(),
+        )
+
+    def _rows(self, call: AttentionCall, batch: int | None) -> range:
+        """The rows of a call's batch that belong to one text or picture, or to all of them."""
+        if batch is None:
+            return range(call.n_batch)
+        require_index("batch", batch, self.n_batch)
+        n_row = _rows_per_picture(call)
+        return range(batch * n_row, (batch + 1) * n_row)
+
+
+def _rows_per_picture(call: AttentionCall) -> int:
+    """The number of rows of the batch that one text or picture has: its windows."""
+    return 1 if call.windows is None else call.windows.count
+
+
+def _range(numbers: Sequence[int]) -> str:
+    """The numbers from the smallest to the largest.
+
+    >>> _range((3, 6)), _range((4, 4))
+    ('3–6', '4')
+    """
+    return "–".join(map(str, dict.fromkeys((min(numbers), max(numbers)))))

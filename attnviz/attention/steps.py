@@ -25,7 +25,7 @@ from attnviz.attention.projection import apply_linear
 from attnviz.attention.rotary_of_call import CallRotation, layer_of, rotation_of
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.verification import Comparison
-from attnviz.errors import BadInput, BadMask, UnsupportedAttention
+from attnviz.errors import BadInput, BadMask, UnsupportedAttention, require_type
 from attnviz.summary import html_card, shortened
 from attnviz.types import STAGES, Axis, HeadId, Stage, StepView
 
@@ -224,12 +224,12 @@ class Steps:
         """max |ours − model's own tensor| for each stage that the model itself produced."""
         return {stage: comparison.error for stage, comparison in self.comparisons.items()}
 
-    def __getitem__(self, stage: Stage) -> Float32[np.ndarray, "row column"]:
+    def __getitem__(self, stage: Stage | str) -> Float32[np.ndarray, "row column"]:
         """One stage as a numpy array, named as in `STAGES`.
 
         Raises `BadInput` for a name that is no stage, and for a stage that is missing.
         """
-        array: np.ndarray = self._tensor(stage).detach().cpu().numpy()
+        array: np.ndarray = self._tensor(stage).cpu().numpy()
         return array
 
     def view(self, stage: Stage) -> StepView:
@@ -333,7 +333,7 @@ def derive(
     call: AttentionCall,
     head: int,
     batch: int = 0,
-    mask: Bool[Tensor, "query key"] | None = None,
+    mask: Bool[Tensor, "query key"] | Bool[np.ndarray, "query key"] | None = None,
     edits: Sequence[Edit] = (),
     before: Steps | None = None,
 ) -> Steps:
@@ -344,11 +344,12 @@ def derive(
     steps of this head without edits, saves computing what they have in common.
 
     Raises `BadInput` for a head, a batch row or an edited entry that does not exist, `BadMask` for
-    a mask that is not a boolean tensor [query, key], and `UnsupportedAttention` where only weights
-    are known.
+    a mask that is not a boolean tensor or array [query, key], and `UnsupportedAttention` where only
+    weights are known.
     """
+    require_type("derive", "call", call, AttentionCall, "give cap.call(layer)")
     call.check(head, batch)
-    _require_mask(call, mask)
+    mask = _as_mask(call, mask)
     inputs = call.inputs
     if isinstance(inputs, StoredWeights):
         raise UnsupportedAttention(
@@ -367,13 +368,21 @@ def derive(
     )
 
 
-def _require_mask(call: AttentionCall, mask: Tensor | None) -> None:
+def _as_mask(
+    call: AttentionCall, mask: Tensor | np.ndarray | None
+) -> Bool[Tensor, "query key"] | None:
+    """The mask as a tensor; `BadMask` unless it is boolean and [query, key]."""
+    if mask is None:
+        return None
     wanted = (call.n_query, call.n_key)
-    if mask is not None and (mask.dtype != torch.bool or tuple(mask.shape) != wanted):
+    found = f"{getattr(mask, 'dtype', type(mask).__name__)} {tuple(getattr(mask, 'shape', ()))}"
+    tensor = torch.from_numpy(mask.copy()) if isinstance(mask, np.ndarray) else mask
+    if not isinstance(tensor, Tensor) or tensor.dtype != torch.bool or tensor.shape != wanted:
         raise BadMask(
-            f"the mask is {mask.dtype} {tuple(mask.shape)}; give a boolean one of shape {wanted}"
-            " [query, key] with True = may attend",
+            f"the mask is {found}; give a boolean tensor or array of shape {wanted} [query, key]"
+            " with True = may attend",
             code="mask_shape",
-            found=f"{mask.dtype} {tuple(mask.shape)}",
+            found=found,
             wanted=str(wanted),
         )
+    return tensor

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attnviz.errors import BadInput, require_type
 from attnviz.types import StepView
 
 if TYPE_CHECKING:
@@ -28,14 +29,24 @@ def heatmap(
 ) -> "Figure":
     """A heatmap of one stage: rows downwards, blocked cells (−∞) left empty.
 
-    Labels are text, never markup. Raises `ValueError` when their number does not fit the matrix.
+    Labels are text, never markup. Raises `BadInput` for anything but a `StepView`, and if the
+    number of labels does not fit the matrix.
     """
+    require_type(
+        "figures.heatmap", "view", view, StepView, 'give cap.head("L5.H11").view("weights")'
+    )
     from plotly import graph_objects
 
     n_rows, n_cols = view.values.shape
     for name, labels, count in (("row", row_labels, n_rows), ("col", col_labels, n_cols)):
         if labels is not None and len(labels) != count:
-            raise ValueError(f"{len(labels)} {name}_labels for {count}; give one for each")
+            raise BadInput(
+                f"{len(labels)} {name}_labels for {count}; give one for each",
+                code="bad_argument",
+                name=f"{name}_labels",
+                found=len(labels),
+                allowed=count,
+            )
     low, high = colour_range(view)
     trace = graph_objects.Heatmap(
         z=np.where(np.isfinite(view.values), view.values, np.nan),

@@ -19,7 +19,7 @@ from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import ALL_KEYS, AttentionInputs, blocks
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.errors import BadInput, Cancelled, require_index
+from attnviz.errors import BadInput, Cancelled, require_index, require_type
 from attnviz.summary import size
 from attnviz.tiles.pooling import encoded, halved, pooled
 
@@ -142,6 +142,7 @@ def build(
     `progress` is told what fraction is done after each block. Raises `Cancelled` soon after
     `cancel` was set.
     """
+    require_type("tiles.build", "call", call, AttentionCall, "give cap.call(layer)")
     call.check(head, batch)
     inputs = call.one_head(head, batch)
     peaks, totals, side = [], [], 1 << KEPT

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, require_type
 from attnviz.tiles.pooling import bound
 from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, ignore, require_wanted
 
@@ -45,6 +45,7 @@ def strongest(
     Left out are keys within `diagonal` positions of their query (None: nothing is, as makes sense
     where queries and keys are different tokens) and the first `first_keys` keys.
     """
+    require_type("tiles.strongest", "pyramid", pyramid, Pyramid, "give tiles.build(call, head)")
     if not 0 < count <= MOST_CELLS:
         raise BadInput(
             f"asked for the {count} strongest cells; ask for 1 to {MOST_CELLS}",
