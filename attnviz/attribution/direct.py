@@ -75,9 +75,7 @@ class Direct:
         )
 
 
-def direct(
-    lm: LoadedModel, text: object = None, on: Measure | None = None, **given: object
-) -> Direct:
+def direct(lm: LoadedModel, text: object = None, on: object = None, **given: object) -> Direct:
     """Split the number that `on` reads into what each component wrote of it.
 
     `given` is what else `attnviz.capture` takes. Raises `BadInput` for a measure that is not a

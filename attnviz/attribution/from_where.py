@@ -63,7 +63,7 @@ class FromWhere:
 def from_where(
     lm: LoadedModel,
     text: object = None,
-    on: Measure | OwnMeasure | None = None,
+    on: object = None,
     **given: object,
 ) -> FromWhere:
     """Score each token by every method.
@@ -92,7 +92,9 @@ def from_where(
         "rollout": reads @ rollout(run),
     }
     kept = {method: of for method, of in scores.items() if of is not None}
-    return FromWhere(on, resolved.unit, next(iter(prepared.tokens.values()))[0], kept, frozen)
+    return FromWhere(
+        prepared.on, resolved.unit, next(iter(prepared.tokens.values()))[0], kept, frozen
+    )
 
 
 def _require_one_stack(run: TracedRun) -> None:

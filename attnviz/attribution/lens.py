@@ -19,7 +19,6 @@ from attnviz.attribution.traced import TracedRun, traced_run
 from attnviz.dataflow.rules import joins_activations
 from attnviz.dataflow.stream import replay, states, writer_of
 from attnviz.dataflow.trace import Value
-from attnviz.effects.measures import Measure
 from attnviz.effects.prepared import prepare
 from attnviz.effects.readouts import readout
 from attnviz.errors import BadInput
@@ -48,7 +47,7 @@ class Lens:
 def lens(
     lm: LoadedModel,
     text: object = None,
-    on: Measure | None = None,
+    on: object = None,
     *,
     count: int = DEFAULT_COUNT,
     **given: object,

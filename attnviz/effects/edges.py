@@ -88,7 +88,7 @@ def edges(
     lm: LoadedModel,
     text: object,
     head: object,
-    on: Measure | OwnMeasure | None = None,
+    on: object = None,
     *,
     exact: int = EXACT,
     cells: Sequence[Cell] | None = None,
@@ -112,7 +112,7 @@ def edges(
     computed, spread = work.exact(chosen)
     call = work.recorded
     return Edges(
-        measure=on,
+        measure=prepared.on,
         unit=resolved.unit,
         head=work.head,
         before=work.clean.value,

@@ -123,7 +123,7 @@ class Effects:
 def effects(
     lm: LoadedModel,
     text: object = None,
-    on: Measure | OwnMeasure | None = None,
+    on: object = None,
     *,
     to: str = "mean",
     corpus: object = None,
@@ -150,7 +150,7 @@ def effects(
     changes = [taking.changes(layout, head) for head in chosen]
     after, spread = work.run(changes)
     return Effects(
-        measure=on,
+        measure=prepared.on,
         unit=resolved.unit,
         to=taking.to,
         corpus=taking.name,

@@ -76,5 +76,17 @@ class Divergence:
 Measure = NextToken | Class | Cosine | Target | Divergence
 
 
+def as_measure(on: object) -> Measure | OwnMeasure:
+    """What a caller measures; `BadInput` for what is no measure."""
+    if isinstance(on, NextToken | Class | Cosine | Target | Divergence) or callable(on):
+        return on
+    raise BadInput(
+        f"on= is {type(on).__name__}; give NextToken, Class, Cosine, Target, Divergence, or a"
+        " function of the model's output that gives a number for each row",
+        code="not_a_measure",
+        found=type(on).__name__,
+    )
+
+
 def _bad(measure: object, reason: str) -> BadInput:
     return BadInput(f"{measure} measures nothing: {reason}", code="bad_measure", reason=reason)

@@ -26,6 +26,7 @@ from attnviz.effects.measures import (
     NextToken,
     OwnMeasure,
     Target,
+    as_measure,
 )
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
@@ -98,7 +99,7 @@ class Prepared:
 def prepare(
     lm: LoadedModel,
     text: object,
-    on: Measure | OwnMeasure | None,
+    on: object,
     *,
     target: str | None = None,
     **given: object,
@@ -107,9 +108,11 @@ def prepare(
 
     `given` is what else `attnviz.capture` takes: text_pair, image, sound, inputs. A language model
     is asked for its last row of logits only, where `on` looks at nothing else. Raises what
-    `attnviz.capture` raises, and `BadInput` for several texts.
+    `attnviz.capture` raises, and `BadInput` for several texts or for what is no measure; None is
+    nothing to measure.
     """
-    target = _target_of(on, target)
+    measure = None if on is None else as_measure(on)
+    target = _target_of(measure, target)
     plan = _plan(
         lm,
         text,
@@ -123,18 +126,22 @@ def prepare(
     )
     _require_one_row(plan)
     options: dict[str, Any] = {"use_cache": False} if knows(lm, "use_cache") else {}
-    if isinstance(on, NextToken | Divergence) and on.at == LAST and knows(lm, "logits_to_keep"):
+    if _reads_last_row(measure) and knows(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
     with lm.lock, torch.no_grad(), record(lm.model) as calls:
         output = lm.model(**plan.inputs, **options)
     return Prepared(
-        lm, on, plan.inputs, options, plan.tokens, tuple(calls), as_mapping(output), target
+        lm, measure, plan.inputs, options, plan.tokens, tuple(calls), as_mapping(output), target
     )
 
 
 def as_mapping(output: object) -> Mapping[str, Any]:
     """A model's output by name; a bare module's under "output"."""
     return output if isinstance(output, Mapping) else {"output": output}
+
+
+def _reads_last_row(on: Measure | OwnMeasure | None) -> bool:
+    return isinstance(on, NextToken | Divergence) and on.at == LAST
 
 
 def _target_of(on: Measure | OwnMeasure | None, target: str | None) -> str | None:

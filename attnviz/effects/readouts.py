@@ -20,6 +20,7 @@ from attnviz.effects.measures import (
     Divergence,
     NextToken,
     Target,
+    as_measure,
 )
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.errors import BadInput
@@ -63,14 +64,9 @@ def readout(prepared: Prepared) -> Readout:
         return _target(prepared)
     if isinstance(on, Divergence):
         return _divergence(prepared, on)
-    if callable(on):
-        return Readout(lambda output: on(output).float(), "own measure")
-    raise BadInput(
-        f"on= is {type(on).__name__}; give NextToken, Class, Cosine, Target, Divergence, or a"
-        " function of the model's output that gives a number for each row",
-        code="not_a_measure",
-        found=type(on).__name__,
-    )
+    own = as_measure(on)
+    assert not isinstance(own, NextToken | Class | Cosine | Target | Divergence), "each has its own"
+    return Readout(lambda output: own(output).float(), "own measure")
 
 
 # --- next token and classes ---------------------------------------------------------------------

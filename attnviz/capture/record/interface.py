@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -49,6 +49,7 @@ class Sink(Protocol):
         """Keep one attention call; `output` is [batch, query, head, d_value]."""
 
 
+@runtime_checkable
 class Changes(Protocol):
     """Whoever changes attention in this thread (`attnviz.capture.changed`)."""
 
