@@ -174,7 +174,9 @@ def patterns(
     inputs: AttentionInputs, query: Tensor, key: Tensor
 ) -> Float[Tensor, "row head query key"]:
     """The weights of every head with other queries or keys, under the call's own mask and bias."""
-    scores = formula.scores(query.float(), _by_head(inputs, key))
+    n_row = max(len(query), len(key))
+    q, k = query.float(), _by_head(inputs, key)
+    scores = formula.scores(q.expand(n_row, -1, -1, -1), k.expand(n_row, -1, -1, -1))
     last = formula.scaled(scores, inputs.scaling)
     if inputs.softcap is not None:
         last = formula.capped(last, inputs.softcap)
@@ -182,7 +184,7 @@ def patterns(
         last = last + inputs.bias[..., : inputs.n_key].float()
     seen = [inputs.may_attend(head) for head in range(inputs.n_heads)]
     known = [of for of in seen if of is not None]
-    last = formula.masked(last, torch.stack(known) if known else None)
+    last = formula.masked(last, torch.stack(known)[None] if known else None)
     if inputs.sinks is None or inputs.sinks_gate:
         return formula.weights(last)
     sinks = inputs.sinks.float()

@@ -73,10 +73,9 @@ def readout(prepared: Prepared) -> Readout:
 
 
 def _next_token(prepared: Prepared, on: NextToken) -> Readout:
-    lm, at = prepared.lm, prepared.position(on.at)
-    token = token_id(lm, on.token)
-    other = None if on.against is None else token_id(lm, on.against)
-    _require_logits(prepared, 3)
+    at, n_token = prepared.position(on.at), _require_logits(prepared, 3).shape[-1]
+    token = token_id(prepared.lm, on.token, n_token)
+    other = None if on.against is None else token_id(prepared.lm, on.against, n_token)
 
     def linear(logits: Tensor) -> Tensor:
         return _contrast(logits[:, at].float(), token, other)
@@ -109,15 +108,15 @@ def _contrast(logits: Float[Tensor, "row choice"], one: int, other: int | None) 
     return logits[:, one] - (logits.mean(-1) if other is None else logits[:, other])
 
 
-def token_id(lm: LoadedModel, token: str | int) -> int:
+def token_id(lm: LoadedModel, token: str | int, n_token: int) -> int:
     """The number of a token given by its text; `BadInput` where the text is several tokens."""
-    tokenizer = lm.text_tokenizer()
     if isinstance(token, int) and not isinstance(token, bool):
-        if 0 <= token < len(tokenizer):
+        if 0 <= token < n_token:
             return token
-        raise _bad_token(lm, str(token), f"the vocabulary has {len(tokenizer)} entries")
+        raise _bad_token(lm, str(token), f"the vocabulary has {n_token} entries")
     if not isinstance(token, str) or not token:
         raise _bad_token(lm, str(token), "give the text of a token, or its number")
+    tokenizer = lm.text_tokenizer()
     ids: list[int] = tokenizer(token, add_special_tokens=False)["input_ids"]
     if len(ids) == 1:
         return ids[0]
