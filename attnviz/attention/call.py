@@ -81,6 +81,14 @@ class AttentionCall:
         return self.inputs.n_key
 
     @property
+    def changes(self) -> tuple[str, ...]:
+        """What was done to the call while the model ran, as text; its stages are derived with it.
+
+        `attnviz.changes` reads and writes the text form.
+        """
+        return tuple(dict.fromkeys(map(str, self.inputs.changes)))
+
+    @property
     def mask_kind(self) -> MaskKind:
         """The shape of the mask.
 
@@ -112,6 +120,12 @@ class AttentionCall:
         for number in range(self.n_heads):
             weights[number] = self.inputs.weights(number, batch)
         return weights
+
+    def one_head(self, head: int, batch: int = 0) -> AttentionInputs | StoredWeights:
+        """What gives the weights of one head, so that the other heads can be freed."""
+        if self.changes and isinstance(self.inputs, AttentionInputs):
+            return StoredWeights(self.weights(head, batch)[None, None])
+        return self.inputs.one_head(head, batch)
 
     def mixed(
         self,
@@ -172,7 +186,8 @@ class AttentionCall:
         sizes = f"{self.n_heads} heads, {self.n_query} queries × {self.n_key} keys"
         batch = f", batch of {self.n_batch}" if self.n_batch > 1 else ""
         name = f"AttentionCall {shortened(self.name)}"
-        return f"{name}: {stack}{self.kind}, layer {self.layer}, {sizes}{batch}"
+        changed = f", changed: {shortened(', '.join(self.changes))}" if self.changes else ""
+        return f"{name}: {stack}{self.kind}, layer {self.layer}, {sizes}{batch}{changed}"
 
     def verify(self) -> Verification:
         """Compare weights·V, and the output of W_O where it was found, with the model's own."""

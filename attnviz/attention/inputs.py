@@ -20,6 +20,7 @@ from torch import Tensor
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.edits import Edit
+from attnviz.attention.stage_changes import ChangeableStage, StageChange
 from attnviz.attention.tolerance import largest, longest
 from attnviz.errors import UnsupportedAttention
 from attnviz.summary import described
@@ -38,7 +39,7 @@ class AttentionInputs:
     one more score per head, or per query, that takes part in the softmax's sum and has no value
     (gpt-oss); with `sinks_gate` it scales the row of weights·V instead, to the same effect, and the
     weights sum to 1 (Granite). `key_version` detects a key cache that a later step overwrote in
-    place.
+    place. `changes` are what stood at some stages instead of the model's own numbers.
     """
 
     query: Float[Tensor, "#batch head query d_head"]
@@ -52,6 +53,7 @@ class AttentionInputs:
     sinks: Tensor | None = None
     sinks_gate: bool = False
     key_version: int | None = None
+    changes: tuple[StageChange, ...] = ()
 
     @property
     def n_batch(self) -> int:
@@ -109,6 +111,10 @@ class AttentionInputs:
         self, head: int, batch: int = 0, rows: slice = ALL_ROWS, keys: slice = ALL_KEYS
     ) -> Bool[Tensor, "row column"] | None:
         """The mask of one head, the causal one included; None if there is no mask."""
+        if "mask" in self.changed_stages(head, batch):
+            own = replace(self, changes=()).may_attend(head, batch)
+            whole = torch.ones(self.n_query, self.n_key, dtype=torch.bool) if own is None else own
+            return self._changed("mask", whole.to(self.query.device), head, batch)[rows, keys]
         stored = None
         if self.mask is not None:
             whole = head_slice(self.mask, head, batch)[..., : self.n_key]
@@ -152,11 +158,16 @@ class AttentionInputs:
         """Every stage of one head, in order; `capped` and `biased` only if the model has them.
 
         `mask` replaces the call's own and `edits` replace entries of q, k, v, scores or masked, a
-        "what if"; `rows` limits the work to some queries.
+        "what if"; `rows` limits the work to some queries. Where the call was changed while it ran,
+        its stages are the changed ones.
         """
+        if self.changed_stages(head, batch) and rows != ALL_ROWS:
+            whole = self.stages(head, batch, mask, edits=edits)
+            return {stage: x if stage in ("k", "v") else x[rows] for stage, x in whole.items()}
+        given: tuple[ChangeableStage, ...] = ("q", "k", "v")
         q, k, v = (
-            formula.edited(stage, values, edits)
-            for stage, values in zip("qkv", self.qkv(head, batch), strict=True)
+            formula.edited(stage, self._changed(stage, values, head, batch), edits)
+            for stage, values in zip(given, self.qkv(head, batch), strict=True)
         )
         q = q[rows]
         out = {
@@ -171,16 +182,41 @@ class AttentionInputs:
         if self.bias is not None:
             last = out["biased"] = last + self._block_of(self.bias, head, batch, rows)
         may_attend = self.may_attend(head, batch, rows) if mask is None else mask[rows].to(q.device)
-        out["masked"] = formula.edited("masked", formula.masked(last, may_attend), edits, last)
-        out["weights"] = formula.weights(out["masked"], self.softmax_sink(head, batch, rows))
-        out["mixed"] = formula.mixed(out["weights"], v)
+        masked = self._changed("masked", formula.masked(last, may_attend), head, batch)
+        out["masked"] = formula.edited("masked", masked, edits, last)
+        weights = formula.weights(out["masked"], self.softmax_sink(head, batch, rows))
+        out["weights"] = self._changed("weights", weights, head, batch)
+        mixed = formula.mixed(out["weights"], v)
         sink = self._sink(head, batch, rows)
         if self.sinks_gate and sink is not None:
-            out["mixed"] = out["mixed"] * formula.sink_gate(out["masked"], sink)
+            mixed = mixed * formula.sink_gate(out["masked"], sink)
+        out["mixed"] = self._changed("mixed", mixed, head, batch)
         return out
+
+    def changed_stages(self, head: int, batch: int = 0) -> frozenset[ChangeableStage]:
+        """The stages at which something else than the model's own numbers stood."""
+        changes = (change for change in self.changes if change.touches(batch, head))
+        return frozenset(change.stage for change in changes)
+
+    def _changed(
+        self, stage: ChangeableStage, values: Tensor, head: int, batch: int
+    ) -> Float[Tensor, "row column"] | Bool[Tensor, "row column"]:
+        """The numbers that stood at a stage of one head while the model ran."""
+        for change in self.changes:
+            if change.stage == stage and change.touches(batch, head):
+                own = replace(self, changes=()).may_attend(head, batch)
+                values = change.applied(
+                    values[None],
+                    [(batch, head)],
+                    (self.n_query, self.n_key),
+                    None if own is None else own[None],
+                )[0]
+        return values
 
     def weights(self, head: int, batch: int = 0) -> Float[Tensor, "query key"]:
         """The attention weights of one head, without a second n×n matrix beside them."""
+        if self.changed_stages(head, batch):
+            return self.stages(head, batch)["weights"]
         out = torch.zeros(self.n_query, self.n_key, device=self.query.device)
         for rows in blocks(self.n_query):
             keys = self.visible_keys(rows)

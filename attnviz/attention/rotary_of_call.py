@@ -31,9 +31,9 @@ class CallRotation:
     factors: dict[RotatedStage, Complex64[np.ndarray, "token pair"]]
 
     def rotated(
-        self, stage: RotatedStage, x: Float[Tensor, "token d_head"]
-    ) -> Float[Tensor, "token d_head"]:
-        """X·W of one head, rotated as the model rotates it."""
+        self, stage: RotatedStage, x: Float[Tensor, "*lead token d_head"]
+    ) -> Float[Tensor, "*lead token d_head"]:
+        """X·W of one head, or of summands of it, rotated as the model rotates it."""
         rotated = self.rotation.rotated(x.cpu().numpy(), self.factors[stage])
         return torch.from_numpy(rotated).to(x.device)
 

@@ -209,7 +209,8 @@ class Steps:
     @cached_property
     def comparisons(self) -> dict[Stage, Comparison]:
         """Each stage that the model itself produced, compared with the model's tensor."""
-        edited = {edit.stage for edit in self.change.edits} if self.change else set()
+        edited: set[str] = {edit.stage for edit in self.change.edits} if self.change else set()
+        edited |= self.inputs.changed_stages(self.id.head, self.batch)
         own: dict[Stage, Tensor] = {"q": self.q, "k": self.k, "v": self.v}
         own = {stage: values for stage, values in own.items() if stage not in edited}
         head, batch = self.id.head, self.batch

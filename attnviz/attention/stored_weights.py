@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.attention.inputs import ALL_KEYS, ALL_ROWS, batch_row
+from attnviz.attention.stage_changes import StageChange
 from attnviz.summary import described
 
 
@@ -32,6 +33,8 @@ class StoredWeights:
     scaling: float | None = None
     causal: bool = False
     mask: Tensor | None = None
+    # `kept` has them in it already
+    changes: tuple[StageChange, ...] = ()
 
     @property
     def n_batch(self) -> int:

@@ -15,6 +15,8 @@ from torch import Tensor
 from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
+from attnviz.capture.changed.layout import layout_of, remember
+from attnviz.capture.changed.run import changes_planned
 from attnviz.capture.generation import logits as scores
 from attnviz.capture.generation.decode import Generation, Written, joined, write
 from attnviz.capture.locate.windows import with_windows
@@ -31,6 +33,7 @@ from attnviz.capture.plan.text import (
 from attnviz.capture.plan.text_image import plan_text_image, with_written
 from attnviz.capture.record.recorder import record, row_step
 from attnviz.capture.token_order import with_unrolled
+from attnviz.changes.kinds import Change
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import Stack, Tokens, named_tokens
@@ -52,6 +55,7 @@ def capture(
     chat: bool = False,
     store: Literal["float16"] | None = None,
     offload: bool = False,
+    changes: Sequence[Change] = (),
 ) -> Capture:
     """Run the model once and keep every attention call.
 
@@ -63,7 +67,9 @@ def capture(
     `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
     the beginning of a text that is too long. `chat` gives each text, with its picture, as a message
     in the model's own chat template, with what begins the answer. `store` halves what is kept,
-    `offload` keeps it in main memory instead of the model's device.
+    `offload` keeps it in main memory instead of the model's device. `changes` are made to the
+    heads while the model runs (`attnviz.ablate`, `patch`, `cut`, `pattern`), at each new token that
+    it writes too; the capture says so in `call.changes`, and is derived with them.
 
     Raises `BadInput` for a text that is empty or no string, for a model that cannot take what was
     given and for a chat template that is missing or fails, `TooLarge` for a text over the model's
@@ -78,11 +84,12 @@ def capture(
     else:
         plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut, chat)
     try:
-        calls, output, written = _run(lm, plan, how)
+        calls, output, written = _run(lm, plan, how, changes)
     except UnsupportedAttention as error:
         if error.code != "modules_changed":
             raise
-        calls, output, written = _run(lm, plan, how)
+        calls, output, written = _run(lm, plan, how, changes)
+    remember(lm, layout_of(calls, _n_input(plan)))
     calls = tuple(_thinned(call, store, offload) for call in calls)
     calls = with_windows(lm.model, calls, _n_input(plan), _patch_grid(lm, plan))
     with lm.lock:
@@ -159,9 +166,14 @@ def _plan(
 
 
 def _run(
-    lm: LoadedModel, plan: Plan, how: Generation
+    lm: LoadedModel, plan: Plan, how: Generation, changes: Sequence[Change]
 ) -> tuple[tuple[AttentionCall, ...], Mapping[str, Tensor], Written | None]:
-    with lm.lock, torch.no_grad(), record(lm.model, thin=not how.n_tokens) as calls:
+    with (
+        lm.lock,
+        torch.no_grad(),
+        changes_planned(lm, plan.inputs, _n_input(plan), changes),
+        record(lm.model, thin=not how.n_tokens) as calls,
+    ):
         if how.n_tokens:
             written = write(lm, plan.inputs, how)
         else:

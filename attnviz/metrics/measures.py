@@ -95,11 +95,12 @@ def _measure(
         return _distance(weights, rows, same=keys is None)
     if name == "peak":
         return np.asarray(weights.max(axis=-1)[:, rows].mean(axis=-1))
-    cells = _share_keys(name, tokens, keys) & seen
+    cells = share_keys(name, tokens, keys) & seen
     return mean_mass(weights, cells, rows & cells.any(axis=1))
 
 
-def _share_keys(name: Share, tokens: Tokens, keys: Tokens | None) -> Bool[np.ndarray, "query key"]:
+def share_keys(name: Share, tokens: Tokens, keys: Tokens | None) -> Bool[np.ndarray, "query key"]:
+    """True for the keys whose mass counts for a share, for each query."""
     if name != "induction":
         return pattern_keys(name, tokens, keys)
     if keys is not None:

@@ -34,7 +34,8 @@ MIN_COVERAGE = 0.25
 class HeadRole:
     """The pattern that holds most of a head's mass: `fraction`, where chance gives `baseline`.
 
-    "spread" means that no pattern holds enough; its fraction is the mean of the largest weight.
+    "spread" means that no pattern holds enough; its fraction is the mean of the largest weight,
+    and `key` the position of the key that gets most mass of the words together.
     Many heads rest on the first token or a separator: then `rest` is the role of the head in the
     mass that goes to words (its fractions are shares of that mass), so that heads which rest on
     the same token can still be told apart.
@@ -44,6 +45,7 @@ class HeadRole:
     fraction: float
     baseline: float
     rest: "HeadRole | None" = None
+    key: int | None = None
 
 
 def describe(
@@ -98,10 +100,12 @@ def _roles(
         seen = seen & among
         largest = weights.max(axis=-1, where=among, initial=0.0) * mass_factor(weights, among)
     peaks = largest[:, rows].mean(axis=-1)
+    mass = weights[:, rows].sum(axis=1)
+    tops = (mass if among is None else np.where(among, mass, -1.0)).argmax(axis=-1)
     chance = float(np.mean(1.0 / np.maximum(seen[rows].sum(axis=1), 1)))
     return tuple(
-        _role(table, head, HeadRole("spread", float(peak), chance))
-        for head, peak in enumerate(peaks)
+        _role(table, head, HeadRole("spread", float(peak), chance, key=int(top)))
+        for head, (peak, top) in enumerate(zip(peaks, tops, strict=True))
     )
 
 

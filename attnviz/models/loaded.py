@@ -38,7 +38,7 @@ class LoadedModel:
     processor: object | None = None
     notice: str | None = None
     example: Example | None = None
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def name(self) -> str:

@@ -152,7 +152,7 @@ def build(
     """
     require_type("tiles.build", "call", call, AttentionCall, "give cap.call(layer)")
     call.check(head, batch)
-    inputs = call.inputs.one_head(head, batch)
+    inputs = call.one_head(head, batch)
     peaks, totals, side = [], [], 1 << KEPT
     codes = np.zeros((-(-inputs.n_query // side), -(-inputs.n_key // side)), dtype=np.uint8)
     for rows in blocks(inputs.n_query):

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -49,7 +49,18 @@ class Sink(Protocol):
         """Keep one attention call; `output` is [batch, query, head, d_value]."""
 
 
+@runtime_checkable
+class Changes(Protocol):
+    """Whoever changes attention in this thread (`attnviz.capture.changed`)."""
+
+    def change(
+        self, module: nn.Module, inputs: AttentionInputs, output: Tensor
+    ) -> tuple[AttentionInputs, Tensor]:
+        """A call's inputs with what is done to them, and its output with that done."""
+
+
 active: ContextVar[Sink | None] = ContextVar("attnviz_active", default=None)
+changing: ContextVar[Changes | None] = ContextVar("attnviz_changing", default=None)
 # True inside our own attention function: what it does must not be recorded a second time
 inside: ContextVar[bool] = ContextVar("attnviz_inside", default=False)
 
@@ -108,10 +119,10 @@ def _attend(
     mask = _with_chosen_keys(mask, kwargs.get("indices"), query, key)
     token = inside.set(True)
     try:
-        sink = active.get()
+        sink, changes = active.get(), changing.get()
         sinks = _sinks_of(module, kwargs)
         softcap = kwargs.get("softcap")
-        if sink is None and sinks is None and softcap is None:
+        if sink is None and changes is None and sinks is None and softcap is None:
             return kernels.fused(module, query, key, value, mask, causal, kwargs)
         inputs = _inputs(module, query, key, value, mask, causal, sinks, kwargs)
         if softcap is not None:
@@ -120,6 +131,8 @@ def _attend(
             output = kernels.fused_with_sinks(inputs)
         else:
             output = kernels.fused(module, query, key, value, mask, causal, kwargs)
+        if changes is not None:
+            inputs, output = changes.change(module, inputs, output)
         if sink is not None:
             sink.take(module, inputs, output.detach())
         return output

@@ -1,0 +1,116 @@
+"""What stands at a stage instead of the model's own numbers, as a function that a call carries.
+
+In: some (row, head) pairs of a stage of one call, [pair, …]. Out: the numbers that stand there
+instead. The very functions that changed a model while it ran are applied again whenever a stage of
+the call is derived, so that a changed call is derived with its changes and can be compared with the
+model. Positions are counted in the whole sequence, from each row's own first token.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Bool, Int64
+from torch import Tensor
+
+ChangeableStage = Literal["q", "k", "v", "mask", "masked", "weights", "mixed"]
+CHANGEABLE: tuple[ChangeableStage, ...] = get_args(ChangeableStage)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where the queries or the keys of a call lie in their sequence.
+
+    `first` is the position of the first of them: behind a key cache a call has new queries only.
+    `starts` says, for each row of the batch, how much padding stands before its first real token,
+    `lengths` how many real tokens it has; None where nothing is padded.
+    """
+
+    first: int = 0
+    starts: tuple[int, ...] | None = None
+    lengths: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The (row, head) pairs that a function changes, and where their call lies in the sequence.
+
+    `may_attend` is the mask before any change, None where nothing is blocked. `writes` is True
+    while a model generates: what is laid over a text then ends before the sequence does.
+    """
+
+    rows: Int64[Tensor, " pair"]
+    heads: Int64[Tensor, " pair"]
+    n_query: int
+    n_key: int
+    query: Span = Span()
+    key: Span = Span()
+    may_attend: Bool[Tensor, "pair query key"] | None = None
+    writes: bool = False
+
+    def query_positions(self) -> Int64[Tensor, "pair query"]:
+        """The position of each query in its own text; below 0 in padding."""
+        return self._positions(self.query, self.n_query)
+
+    def key_positions(self) -> Int64[Tensor, "pair key"]:
+        """The position of each key in its own text; below 0 in padding."""
+        return self._positions(self.key, self.n_key)
+
+    def _positions(self, span: Span, n: int) -> Tensor:
+        whole = torch.arange(span.first, span.first + n, device=self.rows.device)
+        whole = whole.expand(len(self.rows), -1)
+        if span.starts is None:
+            return whole
+        return whole - torch.tensor(span.starts, device=whole.device)[self.rows][:, None]
+
+
+Function = Callable[[Tensor, Pairs], Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class StageChange:
+    """`function` applied at `stage`, to the heads `heads` of every row, or to pairs (row, head).
+
+    Without `heads` every head is changed. With `rows` the two are taken pair by pair: row r of the
+    batch has head h changed, and no other. `text` is what was asked for, as in an address.
+    """
+
+    stage: ChangeableStage
+    function: Function
+    heads: tuple[int, ...] | None = None
+    rows: tuple[int, ...] | None = None
+    text: str = ""
+    query: Span = Span()
+    key: Span = Span()
+    writes: bool = False
+
+    def __str__(self) -> str:
+        return self.text or f"{self.stage} changed"
+
+    def touches(self, row: int, head: int) -> bool:
+        """True if the change is made to a head in a row."""
+        if self.rows is not None:
+            assert self.heads is not None, "rows are paired with heads"
+            return (row, head) in zip(self.rows, self.heads, strict=True)
+        return self.heads is None or head in self.heads
+
+    def pairs(self, n_batch: int, n_heads: int) -> list[tuple[int, int]]:
+        """Every (row, head) of a call that is changed."""
+        if self.rows is not None:
+            assert self.heads is not None, "rows are paired with heads"
+            return list(zip(self.rows, self.heads, strict=True))
+        heads = range(n_heads) if self.heads is None else self.heads
+        return [(row, head) for row in range(n_batch) for head in heads]
+
+    def applied(
+        self,
+        values: Tensor,
+        pairs: list[tuple[int, int]],
+        shape: tuple[int, int],
+        may_attend: Tensor | None = None,
+    ) -> Tensor:
+        """The changed numbers of some pairs, [pair, …]; `shape` is (queries, keys) of the call."""
+        rows, heads = torch.tensor(pairs, dtype=torch.int64, device=values.device).unbind(1)
+        seen = Pairs(rows, heads, *shape, self.query, self.key, may_attend, self.writes)
+        return self.function(values, seen).expand_as(values).to(values.dtype)

@@ -1,0 +1,134 @@
+"""Direct attribution: what each head, MLP and embedding wrote of the answer's own number.
+
+In: a model, a text and a measure. Out: a `Direct`: one number for each component, which sum to
+the model's own; the sum is compared each time. Norms are frozen at the scale that they had, and so
+are gates above the stream (Elhage et al. 2021; for norms after each sum too). It is the part that
+reaches the answer directly: what a head does through later heads and MLPs is not in it, so that it
+stands beside `attnviz.effects`, never alone.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float64
+from torch import Tensor
+
+from attnviz.attention.tolerance import rounding
+from attnviz.attribution.components import Component, components
+from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.changes.site import Site
+from attnviz.dataflow.parts import Walk
+from attnviz.dataflow.rules import Leaf, Rules
+from attnviz.dataflow.stream import before_last_linear
+from attnviz.dataflow.trace import Value
+from attnviz.effects.measures import Measure, OwnMeasure
+from attnviz.effects.prepared import prepare
+from attnviz.effects.readouts import Linear, readout
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+
+STREAM = "the residual stream"
+
+
+@dataclass(frozen=True, eq=False)
+class Direct:
+    """What each component brings directly; `values` sum to `total`, the model's own is `own`.
+
+    `frozen` names what was held constant so that the sum is exact.
+    """
+
+    measure: Measure | OwnMeasure | None
+    components: tuple[Component, ...]
+    values: Float64[np.ndarray, " component"]
+    own: float
+    tolerance: float
+    frozen: tuple[Literal["norms", "gates"], ...] = ("norms", "gates")
+
+    @property
+    def total(self) -> float:
+        """The sum of all components."""
+        return float(self.values.sum())
+
+    @property
+    def error(self) -> float:
+        """|Σ components − the model's own number|."""
+        return abs(self.total - self.own)
+
+    @property
+    def ok(self) -> bool:
+        """True if the sum is the model's own number but for rounding."""
+        return self.error <= self.tolerance
+
+    def of(self, site: Site) -> float:
+        """What one head brings; `BadInput` for a head that is not among the components."""
+        for component, value in zip(self.components, self.values, strict=True):
+            if component.site == site:
+                return float(value)
+        heads = [str(of.site) for of in self.components if of.site is not None]
+        raise BadInput(
+            f"{site} is not a component of this answer; its heads are {', '.join(heads)}",
+            code="no_component",
+            asked=str(site),
+            allowed=", ".join(heads),
+        )
+
+
+def direct(lm: LoadedModel, text: object = None, on: object = None, **given: object) -> Direct:
+    """Split the number that `on` reads into what each component wrote of it.
+
+    `given` is what else `attnviz.capture` takes. Raises `BadInput` for a measure that is not a
+    linear number of logits or hidden states: a divergence, or a text's cosine with itself.
+    """
+    prepared = prepare(lm, text, on, **given)
+    resolved = readout(prepared)
+    if resolved.linear is None:
+        raise BadInput(
+            f"{prepared.on} is not linear in the model's answer and cannot be split into parts:"
+            " give NextToken, Class, Target, or Cosine(to=another text)",
+            code="not_linear",
+            measure=type(prepared.on).__name__,
+        )
+    run = traced_run(prepared)
+    answer = run.value(resolved.output)
+    hidden = before_last_linear(answer) if resolved.output == "logits" else answer
+    return _split(run, answer, hidden, resolved.linear)
+
+
+def _split(run: TracedRun, answer: Value, hidden: Value, linear: Linear) -> Direct:
+    slope, behind = _slope(answer, hidden, linear)
+    found = components(run, hidden, Rules(above_stream=True, gates=True))
+    values = [float((part.tensor * slope).sum()) for part in found]
+    size = sum(map(abs, values)) + sum(abs(value) for _, value in behind)
+    everything = [of.component for of in found] + [of for of, _ in behind]
+    return Direct(
+        measure=run.prepared.on,
+        components=tuple(everything),
+        values=np.array([*values, *(value for _, value in behind)], dtype=np.float64),
+        own=float(linear(answer.tensor.detach().float())[0]),
+        tolerance=rounding(answer.tensor.dtype, size),
+    )
+
+
+def _slope(
+    answer: Value, hidden: Value, linear: Linear
+) -> tuple[Tensor, list[tuple[Component, float]]]:
+    """The slope of the number by the hidden state, and what is added behind it (biases)."""
+
+    def stop(value: Value) -> list[Leaf] | None:
+        if value is not hidden:
+            return None
+        return [Leaf(STREAM, "stop", value.tensor.detach().float(), value)]
+
+    walk = Walk(answer, Rules(above_stream=True, gates=True, sources=stop))
+    with torch.enable_grad():
+        x = hidden.tensor.detach().float().requires_grad_()
+        through = walk.total(lambda leaf: x if leaf.name == STREAM else None)
+        (slope,) = torch.autograd.grad(linear(through).sum(), x)
+    behind = [
+        (Component(part.name, "bias", None, part.name), float(linear(part.tensor)[0]))
+        for part in walk.parts()
+        if part.name != STREAM
+    ]
+    return slope, behind

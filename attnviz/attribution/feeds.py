@@ -1,0 +1,237 @@
+"""Which head moves which later head's q, k or v: measured, one head taken away in each row.
+
+In: a model and a text. Out: `Feeds`: for each sender and each head that runs after it, how much
+the receiver's attention moves when its queries, its keys or its values alone come from a run
+without the sender. It is exact and takes one pass for every two dozen senders; the picture of a
+circuit is its strongest paths.
+
+    q, k   ½ Σ |α′ − α| over keys, mean over queries: the attention that moves, 0 to 1
+    v      ‖Σ α·(v′ − v)‖ ÷ ‖Σ α·v‖ over all queries: the part of the output that changes
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float64
+from torch import Tensor
+
+from attnviz.attention import formula
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.run import changes_made
+from attnviz.capture.record.recorder import record
+from attnviz.changes.site import Site, site
+from attnviz.effects.heads import Taking, sites_of, taking_of
+from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.rows import ROWS, RowChange, by_place, spread
+from attnviz.errors import BadInput, require_index
+from attnviz.models.loaded import LoadedModel
+
+FedSide = Literal["q", "k", "v"]
+SIDES: tuple[FedSide, ...] = ("q", "k", "v")
+
+
+@dataclass(frozen=True)
+class Path:
+    """One arrow of a circuit: `moved` is how much of the receiver's attention the sender moves."""
+
+    sender: Site
+    receiver: Site
+    side: FedSide
+    moved: float
+
+    def __str__(self) -> str:
+        return f"{self.sender} → {self.receiver}.{self.side} {self.moved:.2f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Feeds:
+    """`moved[sender, receiver, side]`, NaN where the receiver does not run after the sender.
+
+    `to` says what a sender was replaced by, `corpus` over what.
+    """
+
+    senders: tuple[Site, ...]
+    receivers: tuple[Site, ...]
+    moved: Float64[np.ndarray, "sender receiver side"]
+    to: str
+    corpus: str
+
+    def strongest(self, count: int, sides: Sequence[FedSide] = ("q", "k")) -> tuple[Path, ...]:
+        """The paths that move most attention, the strongest first."""
+        kept = [SIDES.index(side) for side in sides]
+        table = np.nan_to_num(self.moved[:, :, kept], nan=-1.0)
+        order = np.argsort(-table, axis=None, kind="stable")[:count]
+        places = zip(*np.unravel_index(order, table.shape), strict=True)
+        return tuple(
+            Path(self.senders[i], self.receivers[j], SIDES[kept[side]], float(table[i, j, side]))
+            for i, j, side in places
+            if table[i, j, side] >= 0
+        )
+
+    def of(self, sender: object, receiver: object, side: FedSide) -> float:
+        """One path; `BadInput` for heads that are not among the senders and receivers."""
+        asked = site(sender), site(receiver)
+        for name, found, known in zip(
+            ("sender", "receiver"), asked, (self.senders, self.receivers), strict=True
+        ):
+            if found not in known:
+                allowed = ", ".join(map(str, known))
+                raise BadInput(
+                    f"{name} {found} is not here; there are {allowed}",
+                    code="bad_argument",
+                    name=name,
+                    found=str(found),
+                    allowed=allowed,
+                )
+        at = self.senders.index(asked[0]), self.receivers.index(asked[1]), SIDES.index(side)
+        return float(self.moved[at])
+
+
+def feeds(
+    lm: LoadedModel,
+    text: object = None,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    senders: Sequence[object] | None = None,
+    rows: int = ROWS,
+    **given: object,
+) -> Feeds:
+    """Take each sender away and see whose attention moves.
+
+    A sender is replaced as in `attnviz.effects`, "resample" by one draw. `given` is what else
+    `attnviz.capture` takes.
+    """
+    prepared = prepare(lm, text, None, **given)
+    layout = layout_of(prepared.calls)
+    taking, chosen = taking_of(lm, to, corpus), sites_of(layout, senders)
+    receivers = layout.heads
+    moved = np.full((len(chosen), len(receivers), len(SIDES)), np.nan)
+    for start in range(0, len(chosen), rows):
+        batch = chosen[start : start + rows]
+        calls = _recorded_without(prepared, layout, taking, batch)
+        moved[start : start + rows] = _moved(prepared, layout, batch, receivers, calls)
+    return Feeds(chosen, receivers, moved, taking.to, taking.name)
+
+
+def _recorded_without(
+    prepared: Prepared, layout: Layout, taking: Taking, senders: Sequence[Site]
+) -> list[AttentionCall]:
+    """The calls of a pass in which row r has sender r taken away."""
+    lm = prepared.lm
+    changes: list[RowChange] = [taking.changes(layout, sender)[0] for sender in senders]
+    with (
+        lm.lock,
+        torch.no_grad(),
+        changes_made(lm.model, by_place(changes)),
+        record(lm.model) as calls,
+    ):
+        lm.model(**spread(prepared.inputs, len(senders)), **prepared.options)
+    return list(calls)
+
+
+def _moved(
+    prepared: Prepared,
+    layout: Layout,
+    senders: Sequence[Site],
+    receivers: tuple[Site, ...],
+    without: Sequence[AttentionCall],
+) -> Float64[np.ndarray, "sender receiver side"]:
+    table = np.full((len(senders), len(receivers), len(SIDES)), np.nan)
+    order = [call.site for call in layout.calls]
+    first = np.array([order.index(sender.whole_layer) for sender in senders])
+    for at, (clean, changed) in enumerate(zip(prepared.calls, without, strict=True)):
+        behind = first < at
+        own, other = clean.inputs, changed.inputs
+        both = isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
+        if not (both and behind.any()) or layout.calls[at].windowed:
+            continue
+        assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
+        found = moved_by(own, other)  # [row, head, side]
+        columns = [receivers.index(order[at].with_head(head)) for head in range(clean.n_heads)]
+        table[np.flatnonzero(behind)[:, None], columns] = found[behind]
+    return table
+
+
+def moved_by(own: AttentionInputs, other: AttentionInputs) -> Float64[np.ndarray, "row head side"]:
+    """How much each head's attention moves with q, k or v of the rows of another pass."""
+    clean = patterns(own, own.query, own.key)
+    q, k = (
+        (0.5 * (patterns(own, *of) - clean).abs().sum(-1)).mean(-1)
+        for of in ((other.query, own.key), (own.query, other.key))
+    )
+    said, step = clean @ _by_head(own, own.value), clean @ _by_head(own, other.value - own.value)
+    v = step.norm(dim=(-2, -1)) / said.norm(dim=(-2, -1)).clamp(min=1e-12)
+    return torch.stack([q, k, v], dim=-1).double().cpu().numpy()
+
+
+def patterns(
+    inputs: AttentionInputs, query: Tensor, key: Tensor
+) -> Float[Tensor, "row head query key"]:
+    """The weights of every head with other queries or keys, under the call's own mask and bias."""
+    n_row = max(len(query), len(key))
+    q, k = query.float(), _by_head(inputs, key)
+    scores = formula.scores(q.expand(n_row, -1, -1, -1), k.expand(n_row, -1, -1, -1))
+    last = formula.scaled(scores, inputs.scaling)
+    if inputs.softcap is not None:
+        last = formula.capped(last, inputs.softcap)
+    if inputs.bias is not None:
+        last = last + inputs.bias[..., : inputs.n_key].float()
+    seen = [inputs.may_attend(head) for head in range(inputs.n_heads)]
+    known = [of for of in seen if of is not None]
+    last = formula.masked(last, torch.stack(known)[None] if known else None)
+    if inputs.sinks is None or inputs.sinks_gate:
+        return formula.weights(last)
+    sinks = inputs.sinks.float()
+    return formula.weights(last, sinks.reshape(1, -1, 1, 1) if sinks.dim() == 1 else sinks)
+
+
+def _by_head(inputs: AttentionInputs, tensor: Tensor) -> Tensor:
+    """Keys or values for each head: shared ones repeated."""
+    return tensor.float().repeat_interleave(inputs.n_heads // inputs.n_kv_heads, dim=1)
+
+
+def weight_without(
+    lm: LoadedModel,
+    text: object,
+    sender: object,
+    head: object,
+    query: int,
+    key: int,
+    side: FedSide = "k",
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    **given: object,
+) -> tuple[float, float]:
+    """(the weight of a cell, the same with the head's q or k from a run without the sender).
+
+    The intervention beside `why`: what a writer brings to a score is shown by taking it away.
+    """
+    prepared = prepare(lm, text, None, **given)
+    layout = layout_of(prepared.calls)
+    taking, (giver,) = taking_of(lm, to, corpus), sites_of(layout, [sender])
+    (receiver,) = sites_of(layout, [head])
+    (without,) = (_recorded_without(prepared, layout, taking, [giver]),)
+    at = [call.site for call in layout.calls].index(receiver.whole_layer)
+    own, other = prepared.calls[at].inputs, without[at].inputs
+    assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
+    require_index("query", query, own.n_query)
+    require_index("key", key, own.n_key)
+    parts = {"q": (other.query, own.key), "k": (own.query, other.key)}
+    if side not in parts:
+        raise BadInput(
+            f"side is {side!r}: a weight is made of q and k",
+            code="bad_argument",
+            name="side",
+            found=str(side),
+            allowed="q, k",
+        )
+    cell = (0, receiver.head, query, key)
+    before, after = patterns(own, own.query, own.key), patterns(own, *parts[side])
+    return float(before[cell]), float(after[cell])

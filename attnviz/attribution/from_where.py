@@ -1,0 +1,140 @@
+"""From which tokens an answer comes: attributions beside what really happens without each token.
+
+In: a model, a text and a measure. Out: a `FromWhere` with a score of each token by each method.
+`hidden` (and `masked`) intervene: they are the truth that the others are held against, on this very
+text. `alti` and `norms` say where from, `frozen` which way. `weights` of the last layer and
+`rollout` are shown as history: over texts rollout has next to nothing to do with the truth (the
+guide has the correlations).
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from jaxtyping import Float64
+from torch import Tensor
+
+from attnviz.attribution.frozen_pass import FrozenPass, frozen_pass
+from attnviz.attribution.token_shares import norm_and_alti, rollout
+from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.effects import occlusion
+from attnviz.effects.first_order import slopes
+from attnviz.effects.measures import Measure, OwnMeasure
+from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.readouts import Readout, readout
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+from attnviz.types import Tokens
+
+Method = Literal["hidden", "masked", "alti", "norms", "frozen", "weights", "rollout"]
+METHODS: tuple[Method, ...] = get_args(Method)
+INTERVENTIONS: tuple[Method, ...] = ("hidden", "masked")
+HISTORY: tuple[Method, ...] = ("weights", "rollout")
+
+
+@dataclass(frozen=True, eq=False)
+class FromWhere:
+    """`scores[method]` has a number for each token.
+
+    `hidden`, `masked` and `frozen` are in the measure's unit and signed: the change of the number
+    without the token, and the token's part of it. The others are shares, 0 to 1. `frozen` has the
+    complete split, biases included.
+    """
+
+    measure: Measure | OwnMeasure | None
+    unit: str
+    tokens: Tokens
+    scores: dict[Method, Float64[np.ndarray, " token"]]
+    frozen: FrozenPass
+
+    @property
+    def agreement(self) -> dict[Method, float]:
+        """Spearman's rank correlation of each method's |score| with |hidden| on this text."""
+        truth = np.abs(self.scores["hidden"])
+        others = (method for method in self.scores if method != "hidden")
+        return {method: ranked(np.abs(self.scores[method]), truth) for method in others}
+
+    def strongest(self, method: Method) -> int:
+        """The position of the token with the largest |score|."""
+        return int(np.abs(self.scores[method]).argmax())
+
+
+def from_where(
+    lm: LoadedModel,
+    text: object = None,
+    on: object = None,
+    **given: object,
+) -> FromWhere:
+    """Score each token by every method.
+
+    `given` is what else `attnviz.capture` takes. Raises `BadInput` for a model that does not read
+    one text with one stack of self-attention, and for a measure that has no slope.
+    """
+    prepared = prepare(lm, text, on, **given)
+    resolved = readout(prepared)
+    truth = occlusion.hidden(prepared, resolved)
+    masked = occlusion.masked(prepared, resolved)
+    run = traced_run(prepared)
+    _require_one_stack(run)
+    reads = _read_positions(prepared, resolved, run)
+    norms, alti = norm_and_alti(run)
+    assert resolved.linear is not None, "slopes refuse what is not linear"
+    frozen = frozen_pass(run, run.value(resolved.output), resolved.linear)
+    last = run.calls[-1].weights().mean(0).double().cpu().numpy()
+    scores: dict[Method, np.ndarray | None] = {
+        "hidden": truth,
+        "masked": masked,
+        "alti": reads @ alti,
+        "norms": reads @ norms,
+        "frozen": frozen.tokens,
+        "weights": reads @ last,
+        "rollout": reads @ rollout(run),
+    }
+    kept = {method: of for method, of in scores.items() if of is not None}
+    return FromWhere(
+        prepared.on, resolved.unit, next(iter(prepared.tokens.values()))[0], kept, frozen
+    )
+
+
+def _require_one_stack(run: TracedRun) -> None:
+    kinds = {(call.kind, call.stack) for call in run.calls}
+    if len(kinds) > 1 or run.calls[0].n_query != run.calls[0].n_key:
+        raise BadInput(
+            f"{run.prepared.lm.name} has several kinds of attention: where an answer comes from is"
+            " followed through one stack of self-attention",
+            code="not_one_text",
+            name=run.prepared.lm.name,
+        )
+
+
+def _read_positions(
+    prepared: Prepared, resolved: Readout, run: TracedRun
+) -> Float64[np.ndarray, " query"]:
+    """How much the answer reads of each position behind the last attention; sums to 1.
+
+    The size of the slope by what each position was given there: 1 at the end for a next token,
+    1 at [CLS] for a classifier that reads it, even for a mean over positions.
+    """
+    found = slopes(prepared, resolved)
+    place = list(found.slope)[-1]
+    sizes: Tensor = found.slope[place].norm(dim=(-2, -1)).double()
+    assert len(sizes) == run.calls[-1].n_query
+    shares: np.ndarray = (sizes / sizes.sum().clamp(min=torch.finfo(sizes.dtype).tiny)).numpy()
+    return shares
+
+
+def ranked(one: Float64[np.ndarray, " value"], other: Float64[np.ndarray, " value"]) -> float:
+    """Spearman's rank correlation, equal numbers sharing a rank; NaN where one has no spread."""
+    left, right = _ranks(one), _ranks(other)
+    if np.ptp(left) == 0 or np.ptp(right) == 0:
+        return float("nan")
+    return float(np.corrcoef(left, right)[0, 1])
+
+
+def _ranks(values: Float64[np.ndarray, " value"]) -> Float64[np.ndarray, " value"]:
+    """The rank of each value, the mean of their places for equal ones."""
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    means: np.ndarray = ends - (counts + 1) / 2.0
+    return means[group]

@@ -1,0 +1,110 @@
+"""The model's guess after each layer: every state of the stream through the model's own end.
+
+In: a model and what `attnviz.capture` takes. Out: a `Lens`: for each state and position the
+likeliest tokens (or classes) that the rest of the model, its last norm included, would read off it.
+The last state gives the model's own logits, bit by bit. The logit lens (nostalgebraist 2020), found
+by data flow; a guess of an early state says what can be read there, not what the model uses.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Float64, Int64
+from torch import Tensor
+
+from attnviz.attribution.components import Naming
+from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.dataflow.rules import joins_activations
+from attnviz.dataflow.stream import replay, states, writer_of
+from attnviz.dataflow.trace import Value
+from attnviz.effects.prepared import prepare
+from attnviz.effects.readouts import readout
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+
+DEFAULT_COUNT = 5
+EMBEDDINGS = "embeddings"
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """Guesses after each state. `states` are named after what wrote last: "L2", "MLP 2".
+
+    `ids` are tokens of the vocabulary or numbers of classes, the likeliest first; a classifier has
+    one position. `values` is the measure's number at each state, where one was given. `error` is
+    max |last state's logits − the model's own|.
+    """
+
+    states: tuple[str, ...]
+    ids: Int64[np.ndarray, "state position guess"]
+    probabilities: Float32[np.ndarray, "state position guess"]
+    values: Float64[np.ndarray, " state"] | None
+    error: float
+
+
+def lens(
+    lm: LoadedModel,
+    text: object = None,
+    on: object = None,
+    *,
+    count: int = DEFAULT_COUNT,
+    **given: object,
+) -> Lens:
+    """The `count` likeliest tokens after each state of the stream, at every position.
+
+    With `on` a language model computes the positions that the measure looks at, and each state
+    gets its number. `given` is what else `attnviz.capture` takes. Raises `BadInput` for a model
+    without logits.
+    """
+    prepared = prepare(lm, text, on, **given)
+    linear = None if on is None else readout(prepared).linear
+    if not isinstance(prepared.clean.get("logits"), Tensor):
+        raise BadInput(
+            f"{lm.name} has no head that turns hidden states into scores: there is nothing to read"
+            " a state with; take a language model or a classifier",
+            code="no_logits",
+            name=lm.name,
+        )
+    run = traced_run(prepared)
+    own = run.value("logits")
+    names, ids, shares, values, error = [], [], [], [], 0.0
+    for name, logits in _read(run, own):
+        top = _by_position(logits).softmax(-1).topk(min(count, logits.shape[-1]))
+        names.append(name)
+        ids.append(top.indices.cpu().numpy())
+        shares.append(top.values.cpu().numpy())
+        values += [] if linear is None else [float(linear(logits)[0])]
+        error = float((logits - own.tensor).abs().max())
+    return Lens(
+        states=tuple(names),
+        ids=np.stack(ids).astype(np.int64),
+        probabilities=np.stack(shares).astype(np.float32),
+        values=np.array(values, dtype=np.float64) if values else None,
+        error=error,
+    )
+
+
+def _by_position(logits: Tensor) -> Tensor:
+    """[position, choice] of the first row; a classifier has one position."""
+    return logits[0].float() if logits.dim() == 3 else logits[:1].float()
+
+
+def _read(run: TracedRun, logits: Value) -> Iterator[tuple[str, Tensor]]:
+    """Each state's name and the logits that the rest of the model makes of it, the first first."""
+    naming, found = Naming(run), states(logits)
+    written = [state for state in found if writer_of(state) is not None]
+    with torch.no_grad():
+        for state in (_start(written[0]), *written):
+            writer = writer_of(state) if state in written else None
+            name = EMBEDDINGS if writer is None else naming.layer_name(writer)
+            yield name, replay(run.trace, found[-1], state.tensor, logits)
+
+
+def _start(first: Value) -> Value:
+    """What the first layer that writes into the stream adds to: the sum of the embeddings."""
+    made_by = first.made_by
+    assert made_by is not None and joins_activations(made_by), "a state is a sum"
+    terms = [made_by.value(term) for term in made_by.args[:2]]
+    return min(terms, key=lambda term: 0 if term.made_by is None else term.made_by.position)

@@ -1,0 +1,114 @@
+"""What each head says over a corpus, recorded once and kept with its model.
+
+In: a model and texts. Out: a `Corpus`: for each layer the mean of every head's output over all real
+tokens of all texts, and some of these outputs drawn at random. It takes one pass for every few
+texts: 50 generated stories take 0.2 s on the embedded decoders, 0.7 s on minilm.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from weakref import WeakKeyDictionary
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attnviz.attention.call import AttentionCall
+from attnviz.capture.changed.references import Reference, reference_of
+from attnviz.capture.plan.images import pixel_inputs
+from attnviz.capture.plan.text import Plan, plan_example, plan_text
+from attnviz.capture.record.recorder import record
+from attnviz.changes.corpus import Corpus, HeadVectors
+from attnviz.changes.kinds import Ablate
+from attnviz.changes.site import Site
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+
+ROWS = 8
+SAMPLES = 256
+MOST_CORPORA = 4
+SEED = 0
+
+_corpora: WeakKeyDictionary[LoadedModel, dict[tuple[str, ...], Corpus]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def of_ablation(lm: LoadedModel, change: Ablate) -> Corpus:
+    """The corpus that an ablation refers to; the caller holds the model's lock."""
+    if isinstance(change.corpus, Corpus):
+        return change.corpus
+    return recorded(lm, change.corpus or ())
+
+
+def recorded(lm: LoadedModel, texts: Sequence[str] = ()) -> Corpus:
+    """What the heads say over texts, or over the model's own reference; recorded once.
+
+    The caller holds the model's lock. Raises what `attnviz.capture` raises for texts that the model
+    cannot read, and `BadInput` where there is no reference.
+    """
+    key = tuple(texts)
+    with _lock:
+        known = _corpora.setdefault(lm, {})
+        found = known.get(key)
+    if found is None:
+        reference = Reference(f"{len(key)} texts", key) if key else reference_of(lm)
+        found = _record(lm, reference)
+        with _lock:
+            known[key] = found
+            while len(known) > MOST_CORPORA:
+                del known[next(iter(known))]
+    return found
+
+
+def _record(lm: LoadedModel, reference: Reference) -> Corpus:
+    said: dict[Site, list[Tensor]] = {}
+    n_token = 0
+    for plan in _plans(lm, reference):
+        with torch.no_grad(), record(lm.model) as calls:
+            lm.model(**plan.inputs)
+        for call in calls:
+            vectors = call.output[_real(plan, call)]
+            said.setdefault(Site(call.layer, None, call.kind, call.stack), []).append(vectors)
+        n_token += int(_real(plan, calls[0]).sum())
+    draws = torch.Generator().manual_seed(SEED)
+    by_layer = {site: _vectors(torch.cat(parts), draws) for site, parts in said.items()}
+    return Corpus(reference.name, reference.n, n_token, by_layer)
+
+
+def _vectors(said: Float[Tensor, "token head d_value"], draws: torch.Generator) -> HeadVectors:
+    chosen = torch.randint(len(said), (min(SAMPLES, len(said)),), generator=draws)
+    by_head = said.float().transpose(0, 1)
+    return HeadVectors(by_head.mean(1), by_head[:, chosen.to(said.device)].clone())
+
+
+def _plans(lm: LoadedModel, reference: Reference) -> Iterator[Plan]:
+    """The inputs of some rows at a time."""
+    if lm.example is not None and not reference.texts:
+        yield plan_example(lm.example)
+        return
+    for start in range(0, reference.n, ROWS):
+        rows = slice(start, start + ROWS)
+        if reference.pictures:
+            yield Plan(pixel_inputs(lm, list(reference.pictures[rows])), {})
+            continue
+        targets = list(reference.targets[rows]) or None
+        if lm.kind == "encoder-decoder" and targets is None:
+            raise BadInput(
+                f"{lm.name} is an encoder-decoder: a corpus of texts alone has no targets for it;"
+                ' leave corpus= out, or take heads away with to="zero"',
+                code="no_reference",
+                name=lm.name,
+            )
+        texts = list(reference.texts[rows])
+        yield plan_text(lm, texts, None, targets, generates=False, cut=True)
+
+
+def _real(plan: Plan, call: AttentionCall) -> Bool[Tensor, "batch query"]:
+    """True for the queries of a call that are real tokens; all where they are no text."""
+    shape = call.output.shape[:2]
+    names = ("decoder_attention_mask",) if call.stack == "decoder" else ("attention_mask",)
+    for name in names:
+        mask: Tensor | None = plan.inputs.get(name)
+        if isinstance(mask, Tensor) and mask.shape == shape:
+            return mask.bool()
+    return torch.ones(shape, dtype=torch.bool, device=call.output.device)

@@ -1,0 +1,135 @@
+"""Where the heads of a model are: the attention call that each site means.
+
+In: the recorded calls of a clean pass. Out: a `Layout`. It is kept with the model, so that changes
+can be made before a pass whose calls nobody has seen yet; the newest that knows a site counts.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.stored_weights import StoredWeights
+from attnviz.capture.changed.changer import Place
+from attnviz.changes.site import Site
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+from attnviz.summary import shortened
+
+MOST_LAYOUTS = 4
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """One attention call of a pass, and the layer that it is.
+
+    `only_weights` is True where the model's own code shows its weights and their product with the
+    values, and nothing before. `n_rows` is how many rows a text has in the batch: 1, or its
+    windows. `projected` is True if W_O reads what the heads say as it is.
+    """
+
+    place: Place
+    site: Site
+    n_heads: int
+    n_rows: int
+    only_weights: bool
+    projected: bool
+
+    @property
+    def windowed(self) -> bool:
+        """True if a row of the batch is a window of a picture."""
+        return self.n_rows > 1
+
+    @property
+    def decodes(self) -> bool:
+        """True if the queries are a decoder's, beside an encoder."""
+        return self.site.stack == "decoder"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Every attention call of a pass, in order."""
+
+    calls: tuple[CallSite, ...]
+
+    @property
+    def heads(self) -> tuple[Site, ...]:
+        """Every head, in the order in which they run."""
+        found = [of.site.with_head(head) for of in self.calls for head in range(of.n_heads)]
+        return tuple(dict.fromkeys(found))
+
+    def find(self, site: Site) -> tuple[CallSite, ...]:
+        """The calls that a site means: one, or two where a layer attends twice (DiffLlama).
+
+        Raises `BadInput` for a layer or head that the model does not have.
+        """
+        layers = [of for of in self.calls if _same_layer(of.site, site)]
+        stacks = {of.site.stack for of in layers}
+        found = tuple(of for of in layers if site.head is None or site.head < of.n_heads)
+        if not found or len(stacks) > 1:
+            raise self._no_such(site, len(stacks) > 1)
+        return found
+
+    def _no_such(self, site: Site, several: bool) -> BadInput:
+        known = ", ".join(dict.fromkeys(f"{of.site} ({of.n_heads} heads)" for of in self.calls))
+        reason = "is in several stacks" if several else "does not exist"
+        return BadInput(
+            f"{site} {reason}: this model has {shortened(known, 400)}; heads count from 0",
+            code="no_site",
+            asked=str(site),
+            allowed=shortened(known, 400),
+        )
+
+
+def _same_layer(own: Site, asked: Site) -> bool:
+    fits = asked.stack is None or own.stack == asked.stack
+    return fits and (own.layer, own.kind) == (asked.layer, asked.kind)
+
+
+def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
+    """The layout of a clean pass with so many texts or pictures."""
+    seen: dict[str, int] = {}
+    found = []
+    for call in calls:
+        nth = seen.get(call.module, 0)
+        seen[call.module] = nth + 1
+        found.append(
+            CallSite(
+                place=Place(call.module, nth),
+                site=Site(call.layer, None, call.kind, call.stack),
+                n_heads=call.n_heads,
+                n_rows=max(1, call.n_batch // n_input),
+                only_weights=isinstance(call.inputs, StoredWeights),
+                projected="projected" not in call.absent,
+            )
+        )
+    return Layout(tuple(found))
+
+
+_layouts: WeakKeyDictionary[LoadedModel, list[Layout]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def remember(lm: LoadedModel, layout: Layout) -> None:
+    """Keep a layout with its model."""
+    with _lock:
+        known = _layouts.setdefault(lm, [])
+        if layout in known:
+            known.remove(layout)
+        known.insert(0, layout)
+        del known[MOST_LAYOUTS:]
+
+
+def remembered(lm: LoadedModel, sites: Sequence[Site]) -> Layout | None:
+    """The newest layout that has all of these sites; None where no pass had them."""
+    with _lock:
+        known = list(_layouts.get(lm, ()))
+    return next((layout for layout in known if _has(layout, sites)), None)
+
+
+def _has(layout: Layout, sites: Sequence[Site]) -> bool:
+    try:
+        return all(layout.find(site) for site in sites)
+    except BadInput:
+        return False

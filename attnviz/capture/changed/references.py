@@ -1,0 +1,79 @@
+"""The texts or pictures over which a head's usual output is recorded, where nobody gives others.
+
+In: a loaded model. Out: a `Reference`. An embedded model gets examples of the world that it learned
+from, drawn from a seed of their own; another text model gets the same generated English, another
+model of pictures the generated pictures. What needs something else is refused by name.
+"""
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+from attnviz.worlds import dates, shapes
+from attnviz.worlds.french import sentences
+from attnviz.worlds.sentiment.reviews import reviews
+from attnviz.worlds.stories.stories import documents
+
+N_EXAMPLES = 50
+# training, checks and samples draw from other seeds
+SEED = 940_000
+PIXELS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """What to run: texts, with targets for an encoder-decoder; pictures; or the model's example."""
+
+    name: str
+    texts: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    pictures: tuple[np.ndarray, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """How many texts or pictures there are."""
+        return len(self.texts) or len(self.pictures) or 1
+
+
+def reference_of(lm: LoadedModel) -> Reference:
+    """The reference of a model; `BadInput` where none is at hand."""
+    if lm.example is not None:
+        return Reference(f"the inputs that come with {lm.name}")
+    if lm.name in PAIRED:
+        return PAIRED[lm.name]()
+    if lm.name == "sentiment":
+        texts = tuple(review.text for review in reviews(SEED, N_EXAMPLES))
+        return Reference(f"{N_EXAMPLES} generated reviews", texts)
+    if lm.kind == "vision":
+        scenes = (shapes.sample(SEED + number) for number in range(N_EXAMPLES))
+        pictures = tuple(scene.picture(PIXELS) for scene in scenes)
+        return Reference(f"{N_EXAMPLES} generated pictures", pictures=pictures)
+    if lm.tokenizer is not None and lm.kind in ("encoder", "decoder"):
+        return Reference(f"{N_EXAMPLES} generated stories", tuple(documents(SEED, N_EXAMPLES)))
+    raise BadInput(
+        f"{lm.name} has no reference texts of its own: give corpus=, a list of texts, or take"
+        ' heads away with to="zero"',
+        code="no_reference",
+        name=lm.name,
+    )
+
+
+def _translations() -> Reference:
+    draws = random.Random(SEED)
+    pairs = [sentences.draw(draws) for _ in range(N_EXAMPLES)]
+    english, french = (tuple(getattr(pair, name) for pair in pairs) for name in LANGUAGES)
+    return Reference(f"{N_EXAMPLES} generated sentences", english, french)
+
+
+def _dates() -> Reference:
+    draws = random.Random(SEED)
+    pairs = [dates.draw(draws) for _ in range(N_EXAMPLES)]
+    texts, written = tuple(pair.text for pair in pairs), tuple(pair.iso for pair in pairs)
+    return Reference(f"{N_EXAMPLES} generated dates", texts, written)
+
+
+LANGUAGES = ("english", "french")
+PAIRED = {"translator": _translations, "dates": _dates}

@@ -1,0 +1,186 @@
+"""From changes as data to functions of stages, at the places where they are made.
+
+In: changes, a model's layout, and the corpora that ablations refer to. Out: `PlacedChanges` by
+`Place`. What this model or this layer cannot do is refused here, by name, before anything runs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from torch import Tensor
+
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
+from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
+from attnviz.capture.changed import functions
+from attnviz.capture.changed.changer import Place, PlacedChanges
+from attnviz.capture.changed.layout import CallSite, Layout
+from attnviz.changes.corpus import Corpus
+from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
+from attnviz.errors import BadInput, UnsupportedAttention
+
+CorpusOf = Callable[[Ablate], Corpus]
+AFTER_SOFTMAX: tuple[ChangeableStage, ...] = ("weights", "mixed")
+
+
+def placed(
+    changes: Sequence[Change], layout: Layout, corpus_of: CorpusOf
+) -> Mapping[Place, PlacedChanges]:
+    """What is done at each place, in the order in which it was asked for.
+
+    Raises `BadInput` for a head that the model does not have or a source that does not fit it, and
+    `UnsupportedAttention` where the model's own code or its windows do not allow the change.
+    """
+    found: dict[Place, list[StageChange]] = {}
+    sites: dict[Place, CallSite] = {}
+    for change in changes:
+        for call in layout.find(change.site):
+            sites[call.place] = call
+            for heads in _heads(change, call):
+                stage, function = _resolved(change, call, heads, corpus_of)
+                _require_reachable(stage, change, call)
+                found.setdefault(call.place, []).append(
+                    StageChange(stage, function, heads, text=str(change))
+                )
+    return {
+        place: PlacedChanges(tuple(made), sites[place].site.kind, sites[place].decodes)
+        for place, made in found.items()
+    }
+
+
+def _heads(change: Change, call: CallSite) -> list[tuple[int, ...]]:
+    """The heads that one function changes: all of them, but for numbers of each head's own."""
+    if change.site.head is not None:
+        return [(change.site.head,)]
+    heads = tuple(range(call.n_heads))
+    return [(head,) for head in heads] if isinstance(change, Patch) else [heads]
+
+
+def _resolved(
+    change: Change, call: CallSite, heads: tuple[int, ...], corpus_of: CorpusOf
+) -> tuple[ChangeableStage, Function]:
+    """The stage that a change is made at, and its function for these heads."""
+    if not isinstance(change, Ablate):
+        _require_positions(change, call)
+    if isinstance(change, Ablate):
+        return "mixed", _ablation(change, call, corpus_of)
+    if isinstance(change, Pattern):
+        return _pattern(change)
+    if isinstance(change, Mask):
+        return "mask", functions.allowed(change.may_attend, f"the mask {change.name!r}")
+    if isinstance(change, Cut):
+        return _cut(change, call)
+    return _patch(change, call, heads[0])
+
+
+def _ablation(change: Ablate, call: CallSite, corpus_of: CorpusOf) -> Function:
+    if change.to == "zero":
+        return functions.zero
+    vectors = corpus_of(change).vectors(call.site)
+    if change.to == "mean":
+        return functions.by_head(vectors.mean)
+    return functions.drawn(vectors.sample, change.seed)
+
+
+def _pattern(change: Pattern) -> tuple[ChangeableStage, Function]:
+    if change.to == "temperature":
+        return "masked", functions.divided(change.temperature)
+    if change.weights is None:
+        return "weights", functions.even
+    return "weights", functions.laid(change.weights, f"the matrix {change.name!r}")
+
+
+def _cut(change: Cut, call: CallSite) -> tuple[ChangeableStage, Function]:
+    if not change.renormalise:
+        return "weights", functions.without_edges(change.query, change.key)
+    if call.only_weights:  # exact without a sink, and a model's own code shows none
+        return "weights", functions.renormalised(change.query, change.key)
+    return "mask", functions.hidden(change.query, change.key)
+
+
+# --- patching -----------------------------------------------------------------------------------
+
+
+def _patch(change: Patch, call: CallSite, head: int) -> tuple[ChangeableStage, Function]:
+    own = _source_call(change, call)
+    own.check(head, change.batch)
+    name = f"the source {change.name!r}"
+    table = _real(change, own, _stage_of(change, own, head))
+    if change.stage == "weights":
+        laid, place = functions.laid(table, name), change.position
+        return "weights", laid if place is None else functions.at_query(laid, place)
+    of_keys = change.stage in ("k", "v")
+    return change.stage, functions.kept(table, of_keys, change.position, name)
+
+
+def _source_call(change: Patch, call: CallSite) -> AttentionCall:
+    """The source's call at the same place; else of the same layer, kind and stack."""
+    source: Capture = change.source
+    same = [of for of in source.calls if of.module == call.place.module]
+    if len(same) > call.place.nth:
+        return same[call.place.nth]
+    return source.call(call.site.layer, call.site.kind, call.site.stack)
+
+
+def _stage_of(change: Patch, own: AttentionCall, head: int) -> Tensor:
+    """The source's numbers at the stage, [position, …]."""
+    if change.stage == "mixed" and own.row_step == 1:
+        return own.output[min(change.batch, len(own.output) - 1), :, head].float()
+    found = own.stages(head, change.batch).get(change.stage)
+    if found is None:
+        raise UnsupportedAttention(
+            f"{change}: {own.module} computes attention with code of its own, where {change.stage}"
+            " was not seen; keep weights or mixed",
+            code="stage_unseen",
+            module=own.module,
+            stage=change.stage,
+        )
+    return found
+
+
+def _real(change: Patch, own: AttentionCall, table: Tensor) -> Tensor:
+    """The part of a table that stands for the source's real tokens."""
+    source = change.source
+    queries = _slice_of(source.query_tokens(own, change.batch).padding, len(table))
+    keys = _slice_of(source.key_tokens(own, change.batch).padding, table.shape[-1])
+    if change.stage == "weights":
+        return table[queries, keys]
+    if change.stage in ("k", "v"):
+        keys = _slice_of(source.key_tokens(own, change.batch).padding, len(table))
+        return table[keys]
+    return table[queries]
+
+
+def _slice_of(padding: object, n: int) -> slice:
+    """The real tokens of a row, one after the other; all where the tokens are not these."""
+    flags = list(padding)  # type: ignore[call-overload]
+    if len(flags) != n or not any(flags):
+        return slice(None)
+    real = [place for place, is_padding in enumerate(flags) if not is_padding]
+    return slice(real[0], real[-1] + 1)
+
+
+# --- what cannot be done ------------------------------------------------------------------------
+
+
+def _require_reachable(stage: ChangeableStage, change: Change, call: CallSite) -> None:
+    if call.only_weights and stage not in AFTER_SOFTMAX:
+        raise UnsupportedAttention(
+            f"{change}: {call.place.module} computes attention with code of its own, in which only"
+            " weights and mixed can be changed; replace its weights, or cut edges",
+            code="stage_out_of_reach",
+            module=call.place.module,
+            stage=stage,
+        )
+
+
+def _require_positions(change: Change, call: CallSite) -> None:
+    """Raise `BadInput` for positions in a layer whose rows are windows of a picture."""
+    free = isinstance(change, Pattern) and change.to != "matrix"
+    if call.windowed and not free:
+        raise BadInput(
+            f"{change}: layer {call.site} attends inside windows of a picture, each a row of the"
+            " batch with positions of its own; ablate its heads, or make its weights even",
+            code="windowed",
+            asked=str(change),
+            site=str(call.site),
+        )

@@ -1,0 +1,169 @@
+"""`changed`: a model whose heads are changed while a block runs.
+
+In: a loaded model and changes. Out: nothing; every forward pass of the model inside the block, and
+all that it generates, is made with them. Which calls the changes mean is told by a clean pass: of
+the very inputs where they are known, else of a short text, picture or sound. The model is put back
+as it was, and no other thread sees the changes: they stand in a context variable.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.capture.changed import corpus, layout
+from attnviz.capture.changed.changer import Changer, Place, PlacedChanges
+from attnviz.capture.changed.layout import Layout
+from attnviz.capture.changed.resolve import placed
+from attnviz.capture.locate.own_code import interface_configs
+from attnviz.capture.plan.text import start_token
+from attnviz.capture.record.interface import Changes, changing
+from attnviz.capture.record.recorder import record
+from attnviz.capture.record.switch import switched
+from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
+from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.models.loaded import LoadedModel
+
+
+@contextmanager
+def changed(lm: LoadedModel, *changes: Change) -> Iterator[None]:
+    """Every pass of `lm.model` inside the block is made with the changes.
+
+    >>> with attnviz.changed(lm, attnviz.ablate("L2.H1")):    # doctest: +SKIP
+    ...     lm.model(**inputs)
+
+    The model is this thread's alone while the block runs. Raises `BadInput` for a head that the
+    model does not have, and `UnsupportedAttention` for a change that cannot be made in it, or
+    whose layer did not run inside the block.
+    """
+    require_changes(changes)
+    sites = [change.site for change in changes]
+    with lm.lock:
+        known = layout.remembered(lm, sites) or probed(lm)
+        with unchanged():
+            by_place = placed(changes, known, lambda change: corpus.of_ablation(lm, change))
+        with changes_made(lm.model, by_place):
+            yield
+
+
+@contextmanager
+def changes_made(model: nn.Module, by_place: Mapping[Place, PlacedChanges]) -> Iterator[Changer]:
+    """While the block runs, attention at these places is changed. The caller holds the lock."""
+    modules = dict(model.named_modules())
+    changer = Changer(modules, by_place)
+    with _attending(model, modules, changer, changer):
+        yield changer
+    if changer.n_passes and changer.missed:
+        missed = ", ".join(dict.fromkeys(place.module for place in changer.missed))
+        raise UnsupportedAttention(
+            f"{missed} was to be changed and did not run: these inputs do not reach it",
+            code="not_changed",
+            modules=missed,
+        )
+
+
+Watcher = TypeVar("Watcher", bound=Changes)
+
+
+@contextmanager
+def attention_watched(model: nn.Module, make: Callable[[Changer], Watcher]) -> Iterator[Watcher]:
+    """While the block runs, `make`'s object is told of every attention call instead of a changer.
+
+    It gets a changer without changes, which knows the place of each call. The caller holds the
+    model's lock.
+    """
+    modules = dict(model.named_modules())
+    changer = Changer(modules, {})
+    watcher = make(changer)
+    with _attending(model, modules, changer, watcher):
+        yield watcher
+
+
+@contextmanager
+def _attending(
+    model: nn.Module, modules: Mapping[str, nn.Module], changer: Changer, changes: Changes
+) -> Iterator[None]:
+    """The model on attnviz's attention function, which hands each call to `changes`."""
+    with ExitStack() as stack:
+        stack.callback(changer.close)
+        token = changing.set(changes)
+        stack.callback(changing.reset, token)
+        stack.enter_context(switched(model, modules.values(), interface_configs(modules)))
+        yield
+
+
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """While the block runs, changes of an outer block are left out: for passes that look only."""
+    token = changing.set(None)
+    try:
+        yield
+    finally:
+        changing.reset(token)
+
+
+@contextmanager
+def changes_planned(
+    lm: LoadedModel, inputs: Mapping[str, Any], n_input: int, changes: Sequence[Change]
+) -> Iterator[None]:
+    """As `changed`, for inputs that are known: a clean pass of these says what the changes mean.
+
+    The caller holds the model's lock. Without changes nothing is done.
+    """
+    require_changes(changes)
+    if not changes:
+        yield
+        return
+    known = learned_layout(lm, inputs, n_input)
+    with unchanged():
+        by_place = placed(changes, known, lambda change: corpus.of_ablation(lm, change))
+    with changes_made(lm.model, by_place):
+        yield
+
+
+def learned_layout(lm: LoadedModel, inputs: Mapping[str, Any], n_input: int) -> Layout:
+    """The layout of a clean pass of some inputs, kept with the model. The caller holds the lock."""
+    complete = dict(inputs)
+    if lm.kind == "encoder-decoder" and "decoder_input_ids" not in inputs:
+        start = torch.full((n_input, 1), start_token(lm.model), device=lm.key.device)
+        complete["decoder_input_ids"] = start
+    with unchanged(), torch.no_grad(), record(lm.model) as calls:
+        lm.model(**complete)
+    found = layout.layout_of(calls, n_input)
+    layout.remember(lm, found)
+    return found
+
+
+def probed(lm: LoadedModel) -> Layout:
+    """The layout of a pass of a short text, or of the inputs that come with the model."""
+    if lm.example is not None:
+        return learned_layout(lm, lm.example.inputs, 1)
+    if lm.tokenizer is None:
+        raise BadInput(
+            f"it is not known which heads {lm.name} has: it takes no text; capture something with"
+            " it first, or pass changes= to attnviz.capture",
+            code="no_layout",
+            name=lm.name,
+        )
+    encoded = lm.tokenizer("a", return_tensors="pt")
+    inputs: dict[str, Tensor] = {
+        name: encoded[name].to(lm.key.device)
+        for name in set(lm.tokenizer.model_input_names) & set(encoded)
+    }
+    return learned_layout(lm, inputs, 1)
+
+
+def require_changes(changes: Sequence[object]) -> None:
+    """Raise `BadInput` for what is no change."""
+    for change in changes:
+        if not isinstance(change, Ablate | Patch | Pattern | Cut | Mask):
+            raise BadInput(
+                f"{type(change).__name__} is not a change; make one with attnviz.ablate, patch, cut"
+                " or pattern, or read them with attnviz.changes.parse",
+                code="bad_argument",
+                name="changes",
+                found=type(change).__name__,
+                allowed="ablate, patch, cut, pattern, mask",
+            )

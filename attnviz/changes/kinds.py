@@ -1,0 +1,115 @@
+"""The changes that can be made to a head, as frozen data.
+
+In: sites, numbers, and for patching another capture. Out: dataclasses that print as their text
+form (`attnviz.changes.text`). A change is made wherever its layer attends: in every row of a batch,
+and at every new token where the model writes. Positions are those of the whole sequence, counted
+from its first real token.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from jaxtyping import Bool, Float32
+from torch import Tensor
+
+from attnviz.attention.capture import Capture
+from attnviz.changes.corpus import Corpus
+from attnviz.changes.site import Site
+
+Taken = Literal["mean", "resample", "zero"]
+PatchedStage = Literal["q", "k", "v", "weights", "mixed"]
+TAKEN: tuple[Taken, ...] = get_args(Taken)
+PATCHED: tuple[PatchedStage, ...] = get_args(PatchedStage)
+
+
+@dataclass(frozen=True)
+class Ablate:
+    """The head's output weights·V replaced by what says nothing about this text.
+
+    "mean" is its mean over a corpus, "resample" its outputs at random places of the corpus, drawn
+    from `seed`, "zero" nothing at all, which no head ever says (Hase et al. 2021). The `corpus`
+    is recorded, or texts to record; without one the model's own reference texts are taken.
+    """
+
+    site: Site
+    to: Taken = "mean"
+    seed: int = 0
+    corpus: Corpus | tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        seed = f":{self.seed}" if self.to == "resample" and self.seed else ""
+        return f"{self.site}.mixed={self.to}{seed}"
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One stage of the head kept from another run: activation patching (Meng et al. 2022).
+
+    `source` is that run, `batch` its row, `name` what the text form calls it. `position` limits
+    the patch to one query (of q, weights and mixed) or one key (of k and v).
+    """
+
+    site: Site
+    stage: PatchedStage
+    source: Capture = field(compare=False, repr=False)
+    batch: int = 0
+    position: int | None = None
+    name: str = "source"
+
+    def __str__(self) -> str:
+        position = "" if self.position is None else f".{self.position}"
+        row = f"/{self.batch}" if self.batch else ""
+        return f"{self.site}.{self.stage}{position}=@{self.name}{row}"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The head's attention weights replaced: even over what the mask allows, or a matrix.
+
+    With "temperature" the scores that enter the softmax are divided by it; a sink is not. `name` is
+    what the text form calls a matrix.
+    """
+
+    site: Site
+    to: Literal["even", "temperature", "matrix"]
+    temperature: float = 1.0
+    weights: Float32[Tensor, "query key"] | None = field(default=None, compare=False, repr=False)
+    name: str = "own"
+
+    def __str__(self) -> str:
+        if self.to == "temperature":
+            return f"{self.site}.weights=temperature:{self.temperature:.9g}"
+        return f"{self.site}.weights={'even' if self.to == 'even' else f'@{self.name}'}"
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An edge from `query` to `key` taken away; None stands for all queries, or all keys.
+
+    With `renormalise` the row's other weights take its share, as if a mask had hidden the key
+    (attention knockout, Geva et al. 2023); without, the row sums to less.
+    """
+
+    site: Site
+    query: int | None = None
+    key: int | None = None
+    renormalise: bool = True
+
+    def __str__(self) -> str:
+        query, key = ("*" if at is None else str(at) for at in (self.query, self.key))
+        return f"{self.site}.weights.{query}.{key}=0{'!' if self.renormalise else ''}"
+
+
+@dataclass(frozen=True)
+class Mask:
+    """The head's mask replaced by another, True = may attend; `name` is for the text form."""
+
+    site: Site
+    may_attend: Bool[Tensor, "query key"] = field(compare=False, repr=False)
+    name: str = "own"
+
+    def __str__(self) -> str:
+        return f"{self.site}.mask=@{self.name}"
+
+
+Change = Ablate | Patch | Pattern | Cut | Mask

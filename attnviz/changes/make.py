@@ -1,0 +1,179 @@
+"""`ablate`, `patch`, `cut`, `pattern` and `mask`: changes from what a caller gives, checked.
+
+In: a site as text or data, and the change's own arguments. Out: one frozen change. What no model
+could do is refused here, with what was asked and what is allowed; what this model cannot do is
+refused when the change meets it.
+"""
+
+import math
+import re
+from operator import index as as_index
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.attention.capture import Capture
+from attnviz.changes.corpus import Corpus
+from attnviz.changes.kinds import (
+    PATCHED,
+    TAKEN,
+    Ablate,
+    Cut,
+    Mask,
+    Patch,
+    PatchedStage,
+    Pattern,
+    Taken,
+)
+from attnviz.changes.site import site
+from attnviz.errors import BadInput, BadMask
+from attnviz.summary import shortened
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+EVEN = "even"
+LARGEST_SEED = 2**31 - 1
+
+
+def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
+    """Take a head away: its output becomes its mean over a corpus, a draw from it, or zero.
+
+    `corpus` are texts, or a `Corpus` that was recorded before; without one, the model's own
+    reference texts. Raises `BadInput` for another `to`, a seed without anything to draw, or a
+    corpus for "zero".
+    """
+    _require_one_of("to", to, TAKEN)
+    reference = corpus if isinstance(corpus, Corpus) or corpus is None else _texts(corpus)
+    if reference is not None and to == "zero":
+        raise _bad("corpus", "given", 'no corpus where to="zero"')
+    if seed and to != "resample":
+        raise _bad("seed", seed, 'a seed only where to="resample"')
+    return Ablate(site(where), cast(Taken, to), _index("seed", seed, LARGEST_SEED), reference)
+
+
+def patch(
+    where: object,
+    source: object,
+    stage: str = "mixed",
+    *,
+    batch: int = 0,
+    position: int | None = None,
+    name: str = "source",
+) -> Patch:
+    """Keep a head's q, k, v, weights or output (`mixed`) from another run.
+
+    Raises `BadInput` for another stage or what is no capture.
+    """
+    if not isinstance(source, Capture):
+        raise _bad("source", type(source).__name__, "a Capture, as attnviz.capture makes it")
+    _require_one_of("stage", stage, PATCHED)
+    place = None if position is None else _index("position", position)
+    kept = cast(PatchedStage, stage)
+    return Patch(site(where), kept, source, _index("batch", batch), place, _name(name))
+
+
+def cut(
+    where: object, query: object = None, key: object = None, *, renormalise: bool = True
+) -> Cut:
+    """Take an edge away: from a query to a key, from a query to all, or from all to a key.
+
+    Raises `BadInput` where neither a query nor a key is given.
+    """
+    if query is None and key is None:
+        raise _bad("query and key", None, "a query, a key, or both")
+    asking, answering = (
+        None if value is None else _index(name, value)
+        for name, value in (("query", query), ("key", key))
+    )
+    return Cut(site(where), asking, answering, bool(renormalise))
+
+
+def pattern(
+    where: object,
+    to: object = EVEN,
+    *,
+    temperature: float | int | None = None,
+    name: str = "own",
+) -> Pattern:
+    """Replace a head's weights: "even", a matrix [query, key], or its own at another temperature.
+
+    Raises `BadInput` for numbers that are no weights: below 0, or rows that sum to more than 1.
+    """
+    if temperature is not None:
+        if not (math.isfinite(temperature) and temperature > 0):
+            raise _bad("temperature", temperature, "a number above 0")
+        if not (isinstance(to, str) and to == EVEN):
+            raise _bad("to", "a matrix and a temperature", "one of both")
+        return Pattern(site(where), "temperature", temperature=float(temperature))
+    if isinstance(to, str):
+        _require_one_of("to", to, (EVEN,))
+        return Pattern(site(where), "even")
+    return Pattern(site(where), "matrix", weights=_weights(to), name=_name(name))
+
+
+def mask(where: object, may_attend: object, *, name: str = "own") -> Mask:
+    """Replace a head's mask by a boolean matrix [query, key], True = may attend.
+
+    Raises `BadMask` for another shape or type.
+    """
+    found = torch.as_tensor(may_attend) if isinstance(may_attend, np.ndarray | Tensor) else None
+    if found is None or found.dtype != torch.bool or found.dim() != 2:
+        shown = type(may_attend).__name__ if found is None else f"{found.dtype} {[*found.shape]}"
+        raise BadMask(
+            f"the mask is {shown}; give a boolean matrix [query, key] with True = may attend",
+            code="mask_shape",
+            found=shown,
+            wanted="bool [query, key]",
+        )
+    return Mask(site(where), found, _name(name))
+
+
+def _texts(corpus: object) -> tuple[str, ...]:
+    texts = tuple(corpus) if isinstance(corpus, list | tuple) else ()
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise _bad("corpus", type(corpus).__name__, "a list of texts, or a Corpus")
+    return texts
+
+
+def _weights(given: object) -> Tensor:
+    if not isinstance(given, np.ndarray | Tensor):
+        raise _bad("to", type(given).__name__, '"even" or a matrix [query, key]')
+    weights = torch.as_tensor(given).detach().float()
+    if weights.dim() != 2:
+        raise _bad("to", f"an array {[*weights.shape]}", "a matrix [query, key]")
+    if not bool((weights >= 0).all()) or float(weights.sum(-1).max()) > 1 + 1e-4:
+        raise _bad("to", "a matrix", "weights from 0 on whose rows sum to 1 at most")
+    return weights
+
+
+def _index(name: str, value: object, most: int = 99_999) -> int:
+    try:
+        number = as_index(value)  # type: ignore[arg-type]  # what is no number raises
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or not 0 <= number <= most:
+        raise _bad(name, value, f"a whole number from 0 to {most}")
+    return number
+
+
+def _name(name: str) -> str:
+    if not (isinstance(name, str) and NAME.fullmatch(name)):
+        raise _bad("name", name, "a letter, then letters, digits, _ and -, 32 at most")
+    return name
+
+
+def _require_one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise _bad(name, value, f"one of {', '.join(allowed)}")
+
+
+def _bad(name: str, found: object, allowed: str) -> BadInput:
+    shown = shortened(str(found))
+    return BadInput(
+        f"{name} is {shown}; give {allowed}",
+        code="bad_argument",
+        name=name,
+        found=shown,
+        allowed=allowed,
+    )

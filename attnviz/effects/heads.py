@@ -1,0 +1,272 @@
+"""What each head alone does to the answer: taken away in turn, every other head as it was.
+
+In: a model, a text and a measure. Out: `Effects`: the number without changes, and with each head's
+output replaced: by its mean over a corpus, by draws from that corpus, or by zero. Exact: every head
+is run, many at a time as rows of one batch with a clean row in each.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+
+from attnviz.attention.stage_changes import Function
+from attnviz.capture.changed import functions
+from attnviz.capture.changed.corpus import of_ablation
+from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.changes.corpus import Corpus
+from attnviz.changes.kinds import TAKEN, Taken
+from attnviz.changes.make import ablate
+from attnviz.changes.site import Site, site
+from attnviz.effects.measures import Measure, OwnMeasure
+from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.readouts import Readout, readout
+from attnviz.effects.rows import ROWS, Clean, RowChange, changed_rows, clean_pass
+from attnviz.errors import BadInput, Cancelled
+from attnviz.models.loaded import LoadedModel
+from attnviz.summary import counted, shortened
+from attnviz.types import Kind, Stack
+
+DRAWS = 4
+
+
+def ignore(_fraction: float) -> None:
+    """The progress of work that nobody watches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """The measure's number `before`, and `after` with each of `heads` taken away alone.
+
+    `unit` is the measure's, `to` says what a head was replaced by and `corpus` over what. `spread`
+    is the largest difference between a batch's clean row and `before`: what is smaller than it
+    cannot be told from rounding. `exact` is False for a first-order estimate. `notes` say what a
+    reader has to know of this model.
+    """
+
+    measure: Measure | OwnMeasure | None
+    unit: str
+    to: Taken
+    corpus: str
+    before: float
+    heads: tuple[Site, ...]
+    after: Float64[np.ndarray, " head"]
+    spread: float
+    seconds: float
+    exact: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> Float64[np.ndarray, " head"]:
+        """`after` − `before`: below 0 where the head had raised the number."""
+        return self.after - self.before
+
+    @property
+    def order(self) -> tuple[Site, ...]:
+        """The heads from the largest |change| to the smallest."""
+        return tuple(self.heads[at] for at in np.argsort(-np.abs(self.changes), kind="stable"))
+
+    @property
+    def control(self) -> Site:
+        """The head whose absence changes least: what an effect is to be held against."""
+        return self.order[-1]
+
+    def of(self, head: object) -> float:
+        """The change without one head; `BadInput` for a head that was not taken away."""
+        asked = site(head)
+        if asked not in self.heads:
+            known = ", ".join(map(str, self.heads))
+            raise BadInput(
+                f"the effect of {asked} was not measured; there are {known}",
+                code="bad_argument",
+                name="head",
+                found=str(asked),
+                allowed=known,
+            )
+        return float(self.changes[self.heads.index(asked)])
+
+    def grid(
+        self, kind: Kind = "self", stack: Stack | None = None
+    ) -> Float64[np.ndarray, "layer head"]:
+        """The changes of one attention of one stack, NaN where there is no such head.
+
+        Raises `BadInput` where the model has no such attention.
+        """
+        mine = [of for of in self.heads if (of.kind, of.stack) == (kind, stack)]
+        if not mine:
+            known = ", ".join(dict.fromkeys(f"{of.kind}/{of.stack}" for of in self.heads))
+            raise BadInput(
+                f"there is no {kind} attention in stack {stack!r}; there is {known}",
+                code="bad_kind",
+                kind=kind,
+                stack=str(stack),
+                allowed=known,
+            )
+        shape = 1 + max(of.layer for of in mine), 1 + max(of.head or 0 for of in mine)
+        table = np.full(shape, np.nan)
+        for of in mine:
+            table[of.layer, of.head or 0] = self.of(of)
+        return table
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{head} {self.of(head):+.3g}" for head in self.order[:3])
+        how = "exact" if self.exact else "first-order estimate"
+        return (
+            f"Effects ({how}, {self.to}) of {counted(len(self.heads), 'head')} on"
+            f" {self.before:.4g} {self.unit}: {first}"
+        )
+
+
+def effects(
+    lm: LoadedModel,
+    text: object = None,
+    on: object = None,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    heads: Sequence[object] | None = None,
+    rows: int = ROWS,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+    **given: object,
+) -> Effects:
+    """Take every head, or each of `heads`, away alone and read the number again.
+
+    `to` is "mean" over a `corpus` (texts, a recorded one, or the model's own reference texts),
+    "resample" from it, the mean of four draws, or "zero". `rows` go into one batch. `progress` is
+    told what fraction is done; raises `Cancelled` soon after `cancel` was set. `given` is what else
+    `attnviz.capture` takes. Raises `BadInput` for what cannot be read or measured.
+    """
+    start = time.perf_counter()
+    prepared = prepare(lm, text, on, **given)
+    resolved, layout = readout(prepared), layout_of(prepared.calls)
+    taking = taking_of(lm, to, corpus)
+    chosen = sites_of(layout, heads)
+    clean = clean_pass(prepared, resolved, layout.calls)
+    work = _Work(prepared, resolved, clean, rows, progress, cancel)
+    changes = [taking.changes(layout, head) for head in chosen]
+    after, spread = work.run(changes)
+    return Effects(
+        measure=prepared.on,
+        unit=resolved.unit,
+        to=taking.to,
+        corpus=taking.name,
+        before=clean.value,
+        heads=chosen,
+        after=after,
+        spread=spread,
+        seconds=time.perf_counter() - start,
+        notes=notes_on(layout),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Taking:
+    """What stands in a head's place: nothing, or vectors of a corpus."""
+
+    to: Taken
+    corpus: Corpus | None
+
+    @property
+    def name(self) -> str:
+        """The corpus in words; empty without one."""
+        return "" if self.corpus is None else self.corpus.name
+
+    def changes(self, layout: Layout, head: Site) -> list[RowChange]:
+        """The rows of one head: one, or one for each draw."""
+        calls = layout.find(head)
+        assert head.head is not None, "one head"
+        return [RowChange(calls, "mixed", of, head.head) for of in self._functions(head)]
+
+    def _functions(self, head: Site) -> list[Function]:
+        if self.corpus is None:
+            return [functions.zero]
+        vectors = self.corpus.vectors(head)
+        if self.to == "mean":
+            return [functions.by_head(vectors.mean)]
+        return [functions.drawn(vectors.sample, seed) for seed in range(DRAWS)]
+
+
+def taking_of(lm: LoadedModel, to: str, corpus: object) -> Taking:
+    """What a caller asks heads to be replaced by; `BadInput` where that makes no sense."""
+    if to not in TAKEN:
+        raise BadInput(
+            f"to= is {to!r}; give one of {', '.join(TAKEN)}",
+            code="bad_argument",
+            name="to",
+            found=shortened(str(to)),
+            allowed=", ".join(TAKEN),
+        )
+    asked = ablate(Site(0), to, corpus=corpus)  # refuses a corpus that goes with nothing
+    if asked.to == "zero":
+        return Taking(asked.to, None)
+    with lm.lock:
+        return Taking(asked.to, of_ablation(lm, asked))
+
+
+def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]:
+    """The heads that are meant, each once; all of a model without a choice."""
+    if heads is None:
+        return layout.heads
+    found: list[Site] = []
+    for where in heads:
+        asked = site(where)
+        for call in layout.find(asked):
+            every = range(call.n_heads) if asked.head is None else (asked.head,)
+            found += [call.site.with_head(head) for head in every]
+    return tuple(dict.fromkeys(found))
+
+
+def notes_on(layout: Layout) -> tuple[str, ...]:
+    """What a reader has to know of a model whose heads are no plain columns of W_O's input."""
+    if all(call.projected for call in layout.calls):
+        return ()
+    return (
+        "the model combines or changes what some heads say before W_O reads it: these heads are"
+        " changed before the model combines them",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """Rows of changed copies, run in batches."""
+
+    prepared: Prepared
+    readout: Readout
+    clean: Clean
+    rows: int
+    progress: Callable[[float], None]
+    cancel: threading.Event | None
+
+    def run(self, changes: Sequence[Sequence[RowChange]]) -> tuple[np.ndarray, float]:
+        """(the number after each group of rows, its mean; how far clean rows are from `before`)."""
+        flat = [(at, change) for at, group in enumerate(changes) for change in group]
+        sums, spread, done = np.zeros(len(changes)), 0.0, 0
+        for batch in self._batches(flat):
+            if self.cancel is not None and self.cancel.is_set():
+                raise Cancelled("stopped on request; call again for the effects", code="cancelled")
+            numbers, own = changed_rows(
+                self.prepared, self.readout, self.clean, [change for _, change in batch]
+            )
+            for (at, _), number in zip(batch, numbers.double().tolist(), strict=True):
+                sums[at] += number - own
+            spread = max(spread, abs(own - self.clean.value))
+            done += len(batch)
+            self.progress(done / len(flat))
+        counts = np.array([len(group) for group in changes])
+        return self.clean.value + sums / counts, spread
+
+    def _batches(
+        self, flat: Sequence[tuple[int, RowChange]]
+    ) -> Iterator[Sequence[tuple[int, RowChange]]]:
+        """At most `rows` at a time; where blocks are resumed, those of one block together."""
+        groups: dict[str, list[tuple[int, RowChange]]] = {}
+        for at, change in flat:
+            block = self.clean.block_of.get(change.calls[0].place, "") if self.clean.blocks else ""
+            groups.setdefault(block, []).append((at, change))
+        for group in groups.values():
+            for start in range(0, len(group), self.rows):
+                yield group[start : start + self.rows]

@@ -1,0 +1,92 @@
+"""What an effect is measured on: one number of the model's answer.
+
+In: what a caller asks about: the next token, a class, the likeness of two sentences, a target text,
+or how far the answer moved. Out: frozen dataclasses; `attnviz.effects.readouts` resolves each for
+one model and one text. Differences of two logits are the plainest numbers: they are linear in the
+answer's last layer and do not saturate. A lone logit is compared with the mean of all.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from attnviz.errors import BadInput
+
+LAST = -1
+
+Output = Mapping[str, Any]
+# a function of the model's output that gives one number for each row of the batch
+OwnMeasure = Callable[[Any], Tensor]
+
+
+@dataclass(frozen=True)
+class NextToken:
+    """The score of the token that follows position `at`: its logit minus that of `against`.
+
+    Without `against` it is the logit minus the mean of all logits, or with `log_probability` the
+    natural logarithm of its probability. A token is its text, " Mary", or its number.
+    """
+
+    token: str | int
+    against: str | int | None = None
+    at: int = LAST
+    log_probability: bool = False
+
+    def __post_init__(self) -> None:
+        if self.log_probability and self.against is not None:
+            raise _bad(
+                self, "a log-probability has nothing to stand against: leave one of both out"
+            )
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class's logit minus that of `against`, or minus the mean of all; by name or number."""
+
+    name: str | int
+    against: str | int | None = None
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """The cosine, −1 to 1, of the text's vector and another text's; or its own without changes."""
+
+    to: str | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """The log-likelihood of a target that an encoder-decoder is to have written, in nats.
+
+    Without a text it is that of a decoder's own text, from its second token on.
+    """
+
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """KL(without changes ‖ with changes) of the next token after `at`, or of the classes; nats."""
+
+    at: int = LAST
+
+
+Measure = NextToken | Class | Cosine | Target | Divergence
+
+
+def as_measure(on: object) -> Measure | OwnMeasure:
+    """What a caller measures; `BadInput` for what is no measure."""
+    if isinstance(on, NextToken | Class | Cosine | Target | Divergence) or callable(on):
+        return on
+    raise BadInput(
+        f"on= is {type(on).__name__}; give NextToken, Class, Cosine, Target, Divergence, or a"
+        " function of the model's output that gives a number for each row",
+        code="not_a_measure",
+        found=type(on).__name__,
+    )
+
+
+def _bad(measure: object, reason: str) -> BadInput:
+    return BadInput(f"{measure} measures nothing: {reason}", code="bad_measure", reason=reason)

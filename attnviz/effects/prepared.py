@@ -1,0 +1,177 @@
+"""One text, picture or sound made ready to be run many times: inputs, tokens, and one clean pass.
+
+In: a model and what `attnviz.capture` takes. Out: a `Prepared`, with the attention calls of the
+clean pass, that say which heads there are, and the model's output without any change. One row only:
+effects put many changed copies of it into one batch.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Int64
+from torch import Tensor
+
+from attnviz.attention.call import AttentionCall
+from attnviz.capture.plan.text import Plan, TokensByStack
+from attnviz.capture.record.recorder import record
+from attnviz.capture.run import _plan
+from attnviz.effects.measures import (
+    LAST,
+    Divergence,
+    Measure,
+    NextToken,
+    OwnMeasure,
+    Target,
+    as_measure,
+)
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Inputs of one row, on the model's device; `calls` and `clean` come from a recorded pass.
+
+    `options` are keyword arguments of the pass that are no input, `target` is the text that an
+    encoder-decoder is to have written.
+    """
+
+    lm: LoadedModel
+    on: Measure | OwnMeasure | None
+    inputs: Mapping[str, Any]
+    options: Mapping[str, Any]
+    tokens: TokensByStack
+    calls: tuple[AttentionCall, ...]
+    clean: Mapping[str, Any]
+    target: str | None = None
+
+    @cached_property
+    def attended(self) -> Bool[Tensor, "row token"]:
+        """True for the real tokens of the input."""
+        mask = self.inputs.get("attention_mask")
+        if isinstance(mask, Tensor) and mask.dim() == 2:
+            return mask.bool()
+        hidden = self.clean.get("last_hidden_state")
+        shape = hidden.shape[:2] if isinstance(hidden, Tensor) else (1, self.n_token)
+        return torch.ones(shape, dtype=torch.bool, device=self.lm.key.device)
+
+    @property
+    def n_token(self) -> int:
+        """How many tokens the stack that answers has read."""
+        for name in ("decoder_input_ids", "input_ids"):
+            if isinstance(self.inputs.get(name), Tensor):
+                return int(self.inputs[name].shape[1])
+        return self.calls[-1].n_query
+
+    def position(self, at: int) -> int:
+        """A position of the answering stack, LAST for its end; `BadInput` outside the text."""
+        n = self.n_token
+        if not (isinstance(at, int) and -n <= at < n):
+            raise BadInput(
+                f"position {at!r} does not exist: the text has {n} tokens; give 0 to {n - 1}, or"
+                " -1 for the last",
+                code="bad_position",
+                asked=str(at),
+                last=n - 1,
+            )
+        return LAST if at in (LAST, n - 1) else at % n
+
+    def labels(self) -> Int64[Tensor, "row label"]:
+        """The tokens that the answering stack is to write, one for each row of its logits."""
+        if self.target is not None:
+            encoded = self.lm.text_tokenizer()(text_target=[self.target], return_tensors="pt")
+            ids: Tensor = encoded["input_ids"].to(self.lm.key.device)
+            return ids[:, : self.n_token]
+        if self.lm.kind != "encoder-decoder" and "input_ids" in self.inputs and self.n_token > 1:
+            return torch.as_tensor(self.inputs["input_ids"])[:, 1:]
+        raise BadInput(
+            f"{self.lm.name} has no target here: give Target(text) for an encoder-decoder, or a"
+            " text of two tokens or more for a decoder",
+            code="no_target_text",
+            name=self.lm.name,
+        )
+
+
+def prepare(
+    lm: LoadedModel,
+    text: object,
+    on: object,
+    *,
+    target: str | None = None,
+    **given: object,
+) -> Prepared:
+    """Plan the inputs and run them once, recorded and unchanged.
+
+    `given` is what else `attnviz.capture` takes: text_pair, image, sound, inputs. A language model
+    is asked for its last row of logits only, where `on` looks at nothing else. Raises what
+    `attnviz.capture` raises, and `BadInput` for several texts or for what is no measure; None is
+    nothing to measure.
+    """
+    measure = None if on is None else as_measure(on)
+    target = _target_of(measure, target)
+    plan = _plan(
+        lm,
+        text,
+        given.get("text_pair"),
+        target,
+        given.get("image"),
+        given.get("inputs"),
+        False,
+        False,
+        False,
+    )
+    _require_one_row(plan)
+    options: dict[str, Any] = {"use_cache": False} if knows(lm, "use_cache") else {}
+    if _reads_last_row(measure) and knows(lm, "logits_to_keep"):
+        options["logits_to_keep"] = 1
+    with lm.lock, torch.no_grad(), record(lm.model) as calls:
+        output = lm.model(**plan.inputs, **options)
+    return Prepared(
+        lm, measure, plan.inputs, options, plan.tokens, tuple(calls), as_mapping(output), target
+    )
+
+
+def as_mapping(output: object) -> Mapping[str, Any]:
+    """A model's output by name; a bare module's under "output"."""
+    return output if isinstance(output, Mapping) else {"output": output}
+
+
+def _reads_last_row(on: Measure | OwnMeasure | None) -> bool:
+    return isinstance(on, NextToken | Divergence) and on.at == LAST
+
+
+def _target_of(on: Measure | OwnMeasure | None, target: str | None) -> str | None:
+    """The text that a decoder is to have written; `BadInput` where two are given."""
+    if not isinstance(on, Target) or on.text is None:
+        return target
+    if target is not None and target != on.text:
+        raise BadInput(
+            f"target= is {target[:40]!r} and Target() has {on.text[:40]!r}; give one of both",
+            code="two_targets",
+        )
+    return on.text
+
+
+def knows(lm: LoadedModel, argument: str) -> bool:
+    """True if the model's forward pass takes an argument of that name."""
+    return argument in _parameters(type(lm.model).forward)
+
+
+@cache
+def _parameters(forward: Callable[..., object]) -> frozenset[str]:
+    return frozenset(inspect.signature(forward).parameters)
+
+
+def _require_one_row(plan: Plan) -> None:
+    """Raise `BadInput` unless there is one text, picture or sound."""
+    n_row = max((len(of) for of in plan.tokens.values()), default=1)
+    if n_row != 1:
+        raise BadInput(
+            f"{n_row} texts were given: effects are measured on one; call once for each",
+            code="several_texts",
+            found=n_row,
+        )

@@ -1,0 +1,419 @@
+"""Effects of heads and edges: against hooks by name, one by one, and planted models."""
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from transformers import GPT2Config, GPT2LMHeadModel
+
+import attnviz
+from attnviz.changes import Site, ablate, cut, pattern
+from attnviz.effects import rows
+from attnviz.effects.edges import edges
+from attnviz.effects.heads import effects
+from attnviz.effects.measures import Class, Cosine, Divergence, Measure, NextToken, Target
+from attnviz.errors import BadInput, Cancelled, UnsupportedAttention
+from attnviz.models.loaded import LoadedModel
+from tests.support.changed_by_hand import output_layer_reads
+
+STORE = "When Mary and John went to the store, John gave a book to"
+MARY = NextToken(" Mary", against=" John")
+# rows of a batch differ from one row alone by this much of a logit, measured at 7e-6
+ROUNDING = 2e-5
+
+
+@pytest.fixture(scope="module")
+def stories() -> LoadedModel:
+    return attnviz.load("stories")
+
+
+@pytest.fixture(scope="module")
+def llama() -> LoadedModel:
+    return attnviz.load("stories-llama")
+
+
+@pytest.fixture(scope="module")
+def translator() -> LoadedModel:
+    return attnviz.load("translator")
+
+
+@pytest.fixture(scope="module")
+def sentiment() -> LoadedModel:
+    return attnviz.load("sentiment")
+
+
+def gap(lm: LoadedModel, text: str) -> float:
+    """logit(Mary) − logit(John), by the model's own forward."""
+    tokenizer = lm.text_tokenizer()
+    ids = tokenizer(text, return_tensors="pt")["input_ids"]
+    mary, john = (
+        tokenizer(name, add_special_tokens=False)["input_ids"][0] for name in (" Mary", " John")
+    )
+    with torch.no_grad():
+        logits = lm.model(input_ids=ids, use_cache=False).logits[0, -1]
+    return float(logits[mary] - logits[john])
+
+
+@pytest.mark.parametrize(
+    ("name", "w_o"),
+    [
+        ("stories", "transformer.h.{}.attn.c_proj"),
+        ("stories-llama", "model.layers.{}.self_attn.o_proj"),
+    ],
+)
+def test_effects_are_hooks_on_the_input_of_w_o_for_every_head(name: str, w_o: str) -> None:
+    lm = attnviz.load(name)
+    found = effects(lm, STORE, MARY, to="zero")
+    assert found.before == pytest.approx(gap(lm, STORE), abs=ROUNDING)
+    width = attnviz.capture(lm, STORE).calls[0].output.shape[3]
+    for site, after in zip(found.heads, found.after, strict=True):
+        assert site.head is not None
+        columns = slice(site.head * width, (site.head + 1) * width)
+        with output_layer_reads(lm.model, w_o.format(site.layer), columns, torch.zeros_like):
+            assert after == pytest.approx(gap(lm, STORE), abs=ROUNDING)
+    assert found.spread <= ROUNDING
+    assert found.exact and found.notes == ()
+
+
+def test_one_head_turns_mary_into_john(stories: LoadedModel) -> None:
+    """The stories example: 99.3 % for Mary, and 53 % for John without L0.H0."""
+    ids = [
+        stories.text_tokenizer()(name, add_special_tokens=False)["input_ids"][0]
+        for name in (" Mary", " John")
+    ]
+    clean = attnviz.capture(stories, STORE)
+    without = attnviz.capture(stories, STORE, changes=[ablate("L0.H0", "zero")])
+    assert clean.logits is not None and without.logits is not None
+    assert float(clean.logits[0, -1].softmax(-1)[ids[0]]) == pytest.approx(0.993, abs=1e-3)
+    assert float(without.logits[0, -1].softmax(-1)[ids[1]]) == pytest.approx(0.53, abs=5e-3)
+    found = effects(stories, STORE, MARY, to="zero")
+    assert found.order[0] == Site(0, 0)
+    assert found.of("L0.H0") == pytest.approx(-9.67, abs=0.02)
+    assert abs(found.of(found.control)) < 0.01 * abs(found.of("L0.H0"))
+
+
+CASES: tuple[tuple[str, str, Measure], ...] = (
+    ("stories", STORE, MARY),
+    ("stories", STORE, Divergence()),
+    ("stories", STORE, NextToken(" Mary", log_probability=True)),
+    ("stories-llama", STORE, Target()),
+    ("translator", "the little cat sleeps .", Target("le petit chat dort .")),
+    ("sentiment", "the hotel was not bad at all .", Class("negative", against="positive")),
+    ("minilm", "The cat sat on the mat.", Cosine()),
+)
+
+
+@pytest.mark.parametrize(("name", "text", "on"), CASES)
+def test_rows_of_batches_resumed_or_not_are_each_head_run_alone(
+    name: str, text: str, on: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = attnviz.load(name)
+    monkeypatch.setattr(rows, "SLOW_MS", np.inf)
+    whole = effects(lm, text, on, to="zero")
+    monkeypatch.setattr(rows, "SLOW_MS", 0.0)
+    resumed = effects(lm, text, on, to="zero", rows=7)
+    assert np.allclose(whole.after, resumed.after, atol=ROUNDING)
+    for site in (*whole.order[:2], whole.control):
+        alone = effects(lm, text, on, to="zero", heads=[site], rows=1)
+        assert alone.of(site) == pytest.approx(whole.of(site), abs=ROUNDING)
+    assert np.abs(whole.changes).max() > 100 * ROUNDING
+
+
+def test_the_mean_of_a_corpus_is_what_the_heads_say_over_it(stories: LoadedModel) -> None:
+    texts = ["Once upon a time there was a cat.", "Mary gave a book to John, who was happy."]
+    said = [attnviz.capture(stories, text).call(1).output[0].double() for text in texts]
+    mean = torch.cat(said).mean(0)  # [head, d_value]
+    capture = attnviz.capture(stories, STORE, changes=[ablate("L1.H2", corpus=texts)])
+    ours = capture.call(1).output[0, :, 2].double()
+    assert float((ours - mean[2]).abs().max()) <= 1e-6
+    by_default = effects(stories, STORE, MARY)
+    assert by_default.to == "mean" and "generated stories" in by_default.corpus
+    given = effects(stories, STORE, MARY, corpus=texts)
+    assert given.corpus == "2 texts"
+    assert not np.allclose(given.after, by_default.after, atol=1e-3)
+
+
+def test_resampling_draws_from_the_corpus_and_is_repeatable(stories: LoadedModel) -> None:
+    one = effects(stories, STORE, MARY, to="resample", heads=["L2"])
+    same = effects(stories, STORE, MARY, to="resample", heads=["L2"], rows=3)
+    assert np.allclose(one.after, same.after, atol=ROUNDING)
+    mean = effects(stories, STORE, MARY, heads=["L2"])
+    assert not np.allclose(one.after, mean.after, atol=1e-2)
+
+
+def test_a_mean_over_positions_of_the_text_would_be_blind_and_ours_is_not() -> None:
+    """minilm's answer is a mean over positions: the mean of the text itself leaves the mean of
+    what a last-layer head adds; the corpus mean does not."""
+    lm = attnviz.load("minilm")
+    text = "The cat sat on the mat and looked at the dog."
+    found = effects(lm, text, Cosine(), heads=["L5.H3", "L5.H11"])
+    assert np.abs(found.changes).min() > 1e-3
+
+
+def test_grid_has_layers_and_heads_and_the_stack_that_is_asked_for(
+    stories: LoadedModel, translator: LoadedModel
+) -> None:
+    found = effects(stories, STORE, MARY, to="zero")
+    table = found.grid()
+    assert table.shape == (4, 4)
+    assert table[2, 1] == found.of("L2.H1")
+    both = effects(translator, "the cat sleeps .", Target("le chat dort ."), to="zero")
+    assert both.grid("cross", "decoder").shape == (2, 4)
+    with pytest.raises(BadInput, match="no cross attention in stack 'encoder'"):
+        both.grid("cross", "encoder")
+
+
+# --- measures -----------------------------------------------------------------------------------
+
+
+def clean_number(lm: LoadedModel, text: str, on: Measure, **given: object) -> float:
+    return effects(lm, text, on, to="zero", heads=[first_head(lm)], **given).before
+
+
+def first_head(lm: LoadedModel) -> str:
+    return "encoder.L0.H0" if lm.kind == "encoder-decoder" else "L0.H0"
+
+
+def test_next_token_is_a_logit_against_another_or_the_mean(stories: LoadedModel) -> None:
+    capture = attnviz.capture(stories, STORE)
+    assert capture.logits is not None
+    row = capture.logits[0, -1].double()
+    tokenizer = stories.text_tokenizer()
+    mary = tokenizer(" Mary", add_special_tokens=False)["input_ids"][0]
+    alone = clean_number(stories, STORE, NextToken(" Mary"))
+    assert alone == pytest.approx(float(row[mary] - row.mean()), abs=ROUNDING)
+    assert clean_number(stories, STORE, NextToken(mary)) == pytest.approx(alone)
+    sure = clean_number(stories, STORE, NextToken(" Mary", log_probability=True))
+    assert sure == pytest.approx(float(row.log_softmax(-1)[mary]), abs=1e-5)
+    earlier = clean_number(stories, STORE, NextToken(" Mary", at=3))
+    row = capture.logits[0, 3].double()
+    assert earlier == pytest.approx(float(row[mary] - row.mean()), abs=ROUNDING)
+
+
+def test_class_cosine_target_and_divergence_are_their_formulas(
+    sentiment: LoadedModel, translator: LoadedModel, stories: LoadedModel, minilm: LoadedModel
+) -> None:
+    review = "the hotel was not bad at all ."
+    capture = attnviz.capture(sentiment, review)
+    assert capture.logits is not None
+    said = clean_number(sentiment, review, Class("Positive", against="negative"))
+    assert said == pytest.approx(float(capture.logits[0, 1] - capture.logits[0, 0]), abs=1e-5)
+
+    from attnviz.outputs.similarity import similarity
+
+    pair = ("The cat sat.", "A dog lay down.")
+    near = similarity(minilm, pair).cosine[0, 1]
+    assert clean_number(minilm, pair[0], Cosine(pair[1])) == pytest.approx(near, abs=1e-5)
+    assert clean_number(minilm, pair[0], Cosine()) == pytest.approx(1.0, abs=1e-5)
+
+    source, target = "the little cat sleeps .", "le petit chat dort ."
+    capture = attnviz.capture(translator, source, target=target)
+    assert capture.logits is not None
+    ids = translator.text_tokenizer()(text_target=[target])["input_ids"][0]
+    rows_ = capture.logits[0].double().log_softmax(-1)
+    wanted = sum(float(rows_[at, token]) for at, token in enumerate(ids))
+    assert clean_number(translator, source, Target(target)) == pytest.approx(wanted, abs=1e-4)
+
+    assert clean_number(stories, STORE, Divergence()) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_an_own_measure_is_a_function_of_the_output(stories: LoadedModel) -> None:
+    def largest(output: dict[str, Tensor]) -> Tensor:
+        return output["logits"][:, -1].max(-1).values
+
+    found = effects(stories, STORE, largest, to="zero")
+    capture = attnviz.capture(stories, STORE)
+    assert capture.logits is not None
+    assert found.before == pytest.approx(float(capture.logits[0, -1].max()), abs=1e-5)
+
+
+REFUSED: tuple[tuple[str, str, object, str], ...] = (
+    ("stories", STORE, None, "on= is NoneType"),
+    ("stories", STORE, "Mary", "on= is str"),
+    ("stories", STORE, NextToken(" Mary and John"), "not one token"),
+    ("stories", STORE, NextToken(10**6), "not one token"),
+    ("stories", STORE, NextToken(" Mary", at=99), "position 99 does not exist"),
+    ("stories", STORE, Class("negative"), "has no class"),
+    ("stories", STORE, Cosine("a text"), "answers with logits"),
+    ("sentiment", STORE, NextToken(0), "answers with logits"),
+    ("sentiment", STORE, Class("sad"), "its classes are: negative, positive"),
+    ("minilm", STORE, NextToken("cat"), "answers with last hidden states"),
+    ("translator", "the cat .", Target(), "encoder-decoder"),
+)
+
+
+@pytest.mark.parametrize(("name", "text", "on", "says"), REFUSED)
+def test_a_measure_that_a_model_cannot_answer_is_refused_by_name(
+    name: str, text: str, on: object, says: str
+) -> None:
+    with pytest.raises(BadInput, match=says):
+        effects(attnviz.load(name), text, on)  # type: ignore[arg-type]
+
+
+def test_arguments_are_used_or_refused(stories: LoadedModel) -> None:
+    with pytest.raises(BadInput, match="to= is 'median'"):
+        effects(stories, STORE, MARY, to="median")
+    with pytest.raises(BadInput, match="corpus"):
+        effects(stories, STORE, MARY, to="zero", corpus=["a text"])
+    with pytest.raises(BadInput, match="does not exist"):
+        effects(stories, STORE, MARY, heads=["L9.H0"])
+    with pytest.raises(BadInput, match="2 texts were given"):
+        effects(stories, [STORE, STORE], MARY)
+    with pytest.raises(BadInput, match="give one of both"):
+        effects(attnviz.load("translator"), "a", Target("b"), target="c")
+    with pytest.raises(BadInput, match="nothing to stand against"):
+        NextToken("a", against="b", log_probability=True)
+
+
+def test_effects_report_progress_and_can_be_stopped(stories: LoadedModel) -> None:
+    seen: list[float] = []
+    effects(stories, STORE, MARY, to="zero", rows=5, progress=seen.append)
+    assert seen == sorted(seen) and len(seen) == 4 and seen[-1] == 1.0
+    stop = threading.Event()
+
+    def stop_soon(fraction: float) -> None:
+        if fraction > 0.2:
+            stop.set()
+
+    with pytest.raises(Cancelled):
+        effects(stories, STORE, MARY, to="zero", rows=5, progress=stop_soon, cancel=stop)
+
+
+# --- edges --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("renormalise", [False, True])
+@pytest.mark.parametrize("name", ["stories", "stories-llama"])
+def test_exact_edges_are_captures_with_that_edge_cut(name: str, renormalise: bool) -> None:
+    lm = attnviz.load(name)
+    found = edges(lm, STORE, "L2.H1", MARY, exact=6, renormalise=renormalise)
+    assert len(found.cells) == 6
+    tokenizer = lm.text_tokenizer()
+    mary, john = (
+        tokenizer(of, add_special_tokens=False)["input_ids"][0] for of in (" Mary", " John")
+    )
+
+    def number(changes: list[object]) -> float:
+        logits = attnviz.capture(lm, STORE, changes=changes).logits
+        assert logits is not None
+        return float(logits[0, -1, mary] - logits[0, -1, john])
+
+    for query, key in found.cells[:3]:
+        after = number([cut("L2.H1", query, key, renormalise=renormalise)])
+        assert found.exact[query, key] == pytest.approx(after - number([]), abs=ROUNDING)
+
+
+def test_the_estimate_ranks_edges_but_is_not_their_size(stories: LoadedModel) -> None:
+    """All of the ten largest exact edges are among the fifty that the estimate chooses."""
+    every = [(q, k) for q in range(1, 15) for k in range(q + 1)]
+    for head in ("L2.H1", "L2.H2"):
+        whole = edges(stories, STORE, head, MARY, cells=every)
+        chosen = set(edges(stories, STORE, head, MARY, exact=50).cells)
+        assert set(whole.cells[:10]) <= chosen
+    assert whole.estimated == "the measure"
+
+
+def test_cells_of_the_mask_have_no_edge(stories: LoadedModel) -> None:
+    found = edges(stories, STORE, "L2.H1", MARY, exact=0)
+    assert np.isnan(found.estimate[2, 3]) and not np.isnan(found.estimate[3, 2])
+    assert np.isnan(found.exact).all() and found.cells == ()
+    with pytest.raises(BadInput, match="the mask hides that key"):
+        edges(stories, STORE, "L2.H1", MARY, cells=[(2, 3)])
+    with pytest.raises(BadInput, match="no slope"):
+        edges(stories, STORE, "L2.H1", Divergence())
+    exact = edges(stories, STORE, "L2.H1", Divergence(), cells=[(14, 2)])
+    assert exact.exact[14, 2] > 0 and np.isnan(exact.estimate).all()
+    with pytest.raises(BadInput, match="is 4 heads"):
+        edges(stories, STORE, "L2", MARY)
+
+
+def planted() -> LoadedModel:
+    """One layer, two heads; every query of head 0 looks at token 5, whose value is exactly 0.
+
+    Embeddings have a part that queries and keys read (0 … 3) and one that values read (4 … 7);
+    token 5 has nothing in the second. The layer norm keeps zero at zero: every part sums to 0.
+    """
+    config = GPT2Config(
+        vocab_size=11, n_positions=7, n_embd=16, n_layer=1, n_head=2, resid_pdrop=0.0
+    )
+    model = GPT2LMHeadModel(config).eval()
+    draws = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+        model.transformer.wte.weight[:, 4:8] = torch.randn(11, 4, generator=draws)
+        model.transformer.wte.weight[:, 4:8] -= model.transformer.wte.weight[:, 4:8].mean(1, True)
+        model.transformer.wte.weight[5] = 0
+        model.transformer.wte.weight[5, :2] = torch.tensor([3.0, -3.0])
+        for norm in (
+            model.transformer.h[0].ln_1,
+            model.transformer.h[0].ln_2,
+            model.transformer.ln_f,
+        ):
+            norm.weight.fill_(1.0)
+        attention = model.transformer.h[0].attn
+        attention.c_attn.bias[0] = 9.0  # head 0 asks for the mark of token 5, whoever asks
+        attention.c_attn.weight[0, 16] = 1.0
+        attention.c_attn.weight[4:8, 32:36] = torch.eye(4)  # v of head 0 reads the second part
+        attention.c_attn.weight[4:8, 40:44] = torch.eye(4)  # head 1 is even and reads it too
+        attention.c_proj.weight[0:4, 8:12] = torch.randn(4, 4, generator=draws)
+        attention.c_proj.weight[8:12, 8:12] = torch.randn(4, 4, generator=draws)
+        model.lm_head.weight = torch.nn.Parameter(torch.randn(11, 16, generator=draws))
+    return attnviz.load(model)
+
+
+def test_a_head_whose_weight_misleads_is_rank_one_by_weight_and_zero_by_effect() -> None:
+    lm = planted()
+    ids = torch.tensor([[3, 5, 2, 7, 1, 4]])
+
+    def logit(output: dict[str, Tensor]) -> Tensor:
+        return output["logits"][:, -1, 3] - output["logits"][:, -1, 8]
+
+    every = [(5, key) for key in range(6)]
+    found = edges(lm, None, "L0.H0", logit, cells=every, inputs={"input_ids": ids})
+    assert found.weights[5].argmax() == 1 and found.weights[5, 1] > 0.9
+    assert found.exact[5, 1] == 0.0
+    assert np.abs(found.exact[5, 2:]).max() > 0
+
+
+def test_heavy_but_idle_cells_are_named(stories: LoadedModel) -> None:
+    found = edges(stories, STORE, "L2.H1", MARY)
+    for query, key in found.idle(3):
+        assert found.weights[query, key] >= 0.5 and query > 0
+        effect = found.exact[query, key]
+        effect = found.estimate[query, key] if np.isnan(effect) else effect
+        assert abs(effect) <= 0.01 * np.nanmax(np.abs(found.exact))
+
+
+def test_effects_hold_beside_other_changes_of_the_model(stories: LoadedModel) -> None:
+    """Two changes in one capture, in the order in which they were given."""
+    both = attnviz.capture(
+        stories, STORE, changes=[pattern("L2.H1"), ablate("L2.H1", "zero"), cut("L3.H0", key=4)]
+    )
+    assert both.call(2).changes == ("L2.H1.weights=even", "L2.H1.mixed=zero")
+    assert not both.call(2).output[0, :, 1].any()
+    assert float(both.weights(3, 0)[:, 4].max()) == 0.0
+    assert both.verify().ok
+
+
+def test_own_code_edges_are_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, stories: LoadedModel
+) -> None:
+    from attnviz.effects import edges as module
+
+    original: Callable[..., object] = module.layout_of
+
+    def own_code(*args: object) -> object:
+        layout = original(*args)
+        calls = tuple(
+            type(call)(call.place, call.site, call.n_heads, call.n_rows, True, call.projected)
+            for call in layout.calls  # type: ignore[attr-defined]
+        )
+        return type(layout)(calls)
+
+    monkeypatch.setattr(module, "layout_of", own_code)
+    with pytest.raises(UnsupportedAttention, match="single edges of L2.H1"):
+        edges(stories, STORE, "L2.H1", MARY)
