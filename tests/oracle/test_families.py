@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.steps import derive
 from attnviz.capture.record.recorder import record
 from tests.oracle.families import FAMILIES, Family
 from tests.support.tiny.check import tiny_case
@@ -29,6 +31,31 @@ def test_a_family_equals_its_own_eager_attention(family: Family) -> None:
     assert not comparison.missing, comparison.missing
     assert comparison.max_difference <= TOLERANCE
     family.shows(calls)
+
+
+HALF = [row for row in ROWS if "own code" not in row.values[0].mechanism]
+NEEDS_FLOAT32 = {"inkling2_text", "jamba"}  # their own layers refuse half precision
+
+
+@pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
+@pytest.mark.parametrize("family", HALF)
+def test_verify_explains_the_rounding_of_half_precision(family: Family, dtype: torch.dtype) -> None:
+    if family.name in NEEDS_FLOAT32:
+        dtype = torch.float32
+    model, inputs, _ = tiny_case(family.type_name, family.overrides)
+    inputs = {
+        name: value.to(dtype) if value.is_floating_point() else value
+        for name, value in inputs.items()
+    }
+    with torch.no_grad(), record(model.to(dtype)) as calls:
+        set_seed()
+        model(**inputs)
+    for call in calls:
+        assert call.verify().ok, call.verify()
+        if isinstance(call.inputs, AttentionInputs):
+            compared = derive(call, call.n_heads - 1, call.n_batch - 1).comparisons
+            assert all(comparison.ok for comparison in compared.values()), compared
 
 
 def test_the_table_is_large_enough_and_has_each_name_once() -> None:
