@@ -30,6 +30,7 @@ from attnviz.effects.measures import (
 )
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
+from attnviz.summary import shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +152,10 @@ def _target_of(on: Measure | OwnMeasure | None, target: str | None) -> str | Non
     if target is not None and target != on.text:
         raise BadInput(
             f"target= is {target[:40]!r} and Target() has {on.text[:40]!r}; give one of both",
-            code="two_targets",
+            code="bad_argument",
+            name="target",
+            found=shortened(target),
+            allowed=shortened(on.text),
         )
     return on.text
 
