@@ -16,6 +16,7 @@ from jaxtyping import Bool, Int64
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
+from attnviz.capture.changed.layout import layout_of, remember
 from attnviz.capture.plan.text import Plan, TokensByStack
 from attnviz.capture.record.recorder import record
 from attnviz.capture.run import _plan
@@ -131,6 +132,7 @@ def prepare(
         options["logits_to_keep"] = 1
     with lm.lock, torch.no_grad(), record(lm.model) as calls:
         output = lm.model(**plan.inputs, **options)
+    remember(lm, layout_of(calls))
     return Prepared(
         lm, measure, plan.inputs, options, plan.tokens, tuple(calls), as_mapping(output), target
     )
