@@ -15,15 +15,25 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnviz import compare, figures, masks, metrics, tiles
+    from attnviz import changes, compare, figures, masks, metrics, tiles
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.capture import Capture
     from attnviz.attention.steps import Steps, derive
     from attnviz.attention.verification import Verification
+    from attnviz.attribution.direct import direct
+    from attnviz.attribution.feeds import feeds
+    from attnviz.attribution.from_where import from_where
+    from attnviz.attribution.lens import lens
+    from attnviz.attribution.why import why
     from attnviz.audio.sound import Sound
+    from attnviz.capture.changed.run import changed
     from attnviz.capture.generation.decode import Generation
     from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
+    from attnviz.changes.make import ablate, cut, patch, pattern
+    from attnviz.effects.edges import edges
+    from attnviz.effects.heads import effects
+    from attnviz.effects.measures import Class, Cosine, Divergence, NextToken, Target
     from attnviz.errors import (
         AttnVizError,
         BadInput,
@@ -52,6 +62,9 @@ _HOME = {
     "Cancelled": "attnviz.errors",
     "Capture": "attnviz.attention.capture",
     "CaptureMismatch": "attnviz.errors",
+    "Class": "attnviz.effects.measures",
+    "Cosine": "attnviz.effects.measures",
+    "Divergence": "attnviz.effects.measures",
     "Generation": "attnviz.capture.generation.decode",
     "HeadId": "attnviz.types",
     "HeadTable": "attnviz.metrics.table",
@@ -60,23 +73,38 @@ _HOME = {
     "ModelCard": "attnviz.types",
     "ModelKey": "attnviz.types",
     "ModelNotFound": "attnviz.errors",
+    "NextToken": "attnviz.effects.measures",
     "Sound": "attnviz.audio.sound",
     "StepView": "attnviz.types",
     "Steps": "attnviz.attention.steps",
+    "Target": "attnviz.effects.measures",
     "Tokens": "attnviz.types",
     "TooLarge": "attnviz.errors",
     "UnsupportedAttention": "attnviz.errors",
     "Verification": "attnviz.attention.verification",
+    "ablate": "attnviz.changes.make",
     "capture": "attnviz.capture.run",
+    "changed": "attnviz.capture.changed.run",
+    "changes": "attnviz.changes",
     "compare": "attnviz.compare",
+    "cut": "attnviz.changes.make",
     "derive": "attnviz.attention.steps",
+    "direct": "attnviz.attribution.direct",
+    "edges": "attnviz.effects.edges",
+    "effects": "attnviz.effects.heads",
+    "feeds": "attnviz.attribution.feeds",
     "figures": "attnviz.figures",
+    "from_where": "attnviz.attribution.from_where",
+    "lens": "attnviz.attribution.lens",
     "load": "attnviz.models.loader",
     "masks": "attnviz.masks",
     "metrics": "attnviz.metrics",
     "models": "attnviz.models.registry",
+    "patch": "attnviz.changes.make",
+    "pattern": "attnviz.changes.make",
     "record": "attnviz.capture.record.recorder",
     "tiles": "attnviz.tiles",
+    "why": "attnviz.attribution.why",
 }
 
 __all__ = [
@@ -87,6 +115,9 @@ __all__ = [
     "Cancelled",
     "Capture",
     "CaptureMismatch",
+    "Class",
+    "Cosine",
+    "Divergence",
     "Generation",
     "HeadId",
     "HeadTable",
@@ -95,23 +126,38 @@ __all__ = [
     "ModelCard",
     "ModelKey",
     "ModelNotFound",
+    "NextToken",
     "Sound",
     "StepView",
     "Steps",
+    "Target",
     "Tokens",
     "TooLarge",
     "UnsupportedAttention",
     "Verification",
+    "ablate",
     "capture",
+    "changed",
+    "changes",
     "compare",
+    "cut",
     "derive",
+    "direct",
+    "edges",
+    "effects",
+    "feeds",
     "figures",
+    "from_where",
+    "lens",
     "load",
     "masks",
     "metrics",
     "models",
+    "patch",
+    "pattern",
     "record",
     "tiles",
+    "why",
 ]
 
 
@@ -137,7 +183,7 @@ class _Facade(ModuleType):
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in ("capture", "models") and isinstance(value, ModuleType)):
+        if not (name in ("capture", "effects", "models") and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

@@ -69,8 +69,9 @@ class Direct:
         heads = [str(of.site) for of in self.components if of.site is not None]
         raise BadInput(
             f"{site} is not a component of this answer; its heads are {', '.join(heads)}",
-            code="no_component",
-            asked=str(site),
+            code="bad_argument",
+            name="head",
+            found=str(site),
             allowed=", ".join(heads),
         )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from attnviz.errors import BadInput
+from attnviz.summary import shortened
 from attnviz.types import HeadId, Kind, Stack
 
 STACKS: tuple[Stack, ...] = get_args(Stack)
@@ -63,8 +64,10 @@ def site(where: object) -> Site:
             f"{where!r} names no head: write L2.H1 for head 1 of layer 2, L2 for all of its heads,"
             f" cross.L2.H1 for cross-attention, and one of {', '.join(STACKS)} in front where the"
             " model has several stacks",
-            code="bad_site",
-            asked=str(where)[:40],
+            code="bad_argument",
+            name="head",
+            found=shortened(str(where)),
+            allowed="L2.H1, L2, cross.L2.H1, decoder.L2.H1",
         )
     head = match["head"]
     return Site(

@@ -83,10 +83,8 @@ def as_measure(on: object) -> Measure | OwnMeasure:
     raise BadInput(
         f"on= is {type(on).__name__}; give NextToken, Class, Cosine, Target, Divergence, or a"
         " function of the model's output that gives a number for each row",
-        code="not_a_measure",
+        code="bad_argument",
+        name="on",
         found=type(on).__name__,
+        allowed="NextToken, Class, Cosine, Target, Divergence",
     )
-
-
-def _bad(measure: object, reason: str) -> BadInput:
-    return BadInput(f"{measure} measures nothing: {reason}", code="bad_measure", reason=reason)

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Int64
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
+from attnviz.capture.changed.layout import layout_of, remember
 from attnviz.capture.plan.text import Plan, TokensByStack
 from attnviz.capture.record.recorder import record
 from attnviz.capture.run import _plan
@@ -30,6 +31,7 @@ from attnviz.effects.measures import (
 )
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
+from attnviz.summary import shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +132,7 @@ def prepare(
         options["logits_to_keep"] = 1
     with lm.lock, torch.no_grad(), record(lm.model) as calls:
         output = lm.model(**plan.inputs, **options)
+    remember(lm, layout_of(calls))
     return Prepared(
         lm, measure, plan.inputs, options, plan.tokens, tuple(calls), as_mapping(output), target
     )
@@ -151,7 +154,10 @@ def _target_of(on: Measure | OwnMeasure | None, target: str | None) -> str | Non
     if target is not None and target != on.text:
         raise BadInput(
             f"target= is {target[:40]!r} and Target() has {on.text[:40]!r}; give one of both",
-            code="two_targets",
+            code="bad_argument",
+            name="target",
+            found=shortened(target),
+            allowed=shortened(on.text),
         )
     return on.text
 

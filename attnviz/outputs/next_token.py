@@ -1,7 +1,7 @@
 """What a language model expects next, before and after temperature, top-k and top-p.
 
 In: logits, or a capture of a decoder, written text included. Out: probabilities over the vocabulary
-(`NextToken`), or the likeliest tokens after each position with the one that follows (`Ranked`).
+(`Distribution`), or the likeliest tokens after each position with the one that follows (`Ranked`).
 The filters are those of transformers' `generate`, in its order: logits ÷ temperature; top-k keeps
 the k largest and what equals the k-th; top-p drops, from the least likely on, what together has at
 most 1 − p of the probability that is left (Holtzman et al. 2020). Temperature 0 is greedy.
@@ -24,7 +24,7 @@ CHUNK_CELLS = 2**22  # logits that are filtered at once, so that a large vocabul
 
 
 @dataclass(frozen=True, eq=False)
-class NextToken:
+class Distribution:
     """Probabilities over the vocabulary: `before` is what the model says, softmax of its logits;
     `after` is what a token is drawn from. `cut` says of each token whether a filter took it away:
     `KEPT`, `CUT_BY_TOP_K` or `CUT_BY_TOP_P`.
@@ -64,7 +64,7 @@ def distribution(
     temperature: float = 1.0,
     top_k: int = 0,
     top_p: float = 1.0,
-) -> NextToken:
+) -> Distribution:
     """What follows, before and after sampling's filters; `top_k` 0 and `top_p` 1 filter nothing.
 
     Raises `BadInput` for a temperature or `top_k` below 0 and a `top_p` outside 0 to 1.
@@ -84,7 +84,7 @@ def distribution(
             cut[_beyond_top_p(scores, top_p) & (cut == KEPT)] = CUT_BY_TOP_P
             scores = scores.masked_fill(cut == CUT_BY_TOP_P, -torch.inf)
         after = scores.softmax(-1)
-    return NextToken(before.cpu().numpy(), after.cpu().numpy(), cut.cpu().numpy())
+    return Distribution(before.cpu().numpy(), after.cpu().numpy(), cut.cpu().numpy())
 
 
 def ranked(
@@ -168,7 +168,7 @@ def _rows(
 
 
 def _ranked(
-    of: NextToken, following: Int64[np.ndarray, "position"], count: int
+    of: Distribution, following: Int64[np.ndarray, "position"], count: int
 ) -> dict[str, np.ndarray]:
     """The fields of `Ranked` for some positions."""
     rows = np.arange(len(following))

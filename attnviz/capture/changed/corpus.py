@@ -63,7 +63,7 @@ def recorded(lm: LoadedModel, texts: Sequence[str] = ()) -> Corpus:
 def _record(lm: LoadedModel, reference: Reference) -> Corpus:
     said: dict[Site, list[Tensor]] = {}
     n_token = 0
-    for plan in _plans(lm, reference):
+    for plan in plans(lm, reference):
         with torch.no_grad(), record(lm.model) as calls:
             lm.model(**plan.inputs)
         for call in calls:
@@ -81,7 +81,7 @@ def _vectors(said: Float[Tensor, "token head d_value"], draws: torch.Generator) 
     return HeadVectors(by_head.mean(1), by_head[:, chosen.to(said.device)].clone())
 
 
-def _plans(lm: LoadedModel, reference: Reference) -> Iterator[Plan]:
+def plans(lm: LoadedModel, reference: Reference) -> Iterator[Plan]:
     """The inputs of some rows at a time."""
     if lm.example is not None and not reference.texts:
         yield plan_example(lm.example)

@@ -11,11 +11,12 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from attnviz.capture.changed import corpus, layout
 from attnviz.capture.changed.changer import Changer, Place, PlacedChanges
 from attnviz.capture.changed.layout import Layout
+from attnviz.capture.changed.references import reference_of
 from attnviz.capture.changed.resolve import placed
 from attnviz.capture.locate.own_code import interface_configs
 from attnviz.capture.plan.text import start_token
@@ -137,22 +138,21 @@ def learned_layout(lm: LoadedModel, inputs: Mapping[str, Any], n_input: int) -> 
 
 
 def probed(lm: LoadedModel) -> Layout:
-    """The layout of a pass of a short text, or of the inputs that come with the model."""
-    if lm.example is not None:
-        return learned_layout(lm, lm.example.inputs, 1)
-    if lm.tokenizer is None:
+    """The layout of a pass of a short text, a picture, or the inputs that come with the model."""
+    if lm.tokenizer is not None and lm.example is None:
+        encoded = lm.tokenizer("a", return_tensors="pt")
+        names = set(lm.tokenizer.model_input_names) & set(encoded)
+        return learned_layout(lm, {name: encoded[name].to(lm.key.device) for name in names}, 1)
+    try:
+        plan = next(corpus.plans(lm, reference_of(lm)))
+    except BadInput as error:
         raise BadInput(
-            f"it is not known which heads {lm.name} has: it takes no text; capture something with"
-            " it first, or pass changes= to attnviz.capture",
+            f"it is not known which heads {lm.name} has: capture something with it first, or pass"
+            " changes= to attnviz.capture",
             code="no_layout",
             name=lm.name,
-        )
-    encoded = lm.tokenizer("a", return_tensors="pt")
-    inputs: dict[str, Tensor] = {
-        name: encoded[name].to(lm.key.device)
-        for name in set(lm.tokenizer.model_input_names) & set(encoded)
-    }
-    return learned_layout(lm, inputs, 1)
+        ) from error
+    return learned_layout(lm, plan.inputs, corpus.ROWS)
 
 
 def require_changes(changes: Sequence[object]) -> None:

@@ -1,0 +1,281 @@
+"""The speed of interventions and attributions: `python -m benchmarks.effects [--part …]`.
+
+Every head of a model taken away alone, exactly; 50 edges of a head; which head feeds which; the
+direct parts of an answer; why a head looks there; a switch clicked until the new answer is there;
+and GPT-2 small's shape, 144 heads on 64 tokens. One thread computes and its CPU time is counted.
+
+Each figure is checked while it is taken: effects against hooks on W_O's input by name, to the bit
+for one head alone; exact edges against captures with that edge cut; sums of parts against the
+model's own number (1e-5 of their size). A wrong result ends with code 1, a slow one is marked.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import GPT2Config, GPT2LMHeadModel
+
+import attnviz
+from attnviz import Class, Cosine, NextToken, Target, ablate, cut
+from attnviz.attribution.traced import traced_run
+from attnviz.attribution.why import explain
+from attnviz.effects.measures import Measure
+from attnviz.effects.prepared import prepare
+from attnviz.models.loaded import LoadedModel
+from attnviz.worlds import shapes
+from benchmarks.measure import WRONG, Result, table, timed
+
+PARTS = ("heads", "edges", "why", "switch", "gpt2")
+ROUNDS = 7
+SAME = 2e-5  # rows of one batch and a row alone: 7e-6 of a logit at most
+SHARE = 1e-5
+STORE = "When Mary and John went to the store, John gave a book to"
+CAT = "The cat sat on the mat and looked at the other dog there."
+LONG = " ".join([CAT] * 5)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A model, what it reads, the number that is asked for, and W_O's name by layer."""
+
+    model: str
+    text: str | None
+    on: Measure
+    w_o: str
+    budget_ms: float
+    head: str = "L0.H0"
+    given: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The model, and how much it reads where that is not the usual text."""
+        return f"{self.model}, 64 tokens" if self.text == LONG else self.model
+
+
+MARY = NextToken(" Mary", against=" John")
+DOG = Cosine("A dog lay on a rug.")
+CASES = (
+    Case("minilm", CAT, DOG, "encoder.layer.{}.attention.output.dense", 200),
+    Case("minilm", LONG, DOG, "encoder.layer.{}.attention.output.dense", 600),
+    Case("stories", STORE, MARY, "transformer.h.{}.attn.c_proj", 30),
+    Case("stories-llama", STORE, MARY, "model.layers.{}.self_attn.o_proj", 40),
+    Case(
+        "translator",
+        "the little cat sleeps .",
+        Target("le petit chat dort ."),
+        "model.encoder.layers.{}.self_attn.out_proj",
+        40,
+        "encoder.L0.H0",
+    ),
+    Case(
+        "sentiment",
+        "the hotel was not bad at all .",
+        Class("negative", against="positive"),
+        "bert.encoder.layer.{}.attention.output.dense",
+        30,
+    ),
+    Case(
+        "shapes",
+        None,
+        Class(0, against=7),
+        "vit.layers.{}.attention.o_proj",
+        60,
+        given={"image": shapes.sample(12).picture()},
+    ),
+)
+
+
+def cpu(work: Callable[[], object], rounds: int) -> tuple[float, ...]:
+    """CPU milliseconds of the work, after one run that nobody counts."""
+    work()
+    return tuple(timed(work, time.process_time) for _ in range(rounds))
+
+
+def heads(rounds: int) -> Iterator[Result]:
+    """Every head of each model, and one head alone against a hook."""
+    for case in CASES:
+        lm = attnviz.load(case.model)
+
+        def run(lm: LoadedModel = lm, case: Case = case) -> Any:
+            return attnviz.effects(lm, case.text, case.on, to="zero", **case.given)
+
+        found = run()
+        title = f"{case.title}: {len(found.heads)} heads"
+        yield Result(title, cpu(run, rounds), "ms", case.budget_ms, _not_a_hook(lm, case, found))
+
+
+def _not_a_hook(lm: LoadedModel, case: Case, found: Any) -> str | None:
+    """The difference from a hook on W_O's input: none for the head alone, rounding in a batch."""
+    prepared = prepare(lm, case.text, case.on, **case.given)
+    site = next(of for of in found.heads if str(of) == case.head)
+    width = prepared.calls[0].output.shape[3]
+    with torch.no_grad(), _zeroed(lm, case.w_o.format(0), slice(0, width)):
+        theirs = lm.model(**prepared.inputs, **prepared.options)
+    with torch.no_grad(), attnviz.changed(lm, ablate(site, "zero")):
+        ours = lm.model(**prepared.inputs, **prepared.options)
+    name = "logits" if "logits" in ours else "last_hidden_state"
+    difference = float((ours[name] - theirs[name]).abs().max())
+    if difference != 0.0:
+        return f"{case.head} alone differs from a hook on W_O by {difference:.1e}"
+    alone = attnviz.effects(lm, case.text, case.on, to="zero", heads=[site], rows=1, **case.given)
+    off = abs(alone.of(site) - found.of(site))
+    return f"{case.head} in a batch is off by {off:.1e}" if not off <= SAME else None
+
+
+@contextmanager
+def _zeroed(lm: LoadedModel, name: str, columns: slice) -> Iterator[None]:
+    def zero(_module: object, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        given = args[0].clone()
+        given[..., columns] = 0
+        return (given, *args[1:])
+
+    handle = lm.model.get_submodule(name).register_forward_pre_hook(zero)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def edges(rounds: int) -> Iterator[Result]:
+    """50 exact edges, the estimate that chooses them included; feeds; direct parts."""
+    for name, head in (("stories", "L2.H1"), ("stories-llama", "L1.H5")):
+        lm = attnviz.load(name)
+
+        def run(lm: LoadedModel = lm, head: str = head) -> Any:
+            return attnviz.edges(lm, STORE, head, MARY)
+
+        found = run()
+        query, key = found.cells[0]
+        without = attnviz.capture(lm, STORE, changes=[cut(head, query, key, renormalise=False)])
+        off = abs(_gap(lm, without) - found.before - found.exact[query, key])
+        wrong = None if off <= SAME else f"{query}→{key} differs from a cut edge by {off:.1e}"
+        yield Result(f"{name}: 50 exact edges of {head}", cpu(run, rounds), "ms", 300, wrong)
+    lm = attnviz.load("minilm")
+    found = attnviz.edges(lm, CAT, "L3.H2", DOG)
+    wrong = None if len(found.cells) == 50 else f"{len(found.cells)} cells"
+    samples = cpu(lambda: attnviz.edges(lm, CAT, "L3.H2", DOG), rounds)
+    yield Result("minilm: 50 exact edges of L3.H2", samples, "ms", 300, wrong)
+    for name, sender in (("stories", "L0.H1"), ("stories-llama", "L0.H4")):
+        lm = attnviz.load(name)
+        inputs = {"input_ids": _repeated(lm)}
+        paths = attnviz.feeds(lm, inputs=inputs, to="zero").strongest(6)
+        wrong = None if sender in {str(path.sender) for path in paths} else f"no path from {sender}"
+        samples = cpu(lambda: attnviz.feeds(lm, inputs=inputs, to="zero"), rounds)  # noqa: B023
+        yield Result(f"{name}: feeds", samples, "ms", 100, wrong)
+
+
+def _gap(lm: LoadedModel, capture: Any) -> float:
+    tokenizer = lm.text_tokenizer()
+    mary, john = (
+        tokenizer(of, add_special_tokens=False)["input_ids"][0] for of in (" Mary", " John")
+    )
+    return float(capture.logits[0, -1, mary] - capture.logits[0, -1, john])
+
+
+def _repeated(lm: LoadedModel, n: int = 20) -> Tensor:
+    ids = np.random.default_rng(0).integers(300, len(lm.text_tokenizer()) - 10, n)
+    return torch.tensor(np.concatenate([[0], ids, ids]))[None]
+
+
+def why(rounds: int) -> Iterator[Result]:
+    """Direct parts of the answer; one score split into its writers, on a pass that is traced."""
+    for case in CASES:
+        lm = attnviz.load(case.model)
+
+        def run(lm: LoadedModel = lm, case: Case = case) -> Any:
+            return attnviz.direct(lm, case.text, case.on, **case.given)
+
+        found = run()
+        off = found.error / max(1.0, float(np.abs(found.values).sum()))
+        wrong = None if off <= SHARE else f"Σ of parts is off by {off:.1e} of their size"
+        yield Result(f"{case.title}: direct parts", cpu(run, rounds), "ms", None, wrong)
+    for name, text, head, mlps in (
+        ("stories", STORE, "L2.H1", True),
+        ("stories-llama", STORE, "L1.H5", True),
+        ("sentiment", "the hotel was not bad at all .", "L1.H0", True),
+        ("minilm", CAT, "L3.H2", False),
+    ):
+        lm = attnviz.load(name)
+        traced = traced_run(prepare(lm, text, None))
+        found = explain(traced, head, 4, 2, through_mlps=mlps)
+        off = found.error / max(1.0, float(np.abs(found.shares).sum()))
+        wrong = None if off <= SHARE else f"Σ of pairs is off by {off:.1e} of their size"
+        samples = cpu(lambda: explain(traced, head, 4, 2, through_mlps=mlps), rounds)  # noqa: B023
+        yield Result(
+            f"{name}: why {head}{', through MLPs' if mlps else ''}", samples, "ms", 50, wrong
+        )
+
+
+def switch(rounds: int) -> Iterator[Result]:
+    """A head switched off, until the new answer is there: a capture with one change."""
+    for case in CASES:
+        lm = attnviz.load(case.model)
+        target = case.on.text if isinstance(case.on, Target) else None
+        given = case.given | ({} if target is None else {"target": target})
+
+        def run(lm: LoadedModel = lm, case: Case = case, given: Any = given) -> Any:
+            return attnviz.capture(lm, case.text, changes=[ablate(case.head)], **given)
+
+        found = run()
+        changed = [call for call in found.calls if call.changes]
+        wrong = None if found.verify().ok and len(changed) == 1 else str(found.verify())
+        yield Result(f"{case.title}: a switch → new answer", cpu(run, rounds), "ms", 250, wrong)
+
+
+def gpt2(rounds: int) -> Iterator[Result]:
+    """144 heads of GPT-2 small's shape with random weights, on 64 tokens."""
+    torch.manual_seed(0)
+    lm = attnviz.load(GPT2LMHeadModel(GPT2Config()).eval())
+    inputs = {"input_ids": torch.randint(0, 50_000, (1, 64))}
+    on = NextToken(7, against=11)
+    seen: list[float] = []
+
+    def run() -> Any:
+        seen.clear()
+        return attnviz.effects(lm, None, on, to="zero", inputs=inputs, progress=seen.append)
+
+    found = run()
+    alone = attnviz.effects(lm, None, on, to="zero", inputs=inputs, heads=["L7.H3"], rows=1)
+    off = abs(alone.of("L7.H3") - found.of("L7.H3"))
+    wrong = None if off <= SAME else f"L7.H3 in a batch is off by {off:.1e}"
+    wrong = wrong or (None if len(seen) > 4 and seen[-1] == 1.0 else "no progress")
+    samples = tuple(timed(run, time.process_time) for _ in range(min(rounds, 2)))
+    yield Result("GPT-2 small shape, 64 tokens: 144 heads", samples, "ms", 8000, wrong)
+
+
+RUN: dict[str, Callable[[int], Iterator[Result]]] = {
+    "heads": heads,
+    "edges": edges,
+    "why": why,
+    "switch": switch,
+    "gpt2": gpt2,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and say by the exit code whether all results were right."""
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.effects", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--part", choices=PARTS, action="append", help="default: every part")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args(arguments)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        results = [row for part in options.part or PARTS for row in RUN[part](options.rounds)]
+    finally:
+        torch.set_num_threads(threads)
+    print(table(results))
+    return 1 if any(result.verdict == WRONG for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
