@@ -1,0 +1,195 @@
+"""Writing a capture file: `save` to a path, `to_bytes` for a download.
+
+In: a capture. Out: one safetensors file. What several tensors share is written once; the model's
+parameters are written only when asked for, and so are the model's own answers, which nothing in
+this file is derived from.
+"""
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal, NamedTuple, TypedDict, get_args
+
+import torch
+from safetensors.torch import save as serialised
+from safetensors.torch import save_file
+from torch import Tensor
+
+import attnviz
+from attnviz.attention.call import AttentionCall, Capture
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stored_weights import StoredWeights
+from attnviz.errors import BadInput, TooLarge
+from attnviz.export.capture_file import calls, parts
+from attnviz.export.capture_file.storages import pack
+from attnviz.export.files import replacing
+
+FORMAT, VERSION = "attnviz-capture", 1
+ENTRY = "attnviz"  # of the file's metadata
+MOST_DESCRIBED = 32 * 2**20  # bytes of JSON in one file
+Half = Literal["float16", "bfloat16"]
+
+
+class Kept(TypedDict, total=False):
+    """Choices on what a capture file holds.
+
+    `dtype` is half precision for what the model computed, "float16" or "bfloat16"; `with_weights`
+    keeps W_Q, W_K, W_V and W_O with what they read and wrote, so that X and ·W_O can be derived;
+    `with_outputs` keeps `hidden` and `logits`.
+    """
+
+    dtype: Half | torch.dtype | None
+    with_weights: bool
+    with_outputs: bool
+
+
+class Content(NamedTuple):
+    """Flat arrays by name, and the file's metadata."""
+
+    arrays: dict[str, Tensor]
+    metadata: dict[str, str]
+
+
+def save(
+    cap: Capture,
+    path: str | Path,
+    *,
+    dtype: Half | torch.dtype | None = None,
+    with_weights: bool = False,
+    with_outputs: bool = False,
+) -> Path:
+    """Write a capture file and return its path; `Kept` explains the choices.
+
+    Raises `BadInput` for another dtype, for numbers that do not fit it and for a path that cannot
+    be written, `UnsupportedAttention` where keys were overwritten since they were recorded, and
+    `TooLarge` for more texts than one file describes.
+    """
+    content = _content(cap, dtype, with_weights, with_outputs)
+    with replacing(path) as unfinished:
+        save_file(content.arrays, unfinished, metadata=content.metadata)
+    return Path(path)
+
+
+def to_bytes(
+    cap: Capture,
+    *,
+    dtype: Half | torch.dtype | None = None,
+    with_weights: bool = False,
+    with_outputs: bool = False,
+) -> bytes:
+    """The content of the file that `save` writes."""
+    content = _content(cap, dtype, with_weights, with_outputs)
+    return serialised(content.arrays, metadata=content.metadata)
+
+
+def _content(
+    cap: Capture, dtype: Half | torch.dtype | None, with_weights: bool, with_outputs: bool
+) -> Content:
+    narrow = _half(dtype)
+    tensors: dict[str, Tensor] = {}
+    for number, call in enumerate(cap.calls):
+        _require_untouched(call)
+        tensors |= calls.tensors_of(call, f"calls.{number}", with_weights)
+    if with_outputs:
+        outputs = {"hidden": cap.hidden, "logits": cap.logits}
+        tensors |= {name: tensor for name, tensor in outputs.items() if tensor is not None}
+    dtypes = {} if narrow is None else {
+        name: narrow
+        for name, tensor in tensors.items()
+        if tensor.is_floating_point() and calls.may_narrow(name)
+    }  # fmt: skip
+    packed = pack(tensors, dtypes)
+    about = _described(cap, with_weights) | {
+        "tensors": {name: view.as_json() for name, view in packed.views.items()}
+    }
+    text = json.dumps(about, allow_nan=False, separators=(",", ":"))
+    if len(text) > MOST_DESCRIBED:
+        raise TooLarge(
+            f"tokens and calls take {len(text):,} bytes and one file holds {MOST_DESCRIBED:,};"
+            " save fewer texts in one capture",
+            code="capture_file_too_large",
+            found=len(text),
+            limit=MOST_DESCRIBED,
+            unit="bytes",
+        )
+    return Content(packed.arrays, {ENTRY: text})
+
+
+def _half(dtype: Half | torch.dtype | None) -> torch.dtype | None:
+    if dtype is None:
+        return None
+    name = str(dtype).removeprefix("torch.")
+    if name not in get_args(Half):
+        allowed = " or ".join(get_args(Half))
+        raise BadInput(
+            f"a capture file keeps numbers as they are, or as {allowed}; not as {name!r}",
+            code="bad_dtype",
+            asked=name,
+            allowed=allowed,
+        )
+    half: torch.dtype = getattr(torch, name)
+    return half
+
+
+def _require_untouched(call: AttentionCall) -> None:
+    """Raise `UnsupportedAttention` where a key cache was overwritten after the call."""
+    if isinstance(call.inputs, AttentionInputs):
+        call.inputs.qkv(0)
+
+
+def _described(cap: Capture, with_weights: bool) -> dict[str, object]:
+    """All of a capture that is not a tensor, as JSON."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_with": versions(),
+        "verified": verified(cap),
+        "model": parts.model_json(cap.model),
+        "n_generated": cap.n_generated,
+        "grid": cap.grid,
+        "frame_s": cap.frame_s,
+        "tokens": parts.all_tokens_json(cap.tokens_by_stack),
+        "calls": [
+            calls.call_json(call, with_weights, list(labelled(cap, call))) for call in cap.calls
+        ],
+    }
+
+
+def versions() -> dict[str, str]:
+    """The versions that a capture was made with."""
+    numbers = {"attnviz": attnviz.__version__, "torch": str(torch.__version__)}
+    try:
+        numbers["transformers"] = version("transformers")
+    except PackageNotFoundError:  # a capture of another tool's tensors needs no transformers
+        return numbers
+    return numbers
+
+
+def verified(cap: Capture) -> dict[str, float | None]:
+    """The largest error of all calls and the tolerance; None where nothing can be compared."""
+    comparable = [
+        call
+        for call in cap.calls
+        if not (isinstance(call.inputs, StoredWeights) and call.inputs.value is None)
+    ]
+    errors = [call.verify() for call in comparable]
+    tolerances = [call.tolerance for call in comparable]
+    return {
+        "error": _finite(max(errors, default=None)),
+        "tolerance": _finite(max(tolerances, default=None)),
+    }
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and abs(number) < float("inf") else None
+
+
+def labelled(cap: Capture, call: AttentionCall) -> tuple[bool, bool]:
+    """True for queries, and for keys, whose tokens the capture names one for one."""
+    rows = {0, call.n_batch - 1}
+    axes = ((cap.query_tokens, call.n_query), (cap.key_tokens, call.n_key))
+    try:
+        query, key = (all(len(of(call, row)) == n for row in rows) for of, n in axes)
+    except BadInput:  # fewer texts than rows: packed pictures, for instance
+        return False, False
+    return query, key
