@@ -21,7 +21,7 @@ from attnviz.attention.call import AttentionCall, Capture
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file import calls, parts
 from attnviz.export.capture_file.fields import Field, Malformed, parsed
-from attnviz.export.capture_file.storages import Unpacker
+from attnviz.export.capture_file.storages import MOST_DIMENSIONS, Unpacker
 from attnviz.export.capture_file.write import ENTRY, FORMAT, MOST_DESCRIBED, VERSION, labelled
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ def _arrays(source: str | Path | bytes, max_bytes: int) -> Iterator[tuple[str, L
         _require_size(len(source), max_bytes)
         description = _description(io.BytesIO(source), len(source))
         arrays = _loaded(lambda: deserialised(source))
-        yield description, lambda name: _entry(arrays, name)
+        yield description, lambda name: arrays[_known(name, arrays)].clone()  # aligned again
         return
     path = Path(source)
     try:
@@ -139,10 +139,6 @@ def _known(name: str, names: Container[str]) -> str:
     return name
 
 
-def _entry(arrays: Mapping[str, Tensor], name: str) -> Tensor:
-    return arrays[_known(name, arrays)]
-
-
 # --- the capture -------------------------------------------------------------------------------
 
 
@@ -193,8 +189,8 @@ def _output(name: str, tensors: Unpacker) -> Tensor | None:
     if name not in tensors:
         return None
     tensor = tensors.take(name)
-    if tensor.dtype not in calls.FLOATS or not 1 < tensor.dim() <= 3:
-        raise Malformed(f"{name} is not a tensor of 2 or 3 dimensions")
+    if tensor.dtype not in calls.FLOATS or not 1 < tensor.dim() <= MOST_DIMENSIONS:
+        raise Malformed(f"{name} is not a tensor of 2 to {MOST_DIMENSIONS} dimensions")
     return tensor
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from attnviz.errors import BadInput
 from attnviz.export.capture_file.fields import Field, Malformed
+from attnviz.export.capture_file.layout import aligned_start
 
 SPARSE = 2  # a stretch that is more than so many times its views is not kept whole
 MOST_DIMENSIONS = 5
@@ -98,9 +99,9 @@ def _cut(
 ) -> tuple[Tensor, dict[str, tuple[int, tuple[int, ...]]]]:
     """A flat copy of the memory, and where each tensor starts in it, with its strides."""
     spans = {name: _span(tensors[name]) for name in stretch}
-    start = min(first for first, _ in spans.values())
-    length = max(end for _, end in spans.values()) - start
     first = tensors[stretch[0]].detach()
+    start = aligned_start(min(begin for begin, _ in spans.values()), first.element_size())
+    length = max(end for _, end in spans.values()) - start
     if len(stretch) == 1 and length > SPARSE * _extent_used(first):
         own = first.contiguous()
         return own.flatten(), {stretch[0]: (0, own.stride())}

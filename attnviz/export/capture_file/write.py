@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypedDict, get_args
 
 import torch
-from safetensors.torch import save as serialised
-from safetensors.torch import save_file
 from torch import Tensor
 
 import attnviz
@@ -20,7 +18,7 @@ from attnviz.attention.call import AttentionCall, Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadInput, TooLarge
-from attnviz.export.capture_file import calls, parts
+from attnviz.export.capture_file import calls, layout, parts
 from attnviz.export.capture_file.storages import pack
 from attnviz.export.files import replacing
 
@@ -65,8 +63,8 @@ def save(
     `TooLarge` for more texts than one file describes.
     """
     content = _content(cap, dtype, with_weights, with_outputs)
-    with replacing(path) as unfinished:
-        save_file(content.arrays, unfinished, metadata=content.metadata)
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        file.writelines(layout.chunks(*content))
     return Path(path)
 
 
@@ -79,7 +77,7 @@ def to_bytes(
 ) -> bytes:
     """The content of the file that `save` writes."""
     content = _content(cap, dtype, with_weights, with_outputs)
-    return serialised(content.arrays, metadata=content.metadata)
+    return b"".join(layout.chunks(*content))
 
 
 def _content(
