@@ -2,8 +2,9 @@
 
     lm = attnviz.load("minilm")
     cap = attnviz.capture(lm, "The cat sat")
-    cap.weights(layer=0, head=3)                    # numpy [query, key]
-    attnviz.derive(cap.call(0), head=3).views()     # X → Q, K, V → … → ·W_O, with real numbers
+    cap.weights("L0.H3")                    # numpy [query, key]
+    cap.head("L0.H3").views()               # X → Q, K, V → … → ·W_O, with real numbers
+    cap.table().sort("peak", n=5)           # the five heads with the largest weights
 
 Importing attnviz loads neither torch nor streamlit: names are looked up when first used (PEP 562).
 """
@@ -14,9 +15,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnviz import figures, masks, metrics, tiles
-    from attnviz.attention.call import AttentionCall, Capture
+    from attnviz import compare, figures, masks, metrics, tiles
+    from attnviz.attention.call import AttentionCall
+    from attnviz.attention.capture import Capture
     from attnviz.attention.steps import Steps, derive
+    from attnviz.attention.verification import Verification
+    from attnviz.audio.sound import Sound
+    from attnviz.capture.generation.decode import Generation
     from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
     from attnviz.errors import (
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
         TooLarge,
         UnsupportedAttention,
     )
+    from attnviz.metrics.table import HeadTable
     from attnviz.models.loaded import LoadedModel
     from attnviz.models.loader import load
     from attnviz.models.registry import models
@@ -37,27 +43,32 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# public name → the module that defines it; a name that maps to itself is a module
+# public name → the module that defines it; a name that is the end of its own module is the module
 _HOME = {
     "AttentionCall": "attnviz.attention.call",
     "AttnVizError": "attnviz.errors",
     "BadInput": "attnviz.errors",
     "BadMask": "attnviz.errors",
     "Cancelled": "attnviz.errors",
-    "Capture": "attnviz.attention.call",
+    "Capture": "attnviz.attention.capture",
     "CaptureMismatch": "attnviz.errors",
+    "Generation": "attnviz.capture.generation.decode",
     "HeadId": "attnviz.types",
+    "HeadTable": "attnviz.metrics.table",
     "LoadedModel": "attnviz.models.loaded",
     "MissingExtra": "attnviz.errors",
     "ModelCard": "attnviz.types",
     "ModelKey": "attnviz.types",
     "ModelNotFound": "attnviz.errors",
+    "Sound": "attnviz.audio.sound",
     "StepView": "attnviz.types",
     "Steps": "attnviz.attention.steps",
     "Tokens": "attnviz.types",
     "TooLarge": "attnviz.errors",
     "UnsupportedAttention": "attnviz.errors",
+    "Verification": "attnviz.attention.verification",
     "capture": "attnviz.capture.run",
+    "compare": "attnviz.compare",
     "derive": "attnviz.attention.steps",
     "figures": "attnviz.figures",
     "load": "attnviz.models.loader",
@@ -76,18 +87,23 @@ __all__ = [
     "Cancelled",
     "Capture",
     "CaptureMismatch",
+    "Generation",
     "HeadId",
+    "HeadTable",
     "LoadedModel",
     "MissingExtra",
     "ModelCard",
     "ModelKey",
     "ModelNotFound",
+    "Sound",
     "StepView",
     "Steps",
     "Tokens",
     "TooLarge",
     "UnsupportedAttention",
+    "Verification",
     "capture",
+    "compare",
     "derive",
     "figures",
     "load",
@@ -114,10 +130,10 @@ def __dir__() -> list[str]:
 
 
 class _Facade(ModuleType):
-    """Keeps `attnviz.capture` and `attnviz.models` the public functions that they are.
+    """Keeps `attnviz.capture` and `attnviz.models` functions.
 
-    They share their names with the packages that hold them, and importing a package's module
-    would otherwise bind the package over the function.
+    They share their names with the packages that hold them, and importing a module of such a
+    package would otherwise bind the package in place of the function.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -14,6 +14,9 @@ A message says what was asked, what was found, what is allowed and what to do. `
 `details` holds the values of the message, so that an interface can say it in another language.
 """
 
+from operator import index as as_index
+from typing import SupportsIndex
+
 
 class AttnVizError(Exception):
     """Base of everything that attnviz raises for a cause that its caller can mend."""
@@ -60,3 +63,32 @@ class Cancelled(AttnVizError):
 
 class MissingExtra(AttnVizError):
     """An optional package is needed and not installed; the message names the extra."""
+
+
+def require_type(function: str, name: str, value: object, wanted: type, hint: str) -> None:
+    """Raise `BadInput` unless `value` is of the wanted type; `hint` says how to get one."""
+    if not isinstance(value, wanted):
+        found = type(value).__name__
+        raise BadInput(
+            f"{function}() takes {wanted.__name__} as {name} and was given {found}; {hint}",
+            code="bad_argument",
+            name=name,
+            found=found,
+            allowed=wanted.__name__,
+        )
+
+
+def require_index(name: str, value: SupportsIndex, count: int) -> int:
+    """The number as an `int`; `BadInput` unless it is a whole number from 0 to count − 1."""
+    try:
+        number = as_index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number < count:
+        raise BadInput(
+            f"{name} {value!r} does not exist: give a whole number from 0 to {count - 1}",
+            code=f"bad_{name}",
+            asked=str(value),
+            last=count - 1,
+        )
+    return number

@@ -12,11 +12,15 @@ Stages in brackets exist only in models that have them: a rotary embedding, a so
 bias.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float32, Int64
+
+from attnviz.errors import BadInput
+from attnviz.summary import counted, described, html_card, shortened
 
 Kind = Literal["self", "cross"]
 MaskKind = Literal["none", "causal", "keys", "cells"]
@@ -55,18 +59,59 @@ Measure = Literal[
     "peak",
 ]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
-Axis = Literal["query", "key", "d_model", "d_head", "d_concat"]
+AxisName = Literal["query", "key", "d_model", "d_head", "d_concat"]
+HEAD_NAME = re.compile(r"L(\d{1,5})\.H(\d{1,5})", re.ASCII)
 
 
 @dataclass(frozen=True, order=True)
 class HeadId:
-    """One head of one layer, both counted from 0; printed `L5.H1`."""
+    """One head of one layer, both counted from 0; printed and read as `L5.H1`."""
 
     layer: int
     head: int
 
     def __str__(self) -> str:
         return f"L{self.layer}.H{self.head}"
+
+    @classmethod
+    def parse(cls, text: str) -> "HeadId":
+        """The head of a name such as "L5.H11"; `BadInput` for any other text.
+
+        >>> HeadId.parse("L5.H11")
+        HeadId(layer=5, head=11)
+        """
+        match = HEAD_NAME.fullmatch(text)
+        if match is None:
+            raise _bad_head(text)
+        return cls(int(match[1]), int(match[2]))
+
+
+Head = HeadId | str | tuple[int, int]  # the ways to name a head: also "L5.H11" and (5, 11)
+
+
+def head_id(head: Head) -> HeadId:
+    """The head that is named by its text form, by (layer, head), or by itself.
+
+    >>> head_id((5, 11)) == head_id("L5.H11")
+    True
+    """
+    if isinstance(head, HeadId):
+        return head
+    if isinstance(head, str):
+        return HeadId.parse(head)
+    if isinstance(head, tuple) and len(head) == 2:
+        return HeadId(*head)
+    raise _bad_head(head)
+
+
+def _bad_head(found: object) -> BadInput:
+    return BadInput(
+        f'{found!r} names no head; give "L5.H11", counted from 0, or (5, 11)',
+        code="bad_argument",
+        name="head",
+        found=repr(found),
+        allowed="L5.H11",
+    )
 
 
 @dataclass(frozen=True)
@@ -84,11 +129,12 @@ class ModelKey:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What the registry knows of a model before it is loaded.
+    """The registry's entry for a model, known before the model is loaded.
 
-    `transcribes` says that it writes what it hears, in words that can also be typed,
-    `takes_messages` that its tokenizer has a chat template, `writes_of_pictures` that it continues
-    a text with a picture in it.
+    `layers` and `heads` count those of one stack, `parameters` its numbers; `size_mib` is the size
+    of its files. `transcribes` is True if it writes down the speech it hears, in words that can
+    also be typed, `takes_messages` if its tokenizer has a chat template, `writes_of_pictures` if it
+    continues a text with a picture in it.
     """
 
     name: str
@@ -110,11 +156,11 @@ class ModelCard:
 class Tokens:
     """The tokens of one sequence, padding included.
 
-    `labels` are for the eye: the text's own characters where the token stands for some of it,
-    "##" before the continuation of a word, control characters spelled out. `pieces` are the
-    vocabulary's entries. `offsets` are (start, end) character positions in `text`, (0, 0) for
-    special tokens; the text of a sentence pair is both, joined by a line break. `special` marks
-    the tokens that the tokenizer added, padding among them.
+    `labels` are for the eye: the text's own characters if the token stands for some of it, "##"
+    before the continuation of a word, control characters spelled out. `pieces` are the vocabulary's
+    entries. `offsets` are (start, end) character positions in `text`, (0, 0) for special tokens;
+    the text of a sentence pair is both, joined by a line break. `special` is True for the tokens
+    that the tokenizer added, `padding` for those among them that only fill the sequence up.
     """
 
     text: str
@@ -128,9 +174,40 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.pieces)
 
+    def find(self, text: str, occurrence: int = 0) -> int:
+        """The position of the token that stands for `text`: its label, its piece or its characters.
+
+        `occurrence` counts from 0 if several tokens do; −1 is the last. Raises `BadInput` if there
+        are fewer, with the labels of all tokens.
+        """
+        spelled = (self.text[start:stop].strip() for start, stop in self.offsets)
+        names = zip(self.labels, self.pieces, spelled, strict=True)
+        places = [place for place, of_token in enumerate(names) if text and text in of_token]
+        if not -len(places) <= occurrence < len(places):
+            raise BadInput(
+                f"{text!r} is {counted(len(places), 'token')} of this text, and occurrence"
+                f" {occurrence} was asked for; its tokens are"
+                f" {shortened(' '.join(self.labels), 400)}",
+                code="bad_argument",
+                name="token",
+                found=repr(text),
+                allowed=shortened(" ".join(self.labels), 400),
+            )
+        return places[occurrence]
+
+    def __repr__(self) -> str:
+        return f"{counted(len(self), 'token')}: {shortened(' '.join(self.labels), 100)}"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(place), label, str(number))
+            for place, (label, number) in enumerate(zip(self.labels, self.ids, strict=True))
+        ]
+        return html_card(counted(len(self), "token"), ("position", "token", "id"), rows)
+
 
 def named_tokens(labels: tuple[str, ...], n_special: int = 0) -> Tokens:
-    """Tokens that stand for no text, such as rows of numbers or patches; special ones first."""
+    """Tokens without a text, such as patches or frames; the first `n_special` are special."""
     n_token = len(labels)
     return Tokens(
         text="",
@@ -147,14 +224,15 @@ def named_tokens(labels: tuple[str, ...], n_special: int = 0) -> Tokens:
 class StepView:
     """One stage of one head as a matrix to draw, with what its numbers mean.
 
-    `range` is fixed where the stage has one (weights: 0 to 1), else None. `rows_sum_to` is 1 for
-    weights. `error` is max |derived − the model's own tensor|, None where the model makes none.
+    `range` is the stage's own if it has one (weights: 0 to 1), else None. `rows_sum_to` is 1 for
+    weights. `error` is max |derived − the model's own tensor|, None if the model makes none;
+    `tolerance` is the largest error that rounding explains, 0 if nothing is compared.
     """
 
     stage: Stage
     values: Float32[np.ndarray, "row column"]
-    rows: Axis
-    cols: Axis
+    rows: AxisName
+    cols: AxisName
     signed: bool
     range: tuple[float, float] | None
     rows_sum_to: float | None
@@ -165,3 +243,6 @@ class StepView:
     def ok(self) -> bool:
         """True unless the derived numbers differ from the model's by more than the tolerance."""
         return self.error is None or self.error <= self.tolerance
+
+    def __repr__(self) -> str:
+        return described(self, "stage", "values", "rows", "cols", "error")

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 import torch
 
 import attnviz
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.errors import AttnVizError
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import REGISTRY, EmbeddedModel
@@ -106,7 +106,7 @@ def _without_end(lm: LoadedModel) -> Iterator[None]:
 
 def _mismatch(cap: Capture) -> str | None:
     try:
-        cap.require_match()
+        cap.verify().require()
     except AttnVizError as error:
         return str(error)
     return None

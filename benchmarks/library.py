@@ -16,7 +16,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import attnviz
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.attention.steps import Steps
 from attnviz.components.buffer import unpack
 from attnviz.models.loaded import LoadedModel
@@ -79,17 +79,20 @@ def wrong_capture(model: LoadedModel, text: str) -> str | None:
     difference = float((capture.hidden - hidden).abs().max())
     if not difference <= SAME:
         return f"capturing changed the model's output by {difference:.1e}"
-    errors = capture.verify()
-    tolerance = errors.pop("tolerance")
-    if not all(error <= tolerance for error in errors.values()):
-        return f"derived numbers are off: {errors}"
+    verification = capture.verify()
+    if not verification.ok:
+        return f"derived numbers are off: {verification}"
     sums = capture.all_weights().sum(axis=-1)
     return None if np.abs(sums - 1).max() <= SAME else "rows of weights do not sum to 1"
 
 
 def derivation(capture: Capture, rounds: int) -> list[Result]:
     """One head after another: its steps, and its steps with every matrix ready to draw."""
-    heads = [(layer, head) for layer in range(capture.n_layers) for head in range(capture.n_heads)]
+    heads = [
+        (layer, head)
+        for layer in range(capture.n_layers)
+        for head in range(capture.call(0).n_heads)
+    ]
     alone, drawn, wrong = [], [], None
     for layer, head in (heads * (rounds // len(heads) + 1))[: rounds + 3]:
         call = capture.call(layer)
@@ -113,8 +116,8 @@ def wrong_steps(steps: Steps) -> str | None:
     difference = float((steps.weights - expected).abs().max())
     if not difference <= SAME:
         return f"{steps.id}: weights are off by {difference:.1e}"
-    bad = {stage: error for stage, error in steps.errors.items() if not error <= steps.tolerance}
-    return f"{steps.id}: {bad} above {steps.tolerance}" if bad else None
+    bad = [comparison for comparison in steps.comparisons.values() if not comparison.ok]
+    return f"{steps.id}: {bad}" if bad else None
 
 
 def payload(

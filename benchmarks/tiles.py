@@ -89,7 +89,7 @@ def measure(lm: LoadedModel, length: int) -> list[Result]:
     capture, grown = captured[0], peak_mib() - before
     call = capture.call(LAYER)
     kept = capture.nbytes / 2**20
-    wrong = None if call.verify() <= call.tolerance else "the capture is not the model's own"
+    wrong = None if call.verify().ok else "the capture is not the model's own"
     name = f"n={length}: "
     return [
         Result(f"{name}capture", (spent / 1000,), "s", wrong=wrong),
@@ -142,7 +142,7 @@ def of_level(name: str, pyramid: Pyramid, level: int, truth: "Truth") -> Result:
 
 
 def of_search(name: str, pyramid: Pyramid, truth: "Truth") -> Result:
-    found: list[tuple[tiles.Cell, ...]] = []
+    found: list[tuple[tiles.StrongCell, ...]] = []
     spent = timed(lambda: found.append(tiles.strongest(pyramid, CELLS)), time.thread_time)
     return Result(
         f"{name}{CELLS} strongest cells", (spent,), "ms", wrong=truth.wrong_cells(found[0])
@@ -193,7 +193,7 @@ class Truth:
         steps = off / (tiles.OCTAVES / 255)
         return None if steps <= 0.51 else f"codes are off by {steps:.2f} steps"
 
-    def wrong_cells(self, found: Sequence[tiles.Cell]) -> str | None:
+    def wrong_cells(self, found: Sequence[tiles.StrongCell]) -> str | None:
         """No row sampled here may hold a stronger cell that is not in the list."""
         least, listed = found[-1].weight, {(cell.query, cell.key) for cell in found}
         for cell in found[:: CELLS // 5]:

@@ -1,35 +1,31 @@
-"""What one forward pass left behind: `AttentionCall` per attention, `Capture` for the whole pass.
+"""One recorded call of one attention module, and what is derived from it on demand.
 
-A call holds its `AttentionInputs` and, to compare with, what the model itself made of them:
-O(n·d) memory. Nothing n×n is stored; `weights` and `stages` derive it on demand, head by head
-where memory matters.
+An `AttentionCall` holds its `AttentionInputs` and, to compare with, the tensors that the model
+itself made of them: O(n·d) memory. Nothing n×n is stored; `weights`, `stages` and `mixed` derive
+it, head by head where memory matters, and `verify` compares the result with the model's own.
 """
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from operator import index as as_index
+from dataclasses import dataclass, field
 
-import numpy as np
 import torch
-from jaxtyping import Bool, Float, Float32
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, of_row
+from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, batch_row
 from attnviz.attention.projection import Projection, apply_linear
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.errors import BadInput, CaptureMismatch
-from attnviz.types import Kind, MaskKind, ModelKey, Stack, Tokens
+from attnviz.attention.tolerance import (
+    FLOAT32_STEP,
+    largest,
+    max_difference,
+    rounding,
+)
+from attnviz.attention.verification import Comparison, Verification, worst
+from attnviz.errors import require_index
+from attnviz.summary import shortened
+from attnviz.types import Kind, MaskKind, Stack
 from attnviz.vision.token_boxes import Places
 from attnviz.vision.windows import Windows
-
-# max |derived − model's own| that float32 rounding explains, measured over 60 model families
-# at 1e-5; half-precision models are compared with float32 results and differ by their own step.
-TOLERANCES = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
-# up to which size of the model's numbers that is so; beyond it rounding grows with them, measured
-# at 4e-7, 4e-4 and 3e-3 of the largest for sizes from 2 to 10,000
-SIZES = {torch.float32: 100.0, torch.float16: 4.0, torch.bfloat16: 4.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,61 +56,42 @@ class AttentionCall:
     key_places: Places | None = None
 
     @property
+    def name(self) -> str:
+        """The name that tells the calls of a capture apart, "module#index"."""
+        return f"{self.module}#{self.index}"
+
+    @property
     def n_batch(self) -> int:
+        """The number of rows in the batch: texts, or windows of pictures."""
         return self.inputs.n_batch
 
     @property
     def n_heads(self) -> int:
+        """The number of heads."""
         return self.inputs.n_heads
 
     @property
-    def n_kv_heads(self) -> int:
-        return self.inputs.n_kv_heads
-
-    @property
     def n_query(self) -> int:
+        """The number of queries, padding included."""
         return self.inputs.n_query
 
     @property
     def n_key(self) -> int:
+        """The number of keys, padding included."""
         return self.inputs.n_key
 
     @property
-    def d_head(self) -> int | None:
-        """The width of a query; None where the model's own code does not show it."""
-        return self.inputs.d_head
-
-    @property
-    def scaling(self) -> float | None:
-        """What the scores are multiplied by, 1/√d_head in most models; None where not known."""
-        return self.inputs.scaling
-
-    @property
-    def causal(self) -> bool:
-        """True when a causal mask applies that is not stored in `mask`."""
-        return self.inputs.causal
-
-    @property
-    def mask(self) -> Tensor | None:
-        """The stored mask, True = may attend, broadcastable to [batch, head, query, key]."""
-        return self.inputs.mask
-
-    @property
     def mask_kind(self) -> MaskKind:
-        """ "none"; "causal" without a stored mask; "keys" when every query of a text is kept from
-        the same keys, as padding does; "cells" for any other stored mask."""
-        if self.mask is None:
-            return "causal" if self.causal else "none"
-        same_for_all = self.mask.shape[-2] == 1 or bool((self.mask == self.mask[..., :1, :]).all())
-        return "keys" if same_for_all else "cells"
+        """The shape of the mask.
 
-    @cached_property
-    def tolerance(self) -> float:
-        """The largest max |derived − model's own| that rounding explains."""
-        made = [self.output, *(of.output for of in self.projections.values())]
-        size = max(_largest(of) for of in made)
-        grown = size / SIZES.get(self.inputs.dtype, SIZES[torch.float32])
-        return type_tolerance(self.inputs.dtype) * (max(1.0, grown) if math.isfinite(size) else 1.0)
+        "none"; "causal" for a causal mask that is not stored; "keys" for a stored mask that is the
+        same for every query, as padding is; "cells" for any other stored mask.
+        """
+        mask = self.inputs.mask
+        if mask is None:
+            return "causal" if self.inputs.causal else "none"
+        same_for_all = mask.shape[-2] == 1 or bool((mask == mask[..., :1, :]).all())
+        return "keys" if same_for_all else "cells"
 
     def check(self, head: int | None, batch: int) -> None:
         """Raise `BadInput` unless the head (None = all) and the batch row exist."""
@@ -131,10 +108,10 @@ class AttentionCall:
         self.check(head, batch)
         if head is not None:
             return self.inputs.weights(head, batch)
-        out = torch.empty(self.n_heads, self.n_query, self.n_key, device=self.output.device)
-        for each in range(self.n_heads):
-            out[each] = self.inputs.weights(each, batch)
-        return out
+        weights = torch.empty(self.n_heads, self.n_query, self.n_key, device=self.output.device)
+        for number in range(self.n_heads):
+            weights[number] = self.inputs.weights(number, batch)
+        return weights
 
     def mixed(
         self,
@@ -149,231 +126,86 @@ class AttentionCall:
         )
 
     @property
-    def rows(self) -> slice:
-        """The tokens whose part of what the model made is kept."""
+    def kept_rows(self) -> slice:
+        """The queries whose part of `output` and of the projections is kept."""
         return slice(None, None, self.row_step)
 
-    def thinned(self, row_step: int) -> "AttentionCall":
-        """The call with every n-th row of what the model made, copied so that the rest is freed."""
-        assert self.row_step == 1, "a call is thinned once"
-        projections = {name: of.thinned(row_step) for name, of in self.projections.items()}
-        output = self.output[:, ::row_step].clone()
-        return replace(self, output=output, projections=projections, row_step=row_step)
-
-    def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionCall":
-        """The call with q, k, v in another type, and all that is kept in another place."""
-        projections = {name: of.moved(device) for name, of in self.projections.items()}
-        inputs, output = self.inputs.moved(dtype, device), self.output.to(device=device)
-        return replace(self, inputs=inputs, output=output, projections=projections)
-
-    def verify(self) -> float:
-        """max |derived − model's own| over weights·V, and over ·W_O where it was found."""
-        return max((self._error_of(batch) for batch in range(self.n_batch)), key=_nan_first)
-
-    def blind(self, batch: int = 0) -> Bool[Tensor, "row head"] | None:
-        """Which of the kept rows may attend to no key, head by head; None where none may not."""
+    def fully_masked(self, batch: int = 0) -> Bool[Tensor, "row head"] | None:
+        """True for each kept query that may attend to no key, by head; None if there is none."""
         if isinstance(self.inputs, StoredWeights) or self.inputs.mask is None:
             return None
         one_for_all = self.inputs.mask.dim() < 4 or self.inputs.mask.shape[1] == 1
         heads = range(1 if one_for_all else self.n_heads)
-        found = [self.inputs.blind(head, batch, self.rows) for head in heads]
-        if all(of is None for of in found):
+        by_head = [self.inputs.fully_masked(head, batch, self.kept_rows) for head in heads]
+        masked = [rows for rows in by_head if rows is not None]
+        if not masked:
             return None
-        seeing = torch.zeros_like(next(of for of in found if of is not None))
-        rows = torch.stack([seeing if of is None else of for of in found], dim=1)
+        none = torch.zeros_like(masked[0])
+        rows = torch.stack([none if rows is None else rows for rows in by_head], dim=1)
         return rows.expand(-1, self.n_heads)
 
-    def _error_of(self, batch: int) -> float:
-        mixed, blind = self.mixed(batch, rows=self.rows), self.blind(batch)
-        if blind is not None:  # W_O is still compared: on what the model itself mixed there
-            mixed = torch.where(blind[..., None], of_row(self.output, batch).float(), mixed)
-        error = max_difference(mixed, of_row(self.output, batch))
-        out = self.projections.get("out")
-        if out is None:
-            return error
-        projected = apply_linear(mixed.flatten(1), out)
-        return max(error, max_difference(projected, out.output[batch]), key=_nan_first)
+    def visible(self, batch: int = 0) -> Bool[Tensor, "query key"]:
+        """True where some head may attend; taken from the weights if the mask is not known."""
+        if isinstance(self.inputs, StoredWeights):
+            return (batch_row(self.inputs.kept, batch) > 0).any(dim=0)
+        mask = self.inputs.mask
+        n_mask = 1 if mask is None or mask.dim() < 4 else mask.shape[1]
+        visible = torch.zeros(self.n_query, self.n_key, dtype=torch.bool, device=self.output.device)
+        for head in range(n_mask):
+            may_attend = self.inputs.may_attend(head, batch)
+            visible |= True if may_attend is None else may_attend
+        return visible
 
-    def tensors(self) -> Iterator[Tensor]:
-        """Every tensor the call keeps alive, the model's own parameters aside."""
-        yield from self.inputs.tensors()
-        yield self.output
-        for projection in self.projections.values():
-            yield from (projection.input, projection.output)
+    def mixed_tolerance(self, head: int, batch: int = 0) -> float:
+        """The largest error of weights·V that rounding explains, at the size of the head's v."""
+        inputs = self.inputs
+        if isinstance(inputs, StoredWeights):
+            return rounding(inputs.dtype, largest(batch_row(self.output, batch)[:, head]))
+        size = largest(batch_row(inputs.value, batch)[inputs.kv_head(head)])
+        # what is stored more coarsely than the model computed moves the scores as well
+        coarse = inputs.dtype != self.output.dtype
+        step = torch.finfo(inputs.dtype).eps if coarse else FLOAT32_STEP
+        return rounding(inputs.dtype, size, size * inputs.largest_score(head, batch), step)
 
+    def __repr__(self) -> str:
+        stack = "" if self.stack is None else f"{self.stack} "
+        sizes = f"{self.n_heads} heads, {self.n_query} queries × {self.n_key} keys"
+        batch = f", batch of {self.n_batch}" if self.n_batch > 1 else ""
+        name = f"AttentionCall {shortened(self.name)}"
+        return f"{name}: {stack}{self.kind}, layer {self.layer}, {sizes}{batch}"
 
-@dataclass(frozen=True, eq=False)
-class Capture:
-    """All attention calls of one forward pass, with the tokens that went in.
+    def verify(self) -> Verification:
+        """Compare weights·V, and the output of W_O where it was found, with the model's own.
 
-    `tokens_by_stack` has, for each stack, the tokens of each batch row. `hidden` is the model's
-    last hidden state [batch, token, d_model]; `logits` its scores, where it has a head for them: of
-    a language model [batch, token, vocab], a row for what follows each token, or for the last
-    tokens only where all rows would take more than 64 MiB. `n_generated` tokens at the end were
-    written by the model, as far as they were fed back to it; `grid` is (rows, columns) of a
-    picture's patches, `frame_s` how far apart the frames of a sound are.
-    """
-
-    model: ModelKey
-    calls: tuple[AttentionCall, ...]
-    tokens_by_stack: dict[Stack | None, tuple[Tokens, ...]]
-    n_generated: int = 0
-    grid: tuple[int, int] | None = None
-    frame_s: float | None = None
-    hidden: Tensor | None = None
-    logits: Tensor | None = None
-
-    @property
-    def tokens(self) -> Tokens:
-        """The tokens of the first text."""
-        return self.tokens_of()
-
-    def tokens_of(self, batch: int = 0, stack: Stack | None = None) -> Tokens:
-        """The tokens of one batch row; padding included."""
-        rows = self.tokens_by_stack.get(stack)
-        if rows is None:
-            rows = next(iter(self.tokens_by_stack.values()))
-        require_index("batch", batch, len(rows))
-        return rows[batch]
-
-    def query_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
-        """The tokens along a call's queries; of a window where the batch is made of windows."""
-        if call.query_places is not None:
-            require_index("batch", batch, call.n_batch)
-            return call.query_places.tokens(batch)
-        if call.windows is not None:
-            require_index("batch", batch, call.n_batch)
-            return call.windows.tokens(batch % call.windows.count, call.n_query)
-        return self.tokens_of(batch, call.stack)
-
-    def key_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
-        """The tokens along a call's keys: another stack's where the attention is cross-attention.
-
-        That is the encoder's; of a model without one, the stack with as many tokens as keys.
+        Where only weights are known, as of another tool's tensors, there is nothing to compare.
         """
-        if call.key_places is not None:
-            require_index("batch", batch, call.n_batch)
-            return call.key_places.tokens(batch)
-        if call.windows is not None:
-            return call.windows.tokens(batch % call.windows.count, call.n_key)
-        if call.kind != "cross" or "encoder" in self.tokens_by_stack:
-            return self.tokens_of(batch, "encoder" if call.kind == "cross" else call.stack)
-        own, others = call.stack, [of for of in self.tokens_by_stack if of != call.stack]
-        fitting = (of for of in (*others, own) if len(self.tokens_of(batch, of)) == call.n_key)
-        return self.tokens_of(batch, next(fitting, own))
+        out = self.projections.get("out")
+        comparisons = []
+        if not isinstance(self.inputs, StoredWeights) or self.inputs.value is not None:
+            comparisons.append(worst(self._compare_mixed(row) for row in range(self.n_batch)))
+        if out is not None:
+            comparisons.append(self._compare_projected(out))
+        return Verification(tuple(comparisons))
 
-    @property
-    def n_batch(self) -> int:
-        return self.calls[0].n_batch
-
-    @cached_property
-    def n_layers(self) -> int:
-        return 1 + max(call.layer for call in self.calls)
-
-    @property
-    def n_heads(self) -> int:
-        return self.calls[0].n_heads
-
-    def call(self, layer: int, kind: Kind = "self", stack: Stack | None = None) -> AttentionCall:
-        """The call of one layer; `BadInput` names the layers there are when it is none of them."""
-        fitting = [
-            call
-            for call in self.calls
-            if call.kind == kind and (stack is None or call.stack == stack)
-        ]
-        if not fitting:
-            found = sorted({f"{call.kind}/{call.stack}" for call in self.calls})
-            raise BadInput(
-                f"no {kind!r} attention in stack {stack!r}; this capture has {', '.join(found)}",
-                code="bad_kind",
-                kind=kind,
-                stack=str(stack),
-                allowed=", ".join(found),
+    def _compare_mixed(self, batch: int) -> Comparison:
+        """The worst head of one batch row; queries without a key are not compared."""
+        ours, theirs = self.mixed(batch, rows=self.kept_rows), batch_row(self.output, batch)
+        masked = self.fully_masked(batch)
+        if masked is not None:
+            ours = torch.where(masked[..., None], theirs.float(), ours)
+        heads = [
+            Comparison(
+                self.name,
+                "mixed",
+                max_difference(ours[:, head], theirs[:, head]),
+                self.mixed_tolerance(head, batch),
             )
-        require_index("layer", layer, 1 + max(call.layer for call in fitting))
-        return next(call for call in fitting if call.layer == layer)
+            for head in range(self.n_heads)
+        ]
+        return worst(heads)
 
-    def weights(
-        self,
-        layer: int,
-        head: int | None = None,
-        kind: Kind = "self",
-        stack: Stack | None = None,
-        batch: int = 0,
-    ) -> Float32[np.ndarray, "... query key"]:
-        """Attention weights of one layer as numpy: [query, key], or [head, query, key]."""
-        array: np.ndarray = self.call(layer, kind, stack).weights(head, batch).cpu().numpy()
-        return array
-
-    def all_weights(
-        self, batch: int = 0, kind: Kind = "self", stack: Stack | None = None
-    ) -> Float32[np.ndarray, "layer head query key"]:
-        """Attention weights of every layer and head."""
-        first = self.call(0, kind, stack)
-        shape = (self.n_layers, first.n_heads, first.n_query, first.n_key)
-        array = np.empty(shape, dtype=np.float32)
-        for layer in range(self.n_layers):
-            array[layer] = self.weights(layer, None, kind, stack, batch)
-        return array
-
-    def verify(self) -> dict[str, float]:
-        """max |derived − model's own| for every call ("module#index"), and "tolerance"."""
-        errors = {f"{call.module}#{call.index}": call.verify() for call in self.calls}
-        return errors | {"tolerance": max(call.tolerance for call in self.calls)}
-
-    def require_match(self) -> None:
-        """Raise `CaptureMismatch` when a call differs from the model by more than the tolerance."""
-        for call in self.calls:
-            error = call.verify()
-            if not error <= call.tolerance:  # NaN is a mismatch too
-                raise CaptureMismatch(
-                    f"{call.module}: derived and own output differ by {error:.3g}, tolerance"
-                    f" {call.tolerance:.0e}; do not trust this capture",
-                    code="mismatch",
-                    module=call.module,
-                    error=f"{error:.3g}",
-                    tolerance=f"{call.tolerance:.0e}",
-                )
-
-    @cached_property
-    def nbytes(self) -> int:
-        """Bytes that the capture keeps in memory; storage shared by tensors is counted once."""
-        kept = [tensor for call in self.calls for tensor in call.tensors()]
-        kept += [tensor for tensor in (self.hidden, self.logits) if tensor is not None]
-        storages = {tensor.untyped_storage().data_ptr(): tensor for tensor in kept}
-        return sum(tensor.untyped_storage().nbytes() for tensor in storages.values())
-
-
-def type_tolerance(dtype: torch.dtype) -> float:
-    """The largest difference that rounding explains between numbers of ordinary size."""
-    return TOLERANCES.get(dtype, TOLERANCES[torch.float32])
-
-
-def _largest(tensor: Tensor) -> float:
-    """max |x|; 0 of nothing."""
-    return max(map(abs, torch.stack(torch.aminmax(tensor)).tolist())) if tensor.numel() else 0.0
-
-
-def max_difference(ours: Tensor, theirs: Tensor) -> float:
-    """max |ours − theirs|; NaN anywhere gives NaN, never a small number."""
-    return float((ours - theirs.float()).abs().max())
-
-
-def _nan_first(error: float) -> float:
-    """Orders errors so that NaN counts as the largest."""
-    return math.inf if math.isnan(error) else error
-
-
-def require_index(name: str, value: int, count: int) -> None:
-    """Raise `BadInput` unless `value` is a whole number from 0 to count − 1."""
-    try:
-        inside = 0 <= as_index(value) < count
-    except TypeError:
-        inside = False
-    if not inside:
-        raise BadInput(
-            f"{name} {value!r} does not exist: give a whole number from 0 to {count - 1}",
-            code=f"bad_{name}",
-            asked=str(value),
-            last=count - 1,
-        )
+    def _compare_projected(self, out: Projection) -> Comparison:
+        """W_O applied to the model's own weights·V, beside the model's own result."""
+        mixed = self.output.flatten(2).float()
+        error = max_difference(apply_linear(mixed, out), out.output)
+        return Comparison(self.name, "projected", error, out.tolerance())

@@ -4,7 +4,7 @@
 
 In: float32 tensors of one or more heads. Out: new float32 tensors; nothing is changed in place.
 M is boolean here: True = may attend, and a blocked score becomes −∞. A query that may attend to
-no key at all gets weights of zero, as torch's fused kernel gives (the paper leaves it undefined).
+no key at all gets weights of zero, as in torch's fused kernel (the paper leaves it undefined).
 """
 
 import math
@@ -23,15 +23,15 @@ def edited(
     edits: Sequence[Edit],
     opened: Float[Tensor, "row column"] | None = None,
 ) -> Float[Tensor, "row column"]:
-    """A stage with entries changed by hand: a copy where there are any, else the tensor itself.
+    """A stage with edited entries: a copy if there are edits of this stage, else the tensor itself.
 
     `opened` has the scores before the mask, which a row of `masked` gets when it is opened.
     """
-    mine = of_stage(edits, stage, *values.shape)
-    if not mine:
+    edits_here = of_stage(edits, stage, *values.shape)
+    if not edits_here:
         return values
     copy = values.clone()
-    for edit in mine:
+    for edit in edits_here:
         if edit.column is not None:
             copy[edit.row, edit.column] = edit.value
         elif edit.value < 0 or opened is None:
@@ -51,7 +51,7 @@ def scores(
 def scaled(
     scores: Float[Tensor, "*head query key"], scaling: float
 ) -> Float[Tensor, "*head query key"]:
-    """The scores times `scaling`, which is 1/√d_head unless the model says otherwise."""
+    """The scores times `scaling`, 1/√d_head in most models."""
     return scores * scaling
 
 
@@ -72,10 +72,10 @@ def masked(
 def weights(
     masked: Float[Tensor, "*head query key"], sink: Float[Tensor, "*head #query one"] | None = None
 ) -> Float[Tensor, "*head query key"]:
-    """The softmax of each row: what share of its attention a query gives to each key.
+    """The softmax of each row: the share of its attention that a query gives to each key.
 
-    A `sink` is one more score in each row's sum: it takes its share and gives nothing, so that
-    the weights of a row then sum to less than 1 (Xiao et al. 2023; gpt-oss).
+    A `sink` is one more score in each row's sum, without a value: the weights of a row then sum to
+    less than 1 (Xiao et al. 2023; gpt-oss).
     """
     if sink is None:
         shares = torch.softmax(masked, dim=-1)
@@ -88,11 +88,11 @@ def weights(
 def normalisers(
     masked: Float[Tensor, "*head query key"], sink: Float[Tensor, "*head #query one"] | None = None
 ) -> tuple[Float[Tensor, "*head query one"], Float[Tensor, "*head query one"]]:
-    """(m, Σ exp(masked − m)) with m the largest score of each row; a `sink` takes part in both.
+    """(m, Σ exp(masked − m)) with m the largest score of each row; a `sink` counts in both.
 
-    The two are what the softmax needs of a row: with them `shares` gives any cell by itself. Their
-    one-number form, the log-sum-exp m + log Σ, would lose digits where scores are large. A row
-    that may attend to no key has (0, 1), so that its weights are zero.
+    With these two numbers of a row, `shares` gives any cell of its softmax. One number, the
+    log-sum-exp m + log Σ, would lose digits if scores are large. A row that may attend to no key
+    has (0, 1), so that its weights are zero.
     """
     peak = masked.amax(dim=-1, keepdim=True)
     if sink is not None:
@@ -116,9 +116,9 @@ def shares(
 def sink_gate(
     masked: Float[Tensor, "*head query key"], sink: Float[Tensor, "*head #query one"]
 ) -> Float[Tensor, "*head query one"]:
-    """σ(log Σ exp(masked) − sink): what a sink leaves to a row whose weights sum to 1 (Granite).
+    """σ(log Σ exp(masked) − sink): the factor by which a sink reduces each row (Granite).
 
-    Gating the row is the same as putting the sink into the softmax's sum.
+    Multiplying the row by it equals adding the sink to the softmax's sum.
     """
     return torch.sigmoid(torch.logsumexp(masked, dim=-1, keepdim=True) - sink)
 

@@ -1,8 +1,8 @@
-"""What goes into one attention call, and everything that follows from it.
+"""The tensors that go into one attention call, and every stage that follows from them.
 
-`AttentionInputs` holds references to the model's own q, k, v (after all that the model does to
-them, a rotary embedding for instance) and to what else enters the softmax: O(n·d) memory. Every
-stage is derived from these on demand, in float32, for one head of one batch row:
+`AttentionInputs` refers to the model's own q, k, v, as they enter the dot product (after a rotary
+embedding, for instance), and to everything else that enters the softmax: O(n·d) memory. Each stage
+is derived from these on demand, in float32, for one head of one batch row:
 
     q·kᵀ → × scaling → [softcap·tanh(·/softcap)] → [+ bias] → mask → softmax, [sink in its sum] → ·v
 
@@ -20,7 +20,9 @@ from torch import Tensor
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.edits import Edit
+from attnviz.attention.tolerance import largest, longest
 from attnviz.errors import UnsupportedAttention
+from attnviz.summary import described
 
 ALL_ROWS = ALL_KEYS = slice(None)
 ROW_BLOCK = 256
@@ -28,13 +30,15 @@ ROW_BLOCK = 256
 
 @dataclass(frozen=True, eq=False)
 class AttentionInputs:
-    """The tensors of one call. `mask` is True = may attend; `causal` one that is not stored.
+    """The tensors of one call, as the model computed them.
 
-    `bias` is added to the scaled scores (a relative position bias, ALiBi). `softcap` squeezes them
-    into ±softcap (Gemma 2). `sinks` is one more score per head, or per query, that takes part in
-    the softmax's sum and has no value (gpt-oss); with `sinks_gate` it scales the row of weights·V
-    instead, to the same effect, and the weights sum to 1 (Granite). `key_version` notices a key
-    cache that a later step overwrote in place.
+    `mask` is True where a query may attend; `causal` is True for a causal mask that is not stored.
+    `scaling` multiplies the scores, 1/√d_head in most models. `bias` is added to the scaled scores
+    (a relative position bias, ALiBi). `softcap` squeezes them into ±softcap (Gemma 2). `sinks` is
+    one more score per head, or per query, that takes part in the softmax's sum and has no value
+    (gpt-oss); with `sinks_gate` it scales the row of weights·V instead, to the same effect, and the
+    weights sum to 1 (Granite). `key_version` detects a key cache that a later step overwrote in
+    place.
     """
 
     query: Float[Tensor, "#batch head query d_head"]
@@ -51,30 +55,37 @@ class AttentionInputs:
 
     @property
     def n_batch(self) -> int:
+        """The number of rows in the batch."""
         return max(self.query.shape[0], self.key.shape[0])
 
     @property
     def n_heads(self) -> int:
+        """The number of heads."""
         return self.query.shape[1]
 
     @property
     def n_kv_heads(self) -> int:
+        """The number of key/value heads, which groups of heads share."""
         return self.key.shape[1]
 
     @property
     def n_query(self) -> int:
+        """The number of queries, padding included."""
         return self.query.shape[2]
 
     @property
     def n_key(self) -> int:
+        """The number of keys, padding included."""
         return self.key.shape[2]
 
     @property
     def d_head(self) -> int:
+        """The width of a query."""
         return self.query.shape[3]
 
     @property
     def dtype(self) -> torch.dtype:
+        """The type in which q is kept."""
         return self.query.dtype
 
     def kv_head(self, head: int) -> int:
@@ -89,40 +100,46 @@ class AttentionInputs:
         self._require_untouched()
         kv = self.kv_head(head)
         return (
-            of_row(self.query, batch)[head].float(),
-            of_row(self.key, batch)[kv].float(),
-            of_row(self.value, batch)[kv].float(),
+            batch_row(self.query, batch)[head].float(),
+            batch_row(self.key, batch)[kv].float(),
+            batch_row(self.value, batch)[kv].float(),
         )
 
     def may_attend(
         self, head: int, batch: int = 0, rows: slice = ALL_ROWS, keys: slice = ALL_KEYS
     ) -> Bool[Tensor, "row column"] | None:
-        """The mask of one head, the causal one included; None where nothing is blocked."""
+        """The mask of one head, the causal one included; None if there is no mask."""
         stored = None
         if self.mask is not None:
-            whole = of_head(self.mask, head, batch)[..., : self.n_key]
+            whole = head_slice(self.mask, head, batch)[..., : self.n_key]
             stored = whole.expand(self.n_query, self.n_key)[rows, keys]
         if not self.causal:
             return stored
         triangle = masks.causal(self.n_query, self.n_key, rows, keys).to(self.query.device)
         return triangle if stored is None else masks.combine(triangle, stored)
 
-    def blind(
+    def fully_masked(
         self, head: int, batch: int = 0, rows: slice = ALL_ROWS
     ) -> Bool[Tensor, " row"] | None:
-        """The queries that may attend to no key; None where the mask leaves a key to each.
+        """True for each query that may attend to no key; None if every query has a key.
 
-        Their weights are 0 here. What a model makes of such rows is its kernel's accident
-        (`capture.fates`), so they are not compared with it.
+        The weights of such a query are 0 here. Each kernel returns something else for it
+        (`capture.blocked_rows`), so it is not compared with the model.
         """
         if self.mask is None:
             return None
-        found = torch.zeros(self.n_query, dtype=torch.bool, device=self.mask.device)
+        masked = torch.zeros(self.n_query, dtype=torch.bool, device=self.mask.device)
         for block in blocks(self.n_query):
             may_attend = self.may_attend(head, batch, block)
             assert may_attend is not None
-            found[block] = ~may_attend.any(dim=-1)
-        return found[rows] if bool(found.any()) else None
+            masked[block] = ~may_attend.any(dim=-1)
+        return masked[rows] if bool(masked.any()) else None
+
+    def largest_score(self, head: int, batch: int = 0) -> float:
+        """A bound on |score| of one head, bias included: |q|·|k|·scaling + max |bias|, O(n·d)."""
+        q, k = batch_row(self.query, batch)[head], batch_row(self.key, batch)[self.kv_head(head)]
+        bias = 0.0 if self.bias is None else largest(head_slice(self.bias, head, batch))
+        return longest(q) * longest(k) * abs(self.scaling) + bias
 
     def stages(
         self,
@@ -132,14 +149,14 @@ class AttentionInputs:
         rows: slice = ALL_ROWS,
         edits: Sequence[Edit] = (),
     ) -> dict[str, Tensor]:
-        """Every stage of one head, in order; `capped` and `biased` only where the model has them.
+        """Every stage of one head, in order; `capped` and `biased` only if the model has them.
 
-        `mask` stands in for the call's own and `edits` for entries of q, k, v, scores or masked, a
+        `mask` replaces the call's own and `edits` replace entries of q, k, v, scores or masked, a
         "what if"; `rows` limits the work to some queries.
         """
         q, k, v = (
-            formula.edited(stage, of, edits)
-            for stage, of in zip("qkv", self.qkv(head, batch), strict=True)
+            formula.edited(stage, values, edits)
+            for stage, values in zip("qkv", self.qkv(head, batch), strict=True)
         )
         q = q[rows]
         out = {
@@ -166,7 +183,7 @@ class AttentionInputs:
         """The attention weights of one head, without a second n×n matrix beside them."""
         out = torch.zeros(self.n_query, self.n_key, device=self.query.device)
         for rows in blocks(self.n_query):
-            keys = self.reach(rows)
+            keys = self.visible_keys(rows)
             sink = self.softmax_sink(head, batch, rows)
             out[rows, keys] = formula.weights(self.masked(head, batch, rows, keys), sink)
         return out
@@ -174,13 +191,13 @@ class AttentionInputs:
     def masked(
         self, head: int = 0, batch: int = 0, rows: slice = ALL_ROWS, keys: slice = ALL_KEYS
     ) -> Float[Tensor, "row column"]:
-        """What enters the softmax of one head, for some queries and keys.
+        """The scores that enter the softmax of one head, for some queries and keys.
 
-        The same steps as `stages`, in place: a block of few rows stays in the processor's cache.
+        The same steps as in `stages`, in place: a block of few rows stays in the processor's cache.
         """
         self._require_untouched()
-        q = of_row(self.query, batch)[head, rows].float()
-        k = of_row(self.key, batch)[self.kv_head(head), keys].float()
+        q = batch_row(self.query, batch)[head, rows].float()
+        k = batch_row(self.key, batch)[self.kv_head(head), keys].float()
         scores = formula.scores(q, k).mul_(self.scaling)
         if self.softcap is not None:
             scores = formula.capped(scores, self.softcap)
@@ -189,39 +206,38 @@ class AttentionInputs:
         may_attend = self.may_attend(head, batch, rows, keys)
         return scores if may_attend is None else scores.masked_fill_(~may_attend, -torch.inf)
 
-    def reach(self, rows: slice) -> slice:
-        """The keys that the rows up to `rows.stop` can see: under a causal mask none beyond it."""
+    def visible_keys(self, rows: slice) -> slice:
+        """The keys that queries before `rows.stop` can see: under a causal mask none beyond it."""
         return slice(0, min(rows.stop, self.n_key) if self.causal else self.n_key)
 
     def normalisers(
         self, masked: Float[Tensor, "row column"], rows: slice, head: int = 0, batch: int = 0
     ) -> tuple[Float[Tensor, "row one"], Float[Tensor, "row one"]]:
-        """The largest score of each row and the sum of exponents against it, a sink included.
+        """The largest score of each row and Σ exp(score − largest), a sink included.
 
-        `masked` has the rows with all keys that they can see.
+        `masked` has the scores of these rows with all keys that they can see.
         """
-        sink = self.softmax_sink(head, batch, rows)
-        return formula.normalisers(masked, sink)
+        return formula.normalisers(masked, self.softmax_sink(head, batch, rows))
 
     def one_head(self, head: int, batch: int = 0) -> "AttentionInputs":
-        """What decides the weights of one head, q and k copied so that the rest can be freed.
+        """The inputs of one head's weights, q and k copied so that the other heads can be freed.
 
-        The values are left out; the mask and the bias are still those of the call.
+        The values are left out; the mask and the bias are still views of the call's own.
         """
         self._require_untouched()
         kv = self.kv_head(head)
         mask, bias = (
-            None if of is None else of_head(of, head, batch)[None, None]
-            for of in (self.mask, self.bias)
+            None if tensor is None else head_slice(tensor, head, batch)[None, None]
+            for tensor in (self.mask, self.bias)
         )
         sinks = self.sinks
         if sinks is not None:
-            sinks = sinks[head : head + 1] if sinks.dim() == 1 else of_head(sinks, head, batch)
+            sinks = sinks[head : head + 1] if sinks.dim() == 1 else head_slice(sinks, head, batch)
         return replace(
             self,
-            query=of_row(self.query, batch)[None, head : head + 1].clone(),
-            key=of_row(self.key, batch)[None, kv : kv + 1].clone(),
-            value=of_row(self.value, batch)[None, kv : kv + 1, :, :0].clone(),
+            query=batch_row(self.query, batch)[None, head : head + 1].clone(),
+            key=batch_row(self.key, batch)[None, kv : kv + 1].clone(),
+            value=batch_row(self.value, batch)[None, kv : kv + 1, :, :0].clone(),
             mask=mask,
             bias=bias,
             sinks=sinks,
@@ -229,15 +245,21 @@ class AttentionInputs:
         )
 
     def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionInputs":
-        """The same with q, k, v in another type or place; stages are float32 in any case."""
-        q, k, v = (of.to(device=device, dtype=dtype) for of in (self.query, self.key, self.value))
+        """The inputs with q, k, v in another type or on another device.
+
+        Stages are float32 in any case.
+        """
+        q, k, v = (x.to(device=device, dtype=dtype) for x in (self.query, self.key, self.value))
         mask, bias, sinks = (
-            None if of is None else of.to(device=device)
-            for of in (self.mask, self.bias, self.sinks)
+            None if tensor is None else tensor.to(device=device)
+            for tensor in (self.mask, self.bias, self.sinks)
         )
         return replace(
             self, query=q, key=k, value=v, mask=mask, bias=bias, sinks=sinks, key_version=None
         )
+
+    def __repr__(self) -> str:
+        return described(self)
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""
@@ -248,7 +270,7 @@ class AttentionInputs:
     def softmax_sink(
         self, head: int, batch: int, rows: slice = ALL_ROWS
     ) -> Float[Tensor, "#row one"] | None:
-        """The score that each row's sum has besides those of its keys; None without one."""
+        """The sink's score in each row's sum; None without a sink, or where it gates the row."""
         return None if self.sinks_gate else self._sink(head, batch, rows)
 
     def _sink(self, head: int, batch: int, rows: slice) -> Float[Tensor, "#row one"] | None:
@@ -257,16 +279,16 @@ class AttentionInputs:
             return None
         if self.sinks.dim() == 1:
             return self.sinks[head].float().reshape(1, 1)
-        whole = of_head(self.sinks, head, batch).float()
+        whole = head_slice(self.sinks, head, batch).float()
         return whole[rows] if whole.shape[0] > 1 else whole
 
     def _block_of(
         self, tensor: Tensor, head: int, batch: int, rows: slice, keys: slice = ALL_KEYS
     ) -> Tensor:
-        """Some rows and keys of what broadcasts to the scores, as float32."""
-        found = of_head(tensor, head, batch)[..., : self.n_key]
-        found = found[rows] if found.shape[0] > 1 else found
-        return (found[:, keys] if found.shape[1] > 1 else found).float()
+        """Some rows and keys of a tensor that broadcasts to the scores, as float32."""
+        block = head_slice(tensor, head, batch)[..., : self.n_key]
+        block = block[rows] if block.shape[0] > 1 else block
+        return (block[:, keys] if block.shape[1] > 1 else block).float()
 
     def _require_untouched(self) -> None:
         if self.key_version is not None and self.key._version != self.key_version:
@@ -282,14 +304,14 @@ def blocks(n: int, size: int = ROW_BLOCK) -> Iterator[slice]:
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
-def of_row(tensor: Tensor, batch: int) -> Tensor:
-    """One batch row; a tensor made for one row serves all."""
+def batch_row(tensor: Tensor, batch: int) -> Tensor:
+    """One row of the batch; a tensor with a single row is shared by all of them."""
     return tensor[min(batch, tensor.shape[0] - 1)]
 
 
-def of_head(tensor: Tensor, head: int, batch: int) -> Tensor:
+def head_slice(tensor: Tensor, head: int, batch: int) -> Tensor:
     """The [query, key] slice of a tensor that broadcasts to [batch, head, query, key]."""
     while tensor.dim() < 4:
         tensor = tensor.unsqueeze(0)
-    row = of_row(tensor, batch)
+    row = batch_row(tensor, batch)
     return row[min(head, row.shape[0] - 1)]

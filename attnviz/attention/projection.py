@@ -1,7 +1,7 @@
-"""The linear layers beside an attention call, W_Q, W_K, W_V, W_O, with what went in and came out.
+"""The linear layers beside an attention call, W_Q, W_K, W_V, W_O, with their input and output.
 
-In: a module's weight and the tensors of one forward pass. Out: a `Projection`, of which a head's
-columns can be taken, and whose product can be made again in float32.
+In: a module's weight and the tensors of one forward pass. Out: a `Projection`: the columns of one
+head, and the product x·W + b computed again in float32.
 """
 
 from dataclasses import dataclass, replace
@@ -10,19 +10,22 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attnviz.attention.inputs import of_row
+from attnviz.attention.inputs import batch_row
+from attnviz.attention.tolerance import largest, longest, rounding
+from attnviz.summary import described
 
 ALL_COLUMNS = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """A linear layer next to an attention call, found because they share memory.
+    """A linear layer next to an attention call: W_Q, W_K, W_V or W_O.
 
-    `weight` is [d_in, d_out], so that `input @ weight + bias = output`. `starts` gives, for each
-    head, the first of its d_head columns of `output` (W_Q, W_K, W_V) or of `input` (W_O). `turned`
-    is True where a rotary embedding turned the output before it was used; `factor` is the constant
-    that the model multiplied it by, the same for all heads and tokens (1 for what was turned).
+    `module` is its dotted name. `weight` is [d_in, d_out], so that `input @ weight + bias` is
+    `output`. `starts` gives, for each head, the first of its d_head columns of `output` (W_Q, W_K,
+    W_V) or of `input` (W_O). `turned` is True if a rotary embedding turned the output before its
+    use; `factor` is the constant by which the model multiplied it, the same for all heads and
+    tokens (1 if it was turned).
     """
 
     module: str
@@ -34,9 +37,12 @@ class Projection:
     turned: bool = False
     factor: float = 1.0
 
+    def __repr__(self) -> str:
+        return described(self, "module", "weight", "bias", "turned", "factor")
+
     def heads(self, batch: int, d_head: int) -> Float[Tensor, "head token d_head"]:
         """The output of one batch row, head by head."""
-        output = of_row(self.output, batch)
+        output = batch_row(self.output, batch)
         return torch.stack([output[:, start : start + d_head] for start in self.starts])
 
     def thinned(self, row_step: int) -> "Projection":
@@ -45,7 +51,7 @@ class Projection:
         return replace(self, input=self.input[:, rows].clone(), output=self.output[:, rows].clone())
 
     def moved(self, device: str | None) -> "Projection":
-        """The same with input and output in another place; the weight stays with the model."""
+        """The layer with input and output on another device; the weight stays with the model."""
         return replace(
             self, input=self.input.to(device=device), output=self.output.to(device=device)
         )
@@ -54,17 +60,26 @@ class Projection:
         """The `width` columns that belong to one head."""
         return slice(self.starts[head], self.starts[head] + width)
 
+    def tolerance(self, columns: slice = ALL_COLUMNS, roundings: int = 1) -> float:
+        """The largest |x·W + b − output| that rounding explains, at the size of these columns.
+
+        `roundings` counts how often the model rounded these numbers to its type.
+        """
+        products = longest(self.input) * longest(self.weight[:, columns].T)
+        size = roundings * largest(self.output[..., columns])
+        return abs(self.factor) * rounding(self.output.dtype, size, products)
+
 
 def apply_linear(
     x: Float[Tensor, "*batch token d_in"], layer: Projection, columns: slice = ALL_COLUMNS
 ) -> Float[Tensor, "*batch token d_column"]:
-    """x·W + b in float32, where x is; of some columns of the layer's output, or of all."""
+    """x·W + b in float32, on the device of x, for some columns of the output or for all."""
     product = x @ layer.weight[:, columns].to(x.device).float()
     return product if layer.bias is None else product + layer.bias[columns].to(x.device).float()
 
 
 def transposed_weight(module: nn.Module) -> Tensor:
-    """The weight of a linear layer as [d_in, d_out]; torch stores [d_out, d_in], GPT-2 not."""
+    """The weight of a linear layer as [d_in, d_out]; nn.Linear stores [d_out, d_in], Conv1D not."""
     weight = module.weight
     assert isinstance(weight, Tensor)
     return weight.t() if isinstance(module, nn.Linear) else weight

@@ -1,11 +1,11 @@
-"""Rotary position embeddings, recovered from q and k before and after.
+"""Rotary position embeddings, recovered from q and k before and after the rotation.
 
-A rotary embedding turns pairs of components of q and k by angles that depend on the position only
-(Su et al. 2021, equation 34), so every head of a token turns alike. Read as complex numbers, each
-pair is multiplied by one factor per token and pair, whose length is 1, or one constant for all
-where a model stretches them (YaRN). In: arrays [head, token, d_head] before and after. Out: which
-components form pairs, and the factors; nothing where no factor explains every head. numpy, because
-it is asked in every layer while a model is recorded, of a few numbers each time.
+A rotary embedding rotates pairs of components of q and k by angles that depend on the position only
+(Su et al. 2021, equation 34), so that all heads of a token are rotated alike. With each pair read
+as a complex number, it is a multiplication by one factor per token and pair, of length 1, or of one
+constant length if the model stretches them (YaRN). In: arrays [head, token, d_head] before and
+after. Out: the pairs of components and the factors, or None if no factors explain every head.
+numpy, because it runs in every layer while a model is recorded, on a few numbers each time.
 """
 
 from collections.abc import Iterator
@@ -15,32 +15,32 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Complex64, Float32
 
-Pairing = Literal["halves", "neighbours"]
-# which share of a head's components turns, in models of transformers 5.23 that do not turn all
+PairLayout = Literal["halves", "neighbours"]
+# the shares of a head's components that models of transformers 5.23 rotate, if not all of them
 PARTS = (0.5, 0.25, 0.75, 0.4)
 TINY = np.float32(1e-30)
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """The first `width` components turn: i with i + width/2 ("halves"), or with i + 1."""
+    """The first `width` components rotate: i with i + width/2 ("halves"), or with i + 1."""
 
-    pairing: Pairing
+    pairing: PairLayout
     width: int
 
     def pairs(self, x: Float32[np.ndarray, "*lead d_head"]) -> Complex64[np.ndarray, "*lead pair"]:
-        """The components that turn, as complex numbers."""
+        """The components that rotate, as complex numbers."""
         half, stop = self.width // 2, self.width
         if self.pairing == "halves":
             return x[..., :half] + 1j * x[..., half:stop]
         return x[..., 0:stop:2] + 1j * x[..., 1:stop:2]
 
-    def turned(
+    def rotated(
         self,
         x: Float32[np.ndarray, "*lead d_head"],
         factors: Complex64[np.ndarray, "token pair"],
     ) -> Float32[np.ndarray, "*lead d_head"]:
-        """x with each pair multiplied by its factor; what does not turn stays."""
+        """x with each pair multiplied by its factor; the other components are unchanged."""
         product, out, half = self.pairs(x) * factors, x.copy(), self.width // 2
         if self.pairing == "halves":
             out[..., :half], out[..., half : self.width] = product.real, product.imag
@@ -53,7 +53,7 @@ class Rotation:
         before: Float32[np.ndarray, "head token d_head"],
         after: Float32[np.ndarray, "head token d_head"],
     ) -> Complex64[np.ndarray, "token pair"]:
-        """For each token and pair the one factor that fits all heads best (least squares)."""
+        """For each token and pair, the factor that fits all heads best (least squares)."""
         left, right = self.pairs(before), self.pairs(after)
         straight = left.conj()
         sizes = np.maximum((left * straight).real.sum(axis=0), TINY)
@@ -62,12 +62,12 @@ class Rotation:
 
 
 def candidates(d_head: int, likely: Rotation | None = None) -> Iterator[Rotation]:
-    """The rotations there are for heads of this width, a likely one first."""
+    """The possible rotations of heads of this width, the likely one first."""
     if likely is not None:
         yield likely
     if d_head % 2 == 0:
         yield Rotation("halves", d_head)
-        yield Rotation("neighbours", d_head)  # what does not turn has factors of 1 here
+        yield Rotation("neighbours", d_head)  # pairs that do not rotate have factors of 1
     for part in PARTS:
         width = int(part * d_head)
         if width and width % 2 == 0:
@@ -80,10 +80,10 @@ def find(
     tolerance: float,
     likely: Rotation | None = None,
 ) -> Rotation | None:
-    """The rotation that leads from `before` to `after` in every head; None where nothing turns.
+    """The rotation that leads from `before` to `after` in every head; None if there is none.
 
-    One head alone cannot be told from something else that keeps lengths, and proves nothing.
-    `tolerance` is relative to the largest number.
+    A single head is never enough: any map that keeps lengths would fit it. `tolerance` is relative
+    to the largest number.
     """
     if len(before) < 2 or not _keeps_lengths(before, after, tolerance):
         return None
@@ -94,7 +94,7 @@ def find(
 
 
 def _keeps_lengths(before: np.ndarray, after: np.ndarray, tolerance: float) -> bool:
-    """True when every head of every token is as long as before, or stretched by one constant."""
+    """True if every head of every token kept its length, or was stretched by one constant."""
     ratio = squares(after) / np.maximum(squares(before), TINY)
     return bool(ratio.max() - ratio.min() <= 4 * tolerance * ratio.max())
 
@@ -106,10 +106,10 @@ def squares(x: Float32[np.ndarray, "*lead d_head"]) -> Float32[np.ndarray, "*lea
 
 
 def _explains(rotation: Rotation, before: np.ndarray, after: np.ndarray, tolerance: float) -> bool:
-    """True when one factor per token and pair gives every head, all factors of one length."""
+    """True if one factor per token and pair explains every head, all factors of one length."""
     most = tolerance * np.abs(after).max()
     factors = rotation.factors(before, after)
-    if not np.abs(rotation.turned(before, factors) - after).max() <= most:
+    if not np.abs(rotation.rotated(before, factors) - after).max() <= most:
         return False
     left, right = rotation.pairs(before), rotation.pairs(after)
     stretch = np.linalg.norm(right) / np.maximum(np.linalg.norm(left), TINY)

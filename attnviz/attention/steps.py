@@ -1,4 +1,4 @@
-"""Every step of one head, from X to ·W_O, derived from one `AttentionCall` and checked against it.
+"""Every step of one head, from X to ·W_O, derived from one `AttentionCall` and compared with it.
 
 In: a call and a head. Out: `Steps`, the stages as float32 tensors, each with the largest difference
 from the tensor that the model itself produced (q, k, v; weights·V; the output of W_O). It does not
@@ -8,24 +8,29 @@ matter who recorded the call. Formulas: Vaswani et al. 2017, equation 1 and sect
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float32
 from torch import Tensor
 
-from attnviz.attention import rotary_of_call
-from attnviz.attention.call import AttentionCall, max_difference
+from attnviz.attention.call import AttentionCall
 from attnviz.attention.edits import Edit
-from attnviz.attention.inputs import AttentionInputs, of_row
-from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.head_comparison import compare_outputs, compare_projections
+from attnviz.attention.inputs import AttentionInputs, batch_row
+from attnviz.attention.projection import apply_linear
+from attnviz.attention.rotary_of_call import CallRotation, layer_of, rotation_of
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.errors import BadMask, UnsupportedAttention
-from attnviz.types import STAGES, Axis, HeadId, Stage, StepView
+from attnviz.attention.verification import Comparison
+from attnviz.errors import BadInput, BadMask, UnsupportedAttention, require_type
+from attnviz.summary import html_card, shortened
+from attnviz.types import STAGES, AxisName, HeadId, Stage, StepView
 
 # rows and columns of each stage's matrix
-AXES: dict[Stage, tuple[Axis, Axis]] = {
+AXES: dict[Stage, tuple[AxisName, AxisName]] = {
     "x": ("query", "d_model"),
     "unrotated_q": ("query", "d_head"),
     "unrotated_k": ("key", "d_head"),
@@ -42,22 +47,35 @@ AXES: dict[Stage, tuple[Axis, Axis]] = {
     "concat": ("query", "d_concat"),
     "projected": ("query", "d_model"),
 }
+OPTIONAL = "this model has no such stage"
+LONG_TEXT = "the input of a long text is not kept whole"
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIf:
+    """A change to one head that the model did not make: another mask, or edited entries.
+
+    `before` has the steps without the edits, if they are known: the other heads are taken from
+    there.
+    """
+
+    mask: Bool[Tensor, "query key"] | None = None
+    edits: tuple[Edit, ...] = ()
+    before: "Steps | None" = None
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The stages of one head. `x` and `projected` are None where `absent` says why.
+    """The stages of one head as float32 tensors; `steps["weights"]` gives one as a numpy array.
 
-    `errors` holds max |ours − model's own| per stage that the model itself makes; `what_if` is
-    True when the mask was not the model's, and then nothing after the mask has an error. `before`
-    are the steps without the edits, if they are at hand: the other heads are taken from there.
+    `x` and `projected` are None where `absent` says why, `capped` and `biased` where the model has
+    no such stage. `change` is None if the steps are the model's own; otherwise no stage after the
+    change is compared with the model.
     """
 
     call: AttentionCall
-    inputs: AttentionInputs
     id: HeadId
     batch: int
-    what_if: bool
     q: Float32[Tensor, "query d_head"]
     k: Float32[Tensor, "key d_head"]
     v: Float32[Tensor, "key d_value"]
@@ -68,47 +86,64 @@ class Steps:
     mixed: Float32[Tensor, "query d_value"]
     capped: Float32[Tensor, "query key"] | None = None
     biased: Float32[Tensor, "query key"] | None = None
-    mask: Bool[Tensor, "query key"] | None = None
-    absent: dict[str, str] = field(default_factory=dict)
-    edits: tuple[Edit, ...] = ()
-    before: "Steps | None" = None
+    change: WhatIf | None = None
 
     @property
-    def tolerance(self) -> float:
-        """The largest error that rounding explains."""
-        return self.call.tolerance
+    def inputs(self) -> AttentionInputs:
+        """The tensors of the call that the stages are derived from."""
+        return cast(AttentionInputs, self.call.inputs)
+
+    @property
+    def mask(self) -> Bool[Tensor, "query key"] | None:
+        """The mask of these steps, True = may attend; None if there is none."""
+        if self.change is not None and self.change.mask is not None:
+            return self.change.mask
+        return self.inputs.may_attend(self.id.head, self.batch)
+
+    @property
+    def what_if(self) -> bool:
+        """True if the mask or some entries are not the model's own."""
+        return self.change is not None
+
+    @property
+    def absent(self) -> dict[str, str]:
+        """The reason for each stage that is missing, in words."""
+        long = {} if self.call.row_step == 1 else {"x": LONG_TEXT}
+        return self.call.absent | long
 
     @cached_property
     def x(self) -> Float32[Tensor, "query d_model"] | None:
         """The hidden states that W_Q was applied to."""
-        into = self.call.projections.get("q")
-        if into is None or self.call.row_step > 1:
+        layer = self.call.projections.get("q")
+        if layer is None or self.call.row_step > 1:
             return None
-        return into.input[self.batch].float()
+        return layer.input[self.batch].float()
 
     @cached_property
     def unrotated_q(self) -> Float32[Tensor, "query d_head"] | None:
-        """X·W_Q + b_Q before a rotary embedding turns it into q; None where nothing turns."""
+        """X·W_Q + b_Q before a rotary embedding turns it into q; None if none does."""
         return self._unrotated("q", self.id.head)
 
     @cached_property
     def unrotated_k(self) -> Float32[Tensor, "key d_head"] | None:
-        """X·W_K + b_K before a rotary embedding turns it into k; None where nothing turns."""
-        return self._unrotated("k", self.inputs.kv_head(self.id.head))
+        """X·W_K + b_K before a rotary embedding turns it into k; None if none does."""
+        return self._unrotated("k", self._kv_head)
 
     @property
     def turned(self) -> frozenset[Stage]:
-        """Which of q and k a rotary embedding turned after X·W."""
+        """Those of q and k that a rotary embedding turned after X·W."""
         stages: tuple[Stage, ...] = ("q", "k")
         layers = {stage: self.call.projections.get(stage) for stage in stages}
         return frozenset(stage for stage, layer in layers.items() if layer and layer.turned)
 
     @property
     def factors(self) -> dict[Stage, float]:
-        """By which constant the model multiplied those of q, k and v that it scaled after X·W."""
+        """The constants by which the model multiplied q, k or v after X·W, other than 1."""
         stages: tuple[Stage, ...] = ("q", "k", "v")
         layers = {stage: self.call.projections.get(stage) for stage in stages}
-        return {stage: of.factor for stage, of in layers.items() if of and of.factor != 1}
+        return {
+            stage: layer.factor for stage, layer in layers.items() if layer and layer.factor != 1
+        }
 
     @property
     def without_bias(self) -> frozenset[Stage]:
@@ -117,19 +152,14 @@ class Steps:
         layers = {stage: self.call.projections.get(name) for stage, name in stages.items()}
         return frozenset(stage for stage, layer in layers.items() if layer and layer.bias is None)
 
-    def _unrotated(self, name: str, head: int) -> Tensor | None:
-        layer = rotary_of_call.layer_of(self.call, name)
-        if layer is None or not layer.turned or self.call.row_step > 1:
-            return None
-        columns = layer.columns(head, self.q.shape[1])
-        return of_row(layer.output, self.batch)[:, columns].float()
-
     @cached_property
     def concat(self) -> Float32[Tensor, "query d_concat"]:
         """The outputs of all heads side by side; this head's are `head_columns`."""
-        if not self.edits:
-            return self.call.mixed(self.batch, self.mask if self.what_if else None).flatten(1)
-        before = self.before or derive(self.call, self.id.head, self.batch)
+        change = self.change
+        if change is None or not change.edits:
+            mask = None if change is None else change.mask
+            return self.call.mixed(self.batch, mask).flatten(1)
+        before = change.before or derive(self.call, self.id.head, self.batch)
         heads = before.concat.clone()
         heads[:, self.head_columns] = self.mixed
         return heads
@@ -142,24 +172,24 @@ class Steps:
 
     @property
     def head_columns(self) -> slice:
-        """Where this head's output stands among the columns of `concat`."""
+        """The columns of `concat` that are this head's output."""
         width = self.v.shape[1]
         return slice(self.id.head * width, (self.id.head + 1) * width)
 
     @cached_property
     def w_q(self) -> Float32[Tensor, "d_model d_head"] | None:
         """This head's columns of W_Q."""
-        return self._slice("q", self.id.head, self.q.shape[1])
+        return self._columns("q", self.id.head, self.q.shape[1])
 
     @cached_property
     def w_k(self) -> Float32[Tensor, "d_model d_head"] | None:
         """This head's columns of W_K."""
-        return self._slice("k", self.inputs.kv_head(self.id.head), self.k.shape[1])
+        return self._columns("k", self._kv_head, self.k.shape[1])
 
     @cached_property
     def w_v(self) -> Float32[Tensor, "d_model d_value"] | None:
         """This head's columns of W_V."""
-        return self._slice("v", self.inputs.kv_head(self.id.head), self.v.shape[1])
+        return self._columns("v", self._kv_head, self.v.shape[1])
 
     @cached_property
     def w_o(self) -> Float32[Tensor, "d_value d_model"] | None:
@@ -168,111 +198,157 @@ class Steps:
         return None if out is None else out.weight[self.head_columns].to(self.v.device).float()
 
     @cached_property
-    def reach(self) -> Float32[Tensor, " key"] | None:
-        """‖v·W_O‖ of each key: how long a vector a weight of 1 would write.
+    def value_norms(self) -> Float32[Tensor, " key"] | None:
+        """‖v·W_O‖ of each key: the length of the vector that a weight of 1 writes.
 
         A weight times this is ‖α·f(x)‖ of Kobayashi et al. 2020, f(x) = (x·W_V + b_V)·W_O. None
-        where W_O is not known.
+        if W_O is not known.
         """
         return None if self.w_o is None else (self.v @ self.w_o).norm(dim=1)
 
-    def _slice(self, name: str, head: int, width: int) -> Tensor | None:
+    @cached_property
+    def comparisons(self) -> dict[Stage, Comparison]:
+        """Each stage that the model itself produced, compared with the model's tensor."""
+        edited = {edit.stage for edit in self.change.edits} if self.change else set()
+        own: dict[Stage, Tensor] = {"q": self.q, "k": self.k, "v": self.v}
+        own = {stage: values for stage, values in own.items() if stage not in edited}
+        head, batch = self.id.head, self.batch
+        compared = compare_projections(self.call, head, batch, own, lambda: self._rotation)
+        if self.change is None:
+            compared |= compare_outputs(self.call, head, batch, self.concat, self.projected)
+        return compared
+
+    @property
+    def errors(self) -> dict[Stage, float]:
+        """max |ours − model's own tensor| for each stage that the model itself produced."""
+        return {stage: comparison.error for stage, comparison in self.comparisons.items()}
+
+    def __getitem__(self, stage: Stage | str) -> Float32[np.ndarray, "row column"]:
+        """One stage as a numpy array, named as in `STAGES`.
+
+        Raises `BadInput` for a name that is no stage, and for a stage that is missing.
+        """
+        array: np.ndarray = self._tensor(stage).cpu().numpy()
+        return array
+
+    def view(self, stage: Stage) -> StepView:
+        """One stage as a matrix to draw. Raises `BadInput` as `steps[stage]` does."""
+        compared = self.comparisons.get(stage)
+        weights = stage == "weights"
+        return StepView(
+            stage=stage,
+            values=self[stage],
+            rows=AXES[stage][0],
+            cols=AXES[stage][1],
+            signed=not weights,
+            range=(0.0, 1.0) if weights else None,
+            rows_sum_to=1.0 if weights and self._rows_sum_to_1 else None,
+            error=None if compared is None else compared.error,
+            tolerance=0.0 if compared is None else compared.tolerance,
+        )
+
+    def views(self) -> tuple[StepView, ...]:
+        """The stages that exist, in order, as matrices to draw."""
+        return tuple(self.view(stage) for stage in STAGES if getattr(self, stage) is not None)
+
+    def __repr__(self) -> str:
+        name, stages = shortened(self.call.name), " ".join(view[0] for view in self._shapes())
+        return f"Steps of {self.id} ({name}){', what if' if self.what_if else ''}: {stages}"
+
+    def _repr_html_(self) -> str:
+        compared = self.comparisons
+        errors = (
+            f"{compared[stage].error:.1e} of {compared[stage].tolerance:.1e} allowed"
+            if stage in compared
+            else ""
+            for stage, _ in self._shapes()
+        )
+        rows = [(*shape, error) for shape, error in zip(self._shapes(), errors, strict=True)]
+        title = f"{self.id} of {self.call.name}"
+        return html_card(title, ("stage", "shape", "difference from the model"), rows)
+
+    def _shapes(self) -> list[tuple[Stage, str]]:
+        """The stages that exist, each with its shape in words."""
+        tensors = ((stage, getattr(self, stage)) for stage in STAGES)
+        return [
+            (stage, f"{AXES[stage][0]} {tensor.shape[0]} × {AXES[stage][1]} {tensor.shape[1]}")
+            for stage, tensor in tensors
+            if tensor is not None
+        ]
+
+    @property
+    def _kv_head(self) -> int:
+        return self.inputs.kv_head(self.id.head)
+
+    @property
+    def _rows_sum_to_1(self) -> bool:
+        """True unless a sink takes a share of each row of weights, or a row has no key."""
+        if self.inputs.sinks is not None and not self.inputs.sinks_gate:
+            return False
+        return bool(self.weights.any(dim=1).all())
+
+    def _tensor(self, stage: str) -> Tensor:
+        if stage not in STAGES:
+            raise BadInput(
+                f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}",
+                code="bad_argument",
+                name="stage",
+                found=repr(stage),
+                allowed=", ".join(STAGES),
+            )
+        tensor: Tensor | None = getattr(self, stage)
+        if tensor is None:
+            present = ", ".join(name for name in STAGES if getattr(self, name) is not None)
+            raise BadInput(
+                f"{self.id} has no stage {stage!r}: {self.absent.get(stage, OPTIONAL)}; it has"
+                f" {present}",
+                code="bad_argument",
+                name="stage",
+                found=repr(stage),
+                allowed=present,
+            )
+        return tensor
+
+    def _unrotated(self, stage: str, head: int) -> Tensor | None:
+        layer = layer_of(self.call, stage)
+        if layer is None or not layer.turned or self.call.row_step > 1:
+            return None
+        columns = layer.columns(head, self.q.shape[1])
+        return batch_row(layer.output, self.batch)[:, columns].float()
+
+    def _columns(self, name: str, head: int, width: int) -> Tensor | None:
+        """One head's columns of W_Q, W_K or W_V."""
         layer = self.call.projections.get(name)
         if layer is None:
             return None
         return layer.weight[:, layer.columns(head, width)].to(self.q.device).float()
 
     @cached_property
-    def errors(self) -> dict[Stage, float]:
-        """max |ours − model's own tensor| for each stage that the model itself produced."""
-        call, batch, head = self.call, self.batch, self.id.head
-        rows, found = call.rows, self._errors_of_projections()
-        if self.what_if:
-            return found
-        theirs, blind = of_row(call.output, batch), call.blind(batch)
-        seeing = torch.arange(len(theirs)) if blind is None else (~blind.any(dim=1)).nonzero()[:, 0]
-        if not len(seeing):
-            return found
-        found["mixed"] = max_difference(self.mixed[rows][seeing], theirs[seeing, head])
-        found["concat"] = max_difference(self.concat[rows][seeing], theirs[seeing].flatten(1))
-        out = call.projections.get("out")
-        if out is not None and self.projected is not None:
-            theirs = out.output[batch][seeing]
-            found["projected"] = max_difference(self.projected[rows][seeing], theirs)
-        return found
-
-    def _errors_of_projections(self) -> dict[Stage, float]:
-        """q, k and v, and what q and k are before they are turned, made again from X."""
-        kv_head, rows = self.inputs.kv_head(self.id.head), self.call.rows
-        made: tuple[tuple[Stage, Stage | None, int, Tensor], ...] = (
-            ("q", "unrotated_q", self.id.head, self.q),
-            ("k", "unrotated_k", kv_head, self.k),
-            ("v", None, kv_head, self.v),
-        )
-        given = {edit.stage for edit in self.edits}
-        found: dict[Stage, float] = {}
-        for stage, before, head, theirs in made:
-            layer = rotary_of_call.layer_of(self.call, stage)
-            if layer is None or stage in given:
-                continue
-            ours = _project(layer, self.batch, head, theirs)
-            if layer.turned and before is not None:
-                straight = of_row(layer.output, self.batch)
-                straight = straight[:, layer.columns(head, theirs.shape[1])]
-                found[before] = max_difference(ours, straight)
-                ours = self._turning.turned("q" if stage == "q" else "k", ours)
-            found[stage] = max_difference(layer.factor * ours, theirs[rows])
-        return found
-
-    @cached_property
-    def _turning(self) -> rotary_of_call.Turning:
-        return rotary_of_call.of_call(self.call, self.batch)
-
-    @property
-    def _rows_are_whole(self) -> bool:
-        """True unless a sink takes its share of each row of weights, or a row has no key."""
-        if self.inputs.sinks is not None and not self.inputs.sinks_gate:
-            return False
-        return bool(self.weights.any(dim=1).all())
-
-    def views(self) -> tuple[StepView, ...]:
-        """The stages that exist, in order, as numpy matrices ready to draw."""
-        return tuple(
-            StepView(
-                stage=stage,
-                values=tensor.cpu().numpy(),
-                rows=AXES[stage][0],
-                cols=AXES[stage][1],
-                signed=stage != "weights",
-                range=(0.0, 1.0) if stage == "weights" else None,
-                rows_sum_to=1.0 if stage == "weights" and self._rows_are_whole else None,
-                error=self.errors.get(stage),
-                tolerance=self.tolerance,
-            )
-            for stage in STAGES
-            if (tensor := getattr(self, stage)) is not None
-        )
+    def _rotation(self) -> CallRotation:
+        return rotation_of(self.call, self.batch)
 
 
 def derive(
     call: AttentionCall,
     head: int,
     batch: int = 0,
-    mask: Bool[Tensor, "query key"] | None = None,
+    mask: Bool[Tensor, "query key"] | Bool[np.ndarray, "query key"] | None = None,
     edits: Sequence[Edit] = (),
     before: Steps | None = None,
 ) -> Steps:
-    """Every stage of one head. A `mask` (True = may attend) replaces the model's: a "what if".
+    """Every stage of one head.
 
-    So do `edits` with single entries; what comes after them is computed anew, and the capture
-    stays as it is. `before`, the steps of this head without edits, spares what they have in common.
+    A `mask` (True = may attend) replaces the model's, and `edits` replace single entries: a "what
+    if". All that comes after them is computed anew, and the capture stays as it is. `before`, the
+    steps of this head without edits, saves computing what they have in common.
 
     Raises `BadInput` for a head, a batch row or an edited entry that does not exist, `BadMask` for
-    a mask that is not a boolean tensor [query, key], and `UnsupportedAttention` where only weights
-    are known.
+    a mask that is not a boolean tensor or array [query, key], and `UnsupportedAttention` where only
+    weights are known.
     """
+    require_type("derive", "call", call, AttentionCall, "give cap.call(layer)")
     call.check(head, batch)
-    _require_mask(call, mask)
+    mask = _as_mask(call, mask)
     inputs = call.inputs
     if isinstance(inputs, StoredWeights):
         raise UnsupportedAttention(
@@ -281,40 +357,31 @@ def derive(
             code="own_code",
             module=call.module,
         )
-    stages = inputs.stages(head, batch, mask, edits=edits)
+    changed = mask is not None or bool(edits)
     return Steps(
         call=call,
-        inputs=inputs,
         id=HeadId(call.layer, head),
         batch=batch,
-        what_if=mask is not None or bool(edits),
-        edits=tuple(edits),
-        before=before,
-        mask=inputs.may_attend(head, batch) if mask is None else mask,
-        absent=_absent(call),
-        **stages,
+        change=WhatIf(mask, tuple(edits), before) if changed else None,
+        **inputs.stages(head, batch, mask, edits=edits),
     )
 
 
-def _absent(call: AttentionCall) -> dict[str, str]:
-    """Why a stage is missing, in words."""
-    long = {} if call.row_step == 1 else {"x": "the input of a long text is not kept whole"}
-    return call.absent | long
-
-
-def _require_mask(call: AttentionCall, mask: Tensor | None) -> None:
+def _as_mask(
+    call: AttentionCall, mask: Tensor | np.ndarray | None
+) -> Bool[Tensor, "query key"] | None:
+    """The mask as a tensor; `BadMask` unless it is boolean and [query, key]."""
+    if mask is None:
+        return None
     wanted = (call.n_query, call.n_key)
-    if mask is not None and (mask.dtype != torch.bool or tuple(mask.shape) != wanted):
+    found = f"{getattr(mask, 'dtype', type(mask).__name__)} {tuple(getattr(mask, 'shape', ()))}"
+    tensor = torch.from_numpy(mask.copy()) if isinstance(mask, np.ndarray) else mask
+    if not isinstance(tensor, Tensor) or tensor.dtype != torch.bool or tensor.shape != wanted:
         raise BadMask(
-            f"the mask is {mask.dtype} {tuple(mask.shape)}; give a boolean one of shape {wanted}"
-            " [query, key] with True = may attend",
+            f"the mask is {found}; give a boolean tensor or array of shape {wanted} [query, key]"
+            " with True = may attend",
             code="mask_shape",
-            found=f"{mask.dtype} {tuple(mask.shape)}",
+            found=found,
             wanted=str(wanted),
         )
-
-
-def _project(layer: Projection, batch: int, head: int, like: Tensor) -> Tensor:
-    """X·W + b for one head's columns, recomputed in float32 from the layer's own input."""
-    columns = layer.columns(head, like.shape[-1])
-    return apply_linear(of_row(layer.input, batch).float(), layer, columns)
+    return tensor

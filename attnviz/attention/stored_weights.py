@@ -1,8 +1,8 @@
-"""Attention weights that had to be kept, because the model computes attention with code of its own.
+"""Attention weights that are stored because the model computes attention in its own code.
 
-Where a model does not go through transformers' attention interface, its softmax is watched while
-it runs: the weights are stored as they came out, O(n²), and q, k, v where the matrix products
-around the softmax show them. `StoredWeights` answers the same questions as `AttentionInputs`.
+If a model does not use transformers' attention interface, its softmax is watched while it runs: the
+weights are stored as they came out, O(n²), with q, k, v if the matrix products around the softmax
+show them. `StoredWeights` has the same methods as `AttentionInputs`.
 """
 
 from collections.abc import Iterator
@@ -12,14 +12,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.attention.inputs import ALL_KEYS, ALL_ROWS, of_row
+from attnviz.attention.inputs import ALL_KEYS, ALL_ROWS, batch_row
+from attnviz.summary import described
 
 
 @dataclass(frozen=True, eq=False)
 class StoredWeights:
-    """Weights [batch, head, query, key] as the model made them; q, k, v where they were found.
+    """Weights [batch, head, query, key] as the model computed them; q, k, v if they were found.
 
-    `query` is what the model multiplied with `key`: some models scale it beforehand.
+    `query` is the factor of the model's own product with `key`: some models scale it beforehand.
     """
 
     kept: Float[Tensor, "batch head query key"]
@@ -27,72 +28,79 @@ class StoredWeights:
     key: Float[Tensor, "batch head key d_head"] | None = None
     value: Float[Tensor, "batch head key d_value"] | None = None
 
-    # what the model's own code does to its scores is not known
+    # unknown: the model's own code scales and masks its scores before the softmax
     scaling: float | None = None
     causal: bool = False
     mask: Tensor | None = None
 
     @property
     def n_batch(self) -> int:
+        """The number of rows in the batch."""
         return self.kept.shape[0]
 
     @property
     def n_heads(self) -> int:
+        """The number of heads."""
         return self.kept.shape[1]
 
     @property
     def n_kv_heads(self) -> int:
+        """The number of heads: none share keys, as far as is known."""
         return self.kept.shape[1]
 
     @property
     def n_query(self) -> int:
+        """The number of queries, padding included."""
         return self.kept.shape[2]
 
     @property
     def n_key(self) -> int:
+        """The number of keys, padding included."""
         return self.kept.shape[3]
 
     @property
     def d_head(self) -> int | None:
+        """The width of a query; None if q was not found."""
         return None if self.query is None else self.query.shape[3]
 
     @property
     def dtype(self) -> torch.dtype:
+        """The type in which the weights are kept."""
         return self.kept.dtype
 
     def weights(self, head: int, batch: int = 0) -> Float[Tensor, "query key"]:
         """The attention weights of one head, float32."""
-        return of_row(self.kept, batch)[head].float()
+        return batch_row(self.kept, batch)[head].float()
 
     def masked(
         self, head: int = 0, batch: int = 0, rows: slice = ALL_ROWS, keys: slice = ALL_KEYS
     ) -> Float[Tensor, "row column"]:
-        """log weights: scores whose softmax the weights are, with nothing left to divide by."""
-        return of_row(self.kept, batch)[head, rows, keys].float().log()
+        """The logarithms of the weights: their softmax is the weights themselves."""
+        return batch_row(self.kept, batch)[head, rows, keys].float().log()
 
-    def reach(self, _rows: slice) -> slice:
-        """The keys that a row can see, as far as that is known: all."""
+    def visible_keys(self, _rows: slice) -> slice:
+        """All keys: the mask is not known."""
         return slice(0, self.n_key)
 
     def normalisers(
         self, masked: Float[Tensor, "row column"], _rows: slice
     ) -> tuple[Float[Tensor, "row one"], Float[Tensor, "row one"]]:
-        """0 and 1 for each row: what was stored are weights already."""
+        """0 and 1 for each row: the stored numbers are normalised already."""
         zero = masked.new_zeros(masked.shape[0], 1)
         return zero, torch.ones_like(zero)
 
     def one_head(self, head: int, batch: int = 0) -> "StoredWeights":
         """The weights of one head alone."""
-        return StoredWeights(of_row(self.kept, batch)[None, head : head + 1].clone())
+        return StoredWeights(batch_row(self.kept, batch)[None, head : head + 1].clone())
 
     def stages(
         self, head: int, batch: int = 0, mask: Tensor | None = None, rows: slice = ALL_ROWS
     ) -> dict[str, Tensor]:
-        """The stages of one head that are known: always `weights`, the others where found."""
+        """The known stages of one head: always `weights`, the others if they were found."""
         assert mask is None, "stored weights cannot be computed again under another mask"
         named = {"q": self.query, "k": self.key, "v": self.value}
         out = {
-            name: of_row(tensor, batch)[head].float()
+            name: batch_row(tensor, batch)[head].float()
             for name, tensor in named.items()
             if tensor is not None
         }
@@ -106,13 +114,16 @@ class StoredWeights:
         return out
 
     def moved(self, dtype: torch.dtype | None, device: str | None) -> "StoredWeights":
-        """The same with everything that is kept in another type or place."""
+        """The weights, q, k and v in another type or on another device."""
         kept = self.kept.to(device=device, dtype=dtype)
         query, key, value = (
-            None if of is None else of.to(device=device, dtype=dtype)
-            for of in (self.query, self.key, self.value)
+            None if tensor is None else tensor.to(device=device, dtype=dtype)
+            for tensor in (self.query, self.key, self.value)
         )
         return replace(self, kept=kept, query=query, key=key, value=value)
+
+    def __repr__(self) -> str:
+        return described(self, "kept", "query", "key", "value")
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""

@@ -1,9 +1,10 @@
-"""What is in a WAV file: its samples as they were recorded, and how many of them make a second.
+"""The samples of a WAV file and their rate.
 
 In: the bytes of a file, which is input from outside. Out: samples of all channels as float32 and
-the rate. Read are whole numbers of 8 to 32 bits and floating point, also where the header names
-them by a GUID (WAVE_FORMAT_EXTENSIBLE); anything compressed is refused by its number. Source: the
-RIFF specification of IBM and Microsoft, 1991, and ksmedia.h for the extensible form.
+the rate in samples per second. Whole numbers of 8 to 32 bits and floating point are read, also if
+the header names them by a GUID (WAVE_FORMAT_EXTENSIBLE); a compressed file is refused with the name
+of its coding. Source: the RIFF specification of IBM and Microsoft, 1991, and ksmedia.h for the
+extensible form.
 """
 
 import struct
@@ -25,7 +26,7 @@ MOST_CHANNELS = 8
 
 @dataclass(frozen=True)
 class Form:
-    """How samples are stored: whole numbers or floating point, of so many bits."""
+    """The format of the samples: `tag` is WHOLE or FLOATING, `bits` the size of a sample."""
 
     tag: int
     channels: int
@@ -34,19 +35,19 @@ class Form:
 
 
 def read(data: bytes) -> tuple[Float32[np.ndarray, "frame channel"], int]:
-    """(samples in −1..1, samples per second); `BadInput` says why there are none.
+    """(samples in −1..1, samples per second); raises `BadInput` if they cannot be read.
 
-    A recording that was cut off is read as far as it goes. Where floating point goes beyond 1, all
-    is made quieter, so that nothing is clipped.
+    A recording that was cut off is read as far as it goes. If floating point goes beyond 1, all
+    samples are scaled down, so that none is clipped.
     """
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         raise unreadable("it does not begin as a WAV file does")
-    found = dict(_chunks(data))
-    form = _form(found.get(b"fmt ", b""))
-    if b"data" not in found:
+    chunks = dict(_chunks(data))
+    form = _form(chunks.get(b"fmt ", b""))
+    if b"data" not in chunks:
         raise unreadable("it ends before its samples")
     width = form.bits // 8 * form.channels
-    raw = found[b"data"]
+    raw = chunks[b"data"]
     whole = raw[: len(raw) // width * width]
     if not whole:
         raise nothing()
@@ -54,24 +55,24 @@ def read(data: bytes) -> tuple[Float32[np.ndarray, "frame channel"], int]:
 
 
 def unreadable(why: str) -> BadInput:
-    """What to say of a file that is no WAV file."""
+    """The error for a file that is not a readable WAV file."""
     return BadInput(f"the sound cannot be read: {why}; give a WAV file", code="bad_sound")
 
 
 def nothing() -> BadInput:
-    """What to say of a sound without any samples."""
+    """The error for a sound without any samples."""
     return BadInput("the file holds no sound: it has no samples", code="no_sound")
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The parts of a file by name, each only once; the last one may be cut off."""
-    seen, at = set(), 12
-    while at + 8 <= len(data):
-        name, size = struct.unpack_from("<4sI", data, at)
+    """The chunks of a file with their names, each name once; the last chunk may be cut off."""
+    seen, offset = set(), 12
+    while offset + 8 <= len(data):
+        name, size = struct.unpack_from("<4sI", data, offset)
         if name not in seen:
-            yield name, data[at + 8 : at + 8 + size]
+            yield name, data[offset + 8 : offset + 8 + size]
         seen.add(name)
-        at += 8 + size + size % 2
+        offset += 8 + size + size % 2
 
 
 def _form(header: bytes) -> Form:
@@ -108,7 +109,7 @@ def _decoded(raw: bytes, form: Form) -> Float32[np.ndarray, "sample"]:
         if not np.isfinite(numbers).all():
             raise unreadable("not all its samples are numbers")
         return np.asarray(numbers / max(1.0, float(np.abs(numbers).max())), dtype=np.float32)
-    if form.bits == 8:  # the only width without a sign
+    if form.bits == 8:  # the only unsigned width
         return (np.frombuffer(raw, np.uint8).astype(np.float32) - 128) / 128
     if form.bits == 24:
         raw = _widened(np.frombuffer(raw, np.uint8)).tobytes()
@@ -118,7 +119,7 @@ def _decoded(raw: bytes, form: Form) -> Float32[np.ndarray, "sample"]:
 
 
 def _widened(three: UInt8[np.ndarray, "byte"]) -> UInt8[np.ndarray, "sample 4"]:
-    """Numbers of three bytes as numbers of four, 256 times as large."""
+    """Numbers of three bytes as numbers of four bytes, 256 times as large."""
     wide = np.zeros((len(three) // 3, 4), dtype=np.uint8)
     wide[:, 1:] = three.reshape(-1, 3)
     return wide

@@ -12,7 +12,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.attention.call import AttentionCall, Capture
+from attnviz.attention import memory
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
 from attnviz.capture.generation import logits as scores
 from attnviz.capture.generation.decode import Generation, Written, joined, write
 from attnviz.capture.locate.windows import with_windows
@@ -190,10 +192,10 @@ def _knows_cache(forward: Callable[..., object]) -> bool:
 def _thinned(call: AttentionCall, store: str | None, offload: bool) -> AttentionCall:
     """The call with no more kept than was asked for."""
     step = row_step(call.n_query) if call.row_step == 1 else 1
-    thin = call.thinned(step) if step > 1 else call
+    thin = memory.thinned(call, step) if step > 1 else call
     if store is not None or offload:
         dtype = torch.float16 if store == "float16" else None
-        thin = thin.moved(dtype, "cpu" if offload else None)
+        thin = memory.moved(thin, dtype, "cpu" if offload else None)
     return thin
 
 

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.record.watch import Seen, Watch, fast_path
-from attnviz.vision.token_boxes import Places, Span
+from attnviz.vision.token_boxes import PatchRange as Span
+from attnviz.vision.token_boxes import Places
 from attnviz.vision.windows import Windows
 
 LEAST = 0.3  # of the largest: components that are smaller say little about a place

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Float64, Int64
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.checks.cards import Description, HeadNote
 from attnviz.checks.figure import Figure

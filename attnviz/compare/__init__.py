@@ -1,4 +1,29 @@
-"""Two captures side by side: `pairing` finds counterparts and the differences between heads.
+"""Two captures side by side: corresponding tokens, and the differences between their heads.
+
+    axis = compare.pair(a.tokens, b.tokens, same_vocabulary=True).slots
+    change = compare.difference(a.weights("L5.H11"), b.weights("L5.H11"), axis, axis)
 
 In: the tokens and weights of both. Out: plain numpy. Nothing here runs a model.
 """
+
+from attnviz.compare.pairing import (
+    Pairing,
+    Part,
+    Slot,
+    difference,
+    mean_moved,
+    moved,
+    moved_by_head,
+    pair,
+)
+
+__all__ = [
+    "Pairing",
+    "Part",
+    "Slot",
+    "difference",
+    "mean_moved",
+    "moved",
+    "moved_by_head",
+    "pair",
+]

@@ -1,11 +1,11 @@
-"""Which tokens of one capture stand for which of another, and what then differs between heads.
+"""Pairs of corresponding tokens in two captures, and the differences between heads on them.
 
-In: the `Tokens` of two sides, A and B, and weights of either. Out: a `Pairing`, the parts of both
-sides and the `Slot`s of one axis that holds both; differences B − A on it; and how much attention
-moved. A slot with both sides has a number, one that only a side has shows that nothing stands for
-it. Where two tokenizers cut one text differently, pieces are joined up to the nearest boundary that
-both have, and mass is conserved: summed over the keys of a part, averaged over its queries.
-Source: the longest matching runs of `difflib` (Ratcliff and Metzener 1988); total variation
+In: the `Tokens` of two sides, A and B, and weights of both. Out: a `Pairing`: the parts of both
+sides and the `Slot`s of one common axis; differences B − A on that axis; and the share of attention
+that moved. A slot with a part of one side only has no counterpart and no difference. If two
+tokenizers split one text differently, tokens are joined up to the next boundary that both have, and
+mass is conserved: summed over the keys of a part, averaged over its queries.
+Source: the longest matching blocks of `difflib` (Ratcliff and Metzener 1988); total variation
 distance as in Levin and Peres 2017, section 4.1.
 """
 
@@ -23,9 +23,9 @@ from attnviz.types import Tokens
 
 @dataclass(frozen=True)
 class Part:
-    """The tokens from `start` to before `stop` of one side, looked at as one.
+    """The tokens from `start` to before `stop` of one side, compared as a unit.
 
-    Parts of two sides are equal where their `name`s are.
+    Parts of two sides are equal if their `name`s are.
     """
 
     start: int
@@ -37,7 +37,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Slot:
-    """One place of the common axis: a part of A, one of B, or both; `same` where they are equal."""
+    """One place of the common axis: the number of a part of A, of one of B, or both.
+
+    `same` is True if the two parts are equal.
+    """
 
     a: int | None
     b: int | None
@@ -45,7 +48,7 @@ class Slot:
 
     @property
     def paired(self) -> bool:
-        """Whether both sides have something here."""
+        """True if both sides have a part here."""
         return self.a is not None and self.b is not None
 
 
@@ -59,15 +62,15 @@ class Pairing:
 
     @property
     def merged(self) -> bool:
-        """Whether some part has several tokens."""
+        """True if some part has several tokens."""
         return any(part.stop - part.start > 1 for part in (*self.a, *self.b))
 
 
 def pair(a: Tokens, b: Tokens, same_vocabulary: bool) -> Pairing:
-    """What of A stands for what of B.
+    """The pairing of two sequences of tokens.
 
-    With one vocabulary tokens are compared as they are. With two, the text must be the same: parts
-    are then the pieces between boundaries that both tokenizers set.
+    With one vocabulary, single tokens are compared. With two, the texts must be equal, and parts
+    are the pieces between boundaries that both tokenizers set; `BadInput` if they are not equal.
     """
     if same_vocabulary:
         sides = _tokens(a), _tokens(b)
@@ -84,11 +87,12 @@ def pair(a: Tokens, b: Tokens, same_vocabulary: bool) -> Pairing:
 
 
 def slots(a: Sequence[Part], b: Sequence[Part], words_too: bool = True) -> tuple[Slot, ...]:
-    """The common axis: equal runs side by side, replaced runs too where they are equally long.
+    """The common axis: equal runs are paired, and replaced runs if they have the same length.
 
-    Without `words_too` a special token may still stand for another one, a word for no other word.
+    Without `words_too`, special tokens are still paired with other special tokens, but no word with
+    another word.
     """
-    found: list[Slot] = []
+    axis: list[Slot] = []
     matcher = SequenceMatcher(None, [p.name for p in a], [p.name for p in b], autojunk=False)
     for _, start_a, stop_a, start_b, stop_b in matcher.get_opcodes():
         places_a, places_b = range(start_a, stop_a), range(start_b, stop_b)
@@ -99,11 +103,11 @@ def slots(a: Sequence[Part], b: Sequence[Part], words_too: bool = True) -> tuple
             for equal, (i, j) in zip(same, pairs, strict=True)
         ]
         if len(places_a) == len(places_b) and all(fits):
-            found += [Slot(i, j, equal) for equal, (i, j) in zip(same, pairs, strict=True)]
+            axis += [Slot(i, j, equal) for equal, (i, j) in zip(same, pairs, strict=True)]
         else:
-            found += [Slot(i, None) for i in places_a]
-            found += [Slot(None, j) for j in places_b]
-    return tuple(found)
+            axis += [Slot(i, None) for i in places_a]
+            axis += [Slot(None, j) for j in places_b]
+    return tuple(axis)
 
 
 def difference(
@@ -113,9 +117,9 @@ def difference(
     keys: Sequence[Slot],
 ) -> Float32[np.ndarray, "row column"]:
     """B − A on the common axes; NaN where a query or a key has no counterpart."""
-    found: Float32[np.ndarray, "row column"]
-    found = _on_axes(b, queries, keys, "b") - _on_axes(a, queries, keys, "a")
-    return found
+    change: Float32[np.ndarray, "row column"]
+    change = _on_axes(b, queries, keys, "b") - _on_axes(a, queries, keys, "a")
+    return change
 
 
 def moved(
@@ -126,8 +130,8 @@ def moved(
 ) -> Float32[np.ndarray, "row"]:
     """The share of each row's attention that moved, ½ Σ |B − A|; NaN for a row of one side only.
 
-    This is the total variation distance of the two rows. What falls on a key of one side only is
-    compared with nothing: all of it moved.
+    This is the total variation distance of the two rows. The weight of a key that one side only
+    has counts as moved.
     """
     rows_a, rows_b = _on_axes(a, queries, keys, "a"), _on_axes(b, queries, keys, "b")
     apart = np.abs(np.nan_to_num(rows_b) - np.nan_to_num(rows_a)).sum(axis=1) / 2
@@ -141,11 +145,11 @@ def moved_by_head(
     queries: Sequence[Slot],
     keys: Sequence[Slot],
 ) -> Float32[np.ndarray, "layer head row"]:
-    """`moved` of every head."""
+    """`moved`, for every head of every layer."""
     return np.array(
         [
-            [moved(one, other, queries, keys) for one, other in zip(of_a, of_b, strict=True)]
-            for of_a, of_b in zip(a, b, strict=True)
+            [moved(head_a, head_b, queries, keys) for head_a, head_b in zip(*layers, strict=True)]
+            for layers in zip(a, b, strict=True)
         ],
         dtype=np.float32,
     )
@@ -154,7 +158,7 @@ def moved_by_head(
 def mean_moved(
     by_row: Float32[np.ndarray, "layer head row"],
 ) -> Float32[np.ndarray, "layer head"]:
-    """The mean over each head's paired rows; 0 where no row is paired."""
+    """The mean over each head's paired rows; 0 if no row is paired."""
     paired = ~np.isnan(by_row)
     total = np.where(paired, by_row, 0).sum(axis=-1) / np.maximum(paired.sum(axis=-1), 1)
     return np.asarray(total, dtype=np.float32)
@@ -172,21 +176,21 @@ def _on_axes(
         for axis in (queries, keys)
     )
     framed = np.pad(weights, ((0, 1), (0, 1)), constant_values=np.nan)
-    found: Float32[np.ndarray, "row column"] = framed[np.ix_(rows, columns)]
-    return found
+    on_axes: Float32[np.ndarray, "row column"] = framed[np.ix_(rows, columns)]
+    return on_axes
 
 
 def _tokens(tokens: Tokens) -> tuple[Part, ...]:
-    """Every token by itself."""
+    """One part for each token."""
     entries = zip(tokens.labels, tokens.pieces, tokens.special.tolist(), strict=True)
     return tuple(
-        Part(at, at + 1, label, special, (label, piece, special))
-        for at, (label, piece, special) in enumerate(entries)
+        Part(place, place + 1, label, special, (label, piece, special))
+        for place, (label, piece, special) in enumerate(entries)
     )
 
 
 def _cuts(tokens: Tokens) -> set[int]:
-    """The characters at which a token begins, and where the last one ends; white space aside."""
+    """The characters at which a token begins, and the end of the last; white space is skipped."""
     spans = [
         span for span, flag in zip(tokens.offsets, tokens.special, strict=True) if not flag.item()
     ]
@@ -194,19 +198,19 @@ def _cuts(tokens: Tokens) -> set[int]:
     return ends | {_next_sign(tokens.text, start) for start, _ in spans}
 
 
-def _next_sign(text: str, at: int) -> int:
-    """The first character from `at` on that is no white space."""
-    return len(text) - len(text[at:].lstrip())
+def _next_sign(text: str, start: int) -> int:
+    """The first character from `start` on that is not white space."""
+    return len(text) - len(text[start:].lstrip())
 
 
 def _between(tokens: Tokens, cuts: set[int]) -> tuple[Part, ...]:
-    """Tokens joined up to the next of these cuts; special ones stand alone."""
+    """Tokens joined up to the next of these cuts; special tokens stand alone."""
     begins = [_next_sign(tokens.text, start) for start, _ in tokens.offsets]
     special = tokens.special.tolist()
     starts = [
-        at
-        for at, begin in enumerate(begins)
-        if at == 0 or special[at] or special[at - 1] or (begin in cuts and begin != begins[at - 1])
+        n
+        for n, begin in enumerate(begins)
+        if n == 0 or special[n] or special[n - 1] or (begin in cuts and begin != begins[n - 1])
     ]
     return tuple(
         _part(tokens, begins[start], start, stop)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.lessons.cards.card import Card, Control, Slider, Value
 
 # runs a registry model on a text, with the keywords of `attnviz.capture` (a picture is an array of

@@ -2,8 +2,8 @@
 
 For print: `heads`, `head`, `lines`, `steps`, `alignment` and `compare` give a `Drawing`, which is
 SVG and, with the extra `paper`, PDF, PNG and EPS. For a notebook or a page: `heatmap` gives a
-`plotly` figure of a `StepView`. Colours are those of the screen: one-sided where numbers cannot be
-negative, two-sided and symmetric where they can.
+`plotly` figure of a `StepView`. Colours are those of the screen: sequential if numbers cannot be
+negative, else diverging and symmetric.
 """
 
 import html
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attnviz.errors import BadInput, require_type
 from attnviz.figures.comparison import compare
 from attnviz.figures.connections import alignment, lines
 from attnviz.figures.drawing import Drawing
@@ -45,14 +46,24 @@ def heatmap(
 ) -> "Figure":
     """A heatmap of one stage: rows downwards, blocked cells (−∞) left empty.
 
-    Labels are text, never markup. Raises `ValueError` when their number does not fit the matrix.
+    Labels are text, never markup. Raises `BadInput` for anything but a `StepView`, and if the
+    number of labels does not fit the matrix.
     """
+    require_type(
+        "figures.heatmap", "view", view, StepView, 'give cap.head("L5.H11").view("weights")'
+    )
     from plotly import graph_objects
 
     n_rows, n_cols = view.values.shape
     for name, labels, count in (("row", row_labels, n_rows), ("col", col_labels, n_cols)):
         if labels is not None and len(labels) != count:
-            raise ValueError(f"{len(labels)} {name}_labels for {count}; give one for each")
+            raise BadInput(
+                f"{len(labels)} {name}_labels for {count}; give one for each",
+                code="bad_argument",
+                name=f"{name}_labels",
+                found=len(labels),
+                allowed=count,
+            )
     low, high = colour_range(view)
     trace = graph_objects.Heatmap(
         z=np.where(np.isfinite(view.values), view.values, np.nan),

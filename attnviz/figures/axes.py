@@ -158,5 +158,7 @@ def put_title(sheet: Sheet, look: Look) -> float:
     if not look.title:
         return 2.0
     size = look.size + 1
-    sheet.text(2.0, 1 + size, shortened(look.title, size, look.width - 4, bold=True), size, bold=True)
+    sheet.text(
+        2.0, 1 + size, shortened(look.title, size, look.width - 4, bold=True), size, bold=True
+    )
     return 1 + LINE * size + 4

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float64
 
+from attnviz.summary import described
+
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
@@ -26,11 +28,14 @@ MARK = "#7f8c8d"  # stands out on light and on dark
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One line, or one bar of each group; its label is text, never markup."""
+    """One line, or one bar of each group; its `label` is text, never markup."""
 
     label: str
     x: Float64[np.ndarray, "point"]
     y: Float64[np.ndarray, "point"]
+
+    def __repr__(self) -> str:
+        return described(self)
 
 
 def chart(
@@ -42,7 +47,7 @@ def chart(
     bars: bool = False,
     marked_x: float | None = None,
 ) -> "Figure":
-    """Lines over one axis, or bars side by side; `marked_x` is pointed out by a vertical line."""
+    """Lines over one axis, or bars side by side; a vertical line marks `marked_x`."""
     from plotly import graph_objects
 
     draw = _bar if bars else _line

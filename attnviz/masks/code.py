@@ -1,12 +1,12 @@
-"""One mask, four conventions: Python that builds the same mask for each of PyTorch's interfaces.
+"""Python code that builds one mask for each of PyTorch's interfaces.
 
-In: which masks make up a mask. Out: source text, ready to be copied; nothing is computed here, and
-a test runs every line. True means opposite things in the interfaces:
+In: the masks that a mask is made of. Out: source text, ready to be copied; nothing is computed
+here, and a test runs every line. True has opposite meanings in the interfaces:
 
     torch.nn.MultiheadAttention            boolean, True = may NOT attend
     scaled_dot_product_attention           boolean, True = may attend (as everywhere in attnviz)
     transformers                           1 = real token, 0 = padding; models add the causal part
-    additive, understood by all            0 = may attend, −∞ = may not
+    additive, accepted by all              0 = may attend, −∞ = may not
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from typing import Literal, get_args
 Convention = Literal["sdpa", "multihead", "transformers", "additive"]
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 
-BUILT = {
+DEFINITIONS = {
     "sdpa": "mask = may_attend",
     "multihead": "mask = ~may_attend",
     "additive": 'mask = torch.zeros(n_query, n_key).masked_fill(~may_attend, float("-inf"))',
 }
-USED = {
+COMMENTS = {
     "sdpa": "# True = may attend: scaled_dot_product_attention(q, k, v, attn_mask=mask)",
     "multihead": "# True = may NOT attend: nn.MultiheadAttention(...)(x, x, x, attn_mask=mask)",
     "additive": "# added to the scores before softmax: any attn_mask= takes it",
@@ -33,9 +33,11 @@ USED = {
 
 @dataclass(frozen=True)
 class MaskParts:
-    """What a mask is made of: real keys (None without padding), causal, or every cell as it is.
+    """The masks that one mask is made of.
 
-    `window`, `prefix` and `block` are sizes, as in `masks.spec`; None for a mask that is off.
+    `real` is True for keys that are not padding, None without padding; `cells` has every cell of a
+    mask that has no other name. `window`, `prefix` and `block` are sizes, as in `masks.spec`, None
+    for a mask that is off.
     """
 
     n_query: int
@@ -48,13 +50,13 @@ class MaskParts:
     block: int | None = None
 
     @property
-    def placed(self) -> bool:
-        """Whether a mask is among them that transformers has no argument for."""
+    def sized(self) -> bool:
+        """True if one of the masks has a size: transformers has no argument for it."""
         return any(size is not None for size in (self.window, self.prefix, self.block))
 
 
 def code(parts: MaskParts, convention: Convention) -> str:
-    """Source that defines `mask` in a convention.
+    """Source code that defines `mask` in a convention.
 
     >>> print(code(MaskParts(2, 2, causal=True), "multihead"))
     import torch
@@ -67,7 +69,7 @@ def code(parts: MaskParts, convention: Convention) -> str:
     """
     if convention == "transformers":
         return "\n".join(["import torch", "", *_for_transformers(parts)])
-    lines = ["import torch", "", *_may_attend(parts), BUILT[convention], USED[convention]]
+    lines = ["import torch", "", *_may_attend(parts), DEFINITIONS[convention], COMMENTS[convention]]
     return "\n".join(lines)
 
 
@@ -83,12 +85,12 @@ def _may_attend(parts: MaskParts) -> list[str]:
         lines.append(f"may_attend &= torch.tensor({_digits(parts.real)}).bool()  # padding")
     if parts.causal:
         lines.append("may_attend &= torch.ones(n_query, n_key).tril().bool()  # causal")
-    return [*lines, *_placed(parts)]
+    return [*lines, *_sized_lines(parts)]
 
 
-def _placed(parts: MaskParts) -> list[str]:
-    """The masks that depend on where query and key stand."""
-    if not parts.placed:
+def _sized_lines(parts: MaskParts) -> list[str]:
+    """The lines of the masks that depend on the positions of query and key."""
+    if not parts.sized:
         return []
     lines = ["query, key = torch.arange(n_query)[:, None], torch.arange(n_key)"]
     if parts.window is not None:
@@ -101,11 +103,11 @@ def _placed(parts: MaskParts) -> list[str]:
 
 
 def _for_transformers(parts: MaskParts) -> list[str]:
-    if parts.cells is not None or parts.placed:
-        return [*_may_attend(parts), "mask = may_attend[None, None]", USED["cells"]]
+    if parts.cells is not None or parts.sized:
+        return [*_may_attend(parts), "mask = may_attend[None, None]", COMMENTS["cells"]]
     real = parts.real or (True,) * parts.n_key
-    lines = [f"mask = torch.tensor([{_digits(real)}])", USED["transformers"]]
-    return [*lines, USED["decoder"]] if parts.causal else lines
+    lines = [f"mask = torch.tensor([{_digits(real)}])", COMMENTS["transformers"]]
+    return [*lines, COMMENTS["decoder"]] if parts.causal else lines
 
 
 def _digits(row: Sequence[bool]) -> str:

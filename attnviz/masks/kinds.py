@@ -1,10 +1,10 @@
-"""Boolean attention masks (True = this query may attend to this key) and who blocks which cell.
+"""Boolean attention masks: True = this query may attend to this key.
 
 In: sizes, padding flags, or a mask in transformers' form. Out: boolean tensors [query, key].
-Additive masks (0 and a very negative number, added to the scores) exist only at the border to
-transformers; `from_model` turns them into booleans there, once. Masks: Vaswani et al. 2017,
-section 3.2.3 (causal); every padded batch (padding); Beltagy et al. 2020 (window); Raffel et al.
-2020, section 3.2.1 (prefix); Zaheer et al. 2020 (block).
+Additive masks (0 or a very negative number, added to the scores) exist only at the boundary to
+transformers; `from_model` converts them there, once. Masks: Vaswani et al. 2017, section 3.2.3
+(causal); every padded batch (padding); Beltagy et al. 2020 (window); Raffel et al. 2020, section
+3.2.1 (prefix); Zaheer et al. 2020 (block).
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,12 +38,12 @@ def padding(keep: Bool[Tensor, "key"], n_query: int) -> Bool[Tensor, "query key"
 
 
 def window(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
-    """The window: query i may attend to keys less than `size` away, on either side."""
+    """The window mask: query i may attend to keys less than `size` away, on either side."""
     return (torch.arange(n_query)[:, None] - torch.arange(n_key)).abs() < size
 
 
 def prefix(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
-    """The prefix mask: causal, but for the first `size` keys, which are open to all queries."""
+    """The prefix mask: causal, except for the first `size` keys, which every query may see."""
     return causal(n_query, n_key) | (torch.arange(n_key) < size)
 
 
@@ -53,7 +53,7 @@ def blocks(n_query: int, n_key: int, size: int) -> Bool[Tensor, "query key"]:
 
 
 def drawn(n_query: int, n_key: int, strokes: Sequence[Stroke]) -> Bool[Tensor, "query key"]:
-    """The mask that was drawn by hand: each stroke blocks its cells, or opens them again."""
+    """The mask drawn by hand: each stroke blocks its cells, or opens them again."""
     mask = torch.ones(n_query, n_key, dtype=torch.bool)
     for stroke in strokes:
         cells = slice(stroke.top, stroke.bottom + 1), slice(stroke.left, stroke.right + 1)
@@ -64,9 +64,9 @@ def drawn(n_query: int, n_key: int, strokes: Sequence[Stroke]) -> Bool[Tensor, "
 def named(
     masks: MaskSet, n_query: int, keep: Bool[Tensor, "key"]
 ) -> dict[str, Bool[Tensor, "query key"]]:
-    """Every mask that is on, by its name; `keep` marks the keys that are not padding."""
+    """Every mask that is on, by its name; `keep` is True for the keys that are not padding."""
     sizes, n_key = masks.sizes, len(keep)
-    made = {
+    builders = {
         "padding": lambda: padding(keep, n_query),
         "causal": lambda: causal(n_query, n_key),
         "window": lambda: window(n_query, n_key, sizes["window"]),
@@ -74,11 +74,11 @@ def named(
         "block": lambda: blocks(n_query, n_key, sizes["block"]),
         "custom": lambda: drawn(n_query, n_key, masks.strokes),
     }
-    return {name: made[name]() for name in masks.on}
+    return {name: builders[name]() for name in masks.on}
 
 
 def combine(*masks: Bool[Tensor, "_query _key"]) -> Bool[Tensor, "query key"]:
-    """A cell is open only where every mask leaves it open."""
+    """The mask that opens a cell only if every mask opens it."""
     if not masks:
         raise BadMask("combine() was given no mask; give it at least one", code="no_mask")
     shapes = {tuple(mask.shape) for mask in masks}
@@ -92,7 +92,7 @@ def combine(*masks: Bool[Tensor, "_query _key"]) -> Bool[Tensor, "query key"]:
 
 
 def blockers(masks: Mapping[str, Bool[Tensor, "query key"]]) -> UInt8[Tensor, "query key"]:
-    """Which masks block each cell, as bits: bit i is set where the i-th mask blocks it.
+    """The masks that block each cell, as bits: bit i is set if the i-th mask blocks it.
 
     >>> blockers({"padding": padding(torch.tensor([True, False]), 2), "causal": causal(2)})
     tensor([[0, 3],
@@ -100,7 +100,7 @@ def blockers(masks: Mapping[str, Bool[Tensor, "query key"]]) -> UInt8[Tensor, "q
     """
     if not 0 < len(masks) <= MAX_NAMED_MASKS:
         raise BadMask(
-            f"asked who blocks what among {len(masks)} masks; 1 to {MAX_NAMED_MASKS} fit in a byte",
+            f"blockers() was given {len(masks)} masks; 1 to {MAX_NAMED_MASKS} fit in a byte",
             code="mask_count",
             found=len(masks),
         )
@@ -117,9 +117,9 @@ def from_model(
 ]:
     """(may attend, additive rest) of the mask that transformers hands to an attention function.
 
-    A boolean mask is taken as it is. In an additive one, anything at or below half the type's
-    lowest number blocks (transformers fills with `finfo.min`; sums of two such stay below half);
-    what remains, if it is not all zero, is a bias and is returned as float32.
+    A boolean mask is returned unchanged. In an additive one, a number at or below half the type's
+    lowest blocks (transformers fills with `finfo.min`; sums of two such stay below half); the rest,
+    unless it is all zero, is a bias and is returned as float32.
     """
     if mask is None:
         return None, None

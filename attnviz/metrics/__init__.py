@@ -1,28 +1,28 @@
-"""Numbers about heads: `roles` says what a head does most, `measures` what heads are sorted by.
+"""Numbers about heads: shares of attention on patterns, roles, measures to sort heads by.
 
-In: attention weights and tokens, or a capture. Out: shares of mass beside what even attention would
-give. numpy only; nothing here runs a model.
+`patterns` gives shares of mass beside those of chance, `roles` names each head after its pattern,
+`measures` has one number per head and measure, `table` puts them in rows. In: attention weights and
+tokens, or a capture. numpy only; nothing here runs a model.
 """
 
-from attnviz.metrics.roles import (
-    PATTERNS,
-    HeadRole,
-    Pattern,
-    Role,
-    Scores,
-    describe,
-    pattern_keys,
-    score,
-    scores,
-)
+from attnviz.metrics.layer_weights import LayerWeights
+from attnviz.metrics.measures import UNITS, measured
+from attnviz.metrics.patterns import PATTERNS, Pattern, Scores, pattern_keys, score, scores
+from attnviz.metrics.roles import HeadRole, Role, describe
+from attnviz.metrics.table import HeadTable, head_table
 
 __all__ = [
     "PATTERNS",
+    "UNITS",
     "HeadRole",
+    "HeadTable",
+    "LayerWeights",
     "Pattern",
     "Role",
     "Scores",
     "describe",
+    "head_table",
+    "measured",
     "pattern_keys",
     "score",
     "scores",

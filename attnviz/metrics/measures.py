@@ -2,8 +2,8 @@
 
 In: weights (rows sum to 1) and tokens; arrays, never models. Out: for each measure an array over
 layers and heads, NaN where a text or an attention does not have it. Every number is a mean over the
-queries that count (`metrics.asking`: words, without special tokens and padding). With α for the
-weights of a query q over its keys k:
+queries that count (words, not special tokens or padding). With α for the weights of a query q over
+its keys k:
 
     previous … same    Σ α(q, k) over the keys of that pattern (`metrics.pattern_keys`)
     induction          Σ α(q, k) over the keys that follow an earlier occurrence of q's own token:
@@ -15,12 +15,21 @@ weights of a query q over its keys k:
 A pattern's mean is over the queries that can see such a key; where there is none it is NaN.
 """
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.metrics.roles import Pattern, asking, pattern_keys
+from attnviz.metrics.patterns import (
+    Pattern,
+    counted_queries,
+    layers_visible,
+    mean_mass,
+    pattern_keys,
+    require_fitting,
+    visible_keys,
+)
 from attnviz.types import MEASURES, Measure, Tokens
 
 Share = Literal[Pattern, "induction"]
@@ -37,27 +46,33 @@ def measured(
     tokens: Tokens,
     keys: Tokens | None = None,
     visible: Bool[np.ndarray, "layer query key"] | None = None,
+    measures: Sequence[Measure] = MEASURES,
 ) -> dict[Measure, Float32[np.ndarray, "layer head"]]:
-    """Every measure of every head; arguments as those of `metrics.describe`."""
-    others = tokens if keys is None else keys
-    shape = (len(weights), len(tokens), len(others))
-    seen = np.broadcast_to(True if visible is None else visible, shape) & ~others.padding
-    rows = asking(tokens)
-    wanted = {name: _keys_of(name, tokens, keys) for name in SHARES}
+    """Every measure of every head; the other arguments are those of `metrics.describe`."""
     layers = [
-        {name: _mass(of_layer, wanted[name] & can_see, rows) for name in SHARES}
-        | {
-            "entropy": _entropy(of_layer, rows),
-            "distance": _distance(of_layer, rows, same=keys is None),
-            "peak": np.asarray(of_layer.max(axis=-1)[:, rows].mean(axis=-1)),
-        }
-        for of_layer, can_see in zip(weights, seen, strict=True)
+        layer_measures(layer, tokens, keys, seen, measures)
+        for layer, seen in zip(weights, layers_visible(weights, visible), strict=True)
     ]
-    return {name: np.stack([layer[name] for layer in layers]) for name in MEASURES}
+    return {name: np.stack([layer[name] for layer in layers]) for name in measures}
+
+
+def layer_measures(
+    weights: Float32[np.ndarray, "head query key"],
+    tokens: Tokens,
+    keys: Tokens | None,
+    visible: Bool[np.ndarray, "query key"] | None,
+    measures: Sequence[Measure] = MEASURES,
+) -> dict[Measure, Float32[np.ndarray, "head"]]:
+    """Every measure of the heads of one layer."""
+    require_fitting(weights, tokens, keys)
+    others = tokens if keys is None else keys
+    seen = visible_keys(tokens, keys, visible) & ~others.padding
+    rows = counted_queries(tokens)
+    return {name: _measure(name, weights, tokens, keys, seen, rows) for name in measures}
 
 
 def induction_keys(tokens: Tokens) -> Bool[np.ndarray, "query key"]:
-    """The keys right after an earlier occurrence of the query's own token; never padding."""
+    """True for the keys right after an earlier occurrence of the query's token; never padding."""
     n, place = len(tokens), np.arange(len(tokens))
     before = np.zeros((n, n), dtype=np.bool_)
     before[:, 1:] = tokens.ids[:, None] == tokens.ids[None, :-1]
@@ -66,7 +81,25 @@ def induction_keys(tokens: Tokens) -> Bool[np.ndarray, "query key"]:
     return real
 
 
-def _keys_of(name: Share, tokens: Tokens, keys: Tokens | None) -> Bool[np.ndarray, "query key"]:
+def _measure(
+    name: Measure,
+    weights: Float32[np.ndarray, "head query key"],
+    tokens: Tokens,
+    keys: Tokens | None,
+    seen: Bool[np.ndarray, "query key"],
+    rows: Bool[np.ndarray, "query"],
+) -> Float32[np.ndarray, "head"]:
+    if name == "entropy":
+        return _entropy(weights, rows)
+    if name == "distance":
+        return _distance(weights, rows, same=keys is None)
+    if name == "peak":
+        return np.asarray(weights.max(axis=-1)[:, rows].mean(axis=-1))
+    cells = _share_keys(name, tokens, keys) & seen
+    return mean_mass(weights, cells, rows & cells.any(axis=1))
+
+
+def _share_keys(name: Share, tokens: Tokens, keys: Tokens | None) -> Bool[np.ndarray, "query key"]:
     if name != "induction":
         return pattern_keys(name, tokens, keys)
     if keys is not None:
@@ -74,25 +107,13 @@ def _keys_of(name: Share, tokens: Tokens, keys: Tokens | None) -> Bool[np.ndarra
     return induction_keys(tokens)
 
 
-def _mass(
-    weights: Float32[np.ndarray, "head query key"],
-    keys: Bool[np.ndarray, "query key"],
-    rows: Bool[np.ndarray, "query"],
-) -> Float32[np.ndarray, "head"]:
-    counted = rows & keys.any(axis=1)
-    if not counted.any():
-        return np.full(len(weights), np.nan, dtype=np.float32)
-    mass = np.einsum("hqk,qk->hq", weights, keys.astype(np.float32))
-    return np.asarray(mass[:, counted].mean(axis=-1), dtype=np.float32)
-
-
 def _entropy(
     weights: Float32[np.ndarray, "head query key"], rows: Bool[np.ndarray, "query"]
 ) -> Float32[np.ndarray, "head"]:
     bits = np.empty(weights.shape[:-1], dtype=np.float32)
-    for head, of_head in enumerate(weights):  # one by one: the logarithms of all would fill memory
-        logs = np.log2(np.maximum(of_head, np.finfo(np.float32).tiny))
-        bits[head] = -np.einsum("qk,qk->q", of_head, logs)
+    for head, matrix in enumerate(weights):  # one by one: the logarithms of all would fill memory
+        logs = np.log2(np.maximum(matrix, np.finfo(np.float32).tiny))
+        bits[head] = -np.einsum("qk,qk->q", matrix, logs)
     return np.asarray(bits[:, rows].mean(axis=-1), dtype=np.float32)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Float64, Int64
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.models.loaded import LoadedModel
 from attnviz.tokens.merge import merged
 from attnviz.tokens.words import Join, Word, words

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.models.loaded import LoadedModel
 
 MULTI_LABEL = "multi_label_classification"

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Float32, Int64, UInt8
 from torch import Tensor
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput
 from attnviz.types import Stack
 

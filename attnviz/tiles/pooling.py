@@ -1,9 +1,9 @@
-"""Weights as bytes on a logarithmic scale, and the strongest of neighbouring cells.
+"""Weights as bytes on a logarithmic scale, and the largest of neighbouring cells.
 
-In: log weights, −∞ where a query may not attend. Out: codes: 0 for nothing, else 1 to 255 for
-weights from 2^−24 to 1 in equal steps of their logarithm, 6.6 % from one code to the next. A
-linear scale would lose all of a long text: uniform attention over 16,384 tokens gives 2^−14 each.
-Pooling keeps the largest of f×f cells, so that a single strong cell is seen from any distance.
+In: log weights, −∞ where a query may not attend. Out: codes: 0 for a weight of 0, else 1 to 255 for
+weights from 2^−24 to 1 in equal steps of their logarithm, 6.6 % from one code to the next. A linear
+scale would lose most of a long text: uniform attention over 16,384 tokens gives 2^−14 each.
+Pooling keeps the largest of f×f cells, so that a single large weight is seen at every level.
 """
 
 import math
@@ -25,20 +25,20 @@ def encoded(log_weights: Float[Tensor, "row column"]) -> UInt8[Tensor, "row colu
 
 
 def decoded(codes: UInt8[np.ndarray, "..."]) -> Float32[np.ndarray, "..."]:
-    """The weight that each code stands for; at most half a step from what was encoded."""
+    """The weight that each code stands for; at most half a step from the encoded weight."""
     weights = np.exp2(OCTAVES * (codes.astype(np.float32) / MOST_CODE - 1))
     return np.where(codes == 0, np.float32(0), weights)
 
 
 def bound(code: int) -> float:
-    """A weight that no cell of this code exceeds, rounding included."""
+    """An upper bound for the weights that have this code, rounding included."""
     return float(2 ** (OCTAVES * ((code + 0.51) / MOST_CODE - 1)))
 
 
 def pooled(values: Float[Tensor, "row column"], factor: int) -> Float[Tensor, "down across"]:
-    """The largest of each factor×factor cells, factor a power of two; edges count what is there.
+    """The largest of each factor×factor cells, factor a power of two; fewer cells at the edges.
 
-    Rows first: they are contiguous, and what is left for the columns is 1/factor of the work.
+    Rows first: they are contiguous, and 1/factor of the work is left for the columns.
     """
     values = _filled(values, factor, dim=0)
     step = factor
@@ -65,7 +65,7 @@ def halved(codes: UInt8[np.ndarray, "row column"]) -> UInt8[np.ndarray, "down ac
 def _filled(
     values: Float[Tensor, "row column"], factor: int, dim: int
 ) -> Float[Tensor, "filled_row filled_column"]:
-    """The values with −∞ behind them up to a multiple of the factor."""
+    """The values, padded with −∞ to a multiple of the factor."""
     missing = -values.shape[dim] % factor
     if not missing:
         return values

@@ -1,9 +1,9 @@
-"""One head of one call as a pyramid of tiles: exact weights at its foot, maxima above.
+"""One head of one call as a pyramid of tiles: exact weights at the bottom, maxima above.
 
-In: an `AttentionCall` of any length. Out: a `Pyramid`. Building reads every cell once, in blocks of
-rows: it keeps the softmax's two normalisers of each row and the maxima of 8×8 cells. Levels 0 (the
-weights), 1 and 2 are computed when they are asked for, from q and k; higher ones are read off.
-Level z has 2^z×2^z cells in one code; the top level is one tile. Row and column count tiles.
+In: an `AttentionCall` of any length. Out: a `Pyramid`. Building computes every cell once, in blocks
+of rows, and keeps the softmax's two normalisers of each row and the maxima of 8×8 cells. Levels 0
+(the weights), 1 and 2 are computed from q and k on demand; higher levels are kept. In level z one
+code stands for 2^z×2^z cells; the top level is one tile. Row and column count tiles.
 """
 
 import threading
@@ -16,10 +16,11 @@ from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
 from attnviz.attention import formula
-from attnviz.attention.call import AttentionCall, require_index
+from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import ALL_KEYS, AttentionInputs, blocks
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.errors import BadInput, Cancelled
+from attnviz.errors import BadInput, Cancelled, require_index, require_type
+from attnviz.summary import size
 from attnviz.tiles.pooling import encoded, halved, pooled
 
 TILE = 256
@@ -28,12 +29,16 @@ KEPT = 3
 
 
 def ignore(_fraction: float) -> None:
-    """The progress of work that nobody watches."""
+    """A `progress` that does nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pyramid:
-    """What one head attends to. `kept` has the codes of each level from `KEPT` up."""
+    """The weights of one head, at every scale.
+
+    `inputs` has q and k of the head; `peak` and `total` are the normalisers of each row of scores,
+    `exp(score − peak) / total` is a weight; `kept` has the codes of each level from `KEPT` up.
+    """
 
     inputs: AttentionInputs | StoredWeights
     peak: Float[Tensor, "query one"]
@@ -42,29 +47,36 @@ class Pyramid:
 
     @property
     def n_query(self) -> int:
+        """The number of queries."""
         return self.inputs.n_query
 
     @property
     def n_key(self) -> int:
+        """The number of keys."""
         return self.inputs.n_key
 
     @property
     def top(self) -> int:
-        """The level at which one tile holds everything."""
+        """The lowest level at which one tile holds the whole matrix."""
         return top_level(self.n_query, self.n_key)
 
     @property
     def nbytes(self) -> int:
-        """Bytes in memory, but for a mask or bias that the call has anyway."""
+        """Bytes in memory, not counting a mask or bias, which the call keeps anyway."""
         own = [self.peak, self.total]
         if isinstance(self.inputs, AttentionInputs):
             own += [self.inputs.query, self.inputs.key]
         else:
             own.append(self.inputs.kept)
-        return sum(of.nbytes for of in own) + sum(of.nbytes for of in self.kept.values())
+        return sum(tensor.nbytes for tensor in own) + sum(
+            codes.nbytes for codes in self.kept.values()
+        )
+
+    def __repr__(self) -> str:
+        return f"Pyramid of {self.n_query} queries × {self.n_key} keys, {size(self.nbytes)}"
 
     def tiles(self, level: int) -> tuple[int, int]:
-        """How many tiles a level has down and across."""
+        """The number of tiles of a level, down and across."""
         side = TILE << level
         return -(-self.n_query // side), -(-self.n_key // side)
 
@@ -73,37 +85,37 @@ class Pyramid:
         self.require_tile(level, row, column)
         out = np.zeros((TILE, TILE), dtype=np.uint8)
         if level >= KEPT:
-            found = self.kept[level][_side(row), _side(column)]
-            out[: found.shape[0], : found.shape[1]] = found
+            codes = self.kept[level][_side(row), _side(column)]
+            out[: codes.shape[0], : codes.shape[1]] = codes
             return out
         for part in blocks(TILE, TILE >> level):
-            # as many rows of cells as TILE, whatever the level: a block that stays in the cache
+            # TILE rows of cells at every level: a block that stays in the processor's cache
             cells = slice(((row * TILE) + part.start) << level, ((row * TILE) + part.stop) << level)
             if cells.start < self.n_query:
                 keys = slice((column * TILE) << level, ((column + 1) * TILE) << level)
-                found = encoded(pooled(self._log_weights(cells, keys), 1 << level)).cpu().numpy()
-                out[part.start : part.start + found.shape[0], : found.shape[1]] = found
+                codes = encoded(pooled(self._log_weights(cells, keys), 1 << level)).cpu().numpy()
+                out[part.start : part.start + codes.shape[0], : codes.shape[1]] = codes
         return out
 
     def weights(self, rows: slice, keys: slice) -> Float32[np.ndarray, "row column"]:
         """Exact weights of some queries and keys."""
-        found: np.ndarray = self._shares(rows, keys).cpu().numpy()
-        return found
+        block: np.ndarray = self._shares(rows, keys).cpu().numpy()
+        return block
 
     def exact(self, query: int, key: int) -> float:
-        """One weight."""
+        """One weight; raises `BadInput` for a query or key that does not exist."""
         require_index("query", query, self.n_query)
         require_index("key", key, self.n_key)
         return float(self._shares(slice(query, query + 1), slice(key, key + 1)))
 
     def row(self, query: int) -> Float32[np.ndarray, "key"]:
-        """All weights of one query."""
+        """All weights of one query; raises `BadInput` for a query that does not exist."""
         require_index("query", query, self.n_query)
-        found: np.ndarray = self.weights(slice(query, query + 1), ALL_KEYS)[0]
-        return found
+        weights: np.ndarray = self.weights(slice(query, query + 1), ALL_KEYS)[0]
+        return weights
 
     def require_tile(self, level: int, row: int, column: int) -> None:
-        """Raise `BadInput` unless there is such a tile."""
+        """Raise `BadInput` unless this tile exists."""
         require_index("level", level, self.top + 1)
         down, across = self.tiles(level)
         if not (0 <= row < down and 0 <= column < across):
@@ -135,23 +147,24 @@ def build(
 ) -> Pyramid:
     """The pyramid of one head, computed in blocks of rows.
 
-    `progress` is told what fraction is done after each block. Raises `Cancelled` soon after
-    `cancel` was set.
+    `progress` is called with the finished fraction after each block. Raises `Cancelled` soon after
+    `cancel` was set, and `BadInput` for a head or batch row that does not exist.
     """
+    require_type("tiles.build", "call", call, AttentionCall, "give cap.call(layer)")
     call.check(head, batch)
     inputs = call.inputs.one_head(head, batch)
     peaks, totals, side = [], [], 1 << KEPT
     codes = np.zeros((-(-inputs.n_query // side), -(-inputs.n_key // side)), dtype=np.uint8)
     for rows in blocks(inputs.n_query):
         require_wanted(cancel)
-        keys = inputs.reach(rows)
+        keys = inputs.visible_keys(rows)
         masked = inputs.masked(0, 0, rows, keys)
         peak, total = inputs.normalisers(masked, rows)
         peaks.append(peak)
         totals.append(total)
-        found = encoded(pooled(masked.sub_(_log_total(peak, total)), side)).cpu().numpy()
+        block = encoded(pooled(masked.sub_(_log_total(peak, total)), side)).cpu().numpy()
         down = rows.start // side
-        codes[down : down + found.shape[0], : found.shape[1]] = found
+        codes[down : down + block.shape[0], : block.shape[1]] = block
         progress(rows.stop / inputs.n_query)
     top = top_level(inputs.n_query, inputs.n_key)
     return Pyramid(inputs, torch.cat(peaks), torch.cat(totals), _levels(codes, top))
@@ -163,13 +176,13 @@ def top_level(n_query: int, n_key: int) -> int:
 
 
 def require_wanted(cancel: threading.Event | None) -> None:
-    """Raise `Cancelled` once someone asked to stop."""
+    """Raise `Cancelled` if `cancel` is set."""
     if cancel is not None and cancel.is_set():
         raise Cancelled("stopped on request; build again to see this head", code="cancelled")
 
 
 def _levels(codes: UInt8[np.ndarray, "_down _across"], top: int) -> dict[int, np.ndarray]:
-    """Every level from `KEPT` to the top; `KEPT` itself also where the top is lower."""
+    """Every level from `KEPT` to the top; only `KEPT` if the top is lower."""
     levels = {KEPT: codes}
     for level in range(KEPT + 1, top + 1):
         levels[level] = halved(levels[level - 1])
@@ -179,7 +192,7 @@ def _levels(codes: UInt8[np.ndarray, "_down _across"], top: int) -> dict[int, np
 def _log_total(
     peak: Float[Tensor, "row one"], total: Float[Tensor, "row one"]
 ) -> Float[Tensor, "row one"]:
-    """What is taken from a score to get the logarithm of its weight."""
+    """The number to subtract from a score to get the logarithm of its weight."""
     return peak + total.log()
 
 

@@ -1,9 +1,9 @@
-"""The strongest cells of a head, away from where attention is strong anyway.
+"""The largest weights of a head, away from the diagonal and the first token.
 
-In: a `Pyramid`. Out: exact cells, strongest first. Nearly every head looks at the token itself, at
-its neighbours, or rests on the first token; what is left out of the search is a band around the
-diagonal and the first column. The maxima of the pyramid tell where it is worth looking: tiles are
-read in the order of what they could hold at most, until no other can hold more than what was found.
+In: a `Pyramid`. Out: exact cells, largest first. Nearly every head attends to the token itself, to
+its neighbours or to the first token, so a band around the diagonal and the first column are left
+out. The maxima of the pyramid bound the weights of each tile: tiles are computed in the order of
+their bounds, until no other tile can contain a larger weight than those found.
 """
 
 import heapq
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, require_type
 from attnviz.tiles.pooling import bound
 from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, ignore, require_wanted
 
@@ -23,8 +23,8 @@ DIAGONAL = 1
 
 
 @dataclass(frozen=True, order=True)
-class Cell:
-    """One weight and where it stands."""
+class StrongCell:
+    """One weight with its query and key."""
 
     weight: float
     query: int
@@ -39,12 +39,14 @@ def strongest(
     first_keys: int = 1,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
-) -> tuple[Cell, ...]:
-    """The `count` largest weights above zero, strongest first.
+) -> tuple[StrongCell, ...]:
+    """The `count` largest weights above zero, largest first.
 
-    Left out are keys within `diagonal` positions of their query (None: nothing is, as makes sense
-    where queries and keys are different tokens) and the first `first_keys` keys.
+    Keys within `diagonal` positions of their query are left out (None keeps them, as makes sense
+    if queries and keys are different tokens), and so are the first `first_keys` keys. `progress` is
+    called with the finished fraction; raises `Cancelled` soon after `cancel` was set.
     """
+    require_type("tiles.strongest", "pyramid", pyramid, Pyramid, "give tiles.build(call, head)")
     if not 0 < count <= MOST_CELLS:
         raise BadInput(
             f"asked for the {count} strongest cells; ask for 1 to {MOST_CELLS}",
@@ -52,25 +54,25 @@ def strongest(
             asked=count,
             most=MOST_CELLS,
         )
-    found: list[Cell] = []
+    cells: list[StrongCell] = []
     tiles = _promising(pyramid)
     for done, (most, row, column) in enumerate(tiles):
         require_wanted(cancel)
-        least = found[0].weight if len(found) == count else 0.0
+        least = cells[0].weight if len(cells) == count else 0.0
         if most <= least:
             break
         for cell in _cells(pyramid, row, column, count, diagonal, first_keys):
-            if len(found) < count:
-                heapq.heappush(found, cell)
-            elif cell > found[0]:
-                heapq.heapreplace(found, cell)
+            if len(cells) < count:
+                heapq.heappush(cells, cell)
+            elif cell > cells[0]:
+                heapq.heapreplace(cells, cell)
         progress((done + 1) / len(tiles))
     progress(1.0)
-    return tuple(sorted(found, key=lambda cell: (-cell.weight, cell.query, cell.key)))
+    return tuple(sorted(cells, key=lambda cell: (-cell.weight, cell.query, cell.key)))
 
 
 def _promising(pyramid: Pyramid) -> list[tuple[float, int, int]]:
-    """(the most that a tile of the lowest level can hold, its row, its column), best first."""
+    """(upper bound of a tile's weights, its row, its column), the largest bound first."""
     codes, side = pyramid.kept[KEPT], TILE >> KEPT
     down, across = pyramid.tiles(0)
     whole = np.zeros((down * side, across * side), dtype=np.uint8)
@@ -87,21 +89,21 @@ def _promising(pyramid: Pyramid) -> list[tuple[float, int, int]]:
 
 def _cells(
     pyramid: Pyramid, row: int, column: int, count: int, diagonal: int | None, first_keys: int
-) -> list[Cell]:
-    """The strongest cells of one tile that count."""
+) -> list[StrongCell]:
+    """The largest weights of one tile, those that are left out aside."""
     rows = slice(row * TILE, min((row + 1) * TILE, pyramid.n_query))
     keys = slice(column * TILE, min((column + 1) * TILE, pyramid.n_key))
     weights = _without(pyramid.weights(rows, keys), rows.start, keys.start, diagonal, first_keys)
     flat = weights.ravel()
     best = np.argpartition(flat, -count)[-count:] if count < flat.size else np.arange(flat.size)
     return [
-        Cell(
-            float(flat[at]),
-            rows.start + int(at) // weights.shape[1],
-            keys.start + int(at) % weights.shape[1],
+        StrongCell(
+            float(flat[place]),
+            rows.start + int(place) // weights.shape[1],
+            keys.start + int(place) % weights.shape[1],
         )
-        for at in best
-        if flat[at] > 0
+        for place in best
+        if flat[place] > 0
     ]
 
 
@@ -112,7 +114,7 @@ def _without(
     diagonal: int | None,
     first_keys: int,
 ) -> Float32[np.ndarray, "row column"]:
-    """The weights with nothing in the places that are left out."""
+    """The weights, 0 in the cells that are left out."""
     rows, columns = weights.shape
     queries, keys = first_row + np.arange(rows), first_key + np.arange(columns)
     out = np.broadcast_to(keys[None, :] < first_keys, weights.shape)

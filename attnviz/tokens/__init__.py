@@ -1,4 +1,4 @@
-"""Tokens as people read them: `labels` makes one readable, `words` joins pieces, `merge` weights.
+"""Tokens for readers: `labels` makes a token readable, `words` joins tokens, `merge` their weights.
 
 In: `types.Tokens` and attention weights. Out: labels, words as ranges of tokens, and weights
 between words. numpy only.

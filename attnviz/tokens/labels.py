@@ -1,8 +1,8 @@
-"""Token labels for the eye: what stands on an axis for each token.
+"""Readable labels of tokens, as they stand along an axis.
 
 In: a tokenizer's pieces and character offsets. Out: short printable strings. A label shows the
-user's own characters; "##" marks the continuation of a word; characters that cannot be seen, or
-that would turn the direction of the text around them, are spelled out as ⟨U+202E⟩.
+user's own characters; "##" marks the continuation of a word; characters that are invisible, or that
+would change the direction of the text around them, are spelled out as ⟨U+202E⟩.
 """
 
 import unicodedata
@@ -10,12 +10,12 @@ from functools import cache
 
 CONTINUATION = "##"
 VISIBLE = {"\n": "↵", "\t": "⇥", " ": "␣"}
-# joins an emoji's parts, chooses its colourful form: invisible by design
+# invisible by design: joins the parts of an emoji, chooses its coloured form
 HARMLESS_FORMAT = {"\u200d", "\ufe0f"}
 
 
 def visible(text: str) -> str:
-    """`text` with every character that the eye cannot see, or that could mislead it, spelled out.
+    """`text` with every character spelled out that is invisible or could mislead a reader.
 
     >>> visible("a\\u202eb")
     'a⟨U+202E⟩b'
@@ -38,24 +38,24 @@ def without_surrogates(text: str) -> str:
 
 
 def from_bytes(piece: str) -> str:
-    """The text of a piece in GPT-2's alphabet of bytes; "" where it has no whole characters.
+    """The text of a piece in GPT-2's alphabet of bytes; "" if it has no whole characters.
 
     >>> from_bytes("æĹ¥æľ¬")
     '日本'
     """
     if piece.isascii():
         return ""
-    known = _bytes_by_letter()
+    letters = _bytes_by_letter()
     try:
-        found = bytes(known[letter] for letter in piece).decode("utf-8")
+        text = bytes(letters[letter] for letter in piece).decode("utf-8")
     except (KeyError, UnicodeDecodeError):
         return ""
-    return "" if found.isascii() else found
+    return "" if text.isascii() else text
 
 
 @cache
 def _bytes_by_letter() -> dict[str, int]:
-    """Which byte each letter of the alphabet is: printable ones are themselves, then the rest."""
+    """The byte of each letter: printable bytes are themselves, the others follow from 256 on."""
     themselves = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in themselves]
     letters = {chr(byte): byte for byte in themselves}
@@ -63,7 +63,7 @@ def _bytes_by_letter() -> dict[str, int]:
 
 
 def label(piece: str, surface: str, unknown: bool) -> str:
-    """What to show for a token: `surface` is the text it stands for, `piece` its vocabulary entry.
+    """The label of a token: `surface` is the text it stands for, `piece` its vocabulary entry.
 
     >>> label("##ing", "ing", unknown=False)
     '##ing'

@@ -1,8 +1,8 @@
-"""Weights between runs of tokens instead of tokens: words, or what two tokenizers have in common.
+"""Attention weights between ranges of tokens, such as words, instead of single tokens.
 
-In: weights [query, key] and runs that cover each axis in order. Out: one row and one column for
-each run. A run's share of attention is the sum over its keys; as a query it asks with the mean of
-its tokens, so that rows keep what they held: where they summed to 1, they still do.
+In: weights [query, key] and ranges that cover each axis in order. Out: one row and one column for
+each range. As keys, the weights of a range are summed; as queries, they are averaged, so that rows
+which summed to 1 still do.
 """
 
 from collections.abc import Sequence
@@ -13,26 +13,28 @@ from jaxtyping import Float32
 
 
 @runtime_checkable
-class Span(Protocol):
+class TokenRange(Protocol):
     """The tokens from `start` to before `stop`."""
 
     @property
-    def start(self) -> int: ...
+    def start(self) -> int:
+        """The first token."""
 
     @property
-    def stop(self) -> int: ...
+    def stop(self) -> int:
+        """The token behind the last one."""
 
 
 def merged(
     weights: Float32[np.ndarray, "*heads query key"],
-    queries: Sequence[Span],
-    keys: Sequence[Span],
+    queries: Sequence[TokenRange],
+    keys: Sequence[TokenRange],
 ) -> Float32[np.ndarray, "*heads row column"]:
-    """Weights between runs: summed over the keys of a run, averaged over its queries."""
+    """Weights between ranges: summed over the keys of a range, averaged over its queries."""
     if len(queries) == weights.shape[-2] and len(keys) == weights.shape[-1]:
         return weights
-    by_key = np.add.reduceat(weights, [span.start for span in keys], axis=-1)
-    found = np.zeros((*by_key.shape[:-2], len(queries), len(keys)), dtype=np.float32)
-    for place, span in enumerate(queries):
-        found[..., place, :] = by_key[..., span.start : span.stop, :].mean(axis=-2)
-    return found
+    by_key = np.add.reduceat(weights, [part.start for part in keys], axis=-1)
+    merged_weights = np.zeros((*by_key.shape[:-2], len(queries), len(keys)), dtype=np.float32)
+    for row, part in enumerate(queries):
+        merged_weights[..., row, :] = by_key[..., part.start : part.stop, :].mean(axis=-2)
+    return merged_weights

@@ -1,10 +1,10 @@
-"""From tokens back to words: which tokens of a sequence together spell one word.
+"""The words of a sequence of tokens: ranges of tokens that spell one word together.
 
-In: `Tokens`, and how pieces of the vocabulary are joined where their text is not at hand. Out:
-`Word`s in order, which cover every token once. A word ends at white space, at a sign, and between
-two characters of a script that writes none between words; never inside what is read as one
-character, such as an emoji of several parts (the common cases of UAX #29, grapheme clusters).
-Special tokens stand alone. Weights between words instead of tokens: `attnviz.tokens.merge`.
+In: `Tokens`, and a function that joins pieces of the vocabulary for tokens without a text. Out:
+`Word`s in order, which cover every token once. A word ends at white space, at a punctuation mark,
+and between two characters of a script that is written without spaces; never inside a character of
+several code points, such as an emoji (the common cases of UAX #29, grapheme clusters). Special
+tokens stand alone. Weights between words instead of tokens: `attnviz.tokens.merge`.
 """
 
 import unicodedata
@@ -15,10 +15,10 @@ from attnviz.tokens.labels import visible
 from attnviz.types import Tokens
 
 Join = Callable[[list[str]], str]
-# how byte-pair and SentencePiece vocabularies write the space before a word; how WordPiece writes
-# that there is none
+# the sign for a space before a word in byte-pair and SentencePiece vocabularies; the sign for no
+# space in WordPiece
 STARTS, CONTINUES = ("Ġ", "▁"), "##"
-NOWHERE = (0, 0)  # the place in a text of what is no part of it
+NOWHERE = (0, 0)  # the offsets of a token that is not part of the text
 JOINER = "\u200d"
 SKIN_TONES = range(0x1F3FB, 0x1F400)
 TAGS = range(0xE0020, 0xE0080)  # the letters of a flag such as Scotland's
@@ -28,7 +28,10 @@ SPACELESS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 
 @dataclass(frozen=True)
 class Word:
-    """The tokens from `start` to before `stop`; `text` is what they spell, for the eye."""
+    """The tokens from `start` to before `stop`; `text` is the word in readable form.
+
+    `special` is True for a special token, which stands alone.
+    """
 
     text: str
     start: int
@@ -38,14 +41,14 @@ class Word:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one token spells, and whether white space comes before it."""
+    """The characters of one token; `spaced` is True if white space precedes them."""
 
     surface: str
     spaced: bool
 
 
 def words(tokens: Tokens, join: Join) -> tuple[Word, ...]:
-    """The words of a sequence; `join` spells out pieces, as a tokenizer's own decoder does."""
+    """The words of a sequence; `join` gives the text of pieces, as a tokenizer's decoder does."""
     parts = list(_from_text(tokens) if tokens.text else _from_pieces(tokens, join))
     starts = [n for n in range(len(parts)) if n == 0 or _begins(tokens, parts, n)]
     stops = [*starts[1:], len(parts)] if parts else []
@@ -67,7 +70,7 @@ def _word(tokens: Tokens, start: int, stop: int, join: Join) -> Word:
 
 
 def _from_text(tokens: Tokens) -> Iterator[_Part]:
-    """Parts by their characters in the text; bytes of one character share its place."""
+    """Parts from the characters of the text; the bytes of one character share its offsets."""
     before = 0
     for start, end in tokens.offsets:
         surface = tokens.text[start:end]
@@ -76,7 +79,7 @@ def _from_text(tokens: Tokens) -> Iterator[_Part]:
 
 
 def _from_pieces(tokens: Tokens, join: Join) -> Iterator[_Part]:
-    """Parts by the vocabulary's signs; without any, as in a list of words, each is a word."""
+    """Parts from the vocabulary's signs; without signs, as in a list of words, each is a word."""
     marked = any(piece.startswith(STARTS) for piece in tokens.pieces)
     for piece in tokens.pieces:
         spaced = piece.startswith(STARTS) if marked else not piece.startswith(CONTINUES)
@@ -84,7 +87,7 @@ def _from_pieces(tokens: Tokens, join: Join) -> Iterator[_Part]:
 
 
 def _begins(tokens: Tokens, parts: list[_Part], n: int) -> bool:
-    """Whether a token begins a word."""
+    """True if a token begins a word."""
     if tokens.special[n] or tokens.special[n - 1]:
         return True
     if parts[n].spaced or _is_outside(tokens, n) or _is_outside(tokens, n - 1):
@@ -98,21 +101,21 @@ def _begins(tokens: Tokens, parts: list[_Part], n: int) -> bool:
 
 
 def _is_outside(tokens: Tokens, n: int) -> bool:
-    """Whether a token is no part of the text it stands in: a piece of a picture, or written."""
+    """True if a token has no characters of the text: a patch of a picture, or generated."""
     marker = tokens.pieces[n] in STARTS
     return bool(tokens.text) and tokens.offsets[n] == NOWHERE and not marker
 
 
 def _joins(char: str) -> bool:
-    """Whether a character can stand inside a word, beside another one."""
-    if char == "\ufffd":  # a part of a character
+    """True if a character can stand inside a word, beside another one."""
+    if char == "\ufffd":  # some bytes of a character
         return True
     category = unicodedata.category(char)
     return category[0] in "LMN" and not unicodedata.name(char, "").startswith(SPACELESS)
 
 
 def _one_character(tokens: Tokens, parts: list[_Part], n: int) -> bool:
-    """Whether two tokens meet inside what is read as one character."""
+    """True if two tokens meet inside one character of several code points."""
     before, first = parts[n - 1].surface, parts[n].surface[0]
     if before[-1] == JOINER or first == JOINER:
         return True

@@ -15,7 +15,7 @@ from attnviz.i18n import Language
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
-    from attnviz.attention.call import Capture
+    from attnviz.attention.capture import Capture
     from attnviz.models.loaded import LoadedModel
 
 

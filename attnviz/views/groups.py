@@ -15,12 +15,13 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.components.selection import Extent
-from attnviz.errors import TooLarge, UnsupportedAttention
+from attnviz.errors import TooLarge, UnsupportedAttention, require_index
 from attnviz.types import Kind, Stack, Tokens, named_tokens
 from attnviz.vision.windows import halved
 
 if TYPE_CHECKING:
-    from attnviz.attention.call import AttentionCall, Capture
+    from attnviz.attention.call import AttentionCall
+    from attnviz.attention.capture import Capture
     from attnviz.vision.windows import Windows
 
 READING: tuple[Stack, ...] = ("encoder", "vision", "audio")  # stacks that write nothing
@@ -156,7 +157,7 @@ class Group:
 
     def call(self, layer: int) -> "AttentionCall":
         """The call of one layer; `BadInput` where there is no such layer."""
-        return self.capture.call(layer, self.kind, self.stack)
+        return self.calls[require_index("layer", layer, len(self.calls))]
 
     def nearest(self, layer: int, head: int) -> tuple[int, int]:
         """A layer and its head; the last head where this layer has fewer than another."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
-    from attnviz.masks.recognition import Ran
+    from attnviz.masks.recognition import ObservedMask
 
 
 def masks_data(shown: Shown, layer: int, head: int) -> component.MasksData:
@@ -68,18 +68,18 @@ def masks_data(shown: Shown, layer: int, head: int) -> component.MasksData:
     )
 
 
-def _ran(group: Group, layer: int, batch: int, of: "Steps") -> "Ran":
+def _ran(group: Group, layer: int, batch: int, of: "Steps") -> "ObservedMask":
     """The mask that the model ran with on a sentence; open everywhere where it had none."""
     import torch
 
-    from attnviz.masks.recognition import Ran
+    from attnviz.masks.recognition import ObservedMask
 
     mask = torch.ones_like(of.scaled, dtype=torch.bool) if of.mask is None else of.mask
     queries, keys = (tokens(batch, layer).padding for tokens in (group.queries, group.keys))
-    return Ran(mask.cpu(), torch.from_numpy(~queries), torch.from_numpy(~keys))
+    return ObservedMask(mask.cpu(), torch.from_numpy(~queries), torch.from_numpy(~keys))
 
 
-def _named(ran: "Sequence[Ran]", group: Group, layer: int) -> MaskSet | None:
+def _named(ran: "Sequence[ObservedMask]", group: Group, layer: int) -> MaskSet | None:
     from attnviz.masks.recognition import named_masks
 
     return named_masks(ran, group.apart(layer))

@@ -15,7 +15,7 @@ from attnviz.i18n import Language, text
 from attnviz.types import Tokens
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group
-from attnviz.vision.token_boxes import BLOCK, Box, Places, Span
+from attnviz.vision.token_boxes import BLOCK, Box, PatchRange, Places
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
@@ -100,7 +100,7 @@ def _area(grid: tuple[int, int]) -> int:
     return grid[0] * grid[1]
 
 
-def _widest(spans: tuple[Span, ...]) -> int:
+def _widest(spans: tuple[PatchRange, ...]) -> int:
     return max(stop - start for start, stop in spans)
 
 

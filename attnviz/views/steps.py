@@ -46,7 +46,7 @@ def steps(
     queries, keys = token_axes(shown, layer=layer)
     long_text = "_long" if call.row_step > 1 else ""
     named = _named(shown.group.keys(0, layer).padding, call.n_query, apart)
-    reach = None if derived.reach is None else derived.reach.cpu().numpy()
+    reach = None if derived.value_norms is None else derived.value_norms.cpu().numpy()
     return component.StepsData(
         queries=queries,
         keys=keys,
@@ -83,7 +83,7 @@ def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
     from attnviz.lab.run import call
 
     derived = attnviz.derive(call(sheet), 0)
-    reach = None if derived.reach is None else derived.reach.cpu().numpy()
+    reach = None if derived.value_norms is None else derived.value_norms.cpu().numpy()
     of_kernel = {"badge": "lab.badge", "no_reference": "lab.no_reference"}
     return component.StepsData(
         queries=_plain_axis(sheet.labels(sheet.n_query)),

@@ -1,10 +1,11 @@
-"""Windows of a picture: which patches the tokens of one window are (Liu et al. 2021, "Swin").
+"""The patches in each attention window of a picture (Liu et al. 2021, "Swin").
 
-A layer with windows lays a board of squares over its grid of patches and attends inside each
-square alone; all windows of a picture stand in the batch, row by row. Every second layer moves the
-board by `shift` patches, and what leaves at the top comes back at the bottom. A board that is
-larger than the grid is filled up with empty places, which are attended to as well.
-In: sizes. Out: places (row, column) in the grid, tokens named by them. Nothing is read off numbers.
+A layer with windows divides its grid of patches into squares and attends inside each square only;
+the windows of a picture are rows of the batch, row by row of the picture. Every second layer shifts
+the windows by `shift` patches, and patches that leave at the top come back at the bottom. If the
+windows do not divide the grid, the last ones are padded with empty places, which are attended to as
+well. In: sizes. Out: places (row, column) in the grid, tokens named by them. Nothing is guessed
+from the numbers of the model.
 """
 
 from dataclasses import dataclass
@@ -17,16 +18,16 @@ EMPTY = "[·]"  # a place beyond the edge of the picture
 
 
 def halved(grid: tuple[int, int]) -> tuple[int, int]:
-    """The grid after 2 × 2 patches each became one; the edge is filled up."""
+    """The grid after each 2 × 2 patches became one; an odd edge is padded."""
     return -(-grid[0] // 2), -(-grid[1] // 2)
 
 
 @dataclass(frozen=True)
 class Windows:
-    """How a call's batch is made of windows: `count` of them for each picture.
+    """The windows in a call's batch: `count` for each picture, each `side` × `side` patches.
 
-    `grid` is the layer's own (rows, columns) of patches, None where the model's order of windows is
-    not known; then tokens are numbers.
+    `shift` is the offset of the windows in patches. `grid` is the layer's (rows, columns) of
+    patches, None if the model's order of windows is unknown; then tokens are numbers.
     """
 
     count: int
@@ -36,7 +37,7 @@ class Windows:
 
     @property
     def board(self) -> tuple[int, int]:
-        """How many windows stand below and beside one another; all in one row where not known."""
+        """The number of rows and of columns of windows; one row if the grid is unknown."""
         if self.grid is None:
             return 1, self.count
         rows, columns = self.grid
@@ -47,13 +48,13 @@ class Windows:
         assert self.grid is not None, "the order of windows is known"
         (rows, columns), (down, across) = self.grid, self.board
         top, left = (self.side * place for place in divmod(window, across))
-        found = []
+        places = []
         for row, column in np.ndindex(self.side, self.side):
-            down_at = (top + row + self.shift) % (down * self.side)
-            across_at = (left + column + self.shift) % (across * self.side)
-            inside = down_at < rows and across_at < columns
-            found.append((down_at, across_at) if inside else None)
-        return tuple(found)
+            patch_row = (top + row + self.shift) % (down * self.side)
+            patch_column = (left + column + self.shift) % (across * self.side)
+            inside = patch_row < rows and patch_column < columns
+            places.append((patch_row, patch_column) if inside else None)
+        return tuple(places)
 
     def tokens(self, window: int, n_token: int) -> Tokens:
         """The tokens of a window, named by their places; an empty place counts as special."""
@@ -61,9 +62,9 @@ class Windows:
         ids = np.arange(n_token, dtype=np.int64)
         labels = tuple(map(str, ids))
         if self.grid is not None:
-            labels = tuple(EMPTY if at is None else f"r{at[0]}c{at[1]}" for at in places)
+            labels = tuple(EMPTY if p is None else f"r{p[0]}c{p[1]}" for p in places)
             ids = np.array(
-                [-1 if at is None else at[0] * self.grid[1] + at[1] for at in places], np.int64
+                [-1 if p is None else p[0] * self.grid[1] + p[1] for p in places], np.int64
             )
         return Tokens(
             text="",
@@ -76,26 +77,28 @@ class Windows:
         )
 
     def covering(self, row: float, column: float) -> int:
-        """The window that has the place so far down and across the picture, both in 0..1."""
+        """The window at a place of the picture, given as fractions of its height and width."""
         down, across = self.board
         if self.grid is None:
             return min(int(column * across), self.count - 1)
         place = (int(row * self.grid[0]), int(column * self.grid[1]))
-        at = [
-            (min(of, of_all - 1) - self.shift) % (n * self.side) // self.side
-            for of, of_all, n in zip(place, self.grid, (down, across), strict=True)
-        ]
-        return at[0] * across + at[1]
+        window_row, window_column = (
+            (min(patch, n_patch - 1) - self.shift) % (n_window * self.side) // self.side
+            for patch, n_patch, n_window in zip(place, self.grid, (down, across), strict=True)
+        )
+        return window_row * across + window_column
 
     def centre(self, window: int) -> tuple[float, float]:
-        """Where in the picture the middle of a window is, (down, across) in 0..1."""
+        """The middle of a window, as fractions of the picture's height and width."""
         down, across = self.board
         row, column = divmod(window, across)
         if self.grid is None:
             return 0.5, (column + 0.5) / across
         middle = self.side / 2 + self.shift
-        found = [
-            (at * self.side + middle) % (n * self.side) / of
-            for at, n, of in zip((row, column), (down, across), self.grid, strict=True)
-        ]
-        return min(found[0], 1.0), min(found[1], 1.0)
+        height, width = (
+            (place * self.side + middle) % (n_window * self.side) / n_patch
+            for place, n_window, n_patch in zip(
+                (row, column), (down, across), self.grid, strict=True
+            )
+        )
+        return min(height, 1.0), min(width, 1.0)

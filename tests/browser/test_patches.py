@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.ui.session import pictures
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems

@@ -164,7 +164,7 @@ def test_badges_are_green_where_the_model_has_a_tensor_of_its_own(
             expect_data(badge, ok="none")
             continue
         expect_data(badge, ok="true")
-        assert number(badge.inner_text().split("=")[1]) <= steps.tolerance, stage
+        assert number(badge.inner_text().split("=")[1]) <= steps.comparisons[stage].tolerance, stage
     assert set(steps.errors) == {"q", "k", "v", "mixed", "concat", "projected"}
     expect(opened.page.locator(".panel.bad")).to_have_count(0)
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, WebSocketRoute, expect
 
 import attnviz
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.capture.generation.decode import Generation
 from attnviz.outputs.next_token import distribution
 from tests.browser.conftest import OpenVisit, Tiny

@@ -12,9 +12,10 @@ from attnviz.cli import main
 from tests.contracts import project
 
 PUBLIC = (
-    "AttentionCall AttnVizError BadInput BadMask Cancelled Capture CaptureMismatch HeadId "
-    "LoadedModel MissingExtra ModelCard ModelKey ModelNotFound StepView Steps Tokens TooLarge "
-    "UnsupportedAttention capture derive figures load masks metrics models record tiles"
+    "AttentionCall AttnVizError BadInput BadMask Cancelled Capture CaptureMismatch Generation "
+    "HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey ModelNotFound Sound StepView "
+    "Steps Tokens TooLarge UnsupportedAttention Verification capture compare derive figures load "
+    "masks metrics models record tiles"
 ).split()
 
 
@@ -40,11 +41,8 @@ def test_an_unknown_name_is_refused() -> None:
 
 # `capture` and `models` are functions and also packages: importing a module below one of them must
 # not hide the function, whatever was touched before
-FIRST = (
-    "attnviz.load",
-    "attnviz.capture",
-    "attnviz.record",
-    "attnviz.models",
+READS = ("attnviz.capture", "attnviz.models")
+IMPORTS = (
     "import attnviz.models.loader",
     "import attnviz.capture.record",
     "from attnviz.models import registry",
@@ -52,7 +50,8 @@ FIRST = (
 
 
 def test_functions_are_not_hidden_by_their_packages() -> None:
-    orders = [list(order) for order in itertools.permutations(FIRST, 2)]
+    pairs = list(itertools.product(READS, IMPORTS))
+    orders = [list(order) for pair in pairs for order in (pair, pair[::-1])]
     result = project.run_python(EACH_ORDER.format(orders=orders))
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) == len(orders)
@@ -96,3 +95,50 @@ def test_the_versions_agree() -> None:
 def test_the_command_is_the_one_that_is_installed() -> None:
     [target] = project.pyproject()["project"]["scripts"].values()
     assert target == f"{main.__name__}:{main.main.__name__}"
+
+
+# the shape checks of the tests would refuse these arguments first: they run without them
+WRONG_ARGUMENTS = """
+import numpy as np
+import attnviz
+from attnviz import BadInput, BadMask
+from tests.support.calls import call, capture
+
+cap = capture(call(0), call(1))
+array = np.zeros((7, 7), dtype=np.float32)
+wrong = {
+    "derive() takes AttentionCall": lambda: attnviz.derive(cap, 0),
+    "tiles.build() takes AttentionCall": lambda: attnviz.tiles.build(cap, 0),
+    "tiles.strongest() takes Pyramid": lambda: attnviz.tiles.strongest(cap.calls[0], 5),
+    "figures.heatmap() takes StepView": lambda: attnviz.figures.heatmap(array),
+    "score() takes a Capture": lambda: attnviz.metrics.score(array),
+    "give [layer, head, query, key]": lambda: attnviz.metrics.scores(array, cap.tokens),
+    "query, key] = […, 7, 7]": lambda: attnviz.metrics.describe(array[None, None, :5], cap.tokens),
+    "[layer, query, key] = (1, 7, 7)": lambda: attnviz.metrics.measured(
+        array[None, None], cap.tokens, visible=array > 0
+    ),
+    "the mask is float32 (7, 7)": lambda: attnviz.derive(cap.calls[0], 0, mask=array),
+    "the mask is bool (7, 5)": lambda: attnviz.derive(cap.calls[0], 0, mask=array[:, :5] > 0),
+    "the mask is str ()": lambda: attnviz.derive(cap.calls[0], 0, mask="causal"),
+    "head 'one' does not exist": lambda: attnviz.derive(cap.calls[0], "one"),
+    "names no head": lambda: cap.weights(("L1", 2, 3)),
+    "no measure 'entrop'": lambda: cap.table(["entrop"]),
+    "no 'both' attention": lambda: cap.call(0, kind="both"),
+}
+for message, run in wrong.items():
+    try:
+        run()
+    except (BadInput, BadMask) as error:
+        assert message in str(error), (message, str(error))
+    else:
+        raise AssertionError(f"nothing was raised: {message}")
+blocked = np.tril(np.ones((7, 7), dtype=bool))
+assert not attnviz.derive(cap.calls[0], 0, mask=blocked)["weights"][~blocked].any()
+print(len(wrong))
+"""
+
+
+def test_wrong_arguments_are_refused_in_words_of_our_own() -> None:
+    result = project.run_python(WRONG_ARGUMENTS)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) == WRONG_ARGUMENTS.count("lambda")

@@ -60,12 +60,12 @@ def is_causal(calls: Calls) -> None:
 
 def shares_keys(calls: Calls) -> None:
     """Fewer key-value heads than heads."""
-    assert any(1 < call.n_kv_heads < call.n_heads for call in calls)
+    assert any(1 < call.inputs.n_kv_heads < call.n_heads for call in calls)
 
 
 def shares_one_key_head(calls: Calls) -> None:
     """One key-value head for all heads."""
-    assert all(call.n_kv_heads == 1 < call.n_heads for call in calls)
+    assert all(call.inputs.n_kv_heads == 1 < call.n_heads for call in calls)
 
 
 def slides(calls: Calls) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import attnviz
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.export.capture_file.read import read
 from attnviz.export.capture_file.write import save
@@ -54,7 +54,7 @@ def test_what_a_model_wrote_and_its_text_are_kept(tmp_path: Path) -> None:
 def test_a_batch_in_half_precision_still_verifies(minilm: LoadedModel, tmp_path: Path) -> None:
     cap = attnviz.capture(minilm, ["the cat sat on the mat", "a dog ran"])
     again = read(save(cap, tmp_path / "x.safetensors", dtype="float16"))
-    again.require_match()
+    again.verify().require()
     difference = abs(again.all_weights(1) - cap.all_weights(1)).max()
     assert 0 < difference < 4e-3
     assert again.tokens_of(1).labels == cap.tokens_of(1).labels

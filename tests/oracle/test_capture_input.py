@@ -53,7 +53,7 @@ def test_a_text_of_exactly_the_limit_fits(minilm: LoadedModel) -> None:
 )
 def test_hostile_text_is_captured_as_text(minilm: LoadedModel, text: str) -> None:
     cap = capture(minilm, text)
-    cap.require_match()
+    cap.verify().require()
     assert all(label.isprintable() or "\u200d" in label for label in cap.tokens.labels)
     "".join(cap.tokens.labels).encode()  # no surrogate survives
 

@@ -53,4 +53,4 @@ def test_its_card_of_the_registry_is_counted(dates: LoadedModel) -> None:
 
 @pytest.mark.parametrize("text", TOKENS)
 def test_any_text_is_read(dates: LoadedModel, text: str) -> None:
-    attnviz.capture(dates, text, generate=4, cut=True).require_match()
+    attnviz.capture(dates, text, generate=4, cut=True).verify().require()

@@ -6,6 +6,7 @@ import torch
 from PIL import Image
 from torch.nn.functional import scaled_dot_product_attention
 
+from attnviz.attention import memory
 from attnviz.attention.steps import derive
 from attnviz.capture.generation.decode import Generation
 from attnviz.capture.run import capture
@@ -67,7 +68,7 @@ def test_an_encoder_decoder_has_three_attentions(models: dict[str, LoadedModel],
     assert (cross.n_query, cross.n_key) == (4, 7)
     assert cap.key_tokens(cross).labels == source.labels
     assert cap.query_tokens(cross).labels == target.labels
-    cap.require_match()
+    cap.verify().require()
 
 
 def test_t5_shows_its_position_bias_as_a_stage(models: dict[str, LoadedModel]) -> None:
@@ -128,7 +129,7 @@ def test_generated_rows_equal_one_run_over_the_whole(
             assert ours.shape == expected[batch].shape
             real = keep[batch].bool()
             assert float((ours - expected[batch])[:, real].abs().max()) <= TOLERANCE
-    cap.require_match()
+    cap.verify().require()
 
 
 @pytest.mark.parametrize("name", ["marian", "t5"])
@@ -175,14 +176,12 @@ def test_a_long_text_keeps_samples_and_still_verifies(
     cap = capture(load(model), inputs={"input_ids": ids})
     call = cap.call(1)
     assert call.row_step == (1 if n_token <= 512 else 88)
-    assert call.verify() <= TOLERANCE
+    assert call.verify().worst.error <= TOLERANCE
     q, k, v = call.inputs.qkv(2)
     expected = scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
     torch.testing.assert_close(derive(call, 2).mixed, expected, atol=TOLERANCE, rtol=0)
-    held = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in call.tensors()}
-    assert cap.nbytes == pytest.approx(
-        2 * sum(held.values()) + cap.logits.untyped_storage().nbytes(), rel=0.01
-    )
+    held = memory.nbytes(memory.tensors(call))
+    assert cap.nbytes == pytest.approx(2 * held + cap.logits.untyped_storage().nbytes(), rel=0.01)
 
 
 def test_float16_storage_halves_q_k_and_v(models: dict[str, LoadedModel]) -> None:

@@ -44,7 +44,7 @@ def test_it_brings_its_own_x() -> None:
     steps = attnviz.derive(call, head=1)
     assert steps.x is not None and torch.equal(steps.x, lm.example.inputs["query"][0])
     assert [view.stage for view in steps.views()][0] == "x"
-    cap.require_match()
+    cap.verify().require()
 
 
 def test_its_own_x_can_be_replaced() -> None:

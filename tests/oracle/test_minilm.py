@@ -145,8 +145,8 @@ def test_reach_is_the_length_of_what_each_key_writes(minilm: LoadedModel) -> Non
     columns = slice(7 * 32, 8 * 32)
     value = steps.x @ attention.self.value.weight[columns].T + attention.self.value.bias[columns]
     written = value @ attention.output.dense.weight[:, columns].T
-    assert steps.reach is not None
-    assert torch.allclose(steps.reach, written.norm(dim=1), atol=1e-5)
+    assert steps.value_norms is not None
+    assert torch.allclose(steps.value_norms, written.norm(dim=1), atol=1e-5)
 
 
 def test_every_stage_the_model_makes_has_an_error_below_tolerance(minilm: LoadedModel) -> None:

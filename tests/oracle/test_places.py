@@ -65,7 +65,7 @@ def test_a_key_is_the_block_that_changes_it(
     height, width = (64, 64) if name == "pvt" else WIDE
     pixels = torch.randn(1, 3, height, width, generator=torch.Generator().manual_seed(2))
     capture = attnviz.capture(lm, inputs={"pixel_values": pixels})
-    assert max(capture.verify().values()) <= 1e-4
+    assert capture.verify().ok
     assert {call.kind for call in capture.calls} == {"self"}
     assert [call.layer for call in capture.calls] == list(range(len(capture.calls)))
     coarse = [call for call in capture.calls if call.key_places.coarse]
@@ -155,7 +155,7 @@ def test_unrolled_tokens_are_where_the_model_says(opened: Callable[[str], Loaded
     lm = opened("hiera")
     pixels = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(4))
     capture = attnviz.capture(lm, inputs={"pixel_values": pixels})
-    assert max(capture.verify().values()) <= 1e-4
+    assert capture.verify().ok
     assert [call.n_batch for call in capture.calls] == [4, 4, 4, 4, 1, 1]
     assert [call.query_places.coarse for call in capture.calls] == [False, True] * 3
     for call in capture.calls:

@@ -82,7 +82,7 @@ def test_small_models_equal_eager(kind: str) -> None:
         for batch, n_real in ((0, 7), (1, 5)):
             ours = call.weights(batch=batch)[:, :n_real]
             assert float((ours - expected[batch][:, :n_real]).abs().max()) <= 1e-5
-        assert call.verify() <= 1e-5
+        assert call.verify().worst.error <= 1e-5
 
 
 def test_the_kind_of_mask_is_told() -> None:
@@ -127,7 +127,7 @@ def test_the_model_is_put_back_after_success_and_after_failure(minilm: LoadedMod
         handle.remove()
     assert (model.config._attn_implementation, hooks()) == before
     assert not minilm.lock.locked()
-    assert capture(minilm, "Fine again.").verify()["tolerance"] == 1e-4
+    assert capture(minilm, "Fine again.").verify().ok
 
 
 def test_nothing_half_captured_survives_a_failure() -> None:
@@ -211,12 +211,12 @@ def test_what_cannot_be_recorded_raises() -> None:
 
 def test_a_derived_number_that_disagrees_is_reported(minilm: LoadedModel) -> None:
     cap = capture(minilm, "Trust, but verify.")
-    cap.require_match()
+    cap.verify().require()
     with torch.no_grad():
         cap.call(2).output[0, 1, 3, 4] += 0.5
-    assert cap.verify()["encoder.layer.2.attention.self#0"] == pytest.approx(0.5, abs=1e-3)
+    assert cap.verify().errors["encoder.layer.2.attention.self#0"] == pytest.approx(0.5, abs=1e-3)
     with pytest.raises(CaptureMismatch, match=r"layer\.2.*do not trust"):
-        cap.require_match()
+        cap.verify().require()
     cap.call(2).output[0, 1, 3, 4] = torch.nan
     with pytest.raises(CaptureMismatch, match="nan"):
-        cap.require_match()
+        cap.verify().require()

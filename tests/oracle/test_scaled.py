@@ -70,7 +70,7 @@ def require_scaled(model: nn.Module, call: AttentionCall, batch: int) -> None:
         steps, columns = derive(call, head, batch), slice(7 * head, 7 * head + 7)
         assert steps.x is not None and steps.w_q is not None
         assert steps.factors == {"q": pytest.approx(S, rel=1e-6)} and not steps.turned
-        assert call.scaling == 1 and not call.absent
+        assert call.inputs.scaling == 1 and not call.absent
         with torch.no_grad():
             theirs = layer(steps.x)[:, columns] * S
         torch.testing.assert_close(steps.q, theirs, atol=TOLERANCE, rtol=0)
@@ -89,7 +89,7 @@ def test_every_attention_of_whisper_has_its_x_and_w_q(cached: bool) -> None:
     for call in calls:
         for batch in range(2):
             require_scaled(model, call, batch)
-        assert call.verify() <= TOLERANCE
+        assert call.verify().worst.error <= TOLERANCE
 
 
 def test_a_decoder_that_scales_before_it_masks() -> None:

@@ -155,7 +155,7 @@ def test_half_precision_is_derived_in_float32(tmp_path: Path) -> None:
     assert half.weights(0).dtype == np.float32
     np.testing.assert_allclose(half.weights(0).sum(-1), 1.0, atol=1e-5)
     assert 0 < np.abs(half.weights(0) - exact.weights(0)).max() < 0.05
-    half.require_match()
+    half.verify().require()
 
 
 def test_a_module_without_attention() -> None:

@@ -97,7 +97,7 @@ def test_the_curve_shows_when_induction_appears(lm: LoadedModel) -> None:
 
 def test_query_heads_share_key_heads_in_llamas_shape() -> None:
     call = capture(load("stories-llama"), "A cat.").call(0)
-    assert (call.n_heads, call.n_kv_heads) == (6, 2)
+    assert (call.n_heads, call.inputs.n_kv_heads) == (6, 2)
 
 
 def test_the_examples_of_the_app_go_on_as_they_should(lm: LoadedModel) -> None:

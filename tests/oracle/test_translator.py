@@ -90,7 +90,7 @@ def test_its_card_of_the_registry_is_counted(translator: LoadedModel) -> None:
 
 @pytest.mark.parametrize("text", TOKENS)
 def test_any_text_is_read(translator: LoadedModel, text: str) -> None:
-    attnviz.capture(translator, text, generate=4, cut=True).require_match()
+    attnviz.capture(translator, text, generate=4, cut=True).verify().require()
 
 
 def test_the_examples_are_translated(translator: LoadedModel) -> None:

@@ -124,7 +124,7 @@ def test_before_and_after_are_what_the_models_own_cosines_say() -> None:
         )
         for ours, theirs in pairs:
             torch.testing.assert_close(ours, theirs, atol=TOLERANCE, rtol=0)
-        factors = steps._turning.factors["q"]
+        factors = steps._rotation.factors["q"]
         np.testing.assert_allclose(factors.real, cos[0, :, :3], atol=1e-4)
         np.testing.assert_allclose(factors.imag, sin[0, :, :3], atol=1e-4)
     stages = [view.stage for view in derive(call, 0).views()]

@@ -83,7 +83,7 @@ def test_steps_shows_the_librarys_stages(visit: Visit, minilm: attnviz.LoadedMod
         np.testing.assert_allclose(arrays[view.stage], view.values, rtol=0, atol=1e-5)
     badges = {panel["stage"]: panel["error"] for panel in header["panels"]}
     assert badges["mixed"] is not None
-    assert badges["mixed"] <= derived.tolerance
+    assert badges["mixed"] <= derived.comparisons["mixed"].tolerance
     assert badges["scores"] is None
     assert not arrays["blocked"].any()
 

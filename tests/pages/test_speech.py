@@ -59,7 +59,7 @@ def test_what_is_written_looks_at_what_is_heard(
 def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
     lm = attnviz.load(tiny("whisper"))
     cap = attnviz.capture(lm, sound=sound.sample(), generate=MOST_HEARD)
-    assert max(cap.verify().values()) <= 1e-4
+    assert cap.verify().ok
     ids = cap.tokens_of(stack="decoder").ids
     assert cap.n_generated == len(ids) - 1 > 0
     np.testing.assert_array_equal(cap.logits[0].argmax(-1)[:-1], ids[1:])

@@ -12,7 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.attention.call import AttentionCall, Capture
+from attnviz.attention import memory
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture, MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
@@ -128,14 +130,15 @@ def every_kind() -> dict[str, Capture]:
         "sinks": capture(call(qkv(sinks=torch.linspace(-1, 1, 6)))),
         "gate": capture(call(qkv(sinks=gate, sinks_gate=True))),
         "projections": capture(with_projections(plain)),
-        "thinned": capture(with_projections(plain).thinned(3)),
+        "thinned": capture(memory.thinned(with_projections(plain), 3)),
         "windows": capture(replace(small, windows=grid), grid=(3, 4)),
         "places": capture(replace(plain, key_places=patches), grid=(2, 4)),
         "cross": capture(call(qkv(), stack="encoder"), cross, tokens_by_stack=names),
         "stored": capture(call(StoredWeights(weights, value=torch.ones(2, 3, 7, 5)))),
         "weights alone": capture(call(StoredWeights(weights))),
+        "missing": capture(plain, missing=(MissingCall("attn.3", "it ran twice"),)),
         "sound": capture(plain, frame_s=0.02),
-        "half": capture(call(qkv()).moved(torch.float16, None)),
+        "half": capture(memory.moved(call(qkv()), torch.float16, None)),
         "outputs": capture(plain, hidden=torch.ones(2, 7, 13), logits=torch.ones(2, 7, 17)),
     }  # fmt: skip
 

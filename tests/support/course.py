@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.course import lesson
 from attnviz.course.recipe import Ask

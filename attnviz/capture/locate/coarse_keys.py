@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.locate.own_code import IS_ATTENTION
 from attnviz.capture.locate.projections_by_value import storage_of
-from attnviz.vision.token_boxes import Places, Span, patches, single, spread
+from attnviz.vision.token_boxes import PatchRange as Span
+from attnviz.vision.token_boxes import Places, patches, single, spread
 
 STRIDED = (nn.Conv1d, nn.Conv2d, nn.AvgPool1d, nn.AvgPool2d, nn.MaxPool1d, nn.MaxPool2d)
 ADAPTIVE = (

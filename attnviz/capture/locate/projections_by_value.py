@@ -23,7 +23,7 @@ from jaxtyping import Float32
 from torch import Tensor, nn
 
 from attnviz.attention import rotary
-from attnviz.attention.call import type_tolerance
+from attnviz.attention.tolerance import type_tolerance
 from attnviz.capture.locate import scale
 
 COMPARED_ROWS = 4

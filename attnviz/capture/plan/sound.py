@@ -31,7 +31,7 @@ def plan_sound(
     extractor = _extractor(lm)
     if not isinstance(sound, Sound):
         raise BadInput(
-            f"sound is {type(sound).__name__}; give an attnviz.audio.sound.Sound",
+            f"sound is {type(sound).__name__}; give an attnviz.Sound",
             code="not_a_sound",
             found=type(sound).__name__,
         )

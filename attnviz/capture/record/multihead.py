@@ -18,10 +18,10 @@ from torch import Tensor, nn
 
 from attnviz import masks
 from attnviz.attention import formula
-from attnviz.attention.call import type_tolerance
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection, apply_linear
 from attnviz.attention.stored_weights import StoredWeights
+from attnviz.attention.tolerance import type_tolerance
 from attnviz.types import Kind
 
 # so many rows of each tensor are compared; `AttentionCall.verify` compares all of them

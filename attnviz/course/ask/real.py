@@ -6,7 +6,7 @@ would be if nothing were asked (uniform), and what the other heads of the model 
 
 import numpy as np
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.course.recipe import Ask
 from attnviz.lessons.cards.card import Card, Link, Real, Typed
 

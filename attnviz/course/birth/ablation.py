@@ -15,10 +15,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attnviz.attention.call import require_index
 from attnviz.course.birth import alphabet
 from attnviz.course.birth.scores import Scores, measure
 from attnviz.course.birth.transformer import D_HEAD, HEADS, LAYERS, TinyTransformer
+from attnviz.errors import require_index
 from attnviz.types import HeadId
 
 Ablation = Literal["zero", "mean"]

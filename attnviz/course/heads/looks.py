@@ -109,15 +109,15 @@ def looks(ask: Ask) -> Card:
         )
         for name, (layer, head) in HEADS.items()
     }
-    place = table.patterns.index("previous")
+    previous = table["previous"]
     layer, head = HEADS["previous"]
     numbers: dict[str, float | int | str] = {
         "head": f"L{layer}.H{head}",
-        "share": float(table.fractions[layer, head, place]),
-        "even": float(table.baselines[place]),
-        "mean": float(table.fractions[:, :, place].mean()),
-        "heads": table.fractions[:, :, place].size,
-        "layers": len(table.fractions),
+        "share": float(previous[layer, head]),
+        "even": float(table.baselines[layer, table.patterns.index("previous")]),
+        "mean": float(previous.mean()),
+        "heads": previous.size,
+        "layers": len(previous),
     }
     numbers |= {f"{name}_head": f"L{at}.H{number}" for name, (at, number) in HEADS.items()}
     view: dict[str, str | int] = {"model": MODEL, "text": text, "layer": layer, "head": head}

@@ -34,7 +34,7 @@ class Opened:
 
     @property
     def d_head(self) -> int:
-        width = self.call.d_head
+        width = self.call.inputs.d_head
         assert width is not None, "the module's queries are recorded"
         return width
 

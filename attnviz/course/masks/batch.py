@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz import masks
 from attnviz.attention import formula
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import Ask
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Link, Panel, Typed

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float32, Float64
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.checks.cards import card
 from attnviz.checks.shapes import mass_on
 from attnviz.course.recipe import Ask

@@ -97,7 +97,7 @@ def whose_mask(ask: Ask) -> Card:
         MODEL, [shorter.english, longer.english], target=[shorter.french, longer.french]
     )
     call = cap.call(LAYER, "cross", "decoder")
-    assert call.mask is not None, "the shorter sentence is padded"
+    assert call.inputs.mask is not None, "the shorter sentence is padded"
     source, target = cap.tokens_of(0, "encoder"), cap.tokens_of(0, "decoder")
     n_row = int((~target.padding).sum())
     weights = call.weights(HEAD, 0).double().numpy()[:n_row]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.course.recipe import Ask
 
 MODEL = "translator"

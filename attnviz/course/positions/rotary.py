@@ -32,7 +32,7 @@ def _arrow(positions: int) -> Float32[np.ndarray, "one pair"]:
     angle = math.radians(DEGREES) * positions
     factor = np.array([[np.exp(1j * angle)]], dtype=np.complex64)
     start = np.array([[1.0, 0.0]], dtype=np.float32)
-    return Rotation("neighbours", 2).turned(start, factor)
+    return Rotation("neighbours", 2).rotated(start, factor)
 
 
 def turn(ask: Ask) -> Card:
@@ -73,9 +73,9 @@ def _own(call: AttentionCall) -> tuple[np.ndarray, np.ndarray, float]:
     """(q of a late token and k of an earlier one before they are turned, the scaling)."""
     steps = derive(call, HEAD)
     assert steps.unrotated_q is not None and steps.unrotated_k is not None, "this model turns both"
-    assert call.scaling is not None, "this model's scaling is known"
+    assert call.inputs.scaling is not None, "this model's scaling is known"
     row = len(steps.unrotated_q) - 2
-    return steps.unrotated_q[row].numpy(), steps.unrotated_k[row - GAP].numpy(), call.scaling
+    return steps.unrotated_q[row].numpy(), steps.unrotated_k[row - GAP].numpy(), call.inputs.scaling
 
 
 def _scores(
@@ -84,8 +84,8 @@ def _scores(
     """(turned, added): the score of q at shift + GAP with k at shift, in either way."""
     d = len(q)
     rotation = Rotation("halves", d)
-    turned_q = rotation.turned(np.tile(q, (len(shifts), 1)), rope_factors(shifts + GAP, d))
-    turned_k = rotation.turned(np.tile(k, (len(shifts), 1)), rope_factors(shifts, d))
+    turned_q = rotation.rotated(np.tile(q, (len(shifts), 1)), rope_factors(shifts + GAP, d))
+    turned_k = rotation.rotated(np.tile(k, (len(shifts), 1)), rope_factors(shifts, d))
     table = sinusoidal(MOST_SHIFT + GAP + 1, d)
     added_q, added_k = (
         each + table[(shifts + later).astype(int)] for each, later in ((q, GAP), (k, 0))
@@ -99,7 +99,7 @@ def _scores(
 
 def _recovered(call: AttentionCall) -> Complex64[np.ndarray, "token pair"]:
     """The factors by which the model really turned its tokens, from q before and after."""
-    return rotary_of_call.of_call(call, 0).factors["q"]
+    return rotary_of_call.rotation_of(call, 0).factors["q"]
 
 
 def distance(ask: Ask) -> Card:

@@ -52,7 +52,7 @@ def _ran(
 
 def _turned(x: Matrix) -> Matrix:
     factors = rope_factors(np.arange(len(x), dtype=np.float64), x.shape[1])
-    made = Rotation("neighbours", x.shape[1]).turned(x.astype(np.float32), factors)
+    made = Rotation("neighbours", x.shape[1]).rotated(x.astype(np.float32), factors)
     return np.asarray(made.astype(np.float64))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.course.real.heads import chance, panel, score, uniform
 from attnviz.course.recipe import Ask
 from attnviz.lessons.cards.card import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
 from attnviz.course.recipe import Ask
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, Control, Link, Panel, Typed
@@ -36,8 +36,8 @@ def effect(ask: Ask) -> Card:
     cap, row = ask.capture("minilm", MAT), ASKING[ask.seed % len(ASKING)]
     layer, head = RESTING
     steps = derive(cap.call(layer), head)
-    assert steps.reach is not None, "W_O of this model is found"
-    weights, reach = steps.weights[row].double().numpy(), steps.reach.double().numpy()
+    assert steps.value_norms is not None, "W_O of this model is found"
+    weights, reach = steps.weights[row].double().numpy(), steps.value_norms.double().numpy()
     written = weights * reach
     heaviest, longest, most = (int(of.argmax()) for of in (weights, reach, written))
     labels = cap.tokens.labels

@@ -7,7 +7,7 @@ uniform attention to what a query may attend to.
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.lessons.cards.card import Panel, Sums
 from attnviz.metrics.measures import measured
 from attnviz.types import HeadId, Measure

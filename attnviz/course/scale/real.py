@@ -29,7 +29,7 @@ def real(ask: Ask) -> Card:
     captured = ask.capture(MODEL, text)
     query, _ = strongest(captured, LAYER, HEAD)
     call = captured.call(LAYER)
-    d_k = call.d_head or 1
+    d_k = call.inputs.d_head or 1
     divisor = {"none": 1.0, "root": math.sqrt(d_k), "whole": float(d_k)}[ask.text("by")]
     scores = [call.stages(head)["scores"] for head in range(call.n_heads)]
     own, changed = (_weights(scores[HEAD], by) for by in (math.sqrt(d_k), divisor))

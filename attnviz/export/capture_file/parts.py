@@ -10,10 +10,11 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from attnviz.attention.capture import MissingCall
 from attnviz.export.capture_file.fields import Field, Malformed
 from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Kind, ModelKey, Stack, Tokens
-from attnviz.vision.token_boxes import Places, Span
+from attnviz.vision.token_boxes import PatchRange, Places
 from attnviz.vision.windows import Windows
 
 MOST_TEXT = 2**31
@@ -105,6 +106,16 @@ def all_tokens(field: Field) -> dict[Stack | None, tuple[Tokens, ...]]:
     return by_stack
 
 
+def missing_json(missing: tuple[MissingCall, ...]) -> list[dict[str, str]]:
+    return [asdict(call) for call in missing]
+
+
+def missing(field: Field) -> tuple[MissingCall, ...]:
+    """The calls that could not be recorded, each with the reason."""
+    entries = (entry.record("module", "reason") for entry in field.rows())
+    return tuple(MissingCall(each["module"].text(), each["reason"].text()) for each in entries)
+
+
 # --- pictures ----------------------------------------------------------------------------------
 
 
@@ -165,7 +176,7 @@ def places(field: Field, n_token: int, n_batch: int) -> Places | None:
     return Places(size, rows, columns, cells)
 
 
-def _spans(field: Field, count: int) -> tuple[Span, ...]:
+def _spans(field: Field, count: int) -> tuple[PatchRange, ...]:
     """First and behind the last of the patches that each row or column of tokens covers."""
     spans = []
     for row in field.rows():

@@ -17,7 +17,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load as deserialised
 from torch import Tensor
 
-from attnviz.attention.call import AttentionCall, Capture
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file import calls, parts
 from attnviz.export.capture_file.fields import Field, Malformed, parsed
@@ -147,7 +148,7 @@ def _capture(about: Field, load: Load) -> tuple[Capture, About]:
     _require_version(about)
     entries = about.record(
         "format", "version", "made_with", "verified", "model", "n_generated", "grid", "frame_s",
-        "tokens", "calls", "tensors",
+        "missing", "tokens", "calls", "tensors",
     )  # fmt: skip
     tensors = Unpacker(entries["tensors"], load)
     tokens = parts.all_tokens(entries["tokens"])
@@ -164,6 +165,7 @@ def _capture(about: Field, load: Load) -> tuple[Capture, About]:
         frame_s=None if frame_s is None else frame_s.number(),
         hidden=_output("hidden", tensors),
         logits=_output("logits", tensors),
+        missing=parts.missing(entries["missing"]),
     )
     _check_layers(capture)
     for call, field in zip(capture.calls, entries["calls"].rows(), strict=True):

@@ -84,28 +84,33 @@ def _stretches(names: list[str], tensors: Mapping[str, Tensor]) -> list[list[str
             stretches.append([])
         stretches[-1].append(name)
         stop = max(stop, end)
-    return [part for stretch in stretches for part in _dense(stretch, tensors)]
+    return [
+        part
+        for stretch in stretches
+        for part in ([stretch] if _dense(stretch, tensors) else [[name] for name in stretch])
+    ]
 
 
-def _dense(stretch: list[str], tensors: Mapping[str, Tensor]) -> list[list[str]]:
+def _dense(stretch: list[str], tensors: Mapping[str, Tensor]) -> bool:
+    """True if tensors use at least half of the memory between the first and the last of them."""
     spans = [_span(tensors[name]) for name in stretch]
     length = max(end for _, end in spans) - min(start for start, _ in spans)
     used = sum(_extent_used(tensors[name]) for name in stretch)
-    return [stretch] if length <= SPARSE * used else [[name] for name in stretch]
+    return length <= SPARSE * used
 
 
 def _cut(
     stretch: list[str], tensors: Mapping[str, Tensor]
 ) -> tuple[Tensor, dict[str, tuple[int, tuple[int, ...]]]]:
     """A flat copy of the memory, and where each tensor starts in it, with its strides."""
-    spans = {name: _span(tensors[name]) for name in stretch}
     first = tensors[stretch[0]].detach()
-    start = aligned_start(min(begin for begin, _ in spans.values()), first.element_size())
-    length = max(end for _, end in spans.values()) - start
-    if len(stretch) == 1 and length > SPARSE * _extent_used(first):
+    if len(stretch) == 1 and not _dense(stretch, tensors):
         own = first.contiguous()
         return own.flatten(), {stretch[0]: (0, own.stride())}
-    whole = first.as_strided((length,), (1,), start)
+    spans = {name: _span(tensors[name]) for name in stretch}
+    start = aligned_start(min(begin for begin, _ in spans.values()), first.element_size())
+    stop = max(end for _, end in spans.values())
+    whole = first.as_strided((stop - start,), (1,), start)
     return whole, {name: (span[0] - start, tensors[name].stride()) for name, span in spans.items()}
 
 

@@ -6,6 +6,7 @@ this file is derived from.
 """
 
 import json
+import math
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal, NamedTuple, TypedDict, get_args
@@ -14,9 +15,9 @@ import torch
 from torch import Tensor
 
 import attnviz
-from attnviz.attention.call import AttentionCall, Capture
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file import calls, layout, parts
 from attnviz.export.capture_file.storages import pack
@@ -146,6 +147,7 @@ def _described(cap: Capture, with_weights: bool) -> dict[str, object]:
         "n_generated": cap.n_generated,
         "grid": cap.grid,
         "frame_s": cap.frame_s,
+        "missing": parts.missing_json(cap.missing),
         "tokens": parts.all_tokens_json(cap.tokens_by_stack),
         "calls": [
             calls.call_json(call, with_weights, list(labelled(cap, call))) for call in cap.calls
@@ -164,22 +166,15 @@ def versions() -> dict[str, str]:
 
 
 def verified(cap: Capture) -> dict[str, float | None]:
-    """The largest error of all calls and the tolerance; None where nothing can be compared."""
-    comparable = [
-        call
-        for call in cap.calls
-        if not (isinstance(call.inputs, StoredWeights) and call.inputs.value is None)
-    ]
-    errors = [call.verify() for call in comparable]
-    tolerances = [call.tolerance for call in comparable]
-    return {
-        "error": _finite(max(errors, default=None)),
-        "tolerance": _finite(max(tolerances, default=None)),
-    }
+    """The worst error and its tolerance; None where nothing can be compared, or it is NaN."""
+    worst = cap.verify().worst
+    if worst is None:
+        return {"error": None, "tolerance": None}
+    return {"error": _finite(worst.error), "tolerance": _finite(worst.tolerance)}
 
 
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and abs(number) < float("inf") else None
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def labelled(cap: Capture, call: AttentionCall) -> tuple[bool, bool]:

@@ -6,6 +6,7 @@ dtype, device, texts, whether they were cut, and for a buffer the page, language
 Resources are shared, not copied: whoever gets one reads it only.
 """
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -129,16 +130,14 @@ def _run(
     key: str, name: str, request: Request, given: "Image | Sound | None", loaded: "LoadedModel"
 ) -> Captured:
     capture, picture = run_request.ran(loaded, request, given)
-    errors = capture.verify()
-    tolerance = errors.pop("tolerance")
+    worst = capture.verify().worst
     return Captured(
         key=key,
         name=name,
         model=loaded,
         capture=capture,
-        # max() would lose a NaN that is not the first
-        error=max(errors.values(), key=lambda error: (error != error, error)),
-        tolerance=tolerance,
+        error=worst.error if worst else math.nan,
+        tolerance=worst.tolerance if worst else math.nan,
         groups=groups(capture),
         asked=request.generate,
         picture=picture,

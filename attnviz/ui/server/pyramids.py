@@ -16,7 +16,7 @@ import attnviz
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
-    from attnviz.tiles import Cell, Pyramid
+    from attnviz.tiles import Pyramid, StrongCell
 
 State = Literal["building", "ready", "stopped"]
 THREADS = 1
@@ -31,7 +31,7 @@ class Build:
     cancel: threading.Event = field(default_factory=threading.Event)
     fraction: float = 0.0
     future: "Future[Pyramid]" = field(default_factory=Future)
-    found: "dict[int | None, tuple[Cell, ...]]" = field(default_factory=dict)
+    found: "dict[int | None, tuple[StrongCell, ...]]" = field(default_factory=dict)
 
     @property
     def state(self) -> State:
@@ -54,7 +54,7 @@ class Build:
         """The pyramid once it is ready; raises what went wrong while it was built."""
         return self.future.result() if self.state == "ready" else None
 
-    def strongest(self, distance: int | None) -> "tuple[Cell, ...]":
+    def strongest(self, distance: int | None) -> "tuple[StrongCell, ...]":
         """The strongest cells of a pyramid that is ready, with the first key left out, or all.
 
         `distance` is how far apart query and key are at least; None where they are other tokens.
@@ -78,7 +78,7 @@ class Build:
 
     def _search(
         self, pyramid: "Pyramid", distance: int | None, progress: Callable[[float], None]
-    ) -> "tuple[Cell, ...]":
+    ) -> "tuple[StrongCell, ...]":
         return attnviz.tiles.strongest(
             pyramid,
             LISTED,

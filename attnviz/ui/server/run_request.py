@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jaxtyping import UInt8
     from PIL.Image import Image
 
-    from attnviz.attention.call import Capture
+    from attnviz.attention.capture import Capture
     from attnviz.models.loaded import LoadedModel
     from attnviz.ui.server.request import Request
 

@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 import attnviz
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.attention.edits import Edit, parse, write
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel

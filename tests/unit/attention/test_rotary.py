@@ -38,7 +38,7 @@ def test_a_rotation_is_recovered(width: int, halves: bool, stretch: float) -> No
     # neighbours that stay where they are turn by nothing
     assert found == (Rotation("halves", width) if halves else Rotation("neighbours", D_HEAD))
     factors = found.factors(x, after)
-    np.testing.assert_allclose(found.turned(x, factors), after, atol=1e-5)
+    np.testing.assert_allclose(found.rotated(x, factors), after, atol=1e-5)
     np.testing.assert_allclose(np.abs(factors[:, : width // 2]), stretch, atol=1e-4)
     angles = np.angle(factors[1, : width // 2])
     np.testing.assert_allclose(angles, 100.0 ** (-2 * np.arange(width // 2) / width), atol=1e-4)
@@ -48,7 +48,7 @@ def test_the_factors_of_one_head_turn_another() -> None:
     x, rotation = drawn(HEADS, TOKENS, D_HEAD), Rotation("halves", D_HEAD)
     after = rotated(x, D_HEAD, halves=True)
     factors = rotation.factors(x[:2], after[:2])
-    np.testing.assert_allclose(rotation.turned(x[2], factors), after[2], atol=1e-5)
+    np.testing.assert_allclose(rotation.rotated(x[2], factors), after[2], atol=1e-5)
 
 
 def not_a_rotation() -> dict[str, tuple[np.ndarray, np.ndarray]]:

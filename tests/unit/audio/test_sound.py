@@ -93,3 +93,21 @@ def test_a_spectrogram_shows_each_tone_in_its_band_and_its_time() -> None:
 def test_what_a_lower_rate_cannot_hold_is_gone() -> None:
     high = np.sin(2 * np.pi * 7000 * np.arange(44_100) / 44_100).astype(np.float32)
     assert np.abs(sound.resampled(Sound(high, 44_100), 8000).samples).max() < 1e-5
+
+
+@pytest.mark.parametrize("largest", [1.001, 2.0, 32_767.0])
+def test_checked_refuses_samples_beyond_full_scale(largest: float) -> None:
+    samples = np.array([0.5, -largest], dtype=np.float32)
+    with pytest.raises(BadInput, match="give numbers from −1 to 1"):
+        sound.checked(Sound(samples, 8000))
+    assert sound.checked(Sound(samples / largest, 8000)).rate == 8000
+
+
+def test_wav_clips_and_does_not_wrap_around() -> None:
+    loud = Sound(np.array([2.0, -2.0, 0.5], dtype=np.float32), 8000)
+    samples = sound.read_wav(loud.wav()).samples
+    np.testing.assert_allclose(samples, [1, -1, 0.5], atol=1e-4)
+
+
+def test_a_sound_is_described_in_one_line() -> None:
+    assert repr(sound.sample()) == "Sound of 1.20 s at 16,000 samples per second"

@@ -88,7 +88,7 @@ def test_words_it_never_saw_are_spelled_not_lost(lm: LoadedModel) -> None:
 def test_labels_and_limit(lm: LoadedModel) -> None:
     assert tuple(lm.model.config.id2label[n] for n in (0, 1)) == LABELS
     assert lm.max_tokens == 64
-    capture(lm, "The film was not good.").require_match()
+    capture(lm, "The film was not good.").verify().require()
 
 
 def test_weight_between_is_read_from_the_tokens_of_both_spans(lm: LoadedModel) -> None:

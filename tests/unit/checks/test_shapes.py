@@ -43,7 +43,7 @@ def test_the_labels_and_the_grid_are_those_of_the_world(lm: LoadedModel) -> None
     assert tuple(named[number] for number in range(len(LABELS))) == LABELS
     cap = capture(lm, image=sample(1).picture(200))
     assert cap.grid == (SIDE_PX // PATCH_PX, SIDE_PX // PATCH_PX)
-    cap.require_match()
+    cap.verify().require()
 
 
 def test_attention_without_preference_counts_as_one() -> None:

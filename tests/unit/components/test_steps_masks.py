@@ -17,8 +17,7 @@ from attnviz.components.heads import Axis, LayerPatches, strings_of
 from attnviz.components.masks import MasksData
 from attnviz.components.steps import StepsData
 from attnviz.masks.spec import MASK_NAMES
-from attnviz.types import STAGES, Stage, StepView
-from attnviz.types import Axis as AxisName
+from attnviz.types import STAGES, AxisName, Stage, StepView
 
 LABELS = ("[CLS]", "</script><img src=x>", "%{x}")
 KEY_LABELS = ("a", "b", "c", "d", "[SEP]")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.course.arrays import apart, entropy_bits, softmax
 from attnviz.course.ask.lesson import LESSON

@@ -59,7 +59,7 @@ def test_the_transformer_is_recorded_exactly_with_its_projections() -> None:
     assert [call.layer for call in calls] == [0, 1]
     for call in calls:
         assert set(call.projections) == {"q", "k", "v"}
-        assert call.verify() <= EXACT
+        assert call.verify().worst.error <= EXACT
         for head in range(2):
             found = scores.weights(call)[2, head].numpy()
             np.testing.assert_allclose(found, call.weights(head, 2).numpy(), atol=1e-6)

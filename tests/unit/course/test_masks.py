@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.capture.blocked_rows import FATES, dead_rows
 from attnviz.capture.run import capture
 from attnviz.course.masks.code import N, multihead_weights

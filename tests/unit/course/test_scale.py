@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.course.arrays import softmax
 from attnviz.course.recipe import Ask, CaptureText

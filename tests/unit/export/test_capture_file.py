@@ -6,7 +6,8 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.attention.call import Capture
+from attnviz.attention import memory
+from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import BadInput, TooLarge, UnsupportedAttention
 from attnviz.export.capture_file.calls import WITHOUT_W
@@ -48,14 +49,14 @@ def test_without_its_layers_a_capture_says_why_steps_are_missing() -> None:
     assert call.absent == {"x": WITHOUT_W, "projected": WITHOUT_W}
     assert attnviz.derive(call, 0).absent["x"] == WITHOUT_W
     captures.assert_same(cap.calls[0].inputs, call.inputs)
-    assert max(again.verify().values()) <= 1e-4
+    again.verify().require()
 
 
 def test_shared_memory_is_written_once() -> None:
     """q, k and v of a fused layer are views of what it wrote: the file has that once."""
     cap = KINDS["projections"]
     written = len(to_bytes(cap, with_weights=True))
-    tensors = [tensor for call in cap.calls for tensor in call.tensors()]
+    tensors = [tensor for call in cap.calls for tensor in memory.tensors(call)]
     weights = [part for layer in cap.calls[0].projections.values() for part in (layer.weight,)]
     apart = sum(tensor.nbytes for tensor in [*tensors, *weights])
     assert cap.nbytes + sum(weight.nbytes for weight in weights) < written < 0.8 * apart
@@ -73,7 +74,7 @@ def test_half_precision_halves_the_file(dtype: str | torch.dtype) -> None:
     assert half.calls[0].inputs.query.nbytes * 2 == whole.calls[0].inputs.query.nbytes
     difference = (half.calls[0].weights() - whole.calls[0].weights()).abs().max()
     assert 0 < difference < 0.02
-    half.require_match()
+    half.verify().require()
 
 
 def test_half_precision_refuses_what_it_cannot_hold() -> None:

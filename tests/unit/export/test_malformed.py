@@ -19,7 +19,7 @@ from safetensors.torch import load
 from safetensors.torch import save as serialised
 
 import attnviz
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.export.capture_file.read import read

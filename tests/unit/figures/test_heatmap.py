@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz import figures
+from attnviz.errors import BadInput
 from attnviz.types import Stage, StepView
 
 
@@ -41,7 +42,7 @@ def test_labels_are_text_not_markup() -> None:
 
 
 def test_labels_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 row_labels for 1"):
+    with pytest.raises(BadInput, match="2 row_labels for 1"):
         figures.heatmap(view([[0.0]]), ["a", "b"])
 
 

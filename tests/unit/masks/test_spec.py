@@ -7,7 +7,7 @@ import torch
 
 from attnviz import masks
 from attnviz.errors import BadInput
-from attnviz.masks.recognition import Ran, named_masks
+from attnviz.masks.recognition import ObservedMask, named_masks
 from attnviz.masks.spec import MASK_NAMES, MaskName, MaskSet, Stroke, parse, write
 
 N = 11
@@ -107,7 +107,7 @@ def test_a_models_mask_is_named(text: str, n_pads: int) -> None:
     batch = []
     for keep in (real, whole):
         layers = masks.named(parse(text), N, keep)
-        batch.append(Ran(masks.combine(*layers.values()), keep, keep))
+        batch.append(ObservedMask(masks.combine(*layers.values()), keep, keep))
     found = named_masks(batch)
     assert found is not None and write(found) == text
 
@@ -115,7 +115,7 @@ def test_a_models_mask_is_named(text: str, n_pads: int) -> None:
 def test_the_simplest_name_is_given() -> None:
     """A window as wide as the text blocks nothing, so it is not named."""
     whole = torch.ones(N, dtype=torch.bool)
-    ran = Ran(masks.causal(N, N) & masks.window(N, N, N), whole, whole)
+    ran = ObservedMask(masks.causal(N, N) & masks.window(N, N, N), whole, whole)
     assert write(named_masks([ran]) or MaskSet()) == "padding,causal"
 
 
@@ -123,13 +123,13 @@ def test_a_mask_without_a_name_gets_none() -> None:
     whole = torch.ones(N, dtype=torch.bool)
     odd = masks.causal(N)
     odd[7, 2] = False
-    assert named_masks([Ran(odd, whole, whole)]) is None
+    assert named_masks([ObservedMask(odd, whole, whole)]) is None
 
 
 def test_order_means_nothing_across_two_texts() -> None:
     """A causal mask between two texts has no such name."""
     queries, keys = torch.ones(4, dtype=torch.bool), torch.ones(6, dtype=torch.bool)
-    assert named_masks([Ran(masks.causal(4, 6), queries, keys)], cross=True) is None
+    assert named_masks([ObservedMask(masks.causal(4, 6), queries, keys)], cross=True) is None
     open_cells = torch.ones(4, 6, dtype=torch.bool)
-    found = named_masks([Ran(open_cells, queries, keys)], cross=True)
+    found = named_masks([ObservedMask(open_cells, queries, keys)], cross=True)
     assert found is not None and found.on == ("padding",)

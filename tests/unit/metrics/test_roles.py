@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from attnviz import metrics
-from attnviz.metrics import roles
+from attnviz.errors import BadInput
+from attnviz.metrics import patterns, roles
 from attnviz.types import Tokens
+from tests.support.calls import call, capture
 
 N = 11
 
@@ -53,7 +55,7 @@ def test_uniform_attention_is_spread_and_scores_its_own_baseline() -> None:
     [[role]] = metrics.describe(even, of)
     assert role.role == "spread"
     table = metrics.scores(even, of)
-    np.testing.assert_allclose(table.fractions[0, 0], table.baselines, rtol=1e-5)
+    np.testing.assert_allclose(table.fractions[0, 0], table.baselines[0], rtol=1e-5)
 
 
 def test_fraction_by_hand() -> None:
@@ -82,7 +84,7 @@ def test_heads_that_rest_on_the_first_token_are_told_apart_by_the_rest() -> None
 def test_padding_neither_asks_nor_answers() -> None:
     of = tokens(n_padding=4)
     assert not metrics.pattern_keys("next", of)[:, of.padding].any()
-    assert not roles.asking(of)[of.padding].any()
+    assert not patterns.counted_queries(of)[of.padding].any()
     [[role]] = metrics.describe(planted("next", of, 0.9), of)
     assert role.role == "next"
 
@@ -93,3 +95,52 @@ def test_the_weights_are_left_as_they_were() -> None:
     before = weights.copy()
     metrics.describe(weights, of)
     np.testing.assert_array_equal(weights, before)
+
+
+# --- captures: chance is taken from the mask of each call ----------------------------------------
+
+
+def test_score_takes_chance_from_the_mask_of_each_call() -> None:
+    table = metrics.score(capture(call(0, n_query=4), call(1, n_query=4, causal=True)))
+    baseline = {name: table.baselines[:, place] for place, name in enumerate(metrics.PATTERNS)}
+    # without a mask each of 4 keys gets 1/4; under a causal mask row i gives 1/(i + 1) to each
+    assert baseline["first"].tolist() == pytest.approx([1 / 4, (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4])
+    assert baseline["previous"].tolist() == pytest.approx([1 / 4, (1 / 2 + 1 / 3 + 1 / 4) / 3])
+    assert baseline["next"][0] == pytest.approx(1 / 4)
+    assert np.isnan(baseline["next"][1]) and np.isnan(table["next"][1]).all()
+
+
+def test_score_and_describe_agree_on_fraction_and_chance() -> None:
+    cap = capture(
+        *(call(layer, n_query=10, n_head=8, causal=True, scaling=2.0) for layer in range(3))
+    )
+    causal = np.tril(np.ones((3, 10, 10), dtype=np.bool_))
+    table = metrics.score(cap)
+    roles_by_layer = metrics.describe(cap.all_weights(), cap.tokens, visible=causal)
+    named = [
+        (layer, head, role)
+        for layer, roles_of_layer in enumerate(roles_by_layer)
+        for head, role in enumerate(roles_of_layer)
+        if role.role != "spread"
+    ]
+    assert named, "no head of these follows a pattern: no case"
+    for layer, head, role in named:
+        place = metrics.PATTERNS.index(role.role)
+        assert role.fraction == pytest.approx(float(table.fractions[layer, head, place]))
+        assert role.baseline == pytest.approx(float(table.baselines[layer, place]))
+
+
+def test_score_takes_layers_that_differ_in_heads_and_tokens() -> None:
+    table = metrics.score(capture(call(0, n_head=2, n_query=6), call(1, n_head=3, n_query=4)))
+    assert table.fractions.shape == (2, 3, len(metrics.PATTERNS))
+    assert np.isnan(table["self"][0, 2]) and np.isfinite(table["self"][1]).all()
+
+
+def test_score_refuses_an_array_and_names_the_function_for_it() -> None:
+    with pytest.raises(BadInput, match=r"score\(\) takes a Capture.*metrics\.scores\(weights"):
+        metrics.score(np.zeros((1, 1, 2, 2), dtype=np.float32))
+
+
+def test_scores_refuse_a_pattern_that_does_not_exist() -> None:
+    with pytest.raises(BadInput, match="no pattern 'induction'; the patterns are previous, next"):
+        metrics.score(capture(call(0)))["induction"]

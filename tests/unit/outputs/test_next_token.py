@@ -12,7 +12,7 @@ from transformers.generation import (
     TopPLogitsWarper,
 )
 
-from attnviz.attention.call import Capture
+from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput
 from attnviz.outputs import next_token
 from attnviz.outputs.next_token import CUT_BY_TOP_K, CUT_BY_TOP_P, KEPT, NONE, distribution, ranked

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attnviz import tiles
+from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
@@ -101,7 +102,7 @@ def test_the_rest_of_the_call_can_be_freed() -> None:
     pyramid = tiles.build(call, 0)
     assert isinstance(pyramid.inputs, AttentionInputs)
     kept = {t.untyped_storage().data_ptr() for t in pyramid.inputs.tensors()}
-    assert not kept & {t.untyped_storage().data_ptr() for t in call.tensors()}
+    assert not kept & {t.untyped_storage().data_ptr() for t in memory.tensors(call)}
     # q, k: 4099·5 floats each; two numbers a row; 513² codes and a third of that above
     assert pyramid.nbytes < 2 * 4099 * 5 * 4 + 2 * 4099 * 4 + 1.4 * 513**2
     assert pyramid.nbytes < 4 * 4099**2 / 100  # a hundredth of the matrix

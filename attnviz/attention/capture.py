@@ -1,0 +1,298 @@
+"""All attention calls of one forward pass, with the tokens that went in.
+
+In: recorded calls and tokens. Out: a `Capture`: weights, steps and tables of any head, found by
+layer, head, kind and stack, and the comparison of all of them with the model's own numbers.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import SupportsIndex
+
+import numpy as np
+from jaxtyping import Float32
+from torch import Tensor
+
+from attnviz.attention import axis_tokens
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.memory import nbytes, tensors
+from attnviz.attention.steps import Steps, derive
+from attnviz.attention.verification import Verification, joined
+from attnviz.errors import BadInput, require_index
+from attnviz.metrics.layer_weights import LayerWeights
+from attnviz.metrics.table import HeadTable, head_table
+from attnviz.summary import counted, html_card, shortened, size
+from attnviz.types import MEASURES, Head, HeadId, Kind, Measure, ModelKey, Stack, Tokens, head_id
+
+
+@dataclass(frozen=True)
+class MissingCall:
+    """An attention module that ran and could not be recorded, with the reason in words."""
+
+    module: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """All attention calls of one forward pass, with the tokens that went in.
+
+    `tokens_by_stack` has, for each stack, the tokens of each row of the batch. `hidden` is the
+    model's last hidden state [batch, token, d_model]; `logits` its scores, if it has a head for
+    them: of a language model [batch, token, vocab], one row for the token that follows each token,
+    or only the last rows if all of them would take more than 64 MiB. The last `n_generated` tokens
+    were written by the model and fed back to it; `grid` is (rows, columns) of a picture's patches,
+    `frame_s` the time between two frames of a sound in seconds. `missing` has the calls that could
+    not be recorded.
+    """
+
+    model: ModelKey
+    calls: tuple[AttentionCall, ...]
+    tokens_by_stack: dict[Stack | None, tuple[Tokens, ...]]
+    n_generated: int = 0
+    grid: tuple[int, int] | None = None
+    frame_s: float | None = None
+    hidden: Tensor | None = None
+    logits: Tensor | None = None
+    missing: tuple[MissingCall, ...] = ()
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the first text, in the first stack."""
+        return self.tokens_of()
+
+    def tokens_of(self, batch: int = 0, stack: Stack | None = None) -> Tokens:
+        """The tokens of one row of the batch, padding included; None is the first stack.
+
+        Raises `BadInput` for a row or a stack that does not exist.
+        """
+        present = [*self.tokens_by_stack, *(call.stack for call in self.calls)]
+        axis_tokens.require_stack(stack, present)
+        return axis_tokens.stack_tokens(self.tokens_by_stack, stack, batch)
+
+    def query_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
+        """The tokens along a call's queries; those of a window if the batch is made of windows."""
+        return axis_tokens.query_tokens(self.tokens_by_stack, call, batch)
+
+    def key_tokens(self, call: AttentionCall, batch: int = 0) -> Tokens:
+        """The tokens along a call's keys: another stack's in cross-attention.
+
+        That is the encoder's; in a model without one, the stack with as many tokens as keys.
+        """
+        return axis_tokens.key_tokens(self.tokens_by_stack, call, batch)
+
+    @cached_property
+    def n_batch(self) -> int:
+        """The number of texts or pictures that went in."""
+        return min(call.n_batch // _rows_per_picture(call) for call in self.calls)
+
+    @cached_property
+    def n_layers(self) -> int:
+        """The number of layers of the first stack, the one that `call` takes by default."""
+        return 1 + max(call.layer for call in self._calls(self.calls[0].kind, None))
+
+    def call(
+        self,
+        layer: SupportsIndex,
+        kind: Kind = "self",
+        stack: Stack | None = None,
+        index: int | None = None,
+    ) -> AttentionCall:
+        """The call of one layer; `stack` is the first one with attention of this kind by default.
+
+        A layer may attend several times; then `index` chooses a call, counted from 0. Raises
+        `BadInput` for a layer, kind, stack or index that does not exist, and for a layer with
+        several calls if there is no index.
+        """
+        among = self._calls(kind, stack)
+        layer = require_index("layer", layer, 1 + max(call.layer for call in among))
+        in_layer = [call for call in among if call.layer == layer]
+        n_call = len(in_layer)
+        if n_call != 1 if index is None else not 0 <= index < n_call:
+            choice = f"; name one by index=0 to {n_call - 1}" if n_call > 1 else ""
+            raise BadInput(
+                f"layer {layer} has {counted(n_call, 'recorded call')} of {kind!r} attention, and"
+                f" index={index} was given{choice}",
+                code="several_calls",
+                layer=layer,
+                count=n_call,
+            )
+        return in_layer[index or 0]
+
+    def head(
+        self,
+        head: Head,
+        kind: Kind = "self",
+        stack: Stack | None = None,
+        index: int | None = None,
+        batch: int = 0,
+    ) -> Steps:
+        """Every step of one head, named "L5.H11", as a `HeadId` or as (layer, head)."""
+        place = head_id(head)
+        return derive(self.call(place.layer, kind, stack, index), place.head, batch)
+
+    def weights(
+        self,
+        layer: SupportsIndex | Head,
+        head: SupportsIndex | None = None,
+        kind: Kind = "self",
+        stack: Stack | None = None,
+        batch: int = 0,
+        index: int | None = None,
+    ) -> Float32[np.ndarray, "... query key"]:
+        """Attention weights as numpy: [query, key] of one head, [head, query, key] of a layer.
+
+        The head is given as a layer and a number, or by its name alone: `weights("L5.H11")`.
+        """
+        if isinstance(layer, str | tuple | HeadId):
+            if head is not None:
+                raise BadInput(
+                    f"weights() was given the head {layer!r} and head={head}; give one of them",
+                    code="bad_argument",
+                    name="head",
+                    found=f"{layer!r}, {head}",
+                    allowed="L5.H11",
+                )
+            place = head_id(layer)
+            layer, head = place.layer, place.head
+        call = self.call(layer, kind, stack, index)
+        number = None if head is None else require_index("head", head, call.n_heads)
+        array: np.ndarray = call.weights(number, batch).cpu().numpy()
+        return array
+
+    def all_weights(
+        self, batch: int = 0, kind: Kind = "self", stack: Stack | None = None
+    ) -> Float32[np.ndarray, "layer head query key"]:
+        """Attention weights of every recorded layer and head of one stack.
+
+        Raises `BadInput` if the layers differ in heads, queries or keys.
+        """
+        layers = sorted({call.layer for call in self._calls(kind, stack)})
+        calls = [self.call(layer, kind, stack) for layer in layers]
+        shapes = sorted({(call.n_heads, call.n_query, call.n_key) for call in calls})
+        if len(shapes) > 1:
+            raise BadInput(
+                f"the layers differ in shape [heads, queries, keys]: {shapes}; take the layers one"
+                " by one with weights(layer)",
+                code="uneven_layers",
+            )
+        array = np.empty((len(calls), *shapes[0]), dtype=np.float32)
+        for place, call in enumerate(calls):
+            array[place] = call.weights(None, batch).cpu().numpy()
+        return array
+
+    def layer_weights(
+        self, batch: int | None = 0, kind: Kind | None = "self", stack: Stack | None = None
+    ) -> Iterator[LayerWeights]:
+        """The weights of every layer with its tokens and mask, one call after another.
+
+        `batch` is a text or picture, None for each in turn; a picture gives its windows one by one.
+        With `kind` None come all kinds, of one stack or, with `stack` None, of all.
+        """
+        calls = self.calls if kind is None and stack is None else self._calls(kind, stack)
+        for call in calls:
+            alike = [c for c in calls if (c.kind, c.stack) == (call.kind, call.stack)]
+            index = [c for c in alike if c.layer == call.layer].index(call)
+            for row in self._rows(call, batch):
+                yield self._layer_weights(call, index, row)
+
+    def table(
+        self,
+        measures: Sequence[Measure] = MEASURES,
+        *,
+        kind: Kind | None = None,
+        stack: Stack | None = None,
+        batch: int | None = None,
+    ) -> HeadTable:
+        """One row for each head with its measures: the mean over all texts, or of one of them.
+
+        Raises `BadInput` for a measure, kind, stack or text that does not exist.
+        """
+        return head_table(self.layer_weights(batch, kind, stack), measures)
+
+    def verify(self) -> Verification:
+        """Compare every call with the model's own numbers: max |derived − model's own|."""
+        return joined(call.verify() for call in self.calls)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Bytes that the capture keeps in memory; storage shared by tensors is counted once."""
+        kept = [tensor for call in self.calls for tensor in tensors(call)]
+        return nbytes(kept + [part for part in (self.hidden, self.logits) if part is not None])
+
+    def __repr__(self) -> str:
+        tokens = counted(len(self.tokens), "token")
+        text = shortened(" ".join(self.tokens.labels))
+        parts = ", ".join(" ".join(row[:2]) for row in self._groups())
+        model = shortened(self.model.id)
+        return f"Capture of {model}: {tokens} ({text}); {parts}; {size(self.nbytes)}"
+
+    def _repr_html_(self) -> str:
+        rows = [("tokens", str(len(self.tokens)), " ".join(self.tokens.labels))]
+        missing = [("missing", call.module, call.reason) for call in self.missing]
+        title = f"Capture of {self.model.id}, {size(self.nbytes)}"
+        return html_card(title, (), [*rows, *self._groups(), *missing])
+
+    def _groups(self) -> list[tuple[str, str, str]]:
+        """One row for each stack and kind: its name, its layers and heads, its sizes."""
+        rows = []
+        for kind, stack in dict.fromkeys((call.kind, call.stack) for call in self.calls):
+            calls = self._calls(kind, stack)
+            sizes = zip(*((c.n_heads, c.n_query, c.n_key) for c in calls), strict=True)
+            heads, queries, keys = map(_range, sizes)
+            layers = counted(len({call.layer for call in calls}), "layer")
+            name = kind if stack is None else f"{stack} {kind}"
+            rows.append((name, f"{layers} × {heads} heads", f"{queries} queries × {keys} keys"))
+        return rows
+
+    def _calls(self, kind: Kind | None, stack: Stack | None) -> list[AttentionCall]:
+        """The calls of one kind (None: all) and stack (None: the first), in order; never empty."""
+        of_kind = [call for call in self.calls if kind in (None, call.kind)]
+        chosen = of_kind[0].stack if stack is None and of_kind else stack
+        calls = [call for call in of_kind if call.stack == chosen]
+        if not calls:
+            present = ", ".join(sorted({f"{call.kind}/{call.stack}" for call in self.calls}))
+            raise BadInput(
+                f"no {kind!r} attention in stack {stack!r}; this capture has {present}",
+                code="bad_kind",
+                kind=str(kind),
+                stack=str(stack),
+                allowed=present,
+            )
+        return calls
+
+    def _layer_weights(self, call: AttentionCall, index: int, row: int) -> LayerWeights:
+        queries, keys = self.query_tokens(call, row), self.key_tokens(call, row)
+        apart = call.kind == "cross" or call.n_query != call.n_key
+        return LayerWeights(
+            stack=call.stack,
+            kind=call.kind,
+            layer=call.layer,
+            index=index,
+            weights=call.weights(None, row).cpu().numpy(),
+            queries=axis_tokens.fitting(queries, call.n_query),
+            keys=axis_tokens.fitting(keys, call.n_key) if apart else None,
+            visible=call.visible(row).cpu().numpy(),
+        )
+
+    def _rows(self, call: AttentionCall, batch: int | None) -> range:
+        """The rows of a call's batch that belong to one text or picture, or to all of them."""
+        if batch is None:
+            return range(call.n_batch)
+        require_index("batch", batch, self.n_batch)
+        n_row = _rows_per_picture(call)
+        return range(batch * n_row, (batch + 1) * n_row)
+
+
+def _rows_per_picture(call: AttentionCall) -> int:
+    """The number of rows of the batch that one text or picture has: its windows."""
+    return 1 if call.windows is None else call.windows.count
+
+
+def _range(numbers: Sequence[int]) -> str:
+    """The numbers from the smallest to the largest.
+
+    >>> _range((3, 6)), _range((4, 4))
+    ('3–6', '4')
+    """
+    return "–".join(map(str, dict.fromkeys((min(numbers), max(numbers)))))

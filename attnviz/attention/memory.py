@@ -1,0 +1,41 @@
+"""What recorded calls keep in memory: their tensors counted, thinned out, moved elsewhere.
+
+In: an `AttentionCall`. Out: its tensors, or a call that keeps less of them or keeps them elsewhere.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from attnviz.attention.call import AttentionCall
+
+
+def tensors(call: AttentionCall) -> Iterator[Tensor]:
+    """Every tensor that a call keeps alive, the model's own parameters aside."""
+    yield from call.inputs.tensors()
+    yield call.output
+    for projection in call.projections.values():
+        yield from (projection.input, projection.output)
+
+
+def thinned(call: AttentionCall, row_step: int) -> AttentionCall:
+    """The call with every n-th row of what the model made, copied so that the rest is freed."""
+    assert call.row_step == 1, "a call is thinned once"
+    projections = {name: layer.thinned(row_step) for name, layer in call.projections.items()}
+    output = call.output[:, ::row_step].clone()
+    return replace(call, output=output, projections=projections, row_step=row_step)
+
+
+def moved(call: AttentionCall, dtype: torch.dtype | None, device: str | None) -> AttentionCall:
+    """The call with q, k, v in another type and everything it keeps on another device."""
+    projections = {name: layer.moved(device) for name, layer in call.projections.items()}
+    inputs, output = call.inputs.moved(dtype, device), call.output.to(device=device)
+    return replace(call, inputs=inputs, output=output, projections=projections)
+
+
+def nbytes(kept: Iterable[Tensor]) -> int:
+    """The bytes that tensors occupy; storage shared by several is counted once."""
+    storages = {tensor.untyped_storage().data_ptr(): tensor for tensor in kept}
+    return sum(tensor.untyped_storage().nbytes() for tensor in storages.values())

@@ -1,0 +1,119 @@
+"""The result of comparing derived numbers with the model's own.
+
+Two tensors of each call are compared: weights·V with the output of the model's attention kernel,
+head by head, and W_O applied to that output with what the model's own layer made of it. In: their
+errors and tolerances. Out: a `Verification`.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from attnviz.errors import CaptureMismatch
+from attnviz.types import Stage
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One tensor of the model compared with ours.
+
+    `call` is the call's name, "module#index". `error` is max |ours − model's own| and `tolerance`
+    the largest error that rounding explains, both in the units of the tensor.
+    """
+
+    call: str
+    stage: Stage
+    error: float
+    tolerance: float
+
+    @property
+    def ok(self) -> bool:
+        """True if rounding explains the error; never for NaN."""
+        return self.error <= self.tolerance
+
+    @property
+    def excess(self) -> float:
+        """The error in units of the tolerance: at most 1 if all is well, infinite for NaN."""
+        if math.isnan(self.error):
+            return math.inf
+        if self.tolerance > 0:
+            return self.error / self.tolerance
+        return math.inf if self.error else 0.0
+
+
+def worst(comparisons: Iterable[Comparison]) -> Comparison:
+    """The comparison whose error is the largest in units of its tolerance."""
+    return max(comparisons, key=lambda comparison: comparison.excess)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How far derived numbers are from the model's own, call by call.
+
+    >>> Verification((Comparison("attn#0", "mixed", 2e-7, 1e-5),))
+    Verification: ok, 1 call, worst error 2.0e-07 of 1.0e-05 allowed (mixed of attn#0)
+    """
+
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def ok(self) -> bool:
+        """True if rounding explains every error."""
+        return all(comparison.ok for comparison in self.comparisons)
+
+    @property
+    def worst(self) -> Comparison | None:
+        """The comparison whose error is the largest in units of its tolerance.
+
+        None if nothing could be compared: of a capture made of weights alone.
+        """
+        return worst(self.comparisons) if self.comparisons else None
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The error of each call, "module#index": that of its worse comparison."""
+        return {name: comparison.error for name, comparison in self._by_call().items()}
+
+    @property
+    def tolerances(self) -> dict[str, float]:
+        """The tolerance of each call that belongs to its entry in `errors`."""
+        return {name: comparison.tolerance for name, comparison in self._by_call().items()}
+
+    def require(self) -> None:
+        """Raise `CaptureMismatch` unless `ok`; the message names the worst comparison."""
+        comparison = self.worst
+        if comparison is None or self.ok:
+            return
+        raise CaptureMismatch(
+            f"{comparison.call}: our {comparison.stage} and the model's own differ by"
+            f" {comparison.error:.3g}, and rounding explains {comparison.tolerance:.1g}; do not"
+            " trust this capture",
+            code="mismatch",
+            module=comparison.call,
+            error=f"{comparison.error:.3g}",
+            tolerance=f"{comparison.tolerance:.1g}",
+        )
+
+    def __repr__(self) -> str:
+        n_call, furthest = len(self._by_call()), self.worst
+        if furthest is None:
+            return "Verification: nothing to compare"
+        return (
+            f"Verification: {'ok' if self.ok else 'NOT ok'}, {n_call} call{'s'[: n_call != 1]},"
+            f" worst error {furthest.error:.1e} of {furthest.tolerance:.1e} allowed"
+            f" ({furthest.stage} of {furthest.call})"
+        )
+
+    def _by_call(self) -> dict[str, Comparison]:
+        """The worse comparison of each call."""
+        by_call: dict[str, Comparison] = {}
+        for comparison in self.comparisons:
+            other = by_call.get(comparison.call)
+            if other is None or comparison.excess > other.excess:
+                by_call[comparison.call] = comparison
+        return by_call
+
+
+def joined(verifications: Iterable[Verification]) -> Verification:
+    """All comparisons of several verifications as one."""
+    return Verification(tuple(c for part in verifications for c in part.comparisons))

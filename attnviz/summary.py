@@ -1,0 +1,89 @@
+"""Short descriptions of objects: one line for a terminal, a small card for a notebook (a leaf).
+
+In: plain strings, which may come from a text or a model and are not trusted. Out: one line without
+line breaks, or HTML whose every string is escaped, without scripts and without anything to load.
+"""
+
+import dataclasses
+import html
+from collections.abc import Mapping, Sequence
+
+MOST_CHARS = 60
+MOST_ROWS = 12
+CELL = 'style="text-align:left;padding:0.1em 0.8em 0.1em 0"'
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "layer"), counted(6, "layer")
+    ('1 layer', '6 layers')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def shortened(text: str, most: int = MOST_CHARS) -> str:
+    """The text on one line, its end replaced by an ellipsis if it is longer than `most` characters.
+
+    Characters that cannot be printed, or that change the direction of the text, become U+FFFD.
+
+    >>> shortened("a long text", most=6)
+    'a lon…'
+    """
+    line = " ".join(text[: most + 1].split())
+    line = "".join(char if char.isprintable() else "\ufffd" for char in line)
+    return line if len(line) <= most and len(text) <= most + 1 else line[: most - 1] + "…"
+
+
+def size(nbytes: int) -> str:
+    """A number of bytes in the largest unit that gives at least 1.
+
+    >>> size(512), size(3_500_000)
+    ('512 B', '3.3 MiB')
+    """
+    units = ("B", "KiB", "MiB", "GiB")
+    power = min(max(nbytes.bit_length() - 1, 0) // 10, len(units) - 1)
+    return f"{nbytes / 1024**power:.{1 if power else 0}f} {units[power]}"
+
+
+def html_card(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A title and a table as HTML, at most `MOST_ROWS` rows of it; every string is escaped."""
+    lines = [_row("th", header)] if header else []
+    lines += [_row("td", row) for row in rows[:MOST_ROWS]]
+    left_out = len(rows) - MOST_ROWS
+    rest = f"<p>… and {counted(left_out, 'more row')}</p>" if left_out > 0 else ""
+    return (
+        f"<div><strong>{html.escape(shortened(title, 200))}</strong>"
+        f"<table>{''.join(lines)}</table>{rest}</div>"
+    )
+
+
+def _row(tag: str, cells: Sequence[str]) -> str:
+    escaped = (html.escape(shortened(cell, 200)) for cell in cells)
+    return f"<tr>{''.join(f'<{tag} {CELL}>{cell}</{tag}>' for cell in escaped)}</tr>"
+
+
+def described(record: object, *names: str) -> str:
+    """One line for a dataclass: the named fields, or all; arrays and tensors by their shape only.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Line:
+    ...     label: str
+    ...     x: object = None
+    >>> described(Line("a"))
+    "Line(label='a')"
+    """
+    fields = names or tuple(field.name for field in dataclasses.fields(record))  # type: ignore[arg-type]
+    values = {name: getattr(record, name) for name in fields}
+    parts = [f"{name}={_value(value)}" for name, value in values.items() if value is not None]
+    return f"{type(record).__name__}({', '.join(parts)})"
+
+
+def _value(value: object) -> str:
+    shape = getattr(value, "shape", None)
+    if shape is not None and not isinstance(value, float | int):
+        return f"[{' × '.join(map(str, shape))}]"
+    if isinstance(value, Mapping | tuple | list) and len(repr(value)) > MOST_CHARS:
+        return f"{len(value)} entries"
+    return shortened(repr(value))
