@@ -21,6 +21,7 @@ from attnviz.types import STAGES
 
 INPUTS = ("query", "key", "value", "mask", "bias", "sinks")
 STORED = ("kept", "query", "key", "value")
+MOST_LAYERS = 10_000
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 PROJECTIONS = ("q", "k", "v", "out")
 WITHOUT_W = "the capture was saved without W_Q, W_K, W_V and W_O (with_weights=True keeps them)"
@@ -115,7 +116,7 @@ def call(field: Field, place: str, tensors: Unpacker) -> AttentionCall:
     return AttentionCall(
         module=entries["module"].text(),
         index=entries["index"].whole(),
-        layer=entries["layer"].whole(0, parts.MOST_PLACES),
+        layer=entries["layer"].whole(0, MOST_LAYERS - 1),
         stack=parts.stack(entries["stack"]),
         kind=parts.kind(entries["kind"]),
         inputs=inputs,

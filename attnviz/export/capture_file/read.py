@@ -6,7 +6,6 @@ place; nothing of another library reaches the caller, and no code is run.
 """
 
 import io
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -167,7 +166,8 @@ def _capture(about: Field, load: Load) -> tuple[Capture, About]:
         logits=_output("logits", tensors),
         missing=parts.missing(entries["missing"]),
     )
-    _check_layers(capture)
+    if not capture.calls:
+        raise Malformed("it has no calls")
     for call, field in zip(capture.calls, entries["calls"].rows(), strict=True):
         _check_labels(capture, call, field.entries()["labelled"])
     return capture, _about(entries)
@@ -194,15 +194,6 @@ def _output(name: str, tensors: Unpacker) -> Tensor | None:
     if tensor.dtype not in calls.FLOATS or not 1 < tensor.dim() <= MOST_DIMENSIONS:
         raise Malformed(f"{name} is not a tensor of 2 to {MOST_DIMENSIONS} dimensions")
     return tensor
-
-
-def _check_layers(capture: Capture) -> None:
-    """Refuse a capture without calls, or whose layers of one kind do not count from 0."""
-    layers: defaultdict[object, set[int]] = defaultdict(set)
-    for call in capture.calls:
-        layers[call.stack, call.kind].add(call.layer)
-    if not layers or any(numbers != set(range(len(numbers))) for numbers in layers.values()):
-        raise Malformed("its layers are not numbered from 0 on without a gap")
 
 
 def _check_labels(capture: Capture, call: AttentionCall, field: Field) -> None:

@@ -1,4 +1,4 @@
-"""Writing a capture file: `save` to a path, `to_bytes` for a download.
+"""Writing a capture file.
 
 In: a capture. Out: one safetensors file. What several tensors share is written once; the model's
 parameters are written only when asked for, and so are the model's own answers, which nothing in
@@ -8,8 +8,7 @@ this file is derived from.
 import json
 import math
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Literal, NamedTuple, TypedDict, get_args
+from typing import IO, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -21,25 +20,11 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file import calls, layout, parts
 from attnviz.export.capture_file.storages import pack
-from attnviz.export.files import replacing
 
 FORMAT, VERSION = "attnviz-capture", 1
 ENTRY = "attnviz"  # of the file's metadata
 MOST_DESCRIBED = 32 * 2**20  # bytes of JSON in one file
 Half = Literal["float16", "bfloat16"]
-
-
-class Kept(TypedDict, total=False):
-    """Choices on what a capture file holds.
-
-    `dtype` is half precision for what the model computed, "float16" or "bfloat16"; `with_weights`
-    keeps W_Q, W_K, W_V and W_O with what they read and wrote, so that X and ·W_O can be derived;
-    `with_outputs` keeps `hidden` and `logits`.
-    """
-
-    dtype: Half | torch.dtype | None
-    with_weights: bool
-    with_outputs: bool
 
 
 class Content(NamedTuple):
@@ -49,36 +34,24 @@ class Content(NamedTuple):
     metadata: dict[str, str]
 
 
-def save(
+def write(
     cap: Capture,
-    path: str | Path,
+    file: IO[bytes],
     *,
     dtype: Half | torch.dtype | None = None,
     with_weights: bool = False,
     with_outputs: bool = False,
-) -> Path:
-    """Write a capture file and return its path; `Kept` explains the choices.
+) -> None:
+    """Write a capture file.
 
-    Raises `BadInput` for another dtype, for numbers that do not fit it and for a path that cannot
-    be written, `UnsupportedAttention` where keys were overwritten since they were recorded, and
-    `TooLarge` for more texts than one file describes.
+    `dtype` is half precision for what the model computed, "float16" or "bfloat16"; `with_weights`
+    keeps W_Q, W_K, W_V and W_O with what they read and wrote, so that X and ·W_O can be derived;
+    `with_outputs` keeps `hidden` and `logits`. Raises `BadInput` for another dtype and for numbers
+    that do not fit it, `UnsupportedAttention` where keys were overwritten since they were recorded,
+    and `TooLarge` for more texts than one file describes.
     """
     content = _content(cap, dtype, with_weights, with_outputs)
-    with replacing(path) as unfinished, unfinished.open("wb") as file:
-        file.writelines(layout.chunks(*content))
-    return Path(path)
-
-
-def to_bytes(
-    cap: Capture,
-    *,
-    dtype: Half | torch.dtype | None = None,
-    with_weights: bool = False,
-    with_outputs: bool = False,
-) -> bytes:
-    """The content of the file that `save` writes."""
-    content = _content(cap, dtype, with_weights, with_outputs)
-    return b"".join(layout.chunks(*content))
+    file.writelines(layout.chunks(content.arrays, content.metadata))
 
 
 def _content(

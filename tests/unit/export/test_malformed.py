@@ -136,8 +136,8 @@ QUERY: Path_ = ("tensors", "calls.0.query")
 NAMED: tuple[tuple[Path_, object, str], ...] = (
     (("calls", 0, "inputs", "scaling"), "a lot", r"scaling is 'a lot'; it must be a number"),
     (("calls", 0, "kind"), "selfish", r"calls\[0\].kind is 'selfish'; it must be one of self"),
-    (("calls", 0, "layer"), 1, "not numbered from 0"),
-    (("calls",), [], "not numbered from 0"),
+    (("calls", 0, "layer"), 10**6, "whole number from 0 to 9999"),
+    (("calls",), [], "it has no calls"),
     (("calls", 0, "row_step"), 8, "whole number from 1 to 7"),
     (STARTS, [0] * 5, r"projection q \(proj_q\) does not fit"),
     (STARTS, [0, 10, 20, 30, 40, 51], "does not fit its heads"),
