@@ -62,9 +62,12 @@ class Verification:
         return all(comparison.ok for comparison in self.comparisons)
 
     @property
-    def worst(self) -> Comparison:
-        """The comparison whose error is the largest in units of its tolerance."""
-        return worst(self.comparisons)
+    def worst(self) -> Comparison | None:
+        """The comparison whose error is the largest in units of its tolerance.
+
+        None if nothing could be compared: of a capture made of weights alone.
+        """
+        return worst(self.comparisons) if self.comparisons else None
 
     @property
     def errors(self) -> dict[str, float]:
@@ -78,9 +81,9 @@ class Verification:
 
     def require(self) -> None:
         """Raise `CaptureMismatch` unless `ok`; the message names the worst comparison."""
-        if self.ok:
-            return
         comparison = self.worst
+        if comparison is None or self.ok:
+            return
         raise CaptureMismatch(
             f"{comparison.call}: our {comparison.stage} and the model's own differ by"
             f" {comparison.error:.3g}, and rounding explains {comparison.tolerance:.1g}; do not"
@@ -93,6 +96,8 @@ class Verification:
 
     def __repr__(self) -> str:
         n_call, furthest = len(self._by_call()), self.worst
+        if furthest is None:
+            return "Verification: nothing to compare"
         return (
             f"Verification: {'ok' if self.ok else 'NOT ok'}, {n_call} call{'s'[: n_call != 1]},"
             f" worst error {furthest.error:.1e} of {furthest.tolerance:.1e} allowed"

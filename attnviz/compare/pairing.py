@@ -118,7 +118,7 @@ def difference(
 ) -> Float32[np.ndarray, "row column"]:
     """B − A on the common axes; NaN where a query or a key has no counterpart."""
     change: Float32[np.ndarray, "row column"]
-    change = _on_axes(b, queries, keys, "b") - _on_axes(a, queries, keys, "a")
+    change = on_axes(b, queries, keys, "b") - on_axes(a, queries, keys, "a")
     return change
 
 
@@ -133,7 +133,7 @@ def moved(
     This is the total variation distance of the two rows. The weight of a key that one side only
     has counts as moved.
     """
-    rows_a, rows_b = _on_axes(a, queries, keys, "a"), _on_axes(b, queries, keys, "b")
+    rows_a, rows_b = on_axes(a, queries, keys, "a"), on_axes(b, queries, keys, "b")
     apart = np.abs(np.nan_to_num(rows_b) - np.nan_to_num(rows_a)).sum(axis=1) / 2
     apart = np.where([slot.paired for slot in queries], apart, np.nan)
     return apart.astype(np.float32)
@@ -164,7 +164,7 @@ def mean_moved(
     return np.asarray(total, dtype=np.float32)
 
 
-def _on_axes(
+def on_axes(
     weights: Float32[np.ndarray, "row_of column_of"],
     queries: Sequence[Slot],
     keys: Sequence[Slot],

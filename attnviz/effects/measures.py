@@ -36,8 +36,13 @@ class NextToken:
 
     def __post_init__(self) -> None:
         if self.log_probability and self.against is not None:
-            raise _bad(
-                self, "a log-probability has nothing to stand against: leave one of both out"
+            raise BadInput(
+                "NextToken: a log-probability has nothing to stand against; leave out against= or"
+                " log_probability=",
+                code="bad_argument",
+                name="log_probability",
+                found="True",
+                allowed="False",
             )
 
 

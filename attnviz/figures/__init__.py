@@ -1,8 +1,9 @@
-"""Plotly figures of what was computed: they draw numpy views and compute nothing.
+"""Figures of what was computed: they draw numpy arrays and compute nothing.
 
-In: a `StepView` and the tokens' labels. Out: a `plotly` figure for a notebook, a paper or a page.
-The colour scale follows from the view: sequential if numbers cannot be negative, else diverging and
-symmetric.
+For print: `heads`, `head`, `lines`, `steps`, `alignment` and `compare` give a `Drawing`, which is
+SVG and, with the extra `paper`, PDF, PNG and EPS. For a notebook or a page: `heatmap` gives a
+`plotly` figure of a `StepView`. Colours are those of the screen: sequential if numbers cannot be
+negative, else diverging and symmetric.
 """
 
 import html
@@ -13,15 +14,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.errors import BadInput, require_type
+from attnviz.figures.comparison import compare
+from attnviz.figures.connections import alignment, lines
+from attnviz.figures.drawing import Drawing
+from attnviz.figures.matrices import head
+from attnviz.figures.overview import heads
+from attnviz.figures.ramp import LEVELS, table
+from attnviz.figures.stages import steps
 from attnviz.types import StepView
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-__all__ = ["colour_range", "heatmap"]
-
-SEQUENTIAL = "Viridis"
-DIVERGING = "RdBu"
+__all__ = [
+    "Drawing",
+    "alignment",
+    "colour_range",
+    "compare",
+    "head",
+    "heads",
+    "heatmap",
+    "lines",
+    "steps",
+]
 
 
 def heatmap(
@@ -54,7 +69,7 @@ def heatmap(
         z=np.where(np.isfinite(view.values), view.values, np.nan),
         zmin=low,
         zmax=high,
-        colorscale=DIVERGING if view.signed else SEQUENTIAL,
+        colorscale=_colour_scale(view.signed),
         hovertemplate=f"{view.rows} %{{y}}<br>{view.cols} %{{x}}<br>{view.stage} %{{z:.4f}}"
         "<extra></extra>",
     )
@@ -73,6 +88,15 @@ def colour_range(view: StepView) -> tuple[float, float]:
     largest = float(np.abs(finite).max()) if finite.size else 1.0
     largest = largest if largest > 0 and math.isfinite(largest) else 1.0
     return (-largest, largest) if view.signed else (0.0, largest)
+
+
+def _colour_scale(signed: bool) -> list[list[object]]:
+    """The ramp of the screen's light theme as plotly reads it: places 0..1 and their colours."""
+    colours = table("diverging_light" if signed else "light").tolist()
+    return [
+        [level / (LEVELS - 1), f"rgb({red}, {green}, {blue})"]
+        for level, (red, green, blue) in enumerate(colours)
+    ]
 
 
 def _ticks(labels: Sequence[str] | None) -> dict[str, object]:

@@ -59,6 +59,21 @@ def test_pins_and_ranges_are_in_step() -> None:
     assert not out_of_step(pinned_in("requirements.txt"), ranges)
 
 
+def extras() -> list[str]:
+    """The ranges of all extras."""
+    return [
+        line
+        for lines in project.pyproject()["project"]["optional-dependencies"].values()
+        for line in lines
+    ]
+
+
+def test_what_the_extras_install_is_tested_at_its_pin() -> None:
+    names = {canonicalize_name(Requirement(line).name) for line in extras()}
+    pinned = pinned_in("requirements-dev.txt")
+    assert not out_of_step({name: pinned[name] for name in names}, extras())
+
+
 @pytest.mark.parametrize(
     "ranges",
     [
@@ -101,7 +116,7 @@ def test_the_product_imports_only_what_it_declares() -> None:
     named_otherwise = {"pillow": "PIL"}
     declared = {
         named_otherwise.get(name, name.replace("-", "_")) for name in pinned_in("requirements.txt")
-    } | {"attnviz"}
+    } | {"attnviz", *(Requirement(line).name for line in extras())}
     files = project.each_file(project.shipped_files())
     assert not [line for name, text in files for line in foreign_imports(name, text, declared)]
 

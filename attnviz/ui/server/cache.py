@@ -6,6 +6,7 @@ dtype, device, texts, whether they were cut, and for a buffer the page, language
 Resources are shared, not copied: whoever gets one reads it only.
 """
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -135,8 +136,8 @@ def _run(
         name=name,
         model=loaded,
         capture=capture,
-        error=worst.error,
-        tolerance=worst.tolerance,
+        error=worst.error if worst else math.nan,
+        tolerance=worst.tolerance if worst else math.nan,
         groups=groups(capture),
         asked=request.generate,
         picture=picture,

@@ -44,3 +44,10 @@ def test_labels_are_text_not_markup() -> None:
 def test_labels_that_do_not_fit_are_refused() -> None:
     with pytest.raises(BadInput, match="2 row_labels for 1"):
         figures.heatmap(view([[0.0]]), ["a", "b"])
+
+
+def test_heatmap_has_the_colours_of_the_screen() -> None:
+    signed = figures.heatmap(view([[0.0, 1.0]])).data[0].colorscale
+    plain = figures.heatmap(view([[0.0, 1.0]], "weights", signed=False)).data[0].colorscale
+    assert signed[0] == (0, "rgb(122, 59, 6)") and signed[-1] == (1, "rgb(16, 56, 110)")
+    assert plain[0] == (0, "rgb(246, 249, 251)") and len(plain) == 256

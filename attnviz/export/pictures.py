@@ -1,0 +1,157 @@
+"""Figures for print of a capture: the weights and tokens that each view draws.
+
+In: a capture, or two to compare, and a view. Out: a `Drawing`. `heads` draws all heads of one
+attention, `head`, `lines` and `alignment` one head, `steps` every stage of one head, `compare` the
+same head of two captures with their difference.
+"""
+
+from typing import Literal, NamedTuple, get_args
+
+from attnviz import figures
+from attnviz.attention import axis_tokens
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
+from attnviz.attention.steps import derive
+from attnviz.compare.pairing import Pairing, Slot, on_axes, pair
+from attnviz.errors import BadInput, TooLarge
+from attnviz.figures import Drawing
+from attnviz.figures.style import Style
+from attnviz.tokens.merge import merged
+from attnviz.types import Head, Kind, Stack, Tokens, head_id
+
+View = Literal["heads", "head", "lines", "steps", "alignment", "compare"]
+VIEWS: tuple[View, ...] = get_args(View)
+OF_ONE: tuple[View, ...] = VIEWS[:-1]
+MOST_TOKENS = 2048  # along a side of one matrix
+MOST_WEIGHTS = 2**27  # of all heads, that are walked through for their small pictures
+
+
+class Place(NamedTuple):
+    """The head that is drawn (None: all, or the first), its kind and stack, and a text."""
+
+    at: Head | None = None
+    kind: Kind | None = None
+    stack: Stack | None = None
+    batch: int = 0
+
+
+def drawing(
+    what: Capture | tuple[Capture, Capture], view: View | None, place: Place, style: Style
+) -> Drawing:
+    """The figure of one view; "heads" unless a head or two captures are given.
+
+    Raises `BadInput` for a view, head, kind, stack or text that does not exist, and `TooLarge` for
+    more tokens than a figure can show.
+    """
+    if isinstance(what, tuple):
+        _require_view(view, ("compare",), "two captures")
+        return _compare(*what, place, style)
+    _require_view(view, OF_ONE, "one capture")
+    chosen = view or ("heads" if place.at is None else "head")
+    if chosen == "heads":
+        return _heads(what, place, style)
+    call, head, row = _place(what, place)
+    tokens = _tokens(what, call, row)
+    if chosen == "steps":
+        return figures.steps(derive(call, head, row).views(), *tokens, **style)
+    weights = call.weights(head, row).cpu().numpy()
+    if chosen == "lines":
+        return figures.lines(weights, *tokens, **style)
+    if chosen == "alignment":
+        return figures.alignment(weights, *tokens, **style)
+    return figures.head(weights, *tokens, **style)
+
+
+def _require_view(view: View | None, allowed: tuple[View, ...], what: str) -> None:
+    if view is not None and view not in allowed:
+        raise BadInput(
+            f"view is {view!r}; of {what} give one of {', '.join(allowed)}",
+            code="bad_argument",
+            name="view",
+            found=repr(view),
+            allowed=", ".join(allowed),
+        )
+
+
+def _heads(cap: Capture, place: Place, style: Style) -> Drawing:
+    """All heads of one kind and stack, the first unless told otherwise."""
+    if place.at is not None:
+        raise BadInput(
+            "the view heads shows all heads, and at= names one; leave one of them out",
+            code="bad_argument",
+            name="at",
+            found=str(place.at),
+            allowed="None",
+        )
+    kind = place.kind or cap.calls[0].kind
+    stack = place.stack or next(call.stack for call in cap.calls if call.kind == kind)
+    calls = [
+        call
+        for call in cap.calls
+        if (call.kind, call.stack, call.index) == (kind, stack, cap.calls[0].index)
+    ]
+    count = sum(call.n_heads * call.n_query * call.n_key for call in calls)
+    _require_few(count, MOST_WEIGHTS, "weights of all heads", "name one head with at=")
+    rows = [place.batch * _n_windows(call) for call in calls]
+    weights = [call.weights(None, row).cpu().numpy() for call, row in zip(calls, rows, strict=True)]
+    return figures.heads(weights, **style)
+
+
+def _place(cap: Capture, place: Place) -> tuple[AttentionCall, int, int]:
+    """The call, head and row of its batch that a place names: L0.H0 unless told otherwise."""
+    head = head_id(place.at if place.at is not None else (0, 0))
+    call = cap.call(head.layer, place.kind or cap.calls[0].kind, place.stack)
+    row = place.batch * _n_windows(call)
+    call.check(head.head, row)
+    longest = max(call.n_query, call.n_key)
+    _require_few(longest, MOST_TOKENS, "tokens", "save them as .npz, or capture a part of the text")
+    return call, head.head, row
+
+
+def _n_windows(call: AttentionCall) -> int:
+    """The rows of the batch that one picture has; its first window is drawn."""
+    return 1 if call.windows is None else call.windows.count
+
+
+def _require_few(count: int, limit: int, unit: str, advice: str) -> None:
+    if count > limit:
+        raise TooLarge(
+            f"{count:,} {unit} are more than a figure shows, which is {limit:,}; {advice}",
+            code="too_many_numbers",
+            found=count,
+            limit=limit,
+            unit=unit,
+        )
+
+
+def _tokens(cap: Capture, call: AttentionCall, row: int) -> tuple[Tokens, Tokens]:
+    """The tokens along both axes, numbers where the capture does not name them."""
+    return (
+        axis_tokens.fitting(cap.query_tokens(call, row), call.n_query),
+        axis_tokens.fitting(cap.key_tokens(call, row), call.n_key),
+    )
+
+
+# --- two captures ------------------------------------------------------------------------------
+
+
+def _compare(first: Capture, second: Capture, place: Place, style: Style) -> Drawing:
+    """One head of both on the tokens that they have in common, and those that one of them has."""
+    sides = []
+    for cap in (first, second):
+        call, head, row = _place(cap, place)
+        sides.append((call.weights(head, row).cpu().numpy(), *_tokens(cap, call, row)))
+    (weights_a, queries_a, keys_a), (weights_b, queries_b, keys_b) = sides
+    same = first.model.id == second.model.id
+    queries, keys = pair(queries_a, queries_b, same), pair(keys_a, keys_b, same)
+    a = on_axes(merged(weights_a, queries.a, keys.a), queries.slots, keys.slots, "a")
+    b = on_axes(merged(weights_b, queries.b, keys.b), queries.slots, keys.slots, "b")
+    names = ("A", "B") if same else (first.model.id, second.model.id)
+    labels = [[_label(axis, slot) for slot in axis.slots] for axis in (queries, keys)]
+    return figures.compare(a, b, *labels, names=names, **style)
+
+
+def _label(axis: Pairing, slot: Slot) -> str:
+    """The label of a place of the common axis; both where the sides have different tokens."""
+    parts = (None if slot.a is None else axis.a[slot.a], None if slot.b is None else axis.b[slot.b])
+    return " | ".join(dict.fromkeys(part.label for part in parts if part is not None))

@@ -1,0 +1,177 @@
+"""`save` and `read`: a capture as a file, by the ending of its name, and back.
+
+In: a capture, or two to compare, a path and what the kind of file lets one choose. Out: the file.
+Every argument is used or refused by name: a width means nothing to a table, a threshold nothing to
+a figure.
+"""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, TypedDict, Unpack
+
+import torch
+
+from attnviz.attention.capture import Capture
+from attnviz.errors import BadInput
+from attnviz.export import pictures
+from attnviz.export.capture_file import read as capture_reader
+from attnviz.export.capture_file import write as capture_writer
+from attnviz.export.files import replacing
+from attnviz.export.pictures import Place, View
+from attnviz.export.tables import archive, document, spreadsheet
+from attnviz.export.tables.entries import entries
+from attnviz.figures.ramp import Scale
+from attnviz.figures.sheet import Cells
+from attnviz.figures.style import Style
+from attnviz.types import Head, Kind, Stack
+
+What = Capture | tuple[Capture, Capture]
+Writer = Callable[[IO[bytes]], object]
+
+PLACE = ("at", "kind", "stack", "batch")
+FIGURE = ("view", *PLACE, *Style.__annotations__)
+# the ending of a file → the arguments that it takes
+ENDINGS: dict[str, tuple[str, ...]] = {
+    ".safetensors": ("dtype", "with_weights", "with_outputs"),
+    ".npz": (*PLACE, "dtype"),
+    ".csv": (*PLACE, "least"),
+    ".json": PLACE,
+    ".svg": FIGURE,
+    ".pdf": FIGURE,
+    ".png": FIGURE,
+    ".eps": FIGURE,
+}
+
+
+class Choices(TypedDict, total=False):
+    """What one may choose about a file; each kind of file takes some of it.
+
+    Capture (.safetensors): `dtype`, "float16" or "bfloat16" for half the size; `with_weights` keeps
+    W_Q, W_K, W_V and W_O, so that every step can be derived; `with_outputs` keeps `hidden` and
+    `logits`. Numbers (.npz, .csv, .json): `at`, one head such as "L5.H11"; `kind`, `stack` and
+    `batch`, one attention and one text; `dtype`, "float16" in an archive; `least`, the smallest
+    weight that has a row in a CSV. Figures (.svg, .pdf, .png, .eps): `view`, the place as above,
+    and the choices of `attnviz.figures`.
+    """
+
+    view: View | None
+    at: Head | None
+    kind: Kind | None
+    stack: Stack | None
+    batch: int
+    dtype: str | torch.dtype | None
+    with_weights: bool
+    with_outputs: bool
+    least: float | None
+    width_in: float
+    size_pt: float
+    scale: Scale
+    cells: Cells
+    title: str
+    row_title: str
+    column_title: str
+
+
+def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
+    """Write a capture as the kind of file that the path's ending names; returns the path.
+
+    .safetensors is the capture itself, which `attnviz.read` opens without its model. .npz, .csv and
+    .json are its weights as numbers; a CSV of one head (`at="L5.H11"`) is a matrix. .svg, .pdf,
+    .png and .eps are figures for print: all heads, or one head as `view="head"`, "lines", "steps"
+    or "alignment"; two captures are drawn with their difference. `Choices` explains the arguments.
+
+    Raises `BadInput` for another ending, an argument that this kind of file does not take, and a
+    path that cannot be written; `TooLarge` for a file that would be absurd, with what to do
+    instead; `MissingExtra` where a figure needs matplotlib.
+    """
+    write = _writer(what, Path(path).suffix.lower(), choices)
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        write(file)
+    return Path(path)
+
+
+def content(what: What, ending: str, **choices: Unpack[Choices]) -> bytes:
+    """The bytes of the file that `save` writes under a name with this ending, such as ".svg"."""
+    file = io.BytesIO()
+    _writer(what, ending.lower(), choices)(file)
+    return file.getvalue()
+
+
+def read(path: str | Path, *, max_bytes: int = capture_reader.MOST_BYTES) -> Capture:
+    """The capture of a file that `save` wrote as .safetensors, without its model.
+
+    Weights, steps and `verify()` are those of the saved capture. Raises `BadInput` for a file that
+    is missing, is not a capture file or is damaged, and `TooLarge` for one over `max_bytes`.
+    """
+    return capture_reader.read(path, max_bytes=max_bytes)
+
+
+def _writer(what: What, ending: str, choices: Choices) -> Writer:
+    """The function that writes a kind of file, after every argument was checked."""
+    if ending not in ENDINGS:
+        raise BadInput(
+            f"a capture cannot be saved as {ending or 'a file without an ending'!r}; give one of"
+            f" {', '.join(ENDINGS)}",
+            code="bad_ending",
+            found=ending,
+            allowed=", ".join(ENDINGS),
+        )
+    given: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
+    for name in given:
+        if name not in ENDINGS[ending]:
+            raise _unused(name, ending)
+    _require_captures(what, ending)
+    if ENDINGS[ending] == FIGURE:
+        return _figure(what, ending, given)
+    assert isinstance(what, Capture), "two captures are drawn, and nothing else"
+    if ending == ".safetensors":
+        return lambda file: capture_writer.write(what, file, **given)
+    return _table(what, ending, given)
+
+
+def _unused(name: str, ending: str) -> BadInput:
+    allowed = ", ".join(ENDINGS[ending])
+    return BadInput(
+        f"{name}= means nothing for a {ending} file; it takes {allowed}",
+        code="bad_argument",
+        name=name,
+        found=ending,
+        allowed=allowed,
+    )
+
+
+def _require_captures(what: What, ending: str) -> None:
+    """Raise `BadInput` unless there is one capture, or two for a figure."""
+    captures = what if isinstance(what, tuple) else (what,)
+    kinds = [type(capture).__name__ for capture in captures]
+    several = isinstance(what, tuple)
+    fits = all(isinstance(capture, Capture) for capture in captures)
+    if not fits or (several and (len(captures) != 2 or ENDINGS[ending] != FIGURE)):
+        allowed = "a Capture, or two of them for a figure"
+        raise BadInput(
+            f"save() takes {allowed}, and was given {', '.join(kinds)} for a {ending} file; give"
+            " attnviz.capture(model, text)",
+            code="bad_argument",
+            name="what",
+            found=", ".join(kinds),
+            allowed=allowed,
+        )
+
+
+def _figure(what: What, ending: str, given: dict[str, Any]) -> Writer:
+    place = Place(**{name: given[name] for name in PLACE if name in given})
+    style: Any = {name: given[name] for name in Style.__annotations__ if name in given}
+    drawing = pictures.drawing(what, given.get("view"), place, style)
+    return lambda file: file.write(drawing.content(ending))
+
+
+def _table(cap: Capture, ending: str, given: dict[str, Any]) -> Writer:
+    written = entries(cap, **{name: given[name] for name in PLACE if name in given})
+    if ending == ".npz":
+        return lambda file: archive.write(cap, written, file, given.get("dtype", "float32"))
+    if ending == ".json":
+        return lambda file: document.write(cap, written, file)
+    if "at" in given and "least" not in given and len(written) == 1:
+        return lambda file: spreadsheet.write_matrix(written[0], file)
+    return lambda file: spreadsheet.write(written, file, given.get("least", 0.0))
