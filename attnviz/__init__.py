@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from attnviz import figures, masks, metrics, tiles
     from attnviz.attention.call import AttentionCall, Capture
     from attnviz.attention.steps import Steps, derive
+    from attnviz.audio.sound import Sound
+    from attnviz.capture.generation.settings import Generation
     from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
     from attnviz.errors import (
@@ -46,12 +48,14 @@ _HOME = {
     "Cancelled": "attnviz.errors",
     "Capture": "attnviz.attention.call",
     "CaptureMismatch": "attnviz.errors",
+    "Generation": "attnviz.capture.generation.settings",
     "HeadId": "attnviz.types",
     "LoadedModel": "attnviz.models.loaded",
     "MissingExtra": "attnviz.errors",
     "ModelCard": "attnviz.types",
     "ModelKey": "attnviz.types",
     "ModelNotFound": "attnviz.errors",
+    "Sound": "attnviz.audio.sound",
     "StepView": "attnviz.types",
     "Steps": "attnviz.attention.steps",
     "Tokens": "attnviz.types",
@@ -76,12 +80,14 @@ __all__ = [
     "Cancelled",
     "Capture",
     "CaptureMismatch",
+    "Generation",
     "HeadId",
     "LoadedModel",
     "MissingExtra",
     "ModelCard",
     "ModelKey",
     "ModelNotFound",
+    "Sound",
     "StepView",
     "Steps",
     "Tokens",

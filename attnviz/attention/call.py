@@ -160,12 +160,6 @@ class AttentionCall:
         output = self.output[:, ::row_step].clone()
         return replace(self, output=output, projections=projections, row_step=row_step)
 
-    def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionCall":
-        """The call with q, k, v in another type, and all that is kept in another place."""
-        projections = {name: of.moved(device) for name, of in self.projections.items()}
-        inputs, output = self.inputs.moved(dtype, device), self.output.to(device=device)
-        return replace(self, inputs=inputs, output=output, projections=projections)
-
     def verify(self) -> float:
         """max |derived − model's own| over weights·V, and over ·W_O where it was found."""
         return max((self._error_of(batch) for batch in range(self.n_batch)), key=_nan_first)

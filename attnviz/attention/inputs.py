@@ -228,17 +228,6 @@ class AttentionInputs:
             key_version=None,
         )
 
-    def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionInputs":
-        """The same with q, k, v in another type or place; stages are float32 in any case."""
-        q, k, v = (of.to(device=device, dtype=dtype) for of in (self.query, self.key, self.value))
-        mask, bias, sinks = (
-            None if of is None else of.to(device=device)
-            for of in (self.mask, self.bias, self.sinks)
-        )
-        return replace(
-            self, query=q, key=k, value=v, mask=mask, bias=bias, sinks=sinks, key_version=None
-        )
-
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""
         for tensor in (self.query, self.key, self.value, self.mask, self.bias, self.sinks):

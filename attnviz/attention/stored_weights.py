@@ -6,7 +6,7 @@ around the softmax show them. `StoredWeights` answers the same questions as `Att
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -104,15 +104,6 @@ class StoredWeights:
         if "v" in out:
             out["mixed"] = out["weights"] @ out["v"]
         return out
-
-    def moved(self, dtype: torch.dtype | None, device: str | None) -> "StoredWeights":
-        """The same with everything that is kept in another type or place."""
-        kept = self.kept.to(device=device, dtype=dtype)
-        query, key, value = (
-            None if of is None else of.to(device=device, dtype=dtype)
-            for of in (self.query, self.key, self.value)
-        )
-        return replace(self, kept=kept, query=query, key=key, value=value)
 
     def tensors(self) -> Iterator[Tensor]:
         """Every tensor that is kept alive."""

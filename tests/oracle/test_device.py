@@ -19,7 +19,7 @@ from attnviz import tiles
 from attnviz.attention.call import AttentionCall, Capture
 from attnviz.attention.edits import Edit
 from attnviz.audio import sound
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs import similarity
