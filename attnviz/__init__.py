@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from attnviz.attribution.why import why
     from attnviz.audio.sound import Sound
     from attnviz.capture.changed.run import changed
-    from attnviz.capture.generation.decode import Generation
+    from attnviz.capture.generation.settings import Generation
     from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
     from attnviz.changes.make import ablate, cut, patch, pattern
@@ -65,7 +65,7 @@ _HOME = {
     "Class": "attnviz.effects.measures",
     "Cosine": "attnviz.effects.measures",
     "Divergence": "attnviz.effects.measures",
-    "Generation": "attnviz.capture.generation.decode",
+    "Generation": "attnviz.capture.generation.settings",
     "HeadId": "attnviz.types",
     "HeadTable": "attnviz.metrics.table",
     "LoadedModel": "attnviz.models.loaded",

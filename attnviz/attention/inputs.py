@@ -280,20 +280,6 @@ class AttentionInputs:
             key_version=None,
         )
 
-    def moved(self, dtype: torch.dtype | None, device: str | None) -> "AttentionInputs":
-        """The inputs with q, k, v in another type or on another device.
-
-        Stages are float32 in any case.
-        """
-        q, k, v = (x.to(device=device, dtype=dtype) for x in (self.query, self.key, self.value))
-        mask, bias, sinks = (
-            None if tensor is None else tensor.to(device=device)
-            for tensor in (self.mask, self.bias, self.sinks)
-        )
-        return replace(
-            self, query=q, key=k, value=v, mask=mask, bias=bias, sinks=sinks, key_version=None
-        )
-
     def __repr__(self) -> str:
         return described(self)
 

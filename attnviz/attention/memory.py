@@ -6,7 +6,6 @@ In: an `AttentionCall`. Out: its tensors, or a call that keeps less of them or k
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import torch
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
@@ -26,13 +25,6 @@ def thinned(call: AttentionCall, row_step: int) -> AttentionCall:
     projections = {name: layer.thinned(row_step) for name, layer in call.projections.items()}
     output = call.output[:, ::row_step].clone()
     return replace(call, output=output, projections=projections, row_step=row_step)
-
-
-def moved(call: AttentionCall, dtype: torch.dtype | None, device: str | None) -> AttentionCall:
-    """The call with q, k, v in another type and everything it keeps on another device."""
-    projections = {name: layer.moved(device) for name, layer in call.projections.items()}
-    inputs, output = call.inputs.moved(dtype, device), call.output.to(device=device)
-    return replace(call, inputs=inputs, output=output, projections=projections)
 
 
 def nbytes(kept: Iterable[Tensor]) -> int:

@@ -50,12 +50,6 @@ class Projection:
         rows = slice(None, None, row_step)
         return replace(self, input=self.input[:, rows].clone(), output=self.output[:, rows].clone())
 
-    def moved(self, device: str | None) -> "Projection":
-        """The layer with input and output on another device; the weight stays with the model."""
-        return replace(
-            self, input=self.input.to(device=device), output=self.output.to(device=device)
-        )
-
     def columns(self, head: int, width: int) -> slice:
         """The `width` columns that belong to one head."""
         return slice(self.starts[head], self.starts[head] + width)

@@ -6,7 +6,7 @@ show them. `StoredWeights` has the same methods as `AttentionInputs`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -115,15 +115,6 @@ class StoredWeights:
         if "v" in out:
             out["mixed"] = out["weights"] @ out["v"]
         return out
-
-    def moved(self, dtype: torch.dtype | None, device: str | None) -> "StoredWeights":
-        """The weights, q, k and v in another type or on another device."""
-        kept = self.kept.to(device=device, dtype=dtype)
-        query, key, value = (
-            None if tensor is None else tensor.to(device=device, dtype=dtype)
-            for tensor in (self.query, self.key, self.value)
-        )
-        return replace(self, kept=kept, query=query, key=key, value=value)
 
     def __repr__(self) -> str:
         return described(self, "kept", "query", "key", "value")

@@ -8,7 +8,7 @@ stands beside `attnviz.effects`, never alone.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor
 from attnviz.attention.tolerance import rounding
 from attnviz.attribution.components import Component, components
 from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site
 from attnviz.dataflow.parts import Walk
 from attnviz.dataflow.rules import Leaf, Rules
@@ -76,7 +77,9 @@ class Direct:
         )
 
 
-def direct(lm: LoadedModel, text: object = None, on: object = None, **given: object) -> Direct:
+def direct(
+    lm: LoadedModel, text: object = None, on: object = None, **given: Unpack[FurtherInputs]
+) -> Direct:
     """Split the number that `on` reads into what each component wrote of it.
 
     `given` is what else `attnviz.capture` takes. Raises `BadInput` for a measure that is not a

@@ -11,7 +11,7 @@ circuit is its strongest paths.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
+from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, site
 from attnviz.effects.heads import Taking, sites_of, taking_of
 from attnviz.effects.prepared import Prepared, prepare
@@ -100,7 +101,7 @@ def feeds(
     corpus: object = None,
     senders: Sequence[object] | None = None,
     rows: int = ROWS,
-    **given: object,
+    **given: Unpack[FurtherInputs],
 ) -> Feeds:
     """Take each sender away and see whose attention moves.
 
@@ -207,7 +208,7 @@ def weight_without(
     *,
     to: str = "mean",
     corpus: object = None,
-    **given: object,
+    **given: Unpack[FurtherInputs],
 ) -> tuple[float, float]:
     """(the weight of a cell, the same with the head's q or k from a run without the sender).
 

@@ -8,7 +8,7 @@ guide has the correlations).
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor
 from attnviz.attribution.frozen_pass import FrozenPass, frozen_pass
 from attnviz.attribution.token_shares import norm_and_alti, rollout
 from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.capture.request import FurtherInputs
 from attnviz.effects import occlusion
 from attnviz.effects.first_order import slopes
 from attnviz.effects.measures import Measure, OwnMeasure
@@ -64,7 +65,7 @@ def from_where(
     lm: LoadedModel,
     text: object = None,
     on: object = None,
-    **given: object,
+    **given: Unpack[FurtherInputs],
 ) -> FromWhere:
     """Score each token by every method.
 

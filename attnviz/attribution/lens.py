@@ -8,6 +8,7 @@ by data flow; a guess of an early state says what can be read there, not what th
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from attnviz.attribution.components import Naming
 from attnviz.attribution.traced import TracedRun, traced_run
+from attnviz.capture.request import FurtherInputs
 from attnviz.dataflow.rules import joins_activations
 from attnviz.dataflow.stream import replay, states, writer_of
 from attnviz.dataflow.trace import Value
@@ -50,7 +52,7 @@ def lens(
     on: object = None,
     *,
     count: int = DEFAULT_COUNT,
-    **given: object,
+    **given: Unpack[FurtherInputs],
 ) -> Lens:
     """The `count` likeliest tokens after each state of the stream, at every position.
 

@@ -11,7 +11,7 @@ gates frozen: then "MLP 0" gives way to what it was made of. A share is not a ca
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from attnviz.attention.tolerance import rounding
 from attnviz.attribution.components import Component, Written, components
 from attnviz.attribution.traced import TracedRun, traced_run
 from attnviz.capture.changed.layout import layout_of
+from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, site
 from attnviz.dataflow.rules import Rules
 from attnviz.dataflow.trace import Value
@@ -92,7 +93,7 @@ def why(
     key: int,
     *,
     through_mlps: bool = True,
-    **given: object,
+    **given: Unpack[FurtherInputs],
 ) -> Why:
     """Split the score of one cell into pairs of writers.
 

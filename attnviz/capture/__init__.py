@@ -1,7 +1,7 @@
-"""Recording what attention does while a model runs.
+"""From a request to a capture: one recorded forward pass, or the steps of a model that writes.
 
-`record` switches a model to attnviz's attention function for one `with` block and collects its
-calls; `interface` is that function; `projections` finds W_Q, W_K, W_V and W_O beside each call;
-`own_code` and `fallback` serve models whose attention is their own; `plan`, `run`, `generation` and
-`images` turn a text or a picture into a `Capture`. How and why: docs/capture.md.
+`run` has `capture`. `request` says what a model reads and writes; `plan` turns that into inputs,
+`record` records the calls, `locate` finds the layers around them, `generation` lets the model
+write, `token_names` and `token_order` name the tokens, `storage` makes a capture smaller.
+`blocked_rows` compares implementations. How and why: docs/capture.md.
 """

@@ -1,8 +1,8 @@
-"""What becomes of a query that may attend to nothing: every interface answers differently.
+"""The result of each attention implementation for a query whose keys are all masked.
 
-In: how many keys there are. Out: the row that each interface really gives, computed here and now
-with random q, k and v from a seed. A softmax over nothing is 0 ÷ 0; what is made of that is a
-choice, and torch and transformers chose differently.
+In: the number of keys. Out: the row that each implementation returns, computed with random q, k and
+v from a seed. A softmax over nothing is 0 ÷ 0; what to return instead is a choice, and torch and
+transformers chose differently.
 """
 
 from collections.abc import Callable
@@ -16,23 +16,28 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers.models.bert.modeling_bert import eager_attention_forward
 
-Fate = Literal["multihead_weights", "multihead_fast", "multihead_grad", "sdpa", "transformers"]
-FATES: tuple[Fate, ...] = get_args(Fate)
+Implementation = Literal[
+    "multihead_weights", "multihead_fast", "multihead_grad", "sdpa", "transformers"
+]
+IMPLEMENTATIONS: tuple[Implementation, ...] = get_args(Implementation)
+GIVE_WEIGHTS = ("multihead_weights", "transformers")
 WIDTH = 4
+N_HEADS = 2  # torch has a fast path for an even number of heads only
 SEED = 7
+ATTENTION_MASK = 0  # torch's number for a mask [query, key]
 
 
 @dataclass(frozen=True, eq=False)
-class DeadRow:
-    """What one interface gives for the blocked row: its attention weights, else its output."""
+class BlockedRow:
+    """One implementation's row for the blocked query: its attention weights, else its output."""
 
-    fate: Fate
+    implementation: Implementation
     gives: Literal["weights", "output"]
     values: Float32[np.ndarray, " value"]
 
     @property
     def verdict(self) -> Literal["nan", "zero", "uniform", "finite"]:
-        """What the numbers amount to."""
+        """What the numbers are: NaN, all 0, all alike, or any other."""
         values = self.values
         if np.isnan(values).any():
             return "nan"
@@ -41,68 +46,89 @@ class DeadRow:
         return "uniform" if self.gives == "weights" and np.ptp(values) < 1e-6 else "finite"
 
 
-def dead_rows(n_key: int = 4) -> tuple[DeadRow, ...]:
-    """The fates of a row without keys, one per interface."""
+def blocked_rows(n_key: int = 4) -> tuple[BlockedRow, ...]:
+    """The row of a query without keys, one for each implementation."""
     draws = torch.Generator().manual_seed(SEED)
     x = torch.randn(1, n_key, WIDTH, generator=draws)
     may_attend = torch.ones(n_key, n_key, dtype=torch.bool)
     may_attend[0] = False
     return tuple(
-        DeadRow(
-            fate,
-            "weights" if fate in ("multihead_weights", "transformers") else "output",
-            RUN[fate](x, may_attend).detach().numpy().astype(np.float32),
+        BlockedRow(
+            name,
+            "weights" if name in GIVE_WEIGHTS else "output",
+            RUN[name](x, may_attend).detach().numpy().astype(np.float32),
         )
-        for fate in FATES
+        for name in IMPLEMENTATIONS
     )
 
 
-def _multihead(x: Tensor) -> nn.MultiheadAttention:
+def _multihead() -> nn.MultiheadAttention:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
-        # torch takes its fast path only with an even number of heads
-        return nn.MultiheadAttention(x.shape[-1], 2, batch_first=True).eval()
+        return nn.MultiheadAttention(WIDTH, N_HEADS, batch_first=True).eval()
 
 
-def _with_weights(x: Tensor, may_attend: Tensor) -> Tensor:
+def _multihead_weights(x: Tensor, may_attend: Tensor) -> Tensor:
+    _, weights = _fast(x, may_attend, need_weights=True)
+    assert weights is not None, "they were asked for"
+    return weights[0, 0]
+
+
+def _multihead_fast(x: Tensor, may_attend: Tensor) -> Tensor:
+    return _fast(x, may_attend, need_weights=False)[0][0, 0]
+
+
+def _fast(x: Tensor, may_attend: Tensor, *, need_weights: bool) -> tuple[Tensor, Tensor | None]:
+    """The output and the weights of the fast path that `nn.MultiheadAttention` takes in inference.
+
+    It is called directly: its switch belongs to the process, and other threads turn it off.
+    """
+    module = _multihead()
     with torch.no_grad():
-        found: tuple[Tensor, Tensor] = _multihead(x)(x, x, x, attn_mask=~may_attend)
-    return found[1][0, 0]
+        result: tuple[Tensor, Tensor | None] = torch._native_multi_head_attention(
+            x,
+            x,
+            x,
+            WIDTH,
+            N_HEADS,
+            module.in_proj_weight,
+            module.in_proj_bias,
+            module.out_proj.weight,
+            module.out_proj.bias,
+            ~may_attend,
+            need_weights,
+            True,  # the mean of the heads' weights
+            ATTENTION_MASK,
+        )
+    return result
 
 
-def _output(attention: nn.MultiheadAttention, x: Tensor, may_attend: Tensor) -> Tensor:
-    found: tuple[Tensor, None] = attention(x, x, x, attn_mask=~may_attend, need_weights=False)
-    return found[0][0, 0]
-
-
-def _fast(x: Tensor, may_attend: Tensor) -> Tensor:
-    with torch.no_grad():
-        return _output(_multihead(x), x, may_attend)
-
-
-def _with_grad(x: Tensor, may_attend: Tensor) -> Tensor:
-    with torch.enable_grad():
-        return _output(_multihead(x), x, may_attend)
+def _multihead_grad(x: Tensor, may_attend: Tensor) -> Tensor:
+    with torch.enable_grad():  # with gradients there is no fast path
+        result: tuple[Tensor, None] = _multihead()(
+            x, x, x, attn_mask=~may_attend, need_weights=False
+        )
+    return result[0][0, 0]
 
 
 def _sdpa(x: Tensor, may_attend: Tensor) -> Tensor:
     return scaled_dot_product_attention(x[:, None], x[:, None], x[:, None], may_attend)[0, 0, 0]
 
 
-def _eager(x: Tensor, may_attend: Tensor) -> Tensor:
+def _transformers(x: Tensor, may_attend: Tensor) -> Tensor:
     lowest = torch.finfo(x.dtype).min
     mask = torch.zeros(may_attend.shape).masked_fill(~may_attend, lowest)[None, None]
     states = x[:, None]
-    found: tuple[Tensor, Tensor] = eager_attention_forward(
+    result: tuple[Tensor, Tensor] = eager_attention_forward(
         nn.Module().eval(), states, states, states, mask, scaling=WIDTH**-0.5
     )
-    return found[1][0, 0, 0]
+    return result[1][0, 0, 0]
 
 
-RUN: dict[Fate, Callable[[Tensor, Tensor], Tensor]] = {
-    "multihead_weights": _with_weights,
-    "multihead_fast": _fast,
-    "multihead_grad": _with_grad,
+RUN: dict[Implementation, Callable[[Tensor, Tensor], Tensor]] = {
+    "multihead_weights": _multihead_weights,
+    "multihead_fast": _multihead_fast,
+    "multihead_grad": _multihead_grad,
     "sdpa": _sdpa,
-    "transformers": _eager,
+    "transformers": _transformers,
 }

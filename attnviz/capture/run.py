@@ -1,314 +1,215 @@
-"""`capture`: from a text or a picture to every attention head, in one forward pass.
+"""`capture`: from a text, a picture or a sound to every attention head, in one forward pass.
 
-Plans first (everything is validated and tokenised), then runs the model once under its lock, or
-lets it write and joins the steps. Nothing half-captured is returned: an error anywhere raises.
+In: a model and the arguments of a `Request`. Out: a `Capture`. First everything is checked and
+tokenised; then the model runs once under its lock, or writes, and the steps are joined; then every
+token gets a name. Nothing half-captured is returned: an error anywhere raises.
 """
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
+from attnviz.audio.sound import Sound
+from attnviz.capture.arguments import Picture, bad_inputs
 from attnviz.capture.changed.layout import layout_of, remember
 from attnviz.capture.changed.run import changes_planned
-from attnviz.capture.generation import logits as scores
-from attnviz.capture.generation.decode import Generation, Written, joined, write
+from attnviz.capture.generation import logits
+from attnviz.capture.generation.decode import Written, require_can_write, write
+from attnviz.capture.generation.join import join
+from attnviz.capture.generation.settings import Generation
 from attnviz.capture.locate.windows import with_windows
-from attnviz.capture.plan import images
-from attnviz.capture.plan.sound import frame_step, frame_tokens, plan_sound
-from attnviz.capture.plan.text import (
-    Plan,
-    TokensByStack,
-    id_tokens,
-    plan_example,
-    plan_inputs,
-    plan_text,
-)
-from attnviz.capture.plan.text_image import plan_text_image, with_written
-from attnviz.capture.record.recorder import record, row_step
-from attnviz.capture.token_order import with_unrolled
+from attnviz.capture.plan.plan import Plan
+from attnviz.capture.plan.planners import plan
+from attnviz.capture.quiet import without_warnings
+from attnviz.capture.record.recorder import recording, row_step
+from attnviz.capture.request import Request
+from attnviz.capture.storage import StoredType, offloaded, require_type, stored
+from attnviz.capture.token_names import patch_grid, token_names
+from attnviz.capture.token_order import with_token_order
 from attnviz.changes.kinds import Change
 from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.models import architecture
+from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
-from attnviz.types import Stack, Tokens, named_tokens
+from attnviz.models.loader import load
 
 Text = str | Sequence[str]
 
 
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """The recorded calls of one run, what the model returned, and what it wrote, if it did."""
+
+    calls: tuple[AttentionCall, ...]
+    output: Mapping[str, object]
+    written: Written | None = None
+
+    def tensor(self, name: str) -> Tensor | None:
+        """A tensor that the model returned; None if there is none of that name."""
+        value = self.output.get(name)
+        return value if isinstance(value, Tensor) else None
+
+
 def capture(
-    lm: LoadedModel,
+    lm: LoadedModel | nn.Module | str | Path,
     text: Text | None = None,
     text_pair: Text | None = None,
     *,
     target: Text | None = None,
-    image: object = None,
-    sound: object = None,
-    inputs: Mapping[str, Tensor] | None = None,
+    image: Picture | Sequence[Picture] | None = None,
+    sound: Sound | str | Path | None = None,
+    inputs: Mapping[str, object] | None = None,
     generate: int | Generation = 0,
     cut: bool = False,
     chat: bool = False,
-    store: Literal["float16"] | None = None,
+    store: StoredType | None = None,
     offload: bool = False,
     changes: Sequence[Change] = (),
 ) -> Capture:
     """Run the model once and keep every attention call.
 
-    Give one of: a text, or several as one padded batch (`text_pair` adds a second sentence to each,
-    `target` is what an encoder-decoder is to have written); a picture, or a list of several; a text
-    and a picture, for a model that reads both; a sound (`attnviz.Sound`), for a model that
-    listens (`target` is then what it is to have written of it); or `inputs` that are ready.
-    A model that comes with inputs of its own (`lm.example`) may be given nothing.
-    `generate` lets the model write so many tokens first. Lone surrogates become U+FFFD; `cut` keeps
-    the beginning of a text that is too long. `chat` gives each text, with its picture, as a message
-    in the model's own chat template, with what begins the answer. `store` halves what is kept,
-    `offload` keeps it in main memory instead of the model's device. `changes` are made to the
-    heads while the model runs (`attnviz.ablate`, `patch`, `cut`, `pattern`), at each new token that
-    it writes too; the capture says so in `call.changes`, and is derived with them.
+    `lm` is a loaded model; a module, or a name, hub id or folder, is loaded first, at each call.
+    Give one of these to read:
 
-    Raises `BadInput` for a text that is empty or no string, for a model that cannot take what was
-    given and for a chat template that is missing or fails, `TooLarge` for a text over the model's
-    limit, and `UnsupportedAttention` for attention that cannot be derived exactly.
+    - `text`, or a list of texts as one padded batch. `text_pair` adds a second sentence to each;
+      `target` is the text that an encoder-decoder's decoder reads (teacher forcing).
+    - `image`: a `PIL.Image`, an array of bytes [row, column, 3] or a path, or a list of these.
+    - `text` and `image` together, for a model that reads both.
+    - `sound`: an `attnviz.Sound` or the path of a WAV file; `target` is then its transcript.
+    - `inputs`: tensors, arrays or lists by the names of the model's arguments, such as
+      `{"input_ids": [[1, 2, 3]]}`; a tokenizer's result can be given as it is.
+    - nothing, for a model that comes with inputs of its own (`lm.example`).
+
+    `generate` lets the model write so many tokens first; a `Generation` says how. `cut` keeps the
+    beginning of a text that is too long. `chat` puts each text, with its picture, as a message into
+    the model's chat template. `store="float16"` keeps the calls in half the memory, and `offload`
+    keeps them in main memory instead of on the model's device. `changes` are made to the heads
+    while the model runs (`attnviz.ablate`, `patch`, `cut`, `pattern`), at each new token that it
+    writes too; the capture says so in `call.changes`, and is derived with them.
+
+    Raises `BadInput` for an argument that makes no sense, that does not go with the others, or that
+    this model has no use for; `TooLarge` for a text over the model's limit; `ModelNotFound` for a
+    name that cannot be loaded; `UnsupportedAttention` for attention that cannot be derived exactly.
     """
-    how = generate if isinstance(generate, Generation) else Generation(generate)
-    if chat:
-        _require_message(text, text_pair=text_pair, target=target, sound=sound, inputs=inputs)
-    if sound is not None:
-        _require_alone(text=text, image=image, inputs=inputs)
-        plan, how = plan_sound(lm, sound, target, how.n_tokens, cut=cut), Generation(0)
-    else:
-        plan = _plan(lm, text, text_pair, target, image, inputs, bool(how.n_tokens), cut, chat)
-    try:
-        calls, output, written = _run(lm, plan, how, changes)
-    except UnsupportedAttention as error:
-        if error.code != "modules_changed":
-            raise
-        calls, output, written = _run(lm, plan, how, changes)
-    remember(lm, layout_of(calls, _n_input(plan)))
-    calls = tuple(_thinned(call, store, offload) for call in calls)
-    calls = with_windows(lm.model, calls, _n_input(plan), _patch_grid(lm, plan))
+    request = Request.of(
+        text,
+        text_pair,
+        target=target,
+        image=image,
+        sound=sound,
+        inputs=inputs,
+        generate=generate,
+        cut=cut,
+        chat=chat,
+    )
+    loaded = lm if isinstance(lm, LoadedModel) else load(lm)
+    return capture_request(loaded, request, store=store, offload=offload, changes=changes)
+
+
+def capture_request(
+    lm: LoadedModel,
+    request: Request,
+    *,
+    store: StoredType | None = None,
+    offload: bool = False,
+    changes: Sequence[Change] = (),
+) -> Capture:
+    """The capture of a request; the arguments and errors are those of `capture`."""
+    require_type(store)
+    with without_warnings():
+        planned = plan(lm, request)
+        run = _run(lm, request, planned, changes)
+    remember(lm, layout_of(run.calls, planned.n_input))
+    calls = stored((_thinned(call) for call in run.calls), store, offload=offload)
+    calls = with_windows(lm.model, calls, planned.n_input, patch_grid(lm, planned))
     with lm.lock:
-        calls = with_unrolled(lm.model, calls, _n_input(plan))
-    tokens = _all_tokens(lm, plan, calls, written)
+        calls = with_token_order(lm.model, calls, planned.n_input)
+    names = token_names(lm, planned, calls, run.written)
     result = Capture(
         model=lm.key,
         calls=calls,
-        tokens_by_stack=tokens,
-        n_generated=plan.n_written if written is None else _n_written(plan, tokens),
-        grid=_grid_of(lm, plan, tokens, calls),
-        frame_s=_frame_s(plan, tokens),
-        hidden=_offloaded(output.get("last_hidden_state"), offload),
-        logits=_offloaded(scores.kept(output.get("logits")), offload),
+        tokens_by_stack=names.by_stack,
+        n_generated=names.n_generated,
+        grid=names.grid,
+        frame_s=names.frame_s,
+        hidden=offloaded(run.tensor("last_hidden_state"), offload=offload),
+        logits=offloaded(logits.kept(run.tensor("logits")), offload=offload),
     )
     _require_numbers(lm, result)
     return result
 
 
-def _require_alone(**others: object) -> None:
-    given = [name for name, of in others.items() if of is not None]
-    if given:
-        raise BadInput(
-            f"capture() was given a sound and {' and '.join(given)}; give the sound alone",
-            code="what_to_capture",
-            found=", ".join(("sound", *given)),
-        )
+def _run(lm: LoadedModel, request: Request, planned: Plan, changes: Sequence[Change]) -> Pass:
+    """Run the model; a second time if it exchanged its modules in the first."""
+    # a model that hears has written already, while it was planned
+    generation = None if request.kind == "sound" else request.generation
+    if generation is not None:
+        require_can_write(lm, planned.inputs, generation)
+    try:
+        return _run_once(lm, request, planned, generation, changes)
+    except UnsupportedAttention as error:
+        if error.code != "modules_changed":
+            raise
+        return _run_once(lm, request, planned, generation, changes)
 
 
-def _require_message(text: object, **others: object) -> None:
-    given = [name for name, of in others.items() if of is not None]
-    if text is None or given:
-        found = ", ".join(("chat", *(["text"] if text is not None else []), *given))
-        raise BadInput(
-            f"capture() was given {found}; a message is a text, with image= where the model reads"
-            " pictures in it: give text= and chat=True",
-            code="what_to_capture",
-            found=found,
-        )
-
-
-def _plan(
+def _run_once(
     lm: LoadedModel,
-    text: object,
-    text_pair: object,
-    target: object,
-    image: object,
-    inputs: Mapping[str, Tensor] | None,
-    generates: bool,
-    cut: bool,
-    chat: bool,
-) -> Plan:
-    given = [
-        name
-        for name, value in (("text", text), ("image", image), ("inputs", inputs))
-        if value is not None
-    ]
-    if not given and lm.example is not None:
-        return plan_example(lm.example)
-    if given == ["text", "image"]:
-        return plan_text_image(lm, text, image, cut=cut, generates=generates, chat=chat)
-    if len(given) != 1:
-        raise BadInput(
-            f"capture() was given {' and '.join(given) or 'nothing'}; give one of text, image,"
-            " inputs, or text and image to a model that reads both",
-            code="what_to_capture",
-            found=", ".join(given),
-        )
-    if inputs is not None:
-        return plan_inputs(lm, inputs)
-    if image is not None:
-        return Plan(images.pixel_inputs(lm, image), {})
-    return plan_text(lm, text, text_pair, target, generates=generates, cut=cut, chat=chat)
-
-
-def _run(
-    lm: LoadedModel, plan: Plan, how: Generation, changes: Sequence[Change]
-) -> tuple[tuple[AttentionCall, ...], Mapping[str, Tensor], Written | None]:
+    request: Request,
+    planned: Plan,
+    generation: Generation | None,
+    changes: Sequence[Change],
+) -> Pass:
+    is_writing = generation is not None
     with (
         lm.lock,
         torch.no_grad(),
-        changes_planned(lm, plan.inputs, _n_input(plan), changes),
-        record(lm.model, thin=not how.n_tokens) as calls,
+        _blamed_on_inputs(lm, request),
+        changes_planned(lm, planned.inputs, planned.n_input, changes),
+        recording(lm.model, thin=not is_writing, newest=is_writing) as recorder,
     ):
-        if how.n_tokens:
-            written = write(lm, plan.inputs, how)
+        if generation is not None:
+            written = write(lm, planned.inputs, generation)
         else:
-            output = lm.model(**plan.inputs, **_without_cache(lm))
-    if how.n_tokens:
-        output = {} if written.logits is None else {"logits": written.logits}
-        return joined(calls, written), output, written
-    return tuple(calls), output if isinstance(output, Mapping) else {}, None
+            output = lm.model(**planned.inputs, **_without_cache(lm, planned))
+    if generation is None:
+        return Pass(tuple(recorder.calls), output if isinstance(output, Mapping) else {})
+    scores = {} if written.logits is None else {"logits": written.logits}
+    return Pass(join(recorder.steps, written), scores, written)
 
 
-def _n_input(plan: Plan) -> int:
-    """How many texts or pictures went in."""
-    given = plan.inputs
-    first = given["input_ids"] if "input_ids" in given else next(iter(given.values()))
-    return len(first) if first.dim() else 1
+def _without_cache(lm: LoadedModel, planned: Plan) -> dict[str, bool]:
+    """The option that keeps a single pass from copying every key and value into a cache."""
+    takes_option = "use_cache" in architecture.forward_arguments(lm.model)
+    return {"use_cache": False} if takes_option and "use_cache" not in planned.inputs else {}
 
 
-def _without_cache(lm: LoadedModel) -> dict[str, bool]:
-    """No key cache for a single pass: it would copy every key and value."""
-    return {"use_cache": False} if _knows_cache(type(lm.model).forward) else {}
+@contextmanager
+def _blamed_on_inputs(lm: LoadedModel, request: Request) -> Iterator[None]:
+    """Turn an error that a model raises for ready inputs into a `BadInput` with its reason."""
+    try:
+        yield
+    except (RuntimeError, TypeError, ValueError, IndexError, KeyError) as error:
+        if request.kind != "inputs":
+            raise
+        names = ", ".join(request.inputs or ())
+        raise bad_inputs(
+            f"{lm.name} cannot run on the inputs {names}: {type(error).__name__}:"
+            f" {first_line(error)}"
+        ) from error
 
 
-@cache
-def _knows_cache(forward: Callable[..., object]) -> bool:
-    return "use_cache" in inspect.signature(forward).parameters
-
-
-def _thinned(call: AttentionCall, store: str | None, offload: bool) -> AttentionCall:
-    """The call with no more kept than was asked for."""
+def _thinned(call: AttentionCall) -> AttentionCall:
+    """The call with samples of what the model computed, if its text is long."""
     step = row_step(call.n_query) if call.row_step == 1 else 1
-    thin = memory.thinned(call, step) if step > 1 else call
-    if store is not None or offload:
-        dtype = torch.float16 if store == "float16" else None
-        thin = memory.moved(thin, dtype, "cpu" if offload else None)
-    return thin
-
-
-def _offloaded(tensor: Tensor | None, offload: bool) -> Tensor | None:
-    return tensor.cpu() if offload and tensor is not None else tensor
-
-
-def _all_tokens(
-    lm: LoadedModel, plan: Plan, calls: tuple[AttentionCall, ...], written: Written | None
-) -> TokensByStack:
-    """The tokens of each stack: planned ones, what was written, patches, or plain numbers."""
-    tokens: TokensByStack = dict(plan.tokens)
-    if written is not None:
-        stack = _writing_stack(tokens)
-        n_query = max(call.n_query for call in calls if call.stack == stack or stack is None)
-        prompt = plan.inputs.get("attention_mask") if stack is None else None
-        ids = written.ids[:, :n_query]
-        attended = torch.ones_like(ids)
-        if prompt is not None:
-            attended[:, : prompt.shape[1]] = prompt
-        if stack == "text":
-            (row,) = tokens[stack]
-            (new,) = id_tokens(lm, ids[:, len(row) :], None)
-            tokens[stack] = (with_written(row, new),)
-        else:
-            tokens[stack] = id_tokens(lm, ids, attended)
-    for call in calls:
-        if call.kind == "self" and call.stack not in tokens and tokens.get(None) is None:
-            tokens[call.stack] = (_made_up(lm, plan, call, tokens),) * call.n_batch
-    return tokens
-
-
-def _made_up(lm: LoadedModel, plan: Plan, call: AttentionCall, tokens: TokensByStack) -> Tokens:
-    """Names for the tokens of a stack that has no text of its own."""
-    if call.query_places is not None:
-        return call.query_places.tokens()
-    named = _patches if call.stack == "vision" or "text" not in tokens else _numbers
-    return named(lm, plan, call.n_query)
-
-
-def _writing_stack(tokens: TokensByStack) -> Stack | None:
-    """What writes: a decoder beside an encoder, a text that a picture is part of, or the one stack
-    there is."""
-    return "decoder" if "encoder" in tokens else "text" if "text" in tokens else None
-
-
-def _patches(lm: LoadedModel, plan: Plan, n_token: int) -> Tokens:
-    if plan.seconds is not None:
-        step = frame_step(n_token, plan.seconds, plan.steps_s)
-        return (
-            _numbers(lm, plan, n_token)
-            if step is None
-            else frame_tokens(n_token, step, plan.sound_s)
-        )
-    return images.patch_tokens(n_token, images.fitting_grid(n_token, _patch_grid(lm, plan)))
-
-
-def _numbers(_lm: LoadedModel, _plan: Plan, n_token: int) -> Tokens:
-    """Names for tokens of which only their number is known: learned queries, text with patches."""
-    return named_tokens(tuple(map(str, range(n_token))))
-
-
-def _n_written(plan: Plan, tokens: TokensByStack) -> int:
-    """How many tokens at the end of a writing stack are not those it was given."""
-    stack = _writing_stack(tokens)
-    if stack == "decoder":
-        return len(tokens[stack][0]) - 1  # all but the start token
-    return len(tokens[stack][0]) - plan.inputs["input_ids"].shape[1]
-
-
-def _grid_of(
-    lm: LoadedModel, plan: Plan, tokens: TokensByStack, calls: tuple[AttentionCall, ...]
-) -> tuple[int, int] | None:
-    """The grid of patches that a picture's tokens form; None without a picture."""
-    if "pixel_values" not in plan.inputs:
-        return None
-    placed = next((call.query_places for call in calls if call.query_places is not None), None)
-    if placed is not None:
-        return placed.grid
-    seen = tokens.get("vision") or next(iter(tokens.values()))
-    grid, n_token = _patch_grid(lm, plan), len(seen[0])
-    if grid is not None and any(call.windows is not None for call in calls):
-        return grid
-    return images.fitting_grid(n_token, grid)
-
-
-def _frame_s(plan: Plan, tokens: TokensByStack) -> float | None:
-    """How far apart the frames of a sound are; None where there is no sound, or it is not known."""
-    frames = tokens.get("encoder") or tokens.get(None)
-    if plan.seconds is None or not frames:
-        return None
-    return frame_step(len(frames[0]), plan.seconds, plan.steps_s)
-
-
-def _patch_grid(lm: LoadedModel, plan: Plan) -> tuple[int, int] | None:
-    pixels = plan.inputs.get("pixel_values")
-    config = getattr(lm.model, "config", None)
-    patch = getattr(getattr(config, "vision_config", config), "patch_size", None)
-    if pixels is None or not isinstance(patch, int) or pixels.dim() != 4:
-        return None
-    return images.patch_grid(pixels, patch)
+    return memory.thinned(call, step) if step > 1 else call
 
 
 def _require_numbers(lm: LoadedModel, result: Capture) -> None:

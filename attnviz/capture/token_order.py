@@ -1,17 +1,17 @@
-"""Where tokens are whose order is the model's own, found by sending their places through its code.
+"""The places of tokens in an order of the model's own, found by sending coordinates through it.
 
 Some models unroll their tokens so that those which are pooled later stand together (Ryali et al.
 2023, "Hiera"), attend inside windows of that order, and pool queries. Their encoder has a method
 that rolls tokens back, `reroll`, with a `schedule` of sizes for each stage.
 In: the calls of a model, after they ran. Out: the same calls, with places where these are certain.
-The numbers of tokens go through `reroll`, so the place of each is known; then the attention module
+The numbers of tokens go through `reroll`, which gives the place of each. Then the attention module
 runs on tokens that are nothing but their row, or their column, times one vector. A layer's keys are
-linear in that, so each key says where it is; a query that is the largest of several says where the
-first and the last of them are. Only what fits without remainder counts: every place once. What a
-module said is kept as long as the module is: to ask costs some two passes of the model.
+linear in that, so each key tells where it is; a query that is the maximum of several tells where
+the first and the last of them are. The result counts only if every patch has exactly one token. It
+is kept as long as the module is: finding it costs about two passes of the model.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -21,184 +21,214 @@ from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.record.watch import Seen, Watch, fast_path
-from attnviz.vision.token_boxes import PatchRange as Span
-from attnviz.vision.token_boxes import Places
+from attnviz.capture.record.fast_path import fast_path
+from attnviz.capture.record.trace import SeenAttention
+from attnviz.capture.record.watch import Watch
+from attnviz.vision.token_boxes import PatchRange, Places
 from attnviz.vision.windows import Windows
 
-LEAST = 0.3  # of the largest: components that are smaller say little about a place
-NEAR = 0.02  # of one place: how far from a whole number a place may come out
+LEAST_SLOPE = 0.3  # of the largest: components with a smaller slope say little about a place
+MOST_ERROR = 0.02  # of one place: how far from a whole number a place may come out
 SEED = 55
 
 Cells = tuple[tuple[tuple[int, int], ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
-    """The first and the last row and column that a token of each window stands for."""
+class Corners:
+    """The first and the last (row, column) of the patches that each token stands for."""
 
     first: Int[Tensor, "window token axis"]
     last: Int[Tensor, "window token axis"]
 
 
-SEEN: WeakKeyDictionary[nn.Module, dict[int, tuple[Spread, Spread] | None]] = WeakKeyDictionary()
+@dataclass(frozen=True, eq=False)
+class CallCorners:
+    """The corners of the queries and of the keys of one attention module."""
+
+    query: Corners
+    key: Corners
 
 
-def with_unrolled(
+# by the module and the number of its tokens; None where the module does not tell
+KNOWN: WeakKeyDictionary[nn.Module, dict[int, CallCorners | None]] = WeakKeyDictionary()
+
+
+def with_token_order(
     model: nn.Module, calls: Sequence[AttentionCall], n_input: int
 ) -> tuple[AttentionCall, ...]:
-    """The calls, with places where the model unrolls its tokens; the model runs no other way."""
+    """The calls of a model that unrolls its tokens, with their places; of any other unchanged."""
     modules = dict(model.named_modules())
     encoders = {
-        name: of
-        for name, of in modules.items()
-        if callable(getattr(of, "reroll", None)) and isinstance(getattr(of, "schedule", None), dict)
+        name: module
+        for name, module in modules.items()
+        if callable(getattr(module, "reroll", None))
+        and isinstance(getattr(module, "schedule", None), dict)
     }
-    return tuple(
-        next(
-            (
-                _placed(encoder, modules[call.module], call, n_input)
-                for name, encoder in encoders.items()
-                if call.module.startswith(f"{name}.") and call.n_batch % n_input == 0
-            ),
-            call,
-        )
-        for call in calls
-    )
+    if not encoders:
+        return tuple(calls)
+    return tuple(_with_places(encoders, modules, call, n_input) for call in calls)
 
 
-def _placed(
-    encoder: nn.Module, module: nn.Module, call: AttentionCall, n_input: int
+def _with_places(
+    encoders: Mapping[str, nn.Module],
+    modules: Mapping[str, nn.Module],
+    call: AttentionCall,
+    n_input: int,
 ) -> AttentionCall:
-    count = call.n_batch // n_input
-    rolled = _rolled(encoder, count * call.n_key)
-    if rolled is None:
+    """The call with its places, if it belongs to an encoder that unrolls and they are certain."""
+    names = (name for name in encoders if call.module.startswith(f"{name}."))
+    encoder = next((encoders[name] for name in names), None)
+    if encoder is None or call.n_batch % n_input:
         return call
-    known = SEEN.setdefault(module, {})
-    if rolled.numel() not in known:
-        known[rolled.numel()] = _seen(module, rolled)
-    found = known[rolled.numel()]
-    if found is None:
+    n_window = call.n_batch // n_input
+    token_at = _token_at(encoder, n_window * call.n_key)
+    corners = None if token_at is None else _known_corners(modules[call.module], token_at)
+    if token_at is None or corners is None:
         return call
-    queries, keys = (_places(of, rolled, count) for of in found)
-    if queries is None or keys is None or keys.coarse:
+    grid = (token_at.shape[0], token_at.shape[1])
+    query_places = _places(corners.query, grid, n_window)
+    key_places = _places(corners.key, grid, n_window)
+    if query_places is None or key_places is None or key_places.coarse:
         return call
-    windows = _windows(keys, count)
-    if count > 1 and windows is None:
+    windows = _windows(key_places, n_window)
+    if n_window > 1 and windows is None:
         return call
-    return replace(call, query_places=queries, key_places=keys, windows=windows)
+    return replace(call, query_places=query_places, key_places=key_places, windows=windows)
 
 
-def _rolled(encoder: nn.Module, n_token: int) -> Int[Tensor, "row column"] | None:
-    """Which token of a sequence is at each place, by the model's own account; None where stages
-    of this length disagree."""
-    numbers = torch.arange(n_token).view(1, n_token, 1)
-    found: list[Tensor] = []
+def _token_at(encoder: nn.Module, n_token: int) -> Int[Tensor, "row column"] | None:
+    """The number of the token at each place, by the encoder's own `reroll`.
+
+    None if stages with so many tokens disagree, or if a token is missing.
+    """
+    numbers = torch.arange(n_token)
+    grids: list[Tensor] = []
     for stage, (_, size) in encoder.schedule.items():  # type: ignore[union-attr, operator]
-        if size[0] * size[1] == n_token and len(size) == 2:
-            found.append(encoder.reroll(numbers, stage)[0, :, :, 0])  # type: ignore[operator]
-    agree = bool(found) and all(torch.equal(of, found[0]) for of in found)
-    every = agree and torch.equal(found[0].flatten().sort().values, numbers.flatten())
-    return found[0] if every else None
+        if len(size) == 2 and size[0] * size[1] == n_token:
+            rolled = encoder.reroll(numbers.view(1, n_token, 1), stage)  # type: ignore[operator]
+            grids.append(rolled[0, :, :, 0])
+    if not grids or not all(torch.equal(grid, grids[0]) for grid in grids):
+        return None
+    is_complete = torch.equal(grids[0].flatten().sort().values, numbers)
+    return grids[0] if is_complete else None
 
 
-def _seen(module: nn.Module, rolled: Tensor) -> tuple[Spread, Spread] | None:
-    """What queries and keys say of their places when tokens are nothing but places."""
-    linear = next((of for of in module.modules() if isinstance(of, nn.Linear)), None)
+def _known_corners(module: nn.Module, token_at: Tensor) -> CallCorners | None:
+    """The corners of a module's tokens; found once for each number of tokens."""
+    known = KNOWN.setdefault(module, {})
+    if token_at.numel() not in known:
+        known[token_at.numel()] = _found_corners(module, token_at)
+    return known[token_at.numel()]
+
+
+def _found_corners(module: nn.Module, token_at: Tensor) -> CallCorners | None:
+    """The corners that queries and keys tell when tokens are nothing but coordinates."""
+    linear = next((layer for layer in module.modules() if isinstance(layer, nn.Linear)), None)
     if linear is None:
         return None
-    rows, columns = rolled.shape
-    weight = linear.weight
-    place = torch.empty(2, rolled.numel(), device=weight.device, dtype=weight.dtype)
-    place[0, rolled.flatten()] = torch.arange(rows).repeat_interleave(columns).to(place)
-    place[1, rolled.flatten()] = torch.arange(columns).repeat(rows).to(place)
-    along = torch.randn(linear.in_features, generator=torch.Generator().manual_seed(SEED))
-    known = torch.stack([torch.zeros_like(place[0]), torch.ones_like(place[0]), *place])
-    call = _watched(module, known[:, :, None] * along.to(place))
-    if call is None or call.query is None or call.key is None:
+    n_row, n_column = token_at.shape
+    weight, order = linear.weight, token_at.flatten()
+    rows, columns = (torch.empty(token_at.numel()).to(weight) for _ in range(2))
+    rows[order] = torch.arange(n_row).repeat_interleave(n_column).to(weight)
+    columns[order] = torch.arange(n_column).repeat(n_row).to(weight)
+    coordinates = torch.stack([torch.zeros_like(rows), torch.ones_like(rows), rows, columns])
+    direction = torch.randn(linear.in_features, generator=torch.Generator().manual_seed(SEED))
+    stored = _stored_weights(module, coordinates[:, :, None] * direction.to(weight))
+    if stored is None or stored.query is None or stored.key is None:
         return None
-    query, key = (_spread(of.float(), len(known)) for of in (call.query, call.key))
-    return None if query is None or key is None else (query, key)
+    query, key = _corners(stored.query.float()), _corners(stored.key.float())
+    return None if query is None or key is None else CallCorners(query, key)
 
 
-def _watched(module: nn.Module, tokens: Tensor) -> StoredWeights | None:
-    """What the attention module computes of these tokens; None where it is not one softmax."""
-    seen: list[Seen] = []
+def _stored_weights(module: nn.Module, tokens: Tensor) -> StoredWeights | None:
+    """The attention that a module computes of these tokens; None unless it is one softmax."""
+    seen: list[SeenAttention] = []
     with torch.no_grad(), fast_path.off():
         watch = Watch({"": module}, seen.append)
         try:
             with watch:
                 module(tokens)
         except (RuntimeError, TypeError, ValueError):
-            return None  # it takes something else: nothing is known
+            return None  # it takes other arguments: nothing is known
         finally:
             watch.close()
-    found = seen[0].found if len(seen) == 1 else None
-    return found if isinstance(found, StoredWeights) else None
+    inputs = seen[0].inputs if len(seen) == 1 else None
+    return inputs if isinstance(inputs, StoredWeights) else None
 
 
-def _spread(made: Float[Tensor, "known_window head token d_head"], n_known: int) -> Spread | None:
-    """Places read off q or k: linear ones, or the largest of several linear ones.
+def _corners(vectors: Float[Tensor, "input_window head token d_head"]) -> Corners | None:
+    """The corners that q or k tells, which are linear in the coordinates, or a maximum of such.
 
-    The first two of the known tokens are 0 and 1, so they tell what one place adds; where that is
-    above zero the largest is the last place, where it is below zero the first one.
+    The four inputs are 0 everywhere, 1 everywhere, the rows and the columns. The first two tell
+    the slope of each component: where it is positive, the maximum is at the last place, where it is
+    negative, at the first one.
     """
-    flat = made.transpose(1, 2).flatten(2)  # [known·window, token, head·d_head]
-    nothing, one, *axes = flat.reshape(n_known, -1, *flat.shape[1:]).unbind()
-    step = one - nothing
-    large = step.abs() > LEAST * step.abs().amax(-1, keepdim=True)
-    first, last = [], []
-    for axis in axes:
-        place = (axis - nothing) / torch.where(large, step, torch.ones_like(step))
+    flat = vectors.transpose(1, 2).flatten(2)  # [input·window, token, head·d_head]
+    at_zero, at_one, of_rows, of_columns = flat.reshape(4, -1, *flat.shape[1:]).unbind()
+    slope = at_one - at_zero
+    is_steep = slope.abs() > LEAST_SLOPE * slope.abs().amax(-1, keepdim=True)
+    ends = []
+    for values in (of_rows, of_columns):
+        place = (values - at_zero) / torch.where(is_steep, slope, torch.ones_like(slope))
         whole = place.round()
-        if not bool(((place - whole).abs() <= NEAR)[large].all()):
+        if not bool(((place - whole).abs() <= MOST_ERROR)[is_steep].all()):
             return None
-        ends = []
-        for side in (large & (step < 0), large & (step > 0)):
-            low = whole.masked_fill(~side, torch.inf).amin(-1)
-            high = whole.masked_fill(~side, -torch.inf).amax(-1)
-            if not torch.equal(low, high):  # infinite, and unequal, where no component is large
-                return None
-            ends.append(low.long())
-        first.append(ends[0])
-        last.append(ends[1])
-    return Spread(torch.stack(first, -1), torch.stack(last, -1))
+        first = _agreed(whole, is_steep & (slope < 0))
+        last = _agreed(whole, is_steep & (slope > 0))
+        if first is None or last is None:
+            return None
+        ends.append((first, last))
+    first, last = (torch.stack(axes, -1) for axes in zip(*ends, strict=True))
+    return Corners(first, last)
 
 
-def _places(spread: Spread, rolled: Tensor, count: int) -> Places | None:
-    """Places with every patch in exactly one token; None where that is not so."""
-    grid = (rolled.shape[0], rolled.shape[1])
-    boxes = torch.cat([spread.first, spread.last + 1], -1).tolist()
-    if len(boxes) != count:
+def _agreed(
+    places: Float[Tensor, "window token component"], counted: Tensor
+) -> Int[Tensor, "window token"] | None:
+    """The place that all counted components of a token give; None unless they agree."""
+    lowest = places.masked_fill(~counted, torch.inf).amin(-1)
+    highest = places.masked_fill(~counted, -torch.inf).amax(-1)
+    return lowest.long() if torch.equal(lowest, highest) else None
+
+
+def _places(corners: Corners, grid: tuple[int, int], n_window: int) -> Places | None:
+    """Places in which every patch belongs to exactly one token; None if that is not so."""
+    boxes = torch.cat([corners.first, corners.last + 1], -1).tolist()
+    if len(boxes) != n_window:
         return None
-    tokens = [tuple(box) for window in boxes for box in window]
-    rows, columns = (_spans((box[at], box[at + 2]) for box in tokens) for at in (0, 1))
-    if rows is None or columns is None or (rows[-1][1], columns[-1][1]) != grid:
+    row_spans = _spans((top, bottom) for window in boxes for top, _, bottom, _ in window)
+    column_spans = _spans((left, right) for window in boxes for _, left, _, right in window)
+    if row_spans is None or column_spans is None:
         return None
-    row_of, column_of = ({span: at for at, span in enumerate(of)} for of in (rows, columns))
+    if (row_spans[-1][1], column_spans[-1][1]) != grid:
+        return None
+    row_of = {span: row for row, span in enumerate(row_spans)}
+    column_of = {span: column for column, span in enumerate(column_spans)}
     cells: Cells = tuple(
-        tuple((row_of[(box[0], box[2])], column_of[(box[1], box[3])]) for box in window)
+        tuple((row_of[top, bottom], column_of[left, right]) for top, left, bottom, right in window)
         for window in boxes
     )
-    every = sorted(cell for window in cells for cell in window)
-    whole = every == [(row, column) for row in range(len(rows)) for column in range(len(columns))]
-    return Places(grid, rows, columns, cells) if whole else None
+    occupied = sorted(cell for window in cells for cell in window)
+    n_row, n_column = len(row_spans), len(column_spans)
+    all_cells = [(row, column) for row in range(n_row) for column in range(n_column)]
+    return Places(grid, row_spans, column_spans, cells) if occupied == all_cells else None
 
 
-def _spans(found: Iterable[Span]) -> tuple[Span, ...] | None:
-    """Spans in their order, one after the other from 0 on; None where they leave gaps."""
-    spans = tuple(sorted(set(found)))
-    starts = (0, *(stop for _, stop in spans[:-1]))
-    return spans if tuple(start for start, _ in spans) == starts else None
+def _spans(spans: Iterable[PatchRange]) -> tuple[PatchRange, ...] | None:
+    """Spans in order, each beginning where the one before ends, from 0; None if there are gaps."""
+    ordered = tuple(sorted(set(spans)))
+    starts = (0, *(stop for _, stop in ordered[:-1]))
+    return ordered if tuple(start for start, _ in ordered) == starts else None
 
 
-def _windows(keys: Places, count: int) -> Windows | None:
-    """The windows on a board of squares, row by row; None where they are not, or there is one."""
-    side = round(len(keys.cells[0]) ** 0.5)
-    found = Windows(count, side, 0, keys.grid)
-    fits = count > 1 and found.board[0] * found.board[1] == count
-    return (
-        found
-        if fits and all(set(found.places(at)) == set(keys.cells[at]) for at in range(count))
-        else None
+def _windows(places: Places, n_window: int) -> Windows | None:
+    """The windows on a board of squares, row by row; None if they are not, or if there is one."""
+    side = round(len(places.cells[0]) ** 0.5)
+    windows = Windows(n_window, side, 0, places.grid)
+    if n_window < 2 or windows.board[0] * windows.board[1] != n_window:
+        return None
+    on_board = all(
+        set(windows.places(number)) == set(places.cells[number]) for number in range(n_window)
     )
+    return windows if on_board else None

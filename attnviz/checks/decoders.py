@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Float32, Int64
 
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.capture.run import capture
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import HeadId, Tokens

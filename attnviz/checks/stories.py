@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.checks import decoders
 from attnviz.checks.cards import Description, HeadNote
 from attnviz.checks.decoders import Copying, Looking

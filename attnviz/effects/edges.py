@@ -9,6 +9,7 @@ largest estimates in every test. "Weight is not effect": most edges with a large
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
+from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site
 from attnviz.effects.first_order import Slopes, slopes
 from attnviz.effects.heads import sites_of
@@ -93,7 +95,7 @@ def edges(
     exact: int = EXACT,
     cells: Sequence[Cell] | None = None,
     renormalise: bool = False,
-    **given: object,
+    **given: Unpack[FurtherInputs],
 ) -> Edges:
     """Estimate every edge of a head, and compute those exactly that matter most, or `cells`.
 

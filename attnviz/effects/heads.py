@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from jaxtyping import Float64
@@ -17,6 +18,7 @@ from attnviz.attention.stage_changes import Function
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.corpus import of_ablation
 from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.request import FurtherInputs
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import TAKEN, Taken
 from attnviz.changes.make import ablate
@@ -131,7 +133,7 @@ def effects(
     rows: int = ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
-    **given: object,
+    **given: Unpack[FurtherInputs],
 ) -> Effects:
     """Take every head, or each of `heads`, away alone and read the number again.
 

@@ -5,11 +5,10 @@ clean pass, that say which heads there are, and the model's output without any c
 effects put many changed copies of it into one batch.
 """
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any
+from functools import cached_property
+from typing import Any, Unpack
 
 import torch
 from jaxtyping import Bool, Int64
@@ -17,9 +16,10 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.changed.layout import layout_of, remember
-from attnviz.capture.plan.text import Plan, TokensByStack
+from attnviz.capture.plan.plan import Plan, TokensByStack
+from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
-from attnviz.capture.run import _plan
+from attnviz.capture.request import FurtherInputs, Request
 from attnviz.effects.measures import (
     LAST,
     Divergence,
@@ -30,6 +30,7 @@ from attnviz.effects.measures import (
     as_measure,
 )
 from attnviz.errors import BadInput
+from attnviz.models import architecture
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import shortened
 
@@ -102,39 +103,34 @@ def prepare(
     lm: LoadedModel,
     text: object,
     on: object,
-    *,
-    target: str | None = None,
-    **given: object,
+    **given: Unpack[FurtherInputs],
 ) -> Prepared:
     """Plan the inputs and run them once, recorded and unchanged.
 
-    `given` is what else `attnviz.capture` takes: text_pair, image, sound, inputs. A language model
+    `given` is what else `attnviz.capture` takes to read. A language model
     is asked for its last row of logits only, where `on` looks at nothing else. Raises what
     `attnviz.capture` raises, and `BadInput` for several texts or for what is no measure; None is
     nothing to measure.
     """
     measure = None if on is None else as_measure(on)
-    target = _target_of(measure, target)
-    plan = _plan(
-        lm,
-        text,
-        given.get("text_pair"),
-        target,
-        given.get("image"),
-        given.get("inputs"),
-        False,
-        False,
-        False,
-    )
-    _require_one_row(plan)
-    options: dict[str, Any] = {"use_cache": False} if knows(lm, "use_cache") else {}
-    if _reads_last_row(measure) and knows(lm, "logits_to_keep"):
+    request = Request.of(text, **_with_target(measure, given))
+    planned = plan(lm, request)
+    _require_one_row(planned)
+    options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
+    if _reads_last_row(measure) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
     with lm.lock, torch.no_grad(), record(lm.model) as calls:
-        output = lm.model(**plan.inputs, **options)
+        output = lm.model(**planned.inputs, **options)
     remember(lm, layout_of(calls))
     return Prepared(
-        lm, measure, plan.inputs, options, plan.tokens, tuple(calls), as_mapping(output), target
+        lm,
+        measure,
+        planned.inputs,
+        options,
+        planned.tokens,
+        tuple(calls),
+        as_mapping(output),
+        next(iter(request.target), None),
     )
 
 
@@ -147,34 +143,31 @@ def _reads_last_row(on: Measure | OwnMeasure | None) -> bool:
     return isinstance(on, NextToken | Divergence) and on.at == LAST
 
 
-def _target_of(on: Measure | OwnMeasure | None, target: str | None) -> str | None:
-    """The text that a decoder is to have written; `BadInput` where two are given."""
+def _with_target(on: Measure | OwnMeasure | None, given: FurtherInputs) -> FurtherInputs:
+    """The inputs with the text that a decoder is to have written; `BadInput` if there are two."""
+    target = given.get("target")
     if not isinstance(on, Target) or on.text is None:
-        return target
+        return given
     if target is not None and target != on.text:
         raise BadInput(
-            f"target= is {target[:40]!r} and Target() has {on.text[:40]!r}; give one of both",
+            f"target= is {shortened(str(target))!r} and Target() has {shortened(on.text)!r}; give"
+            " one of both",
             code="bad_argument",
             name="target",
-            found=shortened(target),
+            found=shortened(str(target)),
             allowed=shortened(on.text),
         )
-    return on.text
+    return {**given, "target": on.text}
 
 
-def knows(lm: LoadedModel, argument: str) -> bool:
-    """True if the model's forward pass takes an argument of that name."""
-    return argument in _parameters(type(lm.model).forward)
+def takes(lm: LoadedModel, argument: str) -> bool:
+    """True if the model's forward pass has an argument of that name."""
+    return argument in architecture.forward_arguments(lm.model)
 
 
-@cache
-def _parameters(forward: Callable[..., object]) -> frozenset[str]:
-    return frozenset(inspect.signature(forward).parameters)
-
-
-def _require_one_row(plan: Plan) -> None:
+def _require_one_row(planned: Plan) -> None:
     """Raise `BadInput` unless there is one text, picture or sound."""
-    n_row = max((len(of) for of in plan.tokens.values()), default=1)
+    n_row = max((len(of) for of in planned.tokens.values()), default=1)
     if n_row != 1:
         raise BadInput(
             f"{n_row} texts were given: effects are measured on one; call once for each",

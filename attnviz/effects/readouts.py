@@ -175,7 +175,8 @@ def _cosine(prepared: Prepared, on: Cosine) -> Readout:
     length = mean.norm().clamp(min=SMALLEST_NORM)
 
     def linear(hidden: Tensor) -> Tensor:
-        return _mean(hidden.float(), attended) @ other[0] / length
+        cosine: Tensor = _mean(hidden.float(), attended) @ other[0] / length
+        return cosine
 
     return Readout(read, "cosine", None if on.to is None else linear, output="last_hidden_state")
 

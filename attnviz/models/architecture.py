@@ -1,10 +1,13 @@
-"""From a model's config to what it is: its kind, its class, and what prepares its inputs.
+"""What a model is, told by its config and its modules: kind, class, sizes, what it can read.
 
-In: a config. Out: a `Kind` and a transformers class. The class that the config names is taken when
-transformers has it, since it has the head that the weights were trained with; otherwise the auto
-class of its kind is.
+In: a config or a module. Out: a `ModelKind`, a transformers class, counts. The class that the
+config names is preferred where transformers has it, since it has the head that the weights were
+trained with; otherwise the auto class of the kind is taken.
 """
 
+from collections.abc import Callable, Mapping
+from functools import cache
+from inspect import Parameter, signature
 from typing import Any
 
 import transformers
@@ -29,10 +32,10 @@ from transformers.models.auto.modeling_auto import (
 from attnviz.types import ModelKind
 
 PICTURE_TOKENS = ("image_token_id", "image_token_index")
-# what a config has when its model takes pictures, or sound
+# fields that only the configs of models for pictures, or for sound, have
 IMAGE_FIELDS = ("image_size", "patch_size", "patch_sizes")
 SOUND_FIELDS = ("num_mel_bins", "conv_kernel", "feat_extract_norm")
-# models that listen, by what the library lists them for; of those that write, the ones that read
+# speech models by the tasks that transformers lists them for, and those that write and read
 # nothing but sound
 SOUND_TYPES = {
     *MODEL_FOR_CTC_MAPPING_NAMES,
@@ -40,34 +43,60 @@ SOUND_TYPES = {
     *("whisper", "moonshine", "moonshine_streaming", "speech_to_text", "speech-encoder-decoder"),
     *("speecht5", "canary", "cohere_asr"),
 }
+CAUSAL_HEADS = ("CausalLM", "LMHead")
 
 
 def kind_of(config: PreTrainedConfig) -> ModelKind:
-    """What sort of model a config describes."""
+    """The kind of model that a config describes: the first rule that holds, else an encoder."""
+    return next((kind for kind, holds in KIND_RULES if holds(config)), "encoder")
+
+
+def _reads_text_and_pictures(config: PreTrainedConfig) -> bool:
     has_text = hasattr(config, "text_config") or hasattr(config, "vocab_size")
-    if hasattr(config, "vision_config") and has_text:
-        return "text-image"
-    hears = any(hasattr(config, field) for field in SOUND_FIELDS)
-    if hears or config.model_type in SOUND_TYPES:
-        return "speech"
-    if any(hasattr(config, field) for field in IMAGE_FIELDS) and not hasattr(config, "vocab_size"):
-        return "vision"
-    if getattr(config, "is_encoder_decoder", False):
-        return "encoder-decoder"
-    named = " ".join(config.architectures or ())
-    if "MaskedLM" in named or config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
-        return "decoder" if getattr(config, "is_decoder", False) else "encoder"
-    decodes = "CausalLM" in named or "LMHead" in named
-    known = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    return "decoder" if decodes or known else "encoder"
+    return hasattr(config, "vision_config") and has_text
+
+
+def _reads_sound(config: PreTrainedConfig) -> bool:
+    return _has_any(config, SOUND_FIELDS) or config.model_type in SOUND_TYPES
+
+
+def _reads_pictures_only(config: PreTrainedConfig) -> bool:
+    return _has_any(config, IMAGE_FIELDS) and not hasattr(config, "vocab_size")
+
+
+def _has_two_stacks(config: PreTrainedConfig) -> bool:
+    return bool(getattr(config, "is_encoder_decoder", False))
+
+
+def _predicts_the_next_token(config: PreTrainedConfig) -> bool:
+    """True for causal language models; types that fill in masks count only if they say so."""
+    classes = " ".join(config.architectures or ())
+    if "MaskedLM" in classes or config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        return bool(getattr(config, "is_decoder", False))
+    has_causal_head = any(head in classes for head in CAUSAL_HEADS)
+    return has_causal_head or config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+
+def _has_any(config: PreTrainedConfig, fields: tuple[str, ...]) -> bool:
+    return any(hasattr(config, field) for field in fields)
+
+
+# in this order: a model for text and pictures also has the fields of one for pictures
+KIND_RULES: tuple[tuple[ModelKind, Callable[[PreTrainedConfig], bool]], ...] = (
+    ("text-image", _reads_text_and_pictures),
+    ("speech", _reads_sound),
+    ("vision", _reads_pictures_only),
+    ("encoder-decoder", _has_two_stacks),
+    ("decoder", _predicts_the_next_token),
+)
 
 
 def class_for(config: PreTrainedConfig) -> Any:
-    """The transformers class, or auto class, to load a model of this config with."""
+    """The transformers class, or auto class, that loads a model of this config."""
     for name in config.architectures or ():
-        named = getattr(transformers, name, None)
-        if isinstance(named, type) and issubclass(named, PreTrainedModel):
-            return named
+        cls = getattr(transformers, name, None)
+        if isinstance(cls, type) and issubclass(cls, PreTrainedModel):
+            return cls
     kind = kind_of(config)
     if kind == "encoder-decoder" and (
         config.model_type in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
@@ -79,32 +108,109 @@ def class_for(config: PreTrainedConfig) -> Any:
 
 
 def picture_token(model: nn.Module) -> int | None:
-    """The token that stands for a piece of a picture inside a text; None where there is none."""
+    """The token that stands for a patch of a picture inside a text; None if the model has none."""
+    if not hasattr(model, "get_image_features"):
+        return None
     config = getattr(model, "config", None)
-    found = [getattr(config, name, None) for name in PICTURE_TOKENS]
-    known = next((token for token in found if isinstance(token, int)), None)
-    return known if hasattr(model, "get_image_features") else None
+    tokens = (getattr(config, name, None) for name in PICTURE_TOKENS)
+    return next((token for token in tokens if isinstance(token, int)), None)
 
 
-def writes_of_pictures(model: nn.Module) -> bool:
-    """Whether a model continues a text that a picture is part of, by transformers' own `generate`.
+def has_decoder(model: nn.Module) -> bool:
+    """True if the model's config describes an encoder with a decoder."""
+    return bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
 
-    A model with code of its own for that may read something else than what was planned.
+
+def can_generate(model: nn.Module) -> bool:
+    """True if transformers' `generate` can let the model write text."""
+    able: Any = getattr(model, "can_generate", None)
+    return callable(getattr(model, "generate", None)) and callable(able) and bool(able())
+
+
+def generates_from_pictures(model: nn.Module) -> bool:
+    """True if transformers' own `generate` continues a text that contains a picture.
+
+    A model that overrides `generate` may read something other than the planned tokens.
     """
-    own = getattr(type(model), "generate", None) is not GenerationMixin.generate
-    return picture_token(model) is not None and not own and bool(model.can_generate())  # type: ignore[operator]
+    overridden = getattr(type(model), "generate", None) is not GenerationMixin.generate
+    return picture_token(model) is not None and not overridden and can_generate(model)
 
 
 def size_of(config: PreTrainedConfig) -> tuple[int, int]:
-    """(layers, heads) as the config says; 0 where it does not, or has one for each layer."""
+    """(layers, heads) as the config says; 0 where it does not, or where layers differ."""
     text, depths = config.get_text_config(), getattr(config, "depths", None)
     if isinstance(depths, list | tuple):
         return sum(depths), 0
-    layers = _first(text, "num_hidden_layers", "num_layers", "n_layer", "encoder_layers")
-    heads = _first(text, "num_attention_heads", "num_heads", "n_head", "encoder_attention_heads")
+    layers = _first_int(text, "num_hidden_layers", "num_layers", "n_layer", "encoder_layers")
+    heads = _first_int(
+        text, "num_attention_heads", "num_heads", "n_head", "encoder_attention_heads"
+    )
     return layers, heads
 
 
-def _first(config: PreTrainedConfig, *names: str) -> int:
+def _first_int(config: PreTrainedConfig, *names: str) -> int:
     values = (getattr(config, name, None) for name in names)
     return next((value for value in values if isinstance(value, int)), 0)
+
+
+def n_positions(model: nn.Module) -> int | None:
+    """How many positions the model has for tokens; None if neither config nor modules say so.
+
+    RoBERTa and its relatives count positions from behind the padding token's, so that the rows of
+    their table up to that one are never reached.
+    """
+    config = getattr(model, "config", None)
+    limits = []
+    if isinstance(config, PreTrainedConfig):
+        limits.append(getattr(config.get_text_config(), "max_position_embeddings", None))
+    for module in model.modules():
+        table = getattr(module, "position_embeddings", None)
+        rows, padding = (getattr(table, name, None) for name in ("num_embeddings", "padding_idx"))
+        if isinstance(rows, int) and isinstance(padding, int):
+            limits.append(rows - padding - 1)
+    return min((limit for limit in limits if isinstance(limit, int) and limit > 0), default=None)
+
+
+def n_ids(model: nn.Module, *, decoder: bool = False) -> int | None:
+    """The number of rows of the table that token ids are looked up in; None if it is not known."""
+    stack: Any = model
+    try:
+        if decoder and has_decoder(model):
+            stack = model.get_decoder()  # type: ignore[operator]
+        table = stack.get_input_embeddings()
+    except (AttributeError, NotImplementedError, TypeError):
+        return None
+    rows = getattr(table, "num_embeddings", None)
+    return rows if isinstance(rows, int) else None
+
+
+def placeholder_ids(model: nn.Module) -> frozenset[int]:
+    """Token ids that the config names, such as a picture's; some of them are never looked up."""
+    config = getattr(model, "config", None)
+    values = vars(config).items() if isinstance(config, PreTrainedConfig) else ()
+    return frozenset(
+        value
+        for name, value in values
+        if name.endswith(("_token_id", "_token_index")) and isinstance(value, int)
+    )
+
+
+def forward_arguments(model: nn.Module) -> Mapping[str, Parameter]:
+    """The arguments of a model's forward pass by name, without those of `*args` and `**kwargs`."""
+    return _arguments(type(model).forward)
+
+
+@cache
+def _arguments(forward: Callable[..., object]) -> Mapping[str, Parameter]:
+    parameters = list(signature(forward).parameters.values())[1:]  # without self
+    return {
+        parameter.name: parameter
+        for parameter in parameters
+        if parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    }
+
+
+def takes_any_argument(model: nn.Module) -> bool:
+    """True if a model's forward pass has `**kwargs`."""
+    parameters = signature(type(model).forward).parameters.values()
+    return any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters)

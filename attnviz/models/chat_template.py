@@ -1,8 +1,9 @@
-"""A model's own chat template: the words and tokens that it was taught to expect around a message.
+"""A model's chat template: the words and tokens that it learned to expect around a message.
 
-In: a loaded model and texts. Out: each text as one message of a user, with what begins the answer,
-as `apply_chat_template(add_generation_prompt=True)` writes it. A template is a program that came
-with the model: transformers' sandbox runs it, in another process with limits (`template_child`).
+In: a loaded model and texts. Out: each text as one message of a user, followed by the opening of
+the answer, as `apply_chat_template(add_generation_prompt=True)` writes it. A template is a program
+that came with the model: transformers' sandbox runs it in another process with limits
+(`chat_template_worker`).
 """
 
 import json
@@ -26,24 +27,25 @@ LIMITS = f"it took more than {chat_template_worker.MOST_SECONDS} s or 1 GiB"
 
 
 def of_tokenizer(tokenizer: PreTrainedTokenizerBase | None) -> str | None:
-    """The template of a tokenizer, its default one where it has several; None without."""
+    """The template of a tokenizer, its default one if it has several; None without one."""
     if tokenizer is None or not tokenizer.chat_template:
         return None
     try:
-        found: str = tokenizer.get_chat_template()
-    except ValueError:  # several, and none of them the default
+        template: str = tokenizer.get_chat_template()
+    except ValueError:  # several, and none of them is the default
         return None
-    return found
+    return template
 
 
-def as_messages(lm: LoadedModel, texts: list[str], *, pictured: bool = False) -> list[str]:
-    """What the model is to read where each text is a message; `pictured` puts a picture before it.
+def as_messages(lm: LoadedModel, texts: list[str], *, with_picture: bool = False) -> list[str]:
+    """Each text inside the model's template; `with_picture` puts a picture before it.
 
     Raises `BadInput` for a model without a chat template, and for a template that fails, refuses
-    the roles, or goes on for too long.
+    the role, or exceeds the limits.
     """
     template = of_tokenizer(lm.text_tokenizer())
-    if template is None or not (lm.card.writes_of_pictures if pictured else lm.kind == "decoder"):
+    chats = lm.card.writes_of_pictures if with_picture else lm.kind == "decoder"
+    if template is None or not chats:
         raise BadInput(
             f"{lm.name} is a {lm.kind} model without a chat template: it takes a text as it is,"
             " not as a message; leave chat= out",
@@ -51,49 +53,51 @@ def as_messages(lm: LoadedModel, texts: list[str], *, pictured: bool = False) ->
             name=lm.name,
             kind=lm.kind,
         )
-    question = {
+    contents = [_picture_and_text(text) if with_picture else text for text in texts]
+    job = {
         "template": template,
-        "conversations": [
-            [{"role": ROLE, "content": _with_picture(text) if pictured else text}] for text in texts
-        ],
+        "conversations": [[{"role": ROLE, "content": content}] for content in contents],
         "special_tokens": lm.text_tokenizer().special_tokens_map,
     }
     try:
-        answer = _answer(json.dumps(question, default=str), date.today())
+        result = _filled_in(json.dumps(job, default=str), date.today())
     except subprocess.SubprocessError as error:
         raise _template_error(lm, LIMITS) from error
-    if "error" in answer:
-        raise _template_error(lm, str(answer["error"]))
-    found: list[str] = answer["texts"]  # type: ignore[assignment]
-    if not all(text.strip() for text in found):
-        raise _template_error(lm, "it makes nothing of the message")
-    return [without_surrogates(text) for text in found]
+    if "error" in result:
+        raise _template_error(lm, str(result["error"]))
+    messages: list[str] = result["texts"]  # type: ignore[assignment]
+    if not all(text.strip() for text in messages):
+        raise _template_error(lm, "its output is empty")
+    return [without_surrogates(text) for text in messages]
 
 
-def _with_picture(text: str) -> list[dict[str, str]]:
-    """A message of two parts, in the order in which such models learn them."""
+def _picture_and_text(text: str) -> list[dict[str, str]]:
+    """The two parts of a message, in the order in which such models learn them."""
     return [{"type": "image"}, {"type": "text", "text": text}]
 
 
 @lru_cache(maxsize=64)
-def _answer(question: str, _today: date) -> dict[str, object]:
-    """What the other process answers; starting it takes most of a second. A template may ask for
-    the date, so an answer is good for a day."""
+def _filled_in(job: str, _today: date) -> dict[str, object]:
+    """The other process's answer to a job in JSON.
+
+    Starting the process takes most of a second, so answers are kept, for a day: a template may ask
+    for the date.
+    """
     # isolated: no module of the directory that the app was started in is imported
     command = [sys.executable, "-I", str(Path(chat_template_worker.__file__))]
-    done = subprocess.run(
-        command, input=question, capture_output=True, text=True, timeout=WAIT_S, check=True
+    process = subprocess.run(
+        command, input=job, capture_output=True, text=True, timeout=WAIT_S, check=True
     )
-    answer: dict[str, object] = json.loads(done.stdout)
-    return answer
+    result: dict[str, object] = json.loads(process.stdout)
+    return result
 
 
 def _template_error(lm: LoadedModel, reason: str) -> BadInput:
-    said = first_line(ValueError(reason))[:300]
+    short_reason = first_line(ValueError(reason))[:300]
     return BadInput(
-        f"the chat template of {lm.name} cannot be used: {said}; leave chat= out to give the text"
-        " as it is",
+        f"the chat template of {lm.name} cannot be used: {short_reason}; leave chat= out to give"
+        " the text as it is",
         code="bad_chat_template",
         name=lm.name,
-        reason=said,
+        reason=short_reason,
     )

@@ -1,18 +1,19 @@
-"""Look at a model's folder before anything reads it: is it complete, safe, and small enough?
+"""Checks of a model's folder before anything reads it: complete, safe and small enough.
 
 In: a folder. Out: nothing, or an error that names the file and says what to do. Weights are
-safetensors only: a pickle can run code when it is opened.
+safetensors only, because a pickle can run code when it is opened.
 """
 
 import hashlib
 import json
 import os
+import re
 from fnmatch import fnmatch
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from attnviz.errors import ModelNotFound, TooLarge
+from attnviz.errors import BadInput, ModelNotFound, TooLarge
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -22,6 +23,7 @@ CHUNK_BYTES = 1 << 20
 MIB = 1 << 20
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_MIB"
 DEFAULT_LIMIT_MIB = 8192
+WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def check_folder(folder: Path) -> None:
@@ -36,8 +38,8 @@ def check_folder(folder: Path) -> None:
 
 
 def without_weights(place: str, names: tuple[str, ...]) -> ModelNotFound:
-    """What to say of a folder, or hub id, whose files have no safetensors among them."""
-    pickled = sorted({name for name in names if any(fnmatch(name, of) for of in PICKLES)})
+    """The error for a folder, or hub id, whose files `names` have no safetensors among them."""
+    pickled = sorted({name for name in names if any(fnmatch(name, form) for form in PICKLES)})
     if not pickled:
         return _unusable(place, "no_weights", f"it has no {WEIGHTS}")
     return _unusable(
@@ -70,27 +72,44 @@ def _check_whole(folder: Path, file: Path) -> None:
         ) from error
 
 
-def check_size(found_mib: int, name: str) -> None:
-    """Raise `TooLarge` when the weights are over the limit that the operator set."""
-    limit = int(os.environ.get(LIMIT_VARIABLE, DEFAULT_LIMIT_MIB))
-    if found_mib > limit:
+def check_size(size_mib: int, name: str) -> None:
+    """Raise `TooLarge` if weights of `size_mib` MiB are over the operator's limit.
+
+    Raises `BadInput` if the operator's setting is not a whole number.
+    """
+    limit = _limit_mib()
+    if size_mib > limit:
         raise TooLarge(
-            f"the weights of {name} are about {found_mib} MiB and the limit is {limit} MiB;"
+            f"the weights of {name} are about {size_mib} MiB and the limit is {limit} MiB;"
             f" choose a smaller model, or set {LIMIT_VARIABLE}",
             code="model_too_large",
-            found=found_mib,
+            found=size_mib,
             limit=limit,
             unit="MiB",
         )
 
 
+def _limit_mib() -> int:
+    """The size of the largest model that may be loaded, as the operator set it."""
+    setting = os.environ.get(LIMIT_VARIABLE, "").strip() or str(DEFAULT_LIMIT_MIB)
+    if not WHOLE_NUMBER.fullmatch(setting):
+        raise BadInput(
+            f"the environment variable {LIMIT_VARIABLE} is {setting!r}; give a whole number of"
+            f" MiB, for example {DEFAULT_LIMIT_MIB}",
+            code="bad_setting",
+            name=LIMIT_VARIABLE,
+            asked=setting,
+        )
+    return int(setting)
+
+
 def size_mib(folder: Path) -> int:
-    """What a folder's weights take on disk, about what they take in memory."""
+    """The size of a folder's weights on disk in MiB, close to what they take in memory."""
     return sum(file.stat().st_size for file in weight_files(folder)) // MIB
 
 
 def sha256(path: Path) -> str:
-    """The sha256 of a file, read in pieces."""
+    """The sha256 of a file, read in chunks."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
@@ -99,13 +118,13 @@ def sha256(path: Path) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without the advice that may follow."""
+    """The first line of an error's message, without the advice that may follow."""
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _unusable(folder: Path | str, code: str, reason: str) -> ModelNotFound:
     return ModelNotFound(
-        f"the folder {folder} is no model that attnviz can load: {reason}",
+        f"the folder {folder} is not a model that attnviz can load: {reason}",
         code=code,
         folder=str(folder),
         reason=reason,

@@ -1,7 +1,8 @@
-"""Read a model's files, or take a module as it is, and make a `LoadedModel` of it.
+"""A `LoadedModel` from a model's files, or from a module that is in memory already.
 
-In: a folder that was checked before; no network is used. Out: model, tokenizer, processor, card and
-key. Whatever a damaged or unknown model makes transformers raise becomes one `ModelNotFound`.
+In: a folder that was checked before, or a module; no network is used. Out: model, tokenizer,
+processor, card and key. Any error that a damaged or unknown model raises in transformers becomes a
+`ModelNotFound`.
 """
 
 from collections.abc import Iterator
@@ -28,76 +29,116 @@ from transformers.utils.logging import (
     is_progress_bar_enabled,
 )
 
-from attnviz.errors import ModelNotFound
+from attnviz.errors import BadInput, ModelNotFound
 from attnviz.models import architecture, chat_template, files
 from attnviz.models.files import first_line
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import ModelCard, ModelKey, ModelKind
 
-HERE = {"local_files_only": True, "trust_remote_code": False}
+OFFLINE = {"local_files_only": True, "trust_remote_code": False}
+PROCESSOR_CLASSES: dict[ModelKind, Any] = {
+    "vision": AutoImageProcessor,
+    "text-image": AutoImageProcessor,
+    "speech": AutoFeatureExtractor,
+}
 
 
 def read(
     folder: str, name: str, revision: str | None, device: str, dtype: torch.dtype
 ) -> LoadedModel:
-    """The model in a folder; `revision` is the hub's commit that its files are of."""
+    """The model in a folder; `revision` is the hub's commit of its files."""
     try:
-        with _quiet():
-            config = AutoConfig.from_pretrained(folder, **HERE)
+        with _no_progress_bar():
+            config = AutoConfig.from_pretrained(folder, **OFFLINE)
             model = architecture.class_for(config).from_pretrained(
                 folder, config=config, use_safetensors=True, dtype=dtype, local_files_only=True
             )
     except (OSError, ValueError, KeyError, SafetensorError, HfHubHTTPError) as error:
         raise cannot_load(name, first_line(error)) from error
     _require_finite(model, name)
-    kind, tokenizer = architecture.kind_of(config), _tokenizer(folder)
-    card = _card(name, kind, config, model, revision)
-    pictured = kind == "text-image" and architecture.writes_of_pictures(model)
-    has_template = chat_template.of_tokenizer(tokenizer) is not None
-    writes = kind == "speech" and getattr(config, "is_encoder_decoder", False)
-    return LoadedModel(
-        card=replace(
-            card,
-            transcribes=writes and tokenizer is not None,
-            takes_messages=(kind == "decoder" or pictured) and has_template,
-            writes_of_pictures=pictured,
-        ),
+    kind = architecture.kind_of(config)
+    loaded = LoadedModel(
+        card=_card(name, kind, model, revision),
         key=ModelKey(name, revision or "main", _name(dtype), device),
         model=model.to(device).eval(),
-        tokenizer=tokenizer,
-        processor=_processor(folder, kind),
     )
+    _add_parts(loaded, _tokenizer(folder), _processor(folder, kind))
+    return loaded
 
 
 def cannot_load(name: str, reason: str) -> ModelNotFound:
-    """What to say of a model whose files do not make one."""
+    """The error for a model whose files cannot be read."""
     return ModelNotFound(
         f"{name} cannot be loaded: {reason}", code="cannot_load", asked=name, reason=reason
     )
 
 
 def wrap(module: nn.Module) -> LoadedModel:
-    """A module that is in memory already, as it is."""
+    """A module that is in memory already, as it is.
+
+    For the result of torch.compile that is the module inside: compiled code does not ask for the
+    attention function that is recorded.
+    """
+    original = getattr(module, "_orig_mod", None)
+    module = original if isinstance(original, nn.Module) else module
     parameter = next(module.parameters(), None)
     dtype = torch.float32 if parameter is None else parameter.dtype
     device = "cpu" if parameter is None else str(parameter.device)
     config = getattr(module, "config", None)
-    if not isinstance(config, PreTrainedConfig):
-        config = None
-    kind: ModelKind = "module" if config is None else architecture.kind_of(config)
+    kind: ModelKind = "module"
+    if isinstance(config, PreTrainedConfig):
+        kind = architecture.kind_of(config)
     name = type(module).__name__
     key = ModelKey(f"{name}@{id(module):x}", "live", _name(dtype), device)
-    return LoadedModel(_card(name, kind, config, module, None), key, module)
+    return LoadedModel(_card(name, kind, module, None), key, module)
 
 
-def _card(
-    name: str,
-    kind: ModelKind,
-    config: PreTrainedConfig | None,
-    model: nn.Module,
-    revision: str | None,
-) -> ModelCard:
-    layers, heads = (0, 0) if config is None else architecture.size_of(config)
+def add_parts(loaded: LoadedModel, tokenizer: object, processor: object) -> None:
+    """Put a tokenizer, an image processor or a feature extractor in the place of the model's own.
+
+    `processor` may be one of transformers' processors that hold a tokenizer too. Raises `BadInput`
+    for anything else.
+    """
+    if tokenizer is None:
+        tokenizer = getattr(processor, "tokenizer", None)
+    for name in ("image_processor", "feature_extractor"):
+        processor = getattr(processor, name, None) or processor
+    if tokenizer is not None and not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise _not_a_part("tokenizer", tokenizer, "a transformers tokenizer")
+    if processor is not None and not callable(processor):
+        raise _not_a_part("processor", processor, "an image processor or a feature extractor")
+    _add_parts(loaded, tokenizer or loaded.tokenizer, processor or loaded.processor)
+
+
+def _add_parts(
+    loaded: LoadedModel, tokenizer: PreTrainedTokenizerBase | None, processor: object | None
+) -> None:
+    """Set both, and what they allow the model to do on its card."""
+    model, kind = loaded.model, loaded.kind
+    with_pictures = kind == "text-image" and architecture.generates_from_pictures(model)
+    has_template = chat_template.of_tokenizer(tokenizer) is not None
+    transcribes = kind == "speech" and architecture.has_decoder(model)
+    loaded.tokenizer, loaded.processor = tokenizer, processor
+    loaded.card = replace(
+        loaded.card,
+        transcribes=transcribes and tokenizer is not None,
+        takes_messages=(kind == "decoder" or with_pictures) and has_template,
+        writes_of_pictures=with_pictures,
+    )
+
+
+def _not_a_part(name: str, value: object, wanted: str) -> BadInput:
+    return BadInput(
+        f"{name} is {type(value).__name__}; give {wanted}, as from_pretrained() returns it",
+        code="not_a_part",
+        name=name,
+        found=type(value).__name__,
+    )
+
+
+def _card(name: str, kind: ModelKind, model: nn.Module, revision: str | None) -> ModelCard:
+    config = getattr(model, "config", None)
+    layers, heads = architecture.size_of(config) if isinstance(config, PreTrainedConfig) else (0, 0)
     n_bytes = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
     return ModelCard(
         name=name,
@@ -114,25 +155,21 @@ def _card(
 
 
 def _tokenizer(folder: str) -> PreTrainedTokenizerBase | None:
-    """The model's tokenizer; None for a model that has none, a vision transformer for instance."""
+    """The tokenizer in a folder; None if there is none, as for a vision transformer."""
     try:
-        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **HERE)
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **OFFLINE)
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return tokenizer
 
 
 def _processor(folder: str, kind: ModelKind) -> object | None:
-    """What makes pixels or samples into inputs, for models that take them."""
-    auto: Any = {
-        "vision": AutoImageProcessor,
-        "text-image": AutoImageProcessor,
-        "speech": AutoFeatureExtractor,
-    }.get(kind)
-    if auto is None:
+    """The image processor or feature extractor in a folder; None if there is none."""
+    cls = PROCESSOR_CLASSES.get(kind)
+    if cls is None:
         return None
     try:
-        processor: object = auto.from_pretrained(folder, **HERE)
+        processor: object = cls.from_pretrained(folder, **OFFLINE)
     except (OSError, ValueError, KeyError):
         return None
     return processor
@@ -159,12 +196,12 @@ def _name(dtype: torch.dtype) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bar on a server's terminal; put back as it was for the library's other users."""
-    shown = is_progress_bar_enabled()
+def _no_progress_bar() -> Iterator[None]:
+    """Keep transformers' progress bar off a server's terminal; put back afterwards."""
+    was_enabled = is_progress_bar_enabled()
     disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
-        if shown:
+        if was_enabled:
             enable_progress_bar()  # type: ignore[no-untyped-call]

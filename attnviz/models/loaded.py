@@ -1,34 +1,39 @@
 """A model in memory, ready to be captured: the one resource that sessions share.
 
-Attention hooks and the attention implementation are global to a model object while web sessions
-are threads, so whoever runs the model with either changed holds `lock`.
+In: a model with its tokenizer or processor. Out: limits, tokens and labels, and two locks. Hooks
+and the attention implementation are global to a model object, and a fast tokenizer keeps padding
+and truncation as state, while web sessions are threads: `lock` is held by whoever runs the model,
+and every text goes through `tokenize`, which holds the other one.
 """
 
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from torch import nn
-from transformers import PreTrainedConfig, PreTrainedTokenizerBase
+from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from attnviz.errors import BadInput
-from attnviz.models.seeded import Example
+from attnviz.models import architecture
+from attnviz.models.seeded import ExampleInputs
 from attnviz.tokens.labels import from_bytes, label
 from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
 
-# a text that is longer than this is refused even by models without a limit of their own
+# the longest text for models without a limit of their own
 MOST_TOKENS = 16_384
-# how byte-pair and SentencePiece vocabularies write the space before a word
+# the signs that byte-pair and SentencePiece vocabularies write for the space before a word
 WORD_STARTS = ("Ġ", "▁")
 SPACE = "␣"
 
 
 @dataclass(eq=False)
 class LoadedModel:
-    """A model with what prepares its inputs; `notice` says when it is not quite what was asked.
+    """A model with its tokenizer, its processor and its locks.
 
-    `example` has the inputs that come with a model that reads neither text nor pictures.
+    `processor` turns pictures or sound into inputs. `notice` says if the model is not quite the one
+    that was asked for. `example` has the inputs of a model that reads neither text nor pictures.
     """
 
     card: ModelCard
@@ -37,8 +42,13 @@ class LoadedModel:
     tokenizer: PreTrainedTokenizerBase | None = None
     processor: object | None = None
     notice: str | None = None
-    example: Example | None = None
+    example: ExampleInputs | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
+    tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __repr__(self) -> str:
+        size = f"{self.n_layers} layers × {self.n_heads} heads, " if self.n_layers else ""
+        return f"LoadedModel({self.key}, {self.kind}, {size}{self.card.parameters:,} parameters)"
 
     @property
     def name(self) -> str:
@@ -66,33 +76,57 @@ class LoadedModel:
         limits = [MOST_TOKENS]
         if self.tokenizer is not None:
             limits.append(int(self.tokenizer.model_max_length))
-        config = getattr(self.model, "config", None)
-        if isinstance(config, PreTrainedConfig):
-            positions = getattr(config.get_text_config(), "max_position_embeddings", None)
-            limits += [positions] if isinstance(positions, int) and positions > 0 else []
+        if self._n_positions is not None:
+            limits.append(self._n_positions)
         return min(limits)
+
+    @cached_property
+    def _n_positions(self) -> int | None:
+        return architecture.n_positions(self.model)
 
     @property
     def special_ids(self) -> frozenset[int]:
-        """The entries of the vocabulary that stand for no text: those that the tokenizer names,
-        and those that were added as control tokens, such as what separates messages."""
+        """The entries of the vocabulary that stand for no text.
+
+        Those that the tokenizer names, and those that were added as control tokens, such as the
+        separators of messages.
+        """
         tokenizer = self.tokenizer
         if tokenizer is None:
             return frozenset()
         added = tokenizer.added_tokens_decoder.items()
-        return frozenset((*tokenizer.all_special_ids, *(at for at, of in added if of.special)))
+        return frozenset(
+            (*tokenizer.all_special_ids, *(entry for entry, token in added if token.special))
+        )
 
     def text_tokenizer(self) -> PreTrainedTokenizerBase:
-        """The tokenizer; `BadInput` for a model that takes no text."""
+        """The tokenizer; raises `BadInput` for a model without one."""
         if self.tokenizer is None:
             raise BadInput(
-                f"{self.name} is a {self.kind} model without a tokenizer: it takes no text; pass"
-                " image= or inputs=",
+                f"{self.name} is a {self.kind} model without a tokenizer, so it takes no text: give"
+                " image=, sound= or inputs=, or load it with tokenizer=",
                 code="no_tokenizer",
                 name=self.name,
                 kind=self.kind,
             )
         return self.tokenizer
+
+    def tokenize(
+        self,
+        text: str | list[str] | None = None,
+        text_pair: list[str] | None = None,
+        /,
+        **options: object,
+    ) -> BatchEncoding:
+        """The result of the tokenizer, called by one thread at a time.
+
+        `options` are those of transformers' tokenizers. A fast tokenizer keeps `padding` and
+        `truncation` as state, so that a call in another thread could change those of this one.
+        """
+        tokenizer = self.text_tokenizer()
+        with self.tokenizer_lock:
+            encoded: BatchEncoding = tokenizer(text, text_pair, **options)
+        return encoded
 
     def tokens(
         self,
@@ -102,18 +136,18 @@ class LoadedModel:
         special: list[int],
         attended: list[int],
     ) -> Tokens:
-        """The `Tokens` of one row of a tokenised batch, labels made; lists as tokenizers gives."""
+        """The `Tokens` of one row of a tokenised batch, given as the lists that tokenizers return.
+
+        `special` and `attended` have a 1 where a token is special, or not padding.
+        """
         tokenizer = self.tokenizer
         unknown = None if tokenizer is None else tokenizer.unk_token_id
-        if tokenizer is None:
-            pieces = tuple(str(token) for token in ids)
-        else:
-            found = tokenizer.convert_ids_to_tokens(ids)
-            # a model may have more rows than its tokenizer has words
-            pieces = tuple(piece or f"[{token}]" for piece, token in zip(found, ids, strict=True))
+        pieces = self._pieces(ids)
         labels = tuple(
-            label(piece, "" if added else _word(text[start:end], piece), token == unknown)
-            for piece, (start, end), added, token in zip(pieces, offsets, special, ids, strict=True)
+            label(piece, "" if is_special else _word(text[start:end], piece), token == unknown)
+            for piece, (start, end), is_special, token in zip(
+                pieces, offsets, special, ids, strict=True
+            )
         )
         return Tokens(
             text=text,
@@ -125,24 +159,31 @@ class LoadedModel:
             padding=~np.array(attended, dtype=np.bool_),
         )
 
+    def _pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """The vocabulary's entries; an id that the tokenizer does not know stands in brackets."""
+        if self.tokenizer is None:
+            return tuple(map(str, ids))
+        pieces = self.tokenizer.convert_ids_to_tokens(ids)
+        return tuple(piece or f"[{token}]" for piece, token in zip(pieces, ids, strict=True))
+
     def labels_of(self, ids: list[int]) -> tuple[str, ...]:
         """The labels of entries of the vocabulary; two that would look alike show their space."""
         n = len(ids)
-        found = self.tokens("", ids, [(0, 0)] * n, [0] * n, [1] * n)
-        twice = {label for label, count in Counter(found.labels).items() if count > 1}
+        tokens = self.tokens("", ids, [(0, 0)] * n, [0] * n, [1] * n)
+        repeated = {label for label, count in Counter(tokens.labels).items() if count > 1}
         return tuple(
-            f"{SPACE}{label}" if label in twice and piece[:1] in WORD_STARTS else label
-            for label, piece in zip(found.labels, found.pieces, strict=True)
+            f"{SPACE}{label}" if label in repeated and piece[:1] in WORD_STARTS else label
+            for label, piece in zip(tokens.labels, tokens.pieces, strict=True)
         )
 
 
 def _word(surface: str, piece: str) -> str:
-    """What a token stands for, without the space before a word that some tokenizers count in."""
-    return (surface.removeprefix(" ") or surface) if surface else _surface(piece)
+    """A token's characters, without the space before a word that some tokenizers count in."""
+    return (surface.removeprefix(" ") or surface) if surface else _piece_text(piece)
 
 
-def _surface(piece: str) -> str:
-    """What a piece that begins a word, or stands for bytes, says without its text; else nothing."""
+def _piece_text(piece: str) -> str:
+    """The text of a piece that begins a word or stands for bytes; "" for any other."""
     word = piece[1:]
     if piece[:1] in WORD_STARTS and word.isascii():
         return word

@@ -1,8 +1,8 @@
 """From a name, a hub id, a folder or a module to a `LoadedModel`: find, check, read.
 
 Registered models come from an installed package with the hub offline, and the sha256 of their
-weights is checked before anything reads them; without the package the hub id is tried instead and
-the model says so in its `notice`. Weights are safetensors only; code from a hub is never run.
+weights is checked before anything reads them. Without the package the hub id is tried instead, and
+the model's `notice` says so. Weights are safetensors only; code from a hub is never run.
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -15,7 +15,7 @@ from torch import nn
 from attnviz.errors import BadInput, ModelNotFound
 from attnviz.models import download, files, seeded
 from attnviz.models.files import first_line
-from attnviz.models.from_folder import cannot_load, read, wrap
+from attnviz.models.from_folder import add_parts, cannot_load, read, wrap
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import (
     HUB_ID,
@@ -38,6 +38,8 @@ DTYPES = {
 def load(
     source: str | Path | nn.Module,
     *,
+    tokenizer: object = None,
+    processor: object = None,
     device: str | None = None,
     dtype: str | torch.dtype | None = None,
     revision: str | None = None,
@@ -45,27 +47,90 @@ def load(
 ) -> LoadedModel:
     """Load a model by its registered name, hub id or folder, or take a module as it is.
 
-    float32 on the CPU unless asked otherwise. `revision` is a hub's branch, tag or commit;
-    `local_files_only` keeps off the network; a model that was downloaded before is also taken from
-    this machine where the hub cannot be asked. Raises `ModelNotFound` for a name that is not
-    registered, files that are missing, damaged, pickled or of an unknown architecture, an id that
-    the hub does not have or that cannot be reached, and NaN weights; `TooLarge` for weights over
-    the operator's limit; `BadInput` for a device or dtype that does not exist here.
+    A module of transformers needs its `tokenizer` to read texts, or its `processor` for pictures or
+    sound; either also replaces the one that a folder or hub model brings. Models are loaded as
+    float32 on the CPU unless `dtype` and `device` say otherwise. `revision` is a hub's branch, tag
+    or commit. `local_files_only` never uses the network; a hub model that was downloaded before is
+    also used if the hub cannot be reached.
+
+    Raises `ModelNotFound` for an unknown name, for a folder that does not exist, for files that are
+    missing, damaged, pickled or of an unknown architecture, for a hub id that does not exist or
+    cannot be reached, and for NaN weights; `TooLarge` for weights over the operator's limit;
+    `BadInput` for a device or dtype that does not exist, and for an argument that does not go with
+    the source, such as `device=` with a module.
     """
+    loaded = _loaded(source, device, dtype, revision, local_files_only)
+    if tokenizer is not None or processor is not None:
+        add_parts(loaded, tokenizer, processor)
+    return loaded
+
+
+def _loaded(
+    source: str | Path | nn.Module,
+    device: str | None,
+    dtype: str | torch.dtype | None,
+    revision: str | None,
+    local_files_only: bool,
+) -> LoadedModel:
     if isinstance(source, nn.Module):
+        _require_unused("a module in memory", device=device, dtype=dtype, revision=revision)
         return wrap(source)
-    wanted, type_ = _device(device), _dtype(dtype)
-    name = str(source)
-    if name in REGISTRY:
-        return _load_registered(find(name), wanted, type_)
-    if Path(name).is_dir():
-        folder = Path(name).resolve()
+    if not isinstance(source, str | Path):
+        raise BadInput(
+            f"there is no model in {type(source).__name__}; give a registered name, a hub id, a"
+            " folder or a torch.nn.Module",
+            code="not_a_model",
+            found=type(source).__name__,
+        )
+    name, folder = str(source), _folder(source)
+    place, type_ = _device(device), _dtype(dtype)
+    if folder is None and HUB_ID.fullmatch(name):
+        return _from_hub(name, name, revision, place, type_, local=local_files_only)
+    _require_unused(f"the model {name}, which is on this machine,", revision=revision)
+    if folder is not None:
         files.check_folder(folder)
         files.check_size(files.size_mib(folder), name)
-        return read(str(folder), folder.name, None, wanted, type_)
-    if isinstance(source, Path) or not HUB_ID.fullmatch(name):
-        return _load_registered(find(name), wanted, type_)  # raises, and lists the names there are
-    return _from_hub(name, name, revision, wanted, type_, local=local_files_only)
+        return read(str(folder), folder.name, None, place, type_)
+    return _load_registered(find(name), place, type_, local=local_files_only)
+
+
+def _require_unused(source: str, **arguments: object) -> None:
+    """Raise `BadInput` for arguments that mean nothing for a source."""
+    given = [f"{name}=" for name, value in arguments.items() if value is not None]
+    if given:
+        raise BadInput(
+            f"load() was given {' and '.join(given)}, which {source} does not take; leave it out,"
+            " and move or convert a module with .to()",
+            code="unused_argument",
+            argument=", ".join(given),
+        )
+
+
+def _folder(source: str | Path) -> Path | None:
+    """The folder that a source names; None if it is a registered name or a hub id.
+
+    Raises `ModelNotFound` for a path at which there is no folder.
+    """
+    name = str(source)
+    is_path = isinstance(source, Path) or name.startswith((".", "~")) or Path(name).is_absolute()
+    if not is_path and (name in REGISTRY or not Path(name).is_dir()):
+        return None
+    try:
+        folder = Path(name).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # no such home, a loop of links, a NUL
+        raise _no_folder(name, first_line(error)) from error
+    if not folder.is_dir():
+        raise _no_folder(name, "that is a file" if folder.is_file() else f"{folder} does not exist")
+    return folder
+
+
+def _no_folder(name: str, reason: str) -> ModelNotFound:
+    return ModelNotFound(
+        f"there is no folder {name!r}: {reason}; give the folder that save_pretrained() wrote, a"
+        " registered name or a hub id",
+        code="no_folder",
+        folder=name,
+    )
 
 
 def _from_hub(
@@ -78,17 +143,17 @@ def _from_hub(
     local: bool = False,
 ) -> LoadedModel:
     """A hub's model, read from the very folder whose size was checked; the hub is asked once."""
-    found = download.here(hub_id, revision) if local else download.fetch(hub_id, revision)
-    if found is None:
-        reason = f"revision {revision or 'main'} of it is not whole on this machine"
+    snapshot = download.here(hub_id, revision) if local else download.fetch(hub_id, revision)
+    if snapshot is None:
+        reason = f"revision {revision or 'main'} of it is not complete on this machine"
         raise cannot_load(name, reason)
-    files.check_folder(found.folder)
-    files.check_size(files.size_mib(found.folder), name)
-    return read(str(found.folder), name, found.commit, device, dtype)
+    files.check_folder(snapshot.folder)
+    files.check_size(files.size_mib(snapshot.folder), name)
+    return read(str(snapshot.folder), name, snapshot.commit, device, dtype)
 
 
 def packaged_folder(entry: PackagedModel) -> Path | None:
-    """Where the installed package keeps the model; None without the package in its version."""
+    """The folder in which the installed package keeps the model; None without that version."""
     try:
         installed = version(entry.distribution)
     except PackageNotFoundError:
@@ -101,14 +166,14 @@ def packaged_folder(entry: PackagedModel) -> Path | None:
 
 
 def check_weights(path: Path, entry: PackagedModel | EmbeddedModel) -> None:
-    """Raise `ModelNotFound` unless the file's sha256 is the one of the registry."""
-    found = files.sha256(path) if path.is_file() else "no file"
-    if found != entry.sha256:
+    """Raise `ModelNotFound` unless the file's sha256 is the one in the registry."""
+    digest = files.sha256(path) if path.is_file() else "no file"
+    if digest != entry.sha256:
         package = "attnviz"
         if isinstance(entry, PackagedModel):
             package = f"{entry.distribution}=={entry.version}"
         raise ModelNotFound(
-            f"the weights of {entry.card.name} at {path} have sha256 {found}, expected"
+            f"the weights of {entry.card.name} at {path} have sha256 {digest}, expected"
             f" {entry.sha256}; reinstall {package}",
             code="damaged_weights",
             name=entry.card.name,
@@ -116,7 +181,7 @@ def check_weights(path: Path, entry: PackagedModel | EmbeddedModel) -> None:
         )
 
 
-def _load_registered(entry: Entry, device: str, dtype: torch.dtype) -> LoadedModel:
+def _load_registered(entry: Entry, device: str, dtype: torch.dtype, *, local: bool) -> LoadedModel:
     if isinstance(entry, BuiltModel):
         module, example = seeded.BUILDERS[entry.card.name]()
         loaded = wrap(module.to(device=device, dtype=dtype))
@@ -126,7 +191,7 @@ def _load_registered(entry: Entry, device: str, dtype: torch.dtype) -> LoadedMod
         check_weights(entry.folder / files.WEIGHTS, entry)
         loaded = read(str(entry.folder), entry.card.name, None, device, dtype)
         return _registered(loaded, entry, entry.sha256[:12], None)
-    return _load_packaged(entry, device, dtype)
+    return _load_packaged(entry, device, dtype, local=local)
 
 
 def _registered(
@@ -138,7 +203,9 @@ def _registered(
     return loaded
 
 
-def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> LoadedModel:
+def _load_packaged(
+    entry: PackagedModel, device: str, dtype: torch.dtype, *, local: bool
+) -> LoadedModel:
     folder = packaged_folder(entry)
     if folder is not None:
         check_weights(folder / files.WEIGHTS, entry)
@@ -146,7 +213,7 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
         return _registered(loaded, entry, entry.card.revision, None)
     package = f"{entry.distribution}=={entry.version}"
     try:
-        loaded = _from_hub(entry.card.hub_id, entry.card.name, None, device, dtype)
+        loaded = _from_hub(entry.card.hub_id, entry.card.name, None, device, dtype, local=local)
     except ModelNotFound as error:
         raise ModelNotFound(
             f"{entry.card.name} is not installed, and {error} Install it with"
@@ -163,16 +230,16 @@ def _load_packaged(entry: PackagedModel, device: str, dtype: torch.dtype) -> Loa
 
 
 def _device(device: str | None) -> str:
-    wanted = device or "cpu"
+    place = device or "cpu"
     try:
-        torch.empty(0, device=wanted)
-    except (RuntimeError, AssertionError) as error:
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, TypeError) as error:
         raise BadInput(
-            f"the device {wanted!r} cannot be used here: {first_line(error)}; use 'cpu'",
+            f"the device {place!r} cannot be used here: {first_line(error)}; use 'cpu'",
             code="bad_device",
-            asked=wanted,
+            asked=str(place),
         ) from error
-    return wanted
+    return str(place)
 
 
 def _dtype(dtype: str | torch.dtype | None) -> torch.dtype:

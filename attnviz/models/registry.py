@@ -1,17 +1,33 @@
-"""The models that attnviz knows by name. In: a name. Out: its `ModelCard`.
+"""The models that attnviz knows by name.
 
-The entry point for a reader who asks "what can I open?". Figures on a card are counted or measured
-from the files themselves and pinned by tests.
+In: a name. Out: its entry with its `ModelCard`; for an unknown name an error with what is nearest.
+Figures on a card are counted or measured from the files themselves and pinned by tests.
 """
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from attnviz.errors import ModelNotFound
 from attnviz.types import ModelCard, ModelKind
 
 HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # owner/name
+# names that the hub once had without an owner, by how they begin
+HUB_OWNERS = {
+    "albert-": "albert",
+    "bert-": "google-bert",
+    "camembert-": "almanach",
+    "distilbert-": "distilbert",
+    "distilgpt2": "distilbert",
+    "distilroberta-": "distilbert",
+    "gpt2": "openai-community",
+    "openai-gpt": "openai-community",
+    "roberta-": "FacebookAI",
+    "t5-": "google-t5",
+    "xlm-roberta-": "FacebookAI",
+    "xlnet-": "xlnet",
+}
 
 
 @dataclass(frozen=True)
@@ -31,10 +47,9 @@ class PackagedModel:
 
 @dataclass(frozen=True)
 class EmbeddedModel:
-    """A model that was trained here and whose files lie inside attnviz.
+    """A model that was trained by this project and whose files are part of attnviz.
 
-    `sha256` is that of its `model.safetensors`. What it reached stands on its card
-    (`attnviz.checks.card`).
+    `sha256` is that of its `model.safetensors`. Its results are on its card (`attnviz.checks`).
     """
 
     card: ModelCard
@@ -47,7 +62,7 @@ class EmbeddedModel:
 
 @dataclass(frozen=True)
 class BuiltModel:
-    """A model of a few numbers that `attnviz.models.seeded` makes from its seed when asked."""
+    """A model of a few numbers that `attnviz.models.seeded` builds from its seed."""
 
     card: ModelCard
 
@@ -61,7 +76,7 @@ def _embedded(
     description: str,
     sha256: str,
 ) -> EmbeddedModel:
-    """The entry of a model that was trained here; `size` is (layers, heads, parameters, MiB)."""
+    """The entry of a model of this project; `size` is (layers, heads, parameters, MiB)."""
     layers, heads, parameters, size_mib = size
     card = ModelCard(
         name=name,
@@ -184,24 +199,34 @@ REGISTRY: dict[str, Entry] = {entry.card.name: entry for entry in ENTRIES}
 
 
 def models() -> tuple[ModelCard, ...]:
-    """The cards of every model that `attnviz.load` knows by name."""
+    """The cards of all models that `attnviz.load` knows by name."""
     return tuple(entry.card for entry in REGISTRY.values())
 
 
 def embedded_folder(name: str) -> Path | None:
-    """Where an embedded model lies; None for a model that is not embedded."""
+    """The folder of an embedded model; None for a model that is not embedded."""
     entry = REGISTRY.get(name)
     return entry.folder if isinstance(entry, EmbeddedModel) else None
 
 
 def find(name: str) -> Entry:
-    """The registry's entry for a name; `ModelNotFound` lists the names there are."""
+    """The registry's entry for a name; `ModelNotFound` lists the names and says what is nearest."""
     if not isinstance(name, str) or name not in REGISTRY:
         known = ", ".join(REGISTRY)
         raise ModelNotFound(
-            f"no model is called {name!r}; choose one of: {known}",
+            f"no model is called {name!r};{_hint(str(name))} choose one of: {known}; or give a hub"
+            " id (owner/name) or a folder",
             code="unknown_model",
             asked=str(name),
             known=known,
         )
     return REGISTRY[name]
+
+
+def _hint(name: str) -> str:
+    """A clause with the hub id or registered name that was probably meant; "" if none is near."""
+    owner = next((owner for start, owner in HUB_OWNERS.items() if name.startswith(start)), None)
+    if owner is not None:
+        return f" on the hub it is {owner}/{name};"
+    near = get_close_matches(name, REGISTRY, n=1)
+    return f" did you mean {near[0]!r}?" if near else ""

@@ -1,4 +1,4 @@
-"""One tensor of an embedded model, read from its file without loading the model.
+"""Single tensors of an embedded model, read from its file without loading the model.
 
 In: the model's name and the name of the tensor. Out: the tensor in float32. The file's sha256 is
 checked first, as when the model is loaded.
@@ -15,11 +15,11 @@ from attnviz.models.registry import EmbeddedModel, find
 
 
 def embedded_tensor(model: str, name: str) -> Float32[np.ndarray, "..."]:
-    """A tensor of an embedded model. Raises `ModelNotFound` where there is none of that name."""
+    """The tensor `name` of an embedded model; raises `ModelNotFound` if there is none."""
     entry = find(model)
     if not isinstance(entry, EmbeddedModel):
         raise ModelNotFound(
-            f"{model} has no file of its own here; only embedded models do",
+            f"{model} has no weights file here; only embedded models do",
             code="no_weights",
             folder=model,
         )
@@ -33,5 +33,5 @@ def embedded_tensor(model: str, name: str) -> Float32[np.ndarray, "..."]:
                 code="no_weights",
                 folder=model,
             )
-        found: np.ndarray = tensors.get_tensor(name).astype(np.float32)
-    return found
+        values: np.ndarray = tensors.get_tensor(name).astype(np.float32)
+    return values

@@ -6,8 +6,10 @@ target. Nothing is recorded here, so that it is as fast as the model.
 
 import torch
 
-from attnviz.capture.generation.decode import Generation, write
+from attnviz.capture.generation.decode import write
+from attnviz.capture.generation.settings import Generation
 from attnviz.capture.plan.text import plan_text
+from attnviz.capture.request import Request
 from attnviz.models.loaded import LoadedModel
 
 MOST_TOKENS = 128
@@ -18,8 +20,8 @@ def answer(lm: LoadedModel, text: str, *, cut: bool = False) -> str:
 
     Raises what `attnviz.capture` raises for a text that the model cannot read.
     """
-    plan = plan_text(lm, text, None, None, generates=True, cut=cut)
     how = Generation(min(MOST_TOKENS, lm.max_tokens))
+    plan = plan_text(lm, Request.of(text, generate=how, cut=cut))
     with lm.lock, torch.no_grad():
         ids = write(lm, plan.inputs, how).ids[0]
     written = lm.text_tokenizer().decode(ids.tolist(), skip_special_tokens=True)

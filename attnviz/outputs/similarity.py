@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Float32
 from torch import Tensor
 
 from attnviz.capture.plan.text import plan_text
+from attnviz.capture.request import Request
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 
@@ -37,7 +38,7 @@ def similarity(lm: LoadedModel, texts: Sequence[str], *, cut: bool = False) -> S
 
     Raises `BadInput` for a model that gives no hidden states, only what a head makes of them.
     """
-    plan = plan_text(lm, list(texts), None, None, generates=False, cut=cut)
+    plan = plan_text(lm, Request.of(list(texts), cut=cut))
     with lm.lock, torch.no_grad():
         found = getattr(lm.model(**plan.inputs), "last_hidden_state", None)
     if found is None:
@@ -47,7 +48,8 @@ def similarity(lm: LoadedModel, texts: Sequence[str], *, cut: bool = False) -> S
             name=lm.name,
         )
     hidden = found.float()
-    attended = plan.inputs.get("attention_mask", torch.ones_like(hidden[..., 0])).bool()
+    mask = plan.tensor("attention_mask")
+    attended = torch.ones_like(hidden[..., 0]).bool() if mask is None else mask.bool()
     unit = pooled(hidden, attended).cpu().numpy()
     cosine = np.clip(unit @ unit.T, -1.0, 1.0)
     return Similarity(tuple(texts), unit, cosine)

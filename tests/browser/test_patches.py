@@ -83,18 +83,18 @@ def expect_cover(
 def test_the_attention_of_the_class_token_lies_over_the_picture(
     output: OpenVisit, capture: Capture, palettes: dict[str, Palette], folder: Path
 ) -> None:
-    from attnviz.capture.plan.images import seen
+    from attnviz.capture.plan.images import seen_picture
 
     opened = output(layer=1, head=2)
     expect_data(picture(opened), query=0, layer=1, head=2)
-    saw = seen(attnviz.load(str(folder)), pictures.drawn(PICTURE))
+    saw = seen_picture(attnviz.load(str(folder)), pictures.drawn(PICTURE))
     expect_cover(opened, capture.weights(1, 2)[0], saw, palettes["light"], framed=set())
 
 
 def test_pointing_at_a_patch_asks_from_it_without_a_message(
     output: OpenVisit, capture: Capture, palettes: dict[str, Palette], folder: Path
 ) -> None:
-    from attnviz.capture.plan.images import seen
+    from attnviz.capture.plan.images import seen_picture
 
     opened = output(layer=0, head=1)
     before = len(opened.seen.sent)
@@ -105,7 +105,7 @@ def test_pointing_at_a_patch_asks_from_it_without_a_message(
     expect_data(small(opened), query=query)
     assert small(opened).get_attribute("data-drawn") != heads
     row = capture.weights(0, 1)[query]
-    saw = seen(attnviz.load(str(folder)), pictures.drawn(PICTURE))
+    saw = seen_picture(attnviz.load(str(folder)), pictures.drawn(PICTURE))
     expect_cover(opened, row, saw, palettes["light"], framed={query})
     strongest = capture.tokens.labels[int(row.argmax())]
     expect(readout(opened)).to_contain_text(f"looks most at {strongest} ({row.argmax()})")

@@ -99,10 +99,15 @@ def test_a_card_says_whether_a_model_takes_messages(lm: LoadedModel, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"text": TEXT, "text_pair": TEXT}, {"text": TEXT, "target": TEXT}]
+    ("given", "message"),
+    [
+        ({}, "chat= needs something to read"),
+        ({"text": TEXT, "text_pair": TEXT}, "text_pair= does not go with a message"),
+        ({"text": TEXT, "target": TEXT}, "target= does not go with a message"),
+    ],
 )
-def test_a_message_is_one_text(lm: LoadedModel, given: dict[str, object]) -> None:
-    with pytest.raises(BadInput, match="a message is a text"):
+def test_a_message_is_one_text(lm: LoadedModel, given: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         attnviz.capture(lm, chat=True, **given)
 
 
@@ -114,7 +119,7 @@ def test_a_message_is_one_text(lm: LoadedModel, given: dict[str, object]) -> Non
         ("{{ messages[0].nothing.more }}", "UndefinedError"),
         ("{{ ''.__class__.__mro__ }}", "SecurityError"),
         ("{{ 'a' * 10 ** 11 }}", "MemoryError"),
-        ("{% set n = namespace(t='') %} ", "it makes nothing of the message"),
+        ("{% set n = namespace(t='') %} ", "its output is empty"),
         ("{{ 'ab' * 3000000 }}", "more than 2097152 characters"),
     ],
 )
@@ -173,7 +178,7 @@ def test_a_message_with_a_picture_stands_where_the_template_puts_it(looks: Loade
     assert np.flatnonzero(tokens.special)[:3].tolist() == [0, 21, 22]
     ids = torch.from_numpy(tokens.ids)[None]
     given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    forced = attnviz.capture(looks, inputs=given | images.pixel_inputs(looks, picture))
+    forced = attnviz.capture(looks, inputs=given | images.pixel_inputs(looks, [picture]))
     for layer in (0, 1):
         np.testing.assert_allclose(
             found.weights(layer, stack="text"), forced.weights(layer, stack="text"), atol=2e-5

@@ -21,7 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.edits import Edit
 from attnviz.audio import sound
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from attnviz.outputs import similarity

@@ -88,7 +88,7 @@ def test_a_model_that_is_not_whole_here_is_not_taken(
 ) -> None:
     (fetch(NAME).folder / "model.safetensors").unlink()
     assert here(NAME) is None
-    with pytest.raises(ModelNotFound, match="is not whole on this machine"):
+    with pytest.raises(ModelNotFound, match="is not complete on this machine"):
         attnviz.load(NAME, local_files_only=True)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ModelNotFound) as raised:
@@ -113,7 +113,7 @@ def test_a_hub_that_names_no_commit_is_not_believed(
     hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.support.hub.COMMIT", "../../elsewhere")
-    with pytest.raises(ModelNotFound, match="names no commit"):
+    with pytest.raises(ModelNotFound, match="in place of a commit"):
         fetch(NAME)
 
 

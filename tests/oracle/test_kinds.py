@@ -8,7 +8,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attnviz.attention import memory
 from attnviz.attention.steps import derive
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attnviz.capture.generation import logits as scores
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.capture.run import capture
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel

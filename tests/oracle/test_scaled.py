@@ -19,7 +19,7 @@ from transformers import (
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.steps import derive
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.capture.locate.projections_by_memory import NOT_A_VIEW
 from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture

@@ -176,9 +176,9 @@ def test_inputs_on_another_device(tmp_path: Path) -> None:
     ("given", "message"),
     [
         ({}, "was given nothing"),
-        ({"text": "the cat", "image": 3}, "text and image"),
+        ({"text": "the cat", "image": np.zeros((3, 3), np.uint8)}, "text and image together"),
         ({"text": "the cat", "target": "a dog"}, "only an encoder-decoder takes a target"),
-        ({"image": "cat.png"}, "takes no picture"),
+        ({"image": np.zeros((3, 3), np.uint8)}, "takes no picture"),
         ({"text": "the cat", "generate": 3}, "cannot write text"),
     ],
 )

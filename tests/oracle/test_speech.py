@@ -15,7 +15,7 @@ from attnviz import metrics
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.capture.run import capture
-from attnviz.errors import AttnVizError
+from attnviz.errors import AttnVizError, BadInput
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 from tests.support import folders
@@ -127,7 +127,10 @@ def test_what_cannot_be_transcribed_is_refused(opened: Open) -> None:
 def test_without_a_head_over_words_nothing_is_written(opened: Open, tmp_path: Path) -> None:
     WhisperModel(opened("whisper").model.config).save_pretrained(tmp_path)
     opened("whisper").processor.save_pretrained(tmp_path)
-    cap = capture(load(tmp_path), sound=sound.sample(), generate=5)
+    lm = load(tmp_path)
+    with pytest.raises(BadInput, match="cannot write text: it has no language-model head"):
+        capture(lm, sound=sound.sample(), generate=5)
+    cap = capture(lm, sound=sound.sample())
     assert cap.n_generated == 0 and len(cap.tokens_of(stack="decoder")) == 1
 
 

@@ -26,8 +26,9 @@ from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.steps import derive
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.capture.locate import projections_by_value
+from attnviz.capture.locate.layers import LinearRun
 from attnviz.capture.locate.projections_by_memory import NOT_A_VIEW
 from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture
@@ -207,13 +208,11 @@ def test_long_texts_keep_rows_to_compare_with() -> None:
 
 
 def test_a_model_that_fits_nothing_is_not_searched_for_ever() -> None:
-    search = projections_by_value.Search()
-    layer = projections_by_value.Ran(
-        "q", torch.nn.Linear(6, 6), torch.zeros(1, 5, 6), torch.randn(1, 5, 6)
-    )
-    for _ in range(projections_by_value.MISSES):
+    search = projections_by_value.ValueSearch()
+    layer = LinearRun("q", torch.nn.Linear(6, 6), torch.zeros(1, 5, 6), torch.randn(1, 5, 6))
+    for _ in range(projections_by_value.MOST_MISSES):
         assert search.makers([layer], {"q": torch.randn(1, 2, 5, 3)}, 5) == ({}, None)
     right = {"q": layer.output.unflatten(-1, (2, 3)).transpose(1, 2).contiguous()}
     assert search.makers([layer], right, 5) == ({}, None)
-    found, guess = projections_by_value.Search().makers([layer], right, 5)
+    found, guess = projections_by_value.ValueSearch().makers([layer], right, 5)
     assert found["q"].starts == (0, 3) and not found["q"].turned and guess is None

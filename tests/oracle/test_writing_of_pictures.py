@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models.loaded import LoadedModel
@@ -55,7 +55,7 @@ def test_writing_is_one_run_over_all_of_it(
     assert found.n_generated == how.n_tokens - 1
     ids = torch.from_numpy(tokens.ids)[None]
     whole = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    forced = attnviz.capture(lm, inputs=whole | images.pixel_inputs(lm, picture))
+    forced = attnviz.capture(lm, inputs=whole | images.pixel_inputs(lm, [picture]))
     for layer in range(2):
         np.testing.assert_allclose(
             found.weights(layer, stack="text"), forced.weights(layer, stack="text"), atol=2e-5
@@ -72,7 +72,7 @@ def test_what_is_written_is_what_transformers_writes(lm: LoadedModel, picture: o
     ids = prompt(lm)
     with torch.no_grad():
         whole = lm.model.generate(
-            input_ids=ids, **images.pixel_inputs(lm, picture), max_new_tokens=5, do_sample=False
+            input_ids=ids, **images.pixel_inputs(lm, [picture]), max_new_tokens=5, do_sample=False
         )
     found = attnviz.capture(lm, TEXT, image=picture, generate=5)
     assert found.tokens_of(stack="text").ids.tolist() == whole[0, :-1].tolist()

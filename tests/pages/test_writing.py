@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.capture.generation.decode import Generation
+from attnviz.capture.generation.settings import Generation
 from attnviz.components.buffer import unpack
 from attnviz.components.writing import NAME, NO_SLOT
 from attnviz.outputs.next_token import distribution

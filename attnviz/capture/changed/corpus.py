@@ -15,9 +15,10 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.changed.references import Reference, reference_of
-from attnviz.capture.plan.images import pixel_inputs
-from attnviz.capture.plan.text import Plan, plan_example, plan_text
+from attnviz.capture.plan.plan import Plan
+from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
+from attnviz.capture.request import Request
 from attnviz.changes.corpus import Corpus, HeadVectors
 from attnviz.changes.kinds import Ablate
 from attnviz.changes.site import Site
@@ -63,13 +64,13 @@ def recorded(lm: LoadedModel, texts: Sequence[str] = ()) -> Corpus:
 def _record(lm: LoadedModel, reference: Reference) -> Corpus:
     said: dict[Site, list[Tensor]] = {}
     n_token = 0
-    for plan in plans(lm, reference):
+    for planned in plans(lm, reference):
         with torch.no_grad(), record(lm.model) as calls:
-            lm.model(**plan.inputs)
+            lm.model(**planned.inputs)
         for call in calls:
-            vectors = call.output[_real(plan, call)]
+            vectors = call.output[_real(planned, call)]
             said.setdefault(Site(call.layer, None, call.kind, call.stack), []).append(vectors)
-        n_token += int(_real(plan, calls[0]).sum())
+        n_token += int(_real(planned, calls[0]).sum())
     draws = torch.Generator().manual_seed(SEED)
     by_layer = {site: _vectors(torch.cat(parts), draws) for site, parts in said.items()}
     return Corpus(reference.name, reference.n, n_token, by_layer)
@@ -84,12 +85,12 @@ def _vectors(said: Float[Tensor, "token head d_value"], draws: torch.Generator) 
 def plans(lm: LoadedModel, reference: Reference) -> Iterator[Plan]:
     """The inputs of some rows at a time."""
     if lm.example is not None and not reference.texts:
-        yield plan_example(lm.example)
+        yield plan(lm, Request.of())
         return
     for start in range(0, reference.n, ROWS):
         rows = slice(start, start + ROWS)
         if reference.pictures:
-            yield Plan(pixel_inputs(lm, list(reference.pictures[rows])), {})
+            yield plan(lm, Request.of(image=list(reference.pictures[rows])))
             continue
         targets = list(reference.targets[rows]) or None
         if lm.kind == "encoder-decoder" and targets is None:
@@ -100,15 +101,15 @@ def plans(lm: LoadedModel, reference: Reference) -> Iterator[Plan]:
                 name=lm.name,
             )
         texts = list(reference.texts[rows])
-        yield plan_text(lm, texts, None, targets, generates=False, cut=True)
+        yield plan(lm, Request.of(texts, target=targets, cut=True))
 
 
-def _real(plan: Plan, call: AttentionCall) -> Bool[Tensor, "batch query"]:
+def _real(planned: Plan, call: AttentionCall) -> Bool[Tensor, "batch query"]:
     """True for the queries of a call that are real tokens; all where they are no text."""
     shape = call.output.shape[:2]
     names = ("decoder_attention_mask",) if call.stack == "decoder" else ("attention_mask",)
     for name in names:
-        mask: Tensor | None = plan.inputs.get(name)
-        if isinstance(mask, Tensor) and mask.shape == shape:
+        mask = planned.tensor(name)
+        if mask is not None and mask.shape == shape:
             return mask.bool()
     return torch.ones(shape, dtype=torch.bool, device=call.output.device)

@@ -1,4 +1,5 @@
-"""Text that a model writes: `decode` runs `generate` and joins its steps, `logits` keeps scores.
+"""Text that a model writes.
 
-In: a model, its inputs and a `Generation`. Out: the written ids and one matrix per attention call.
+In: a model, its inputs and a `Generation` (`settings`). Out: the written ids (`decode`), the scores
+they were drawn from (`logits`), and one matrix for each attention of the model (`join`).
 """

@@ -1,8 +1,8 @@
-"""Which modules of a model compute attention with code of their own.
+"""The modules of a model that compute attention with code of their own.
 
-In: a model's modules. Out: those whose class multiplies and normalises by itself instead of asking
-transformers' attention interface, told from the class's source, once per class. torch's own
-attention modules are among them. What such a module does is watched by `fallback`.
+In: a model's modules. Out: those whose class multiplies and normalises by itself instead of calling
+transformers' attention interface, told by the class's source, once for each class. torch's own
+attention modules are among them. `attnviz.capture.record.watch` watches them while they run.
 """
 
 import inspect
@@ -22,7 +22,7 @@ TORCH_MODULES = (nn.MultiheadAttention,)
 
 
 def own_code_modules(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
-    """Those of a model's modules, by dotted name, that compute attention with their own code."""
+    """The modules that compute attention with their own code, by dotted name."""
     return {
         name: module
         for name, module in modules.items()
@@ -32,7 +32,7 @@ def own_code_modules(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
 
 @cache
 def has_own_code(cls: type[nn.Module]) -> bool:
-    """True for a class named after attention that multiplies or normalises by itself."""
+    """True for a class named after attention whose source multiplies or normalises by itself."""
     if not IS_ATTENTION.search(cls.__name__) or cls.__module__.startswith("torch."):
         return False
     source = _source(cls)
@@ -42,7 +42,7 @@ def has_own_code(cls: type[nn.Module]) -> bool:
 
 
 def _source(cls: type) -> str:
-    """The source of a class and of the classes it extends, as far as it can be had."""
+    """The source of a class and of the classes it extends, as far as it is available."""
     texts = []
     for base in cls.__mro__:
         if base in (nn.Module, object) or base.__module__.startswith("torch."):
@@ -55,9 +55,9 @@ def _source(cls: type) -> str:
 
 
 def interface_configs(modules: Mapping[str, nn.Module]) -> list[PreTrainedConfig]:
-    """The configs of every module whose file uses the interface.
+    """The configs of all modules whose file uses the interface.
 
-    `set_attn_implementation` misses sub-modules that keep a copy of a config.
+    They are needed one by one: `set_attn_implementation` misses sub-modules with a copied config.
     """
     configs = []
     for module in modules.values():

@@ -1,23 +1,25 @@
-"""Find W_Q, W_K, W_V and W_O beside an attention call by the memory that they share.
+"""Finds W_Q, W_K, W_V and W_O beside an attention call by the memory that they share.
 
-In most models q is a view of the very storage that W_Q's linear layer wrote, and W_O's layer reads
-the very storage that the attention function returned. Names differ between architectures, shared
-memory does not, and the strides of the view tell which columns belong to which head, also where
-one fused layer makes q, k and v (GPT-2). Where the model works on q after the layer (a rotary
-embedding, a constant factor, a key cache), no memory is shared: `turned` compares numbers, and
-where these do not agree either the projection is absent, with that reason.
+In most models q is a view of the storage that W_Q's linear layer wrote, and W_O's layer reads the
+storage that the attention function returned. Names differ between architectures, shared memory does
+not, and the strides of the view tell which columns belong to which head, also if one fused layer
+makes q, k and v (GPT-2). If the model works on q after the layer (a rotary embedding, a constant
+factor, a key cache), no memory is shared: `projections_by_value` compares numbers, and if these do
+not agree either, the projection is absent, with that reason.
 """
 
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from attnviz.attention.projection import Projection, transposed_weight
+from attnviz.attention.projection import Projection
+from attnviz.capture.locate.layers import LinearRun, storage_of
 from attnviz.capture.locate.own_code import IS_ATTENTION
-from attnviz.capture.locate.projections_by_value import Guess, Ran, Search, storage_of
+from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSearch
 
 # linear layers that ran just before an attention call; more would keep dead tensors alive
 RECENT_LAYERS = 8
@@ -26,13 +28,36 @@ NOT_CONSUMED = "no linear layer reads the output of the attention as it is"
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting:
-    """What attention returned, for the layer that reads it; every n-th row of that is kept."""
+class AwaitedOutput:
+    """The output of an attention call, until the layer that reads it runs.
+
+    Every `row_step`-th row of that layer is kept. Where the model copies the output first, it is
+    recognised `by_value`.
+    """
 
     output: Tensor
     projections: dict[str, Projection]
     absent: dict[str, str]
     row_step: int
+    by_value: bool
+
+    def is_read_by(self, layer: LinearRun) -> bool:
+        """True if the layer read all heads of this output, side by side."""
+        output, read = self.output, layer.input
+        if read.numel() != output.numel() or read.shape[-1] != output.shape[2] * output.shape[3]:
+            return False
+        if storage_of(read) == storage_of(output):
+            return read.is_contiguous()
+        return self.by_value and torch.equal(read, output.flatten(2))
+
+
+@dataclass(frozen=True, eq=False)
+class PendingGuess:
+    """A guessed rotation, with the projections and reasons to correct if it turns out wrong."""
+
+    guess: RotationGuess
+    projections: dict[str, Projection]
+    absent: dict[str, str]
 
 
 class LinearWatch:
@@ -40,35 +65,40 @@ class LinearWatch:
 
     def __init__(self, modules: Mapping[str, nn.Module], is_active: Callable[[], bool]) -> None:
         self._is_active = is_active
-        self._recent: deque[Ran] = deque(maxlen=RECENT_LAYERS)
-        self._search = Search()
-        self._guesses: list[tuple[Guess, dict[str, Projection], dict[str, str]]] = []
-        self._waiting: dict[int, Waiting] = {}
+        self._recent: deque[LinearRun] = deque(maxlen=RECENT_LAYERS)
+        self._search = ValueSearch()
+        self._guesses: list[PendingGuess] = []
+        self._awaited: dict[int, AwaitedOutput] = {}
         self._handles = [
             module.register_forward_hook(self._hook(name))
             for name, module in _layers_in_attention(modules).items()
         ]
+        self._handles.append(modules[""].register_forward_pre_hook(self._begin_pass))
 
     def close(self) -> None:
-        """Remove the hooks and drop what was kept for later."""
+        """Remove the hooks and drop the layers that were kept."""
         for handle in self._handles:
             handle.remove()
         self._recent.clear()
-        self._waiting.clear()
+        self._awaited.clear()
+
+    def _begin_pass(self, _module: nn.Module, _args: object) -> None:
+        if self._is_active():
+            self.settle()
 
     def _hook(self, name: str) -> Callable[[nn.Module, tuple[object, ...], object], None]:
-        def seen(module: nn.Module, args: tuple[object, ...], output: object) -> None:
-            first = args[0] if args else None
-            if not isinstance(first, Tensor) or not isinstance(output, Tensor):
+        def keep(module: nn.Module, args: tuple[object, ...], output: object) -> None:
+            read = args[0] if args else None
+            if not isinstance(read, Tensor) or not isinstance(output, Tensor):
                 return  # a router, for instance, extends a linear layer and returns more
-            if not self._is_active() or first.dim() != 3:
+            if not self._is_active() or read.dim() != 3:
                 return
-            ran = Ran(name, module, first.detach(), output.detach())
-            self._recent.append(ran)
-            if self._waiting:
-                self._match_output(ran)
+            layer = LinearRun(name, module, read.detach(), output.detach())
+            self._recent.append(layer)
+            if self._awaited:
+                self._match_output(layer)
 
-        return seen
+        return keep
 
     def makers(
         self, q: Tensor, k: Tensor, v: Tensor
@@ -80,73 +110,73 @@ class LinearWatch:
         rest = {name: tensor for name, tensor in tensors.items() if name not in found}
         guess = None
         if rest:
-            makers, guess = self._search.makers(self._recent, rest, q.shape[2])
-            found |= {
-                name: _projection(maker.layer, maker.starts, maker.turned, maker.factor)
-                for name, maker in makers.items()
-            }
+            matches, guess = self._search.makers(self._recent, rest, q.shape[2])
+            found |= {name: match.projection() for name, match in matches.items()}
         absent = {name: NOT_A_VIEW for name in tensors if name not in found}
         if "q" in absent:
             absent["x"] = absent["q"]
         if guess is not None:
-            self._guesses.append((guess, found, absent))
+            self._guesses.append(PendingGuess(guess, found, absent))
         return found, absent
 
     def settle(self) -> None:
-        """Take back what was guessed of the last forward pass and is not so."""
-        wrong = {id(guess) for guess in self._search.disproved([of for of, _, _ in self._guesses])}
-        for guess, found, absent in self._guesses:
-            if id(guess) in wrong:
-                for name in guess.names:
-                    del found[name]
-                    absent[name] = NOT_A_VIEW
-                    absent |= {"x": NOT_A_VIEW} if name == "q" else {}
+        """Take back the guesses of the last forward pass that turned out wrong."""
+        disproved = self._search.disproved([pending.guess for pending in self._guesses])
+        wrong = {id(guess) for guess in disproved}
+        for pending in self._guesses:
+            if id(pending.guess) in wrong:
+                for name in pending.guess.names:
+                    del pending.projections[name]
+                    pending.absent[name] = NOT_A_VIEW
+                    if name == "q":
+                        pending.absent["x"] = NOT_A_VIEW
         self._guesses.clear()
 
-    def await_output(
-        self,
-        output: Tensor,
-        projections: dict[str, Projection],
-        absent: dict[str, str],
-        row_step: int,
-    ) -> None:
-        """Add the layer that will read `output` to `projections`, as "out", when it runs."""
-        absent["projected"] = NOT_CONSUMED
-        self._waiting[storage_of(output)] = Waiting(output, projections, absent, row_step)
+    def await_output(self, awaited: AwaitedOutput) -> None:
+        """Add the layer that reads an output to its projections, as "out", when that layer runs."""
+        awaited.absent["projected"] = NOT_CONSUMED
+        self._awaited[storage_of(awaited.output)] = awaited
 
-    def _match_output(self, layer: Ran) -> None:
-        into, waiting = layer.into, self._waiting.pop(storage_of(layer.into), None)
-        if waiting is None:
+    def _match_output(self, layer: LinearRun) -> None:
+        awaited = self._awaited.pop(storage_of(layer.input), None) or self._copied_into(layer)
+        if awaited is None or not awaited.is_read_by(layer):
             return
-        mixed = waiting.output
-        width = mixed.shape[2] * mixed.shape[3]
-        if into.numel() == mixed.numel() and into.shape[-1] == width and into.is_contiguous():
-            found = _projection(layer, tuple(range(0, width, mixed.shape[3])))
-            step = waiting.row_step
-            waiting.projections["out"] = found.thinned(step) if step > 1 else found
-            del waiting.absent["projected"]
+        n_column, d_head = layer.input.shape[-1], awaited.output.shape[3]
+        found = layer.projection(tuple(range(0, n_column, d_head)))
+        step = awaited.row_step
+        awaited.projections["out"] = found.thinned(step) if step > 1 else found
+        del awaited.absent["projected"]
+
+    def _copied_into(self, layer: LinearRun) -> AwaitedOutput | None:
+        """The awaited output of which the layer read a copy; it is awaited no longer."""
+        for storage, awaited in self._awaited.items():
+            if awaited.by_value and awaited.is_read_by(layer):
+                return self._awaited.pop(storage)
+        return None
 
     def _maker(self, tensor: Tensor) -> Projection | None:
+        """The layer of whose output a tensor is a view."""
         storage = storage_of(tensor)
         for layer in reversed(self._recent):
             if layer.storage == storage:
                 starts = _head_starts(tensor, layer.output)
-                return _projection(layer, starts) if starts else None
+                return layer.projection(starts) if starts else None
         return None
 
 
 def _layers_in_attention(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
-    """The linear layers inside modules named after attention; all of them where there are none.
+    """The linear layers inside modules named after attention; all of them if there are none.
 
     To watch the others too would keep their large outputs alive for nothing.
     """
     linear: dict[str, nn.Module] = {
-        name: of for name, of in modules.items() if isinstance(of, nn.Linear | Conv1D)
+        name: module for name, module in modules.items() if isinstance(module, nn.Linear | Conv1D)
     }
-    within = tuple(
-        f"{name}." for name, of in modules.items() if IS_ATTENTION.search(type(of).__name__)
+    attention = tuple(
+        f"{name}." for name, module in modules.items() if IS_ATTENTION.search(type(module).__name__)
     )
-    return {name: of for name, of in linear.items() if name.startswith(within)} or linear
+    inside = {name: module for name, module in linear.items() if name.startswith(attention)}
+    return inside or linear
 
 
 def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:
@@ -156,7 +186,7 @@ def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:
     """
     n_batch, n_heads, n_token, width = tensor.shape
     d_out = output.shape[-1]
-    aligned = (
+    is_aligned = (
         output.is_contiguous()
         and output.shape[:2] == (n_batch, n_token)
         and tensor.stride(3) == 1
@@ -166,20 +196,4 @@ def _head_starts(tensor: Tensor, output: Tensor) -> tuple[int, ...] | None:
     first = int(tensor.storage_offset() - output.storage_offset())
     step = int(tensor.stride(1))
     fits = 0 <= first and first + (n_heads - 1) * step + width <= d_out
-    return tuple(first + head * step for head in range(n_heads)) if aligned and fits else None
-
-
-def _projection(
-    layer: Ran, starts: tuple[int, ...], turned: bool = False, factor: float = 1.0
-) -> Projection:
-    bias = layer.module.bias
-    return Projection(
-        module=layer.name,
-        weight=transposed_weight(layer.module).detach(),
-        bias=bias.detach() if isinstance(bias, Tensor) else None,
-        input=layer.into,
-        output=layer.output,
-        starts=starts,
-        turned=turned,
-        factor=factor,
-    )
+    return tuple(first + head * step for head in range(n_heads)) if is_aligned and fits else None

@@ -1,9 +1,9 @@
-"""Find the constant s by which a model multiplied what a linear layer made: q = s·(X·W_Q + b_Q).
+"""Finds the constant s by which a model multiplied a linear layer's output: q = s·(X·W_Q + b_Q).
 
 Some models scale q after its layer and leave the scores as they are (Whisper, OPT), others scale q
 and k. In: some rows of every head as the call used them, blocks of a layer's columns, and then all
-rows. Out: which block each head is a multiple of, and s, one number for all heads and tokens; None
-where a single number is off by more than rounding explains. s is measured, never looked up.
+rows. Out: the block that each head is a multiple of, and s, one number for all heads and tokens;
+None if a single number is off by more than rounding explains. s is measured, never looked up.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ HALF_STEPS = 4
 TINY = 1e-30
 FEWEST_NUMBERS = 4  # fewer could be proportional by chance
 
-Heads = Float32[np.ndarray, "head row d_head"]
-Blocks = Float32[np.ndarray, "block row d_head"]
+HeadRows = Float32[np.ndarray, "head row d_head"]
+BlockRows = Float32[np.ndarray, "block row d_head"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Multiple:
     factor: float
 
 
-def find(blocks: Blocks, after: Heads, dtype: torch.dtype) -> Multiple | None:
-    """The one factor that leads from a block of its own to every head; None where there is none."""
+def find(blocks: BlockRows, after: HeadRows, dtype: torch.dtype) -> Multiple | None:
+    """The one factor that leads from a block of its own to every head; None if there is none."""
     order = _parallel(blocks, after)
     if order is None:
         return None
@@ -42,36 +42,36 @@ def find(blocks: Blocks, after: Heads, dtype: torch.dtype) -> Multiple | None:
         return None
     factor = float((before * used).sum() / (before * before).sum())
     rounding = _rounding(dtype)
-    most = rounding * np.abs(used) + torch.finfo(dtype).tiny
-    fits = factor != 0 and bool((np.abs(used - factor * before) <= most).all())
+    limit = rounding * np.abs(used) + torch.finfo(dtype).tiny
+    fits = factor != 0 and bool((np.abs(used - factor * before) <= limit).all())
     return Multiple(order, 1.0 if abs(factor - 1) <= rounding else factor) if fits else None
 
 
-def holds(found: Multiple, output: Tensor, tensor: Tensor) -> bool:
-    """True when all newest rows of `tensor` [batch, head, token, d_head] are that multiple.
+def holds(multiple: Multiple, output: Tensor, tensor: Tensor) -> bool:
+    """True if all newest rows of `tensor` [batch, head, token, d_head] are that multiple.
 
     `output` is what the layer wrote, [batch, token, column], in all rows of the batch.
     """
     used = tensor.detach()[:, :, -output.shape[1] :].float()
     shape = (*output.shape[:2], -1, tensor.shape[-1])
     blocks = output.reshape(shape).transpose(1, 2).float()
-    in_order = found.order == tuple(range(blocks.shape[1]))
-    before = blocks if in_order else blocks[:, list(found.order)]
-    most = used.abs().mul_(_rounding(tensor.dtype)).add_(torch.finfo(tensor.dtype).tiny)
-    return bool(((used - before * found.factor).abs_() <= most).all())
+    is_in_order = multiple.order == tuple(range(blocks.shape[1]))
+    before = blocks if is_in_order else blocks[:, list(multiple.order)]
+    limit = used.abs().mul_(_rounding(tensor.dtype)).add_(torch.finfo(tensor.dtype).tiny)
+    return bool(((used - before * multiple.factor).abs_() <= limit).all())
 
 
 def _rounding(dtype: torch.dtype) -> float:
     return HALF_STEPS * torch.finfo(dtype).eps / 2
 
 
-def _parallel(blocks: Blocks, after: Heads) -> tuple[int, ...] | None:
-    """Which block points where each head does; a layer with as many as heads has them in order."""
+def _parallel(blocks: BlockRows, after: HeadRows) -> tuple[int, ...] | None:
+    """The block with the direction of each head; a layer as wide as all heads has them in order."""
     if len(blocks) == len(after):
         return tuple(range(len(after)))
     if len(blocks) < len(after):
         return None
-    flat, wanted = (x.reshape(len(x), -1).astype(np.float64) for x in (blocks, after))
-    along = np.abs(wanted @ flat.T) / np.maximum(np.linalg.norm(flat, axis=1), TINY)
-    chosen: list[int] = along.argmax(axis=1).tolist()
-    return tuple(chosen) if len(set(chosen)) == len(chosen) else None
+    flat, heads = (x.reshape(len(x), -1).astype(np.float64) for x in (blocks, after))
+    lengths = np.maximum(np.linalg.norm(flat, axis=1), TINY)
+    nearest: list[int] = (np.abs(heads @ flat.T) / lengths).argmax(axis=1).tolist()
+    return tuple(nearest) if len(set(nearest)) == len(nearest) else None

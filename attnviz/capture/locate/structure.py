@@ -1,9 +1,10 @@
-"""Where an attention call stands in its model: stack, kind, layer, told by structure.
+"""The stack and the kind of an attention call, told by data flow first and by names last.
 
-Names are compared as whole parts of the dotted path ("decoder", "encoder_attn"), never searched
-for inside longer words, and what the model itself declares or what its data flow shows goes before
-any name: in cross-attention the keys are made from another tensor than the queries. Keys that were
-made from the queries' own tensor by making it coarser are no other's: that is self-attention.
+In: a module with its dotted name, and the projections beside its call. Out: "self" or "cross", and
+a stack. What the module declares and what its data flow shows goes before any name: in
+cross-attention the keys are computed from another tensor than the queries. Keys computed from the
+queries' own tensor by making it coarser belong to self-attention. Names are compared as whole parts
+of the path ("decoder", "encoder_attn"), never as parts of longer words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from torch import Tensor, nn
 
 from attnviz.attention.projection import Projection
-from attnviz.capture.locate.coarse_keys import Path, leads
-from attnviz.capture.locate.projections_by_value import storage_of
+from attnviz.capture.locate.coarse_keys import SpatialPath, leads
+from attnviz.capture.locate.layers import storage_of
 from attnviz.types import Kind, Stack
 
 CROSS_PARTS = frozenset(
@@ -40,33 +41,34 @@ def kind_of(
     module: nn.Module,
     name: str,
     projections: dict[str, Projection],
-    coarser: Sequence[Path] = (),
+    coarser: Sequence[SpatialPath] = (),
 ) -> Kind:
-    """ "cross" when the keys come from elsewhere than the queries, else "self".
+    """ "cross" if the keys come from another tensor than the queries, else "self".
 
-    `coarser` has the layers that made a picture coarser while the module ran.
+    `coarser` are the paths of layers that made a picture coarser while the module ran.
     """
     declared = getattr(module, "is_cross_attention", None)
     if isinstance(declared, bool):
         return "cross" if declared else "self"
     q, k = projections.get("q"), projections.get("k")
     if q is not None and k is not None:
-        if _share(q.input, k.input):
+        if _overlap(q.input, k.input):
             return "self"
         if q.input.shape[-2] != k.input.shape[-2]:
             return "self" if leads(coarser, q.input, k.input) else "cross"
     return "cross" if CROSS_PARTS & set(name.split(".")) else "self"
 
 
-def _share(queries: Tensor, keys: Tensor) -> bool:
-    """Whether both are made from the same numbers in memory, or one from some of the other's.
+def _overlap(queries: Tensor, keys: Tensor) -> bool:
+    """True if two tensors overlap in one storage.
 
-    Two parts of one tensor that lie apart, a text and a picture joined before, are not the same.
+    Two parts of one tensor that lie apart, such as a text and a picture joined before, do not.
     """
     if storage_of(queries) != storage_of(keys):
         return False
-    (first, last), (start, end) = map(_extent, (queries, keys))
-    return first <= end and start <= last
+    first_query, last_query = _extent(queries)
+    first_key, last_key = _extent(keys)
+    return first_query <= last_key and first_key <= last_query
 
 
 def _extent(tensor: Tensor) -> tuple[int, int]:
@@ -77,11 +79,11 @@ def _extent(tensor: Tensor) -> tuple[int, int]:
 
 
 def stack_of(name: str) -> Stack | None:
-    """The stack whose name is a whole part of the module's path; the outermost one counts."""
+    """The outermost stack that is a whole part of the module's path; None if there is none."""
     return next((STACK_PARTS[part] for part in name.split(".") if part in STACK_PARTS), None)
 
 
 def stacks(names: Iterable[str]) -> dict[str, Stack | None]:
-    """The stack of each module, or None for all of them where there is only one."""
-    found = {name: stack_of(name) for name in names}
-    return found if len(set(found.values())) > 1 else dict.fromkeys(found)
+    """The stack of each module; None for all of them if there is only one stack."""
+    by_name = {name: stack_of(name) for name in names}
+    return by_name if len(set(by_name.values())) > 1 else dict.fromkeys(by_name)

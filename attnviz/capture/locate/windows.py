@@ -1,10 +1,10 @@
-"""Which calls have windows of a picture in their batch, and where these lie.
+"""Windows of a picture that stand in the batch of a call, and their places.
 
-In: the recorded calls, the model, how many texts or pictures went in, and the grid of patches.
-Out: the same calls; those with more rows than inputs carry their `Windows`. The board is told by
-what the block around the attention declares (`shift_size`), by the number of tokens in a window,
-and by the grid, which each merging of 2 × 2 patches halves; where these do not fit together the
-order of the windows counts as unknown.
+In: the recorded calls, the model, the number of texts or pictures that went in, and the grid of
+patches. Out: the same calls; those with more rows than inputs carry their `Windows`. The board is
+told by the shift that the block around the attention declares (`shift_size`), by the number of
+tokens in a window, and by the grid, which each merging of 2 × 2 patches halves. If these do not fit
+together, the order of the windows counts as unknown.
 """
 
 import math
@@ -16,7 +16,7 @@ from torch import nn
 from attnviz.attention.call import AttentionCall
 from attnviz.vision.windows import Windows, halved
 
-MOST_MERGED = 8  # how often a grid may have been halved
+MOST_MERGINGS = 8  # of 2 × 2 patches, each of which halves the grid
 
 
 def with_windows(
@@ -25,7 +25,7 @@ def with_windows(
     n_input: int,
     grid: tuple[int, int] | None,
 ) -> tuple[AttentionCall, ...]:
-    """The calls, each with its windows where it has any."""
+    """The calls, with the windows of those that have any."""
     all_calls = tuple(calls)
     if all(call.n_batch == n_input for call in all_calls) or n_input < 1:
         return all_calls
@@ -48,21 +48,23 @@ def _windows(
     shift = _shift(modules, call.module)
     if grid is None or shift is None or side * side != call.n_query or call.n_query != call.n_key:
         return unknown
-    for _ in range(MOST_MERGED):
-        found = Windows(count, side, shift, grid)
-        if math.prod(found.board) == count and min(grid) >= side:
-            return found
+    for _ in range(MOST_MERGINGS):
+        windows = Windows(count, side, shift, grid)
+        if math.prod(windows.board) == count and min(grid) >= side:
+            return windows
         grid = halved(grid)
     return unknown
 
 
 def _shift(modules: Mapping[str, nn.Module], name: str) -> int | None:
-    """How far the block around an attention moves its windows, 0 where it has a size for them
-    alone; None where no block has windows."""
+    """The shift of the windows in the block around an attention, in tokens.
+
+    0 if the block declares only their size; None if no block has windows.
+    """
     while name:
         name = name.rpartition(".")[0]
         block = modules.get(name)
-        size, shift = (getattr(block, of, None) for of in ("window_size", "shift_size"))
+        size, shift = (getattr(block, field, None) for field in ("window_size", "shift_size"))
         if isinstance(size, int):
             return shift if isinstance(shift, int) else 0
     return None

@@ -1,5 +1,5 @@
 """What goes into the model, checked and tokenised before it runs.
 
-In: what the caller gave: texts, a target, pictures, sound, a message. Out: a `Plan`, the inputs of
-the model and the tokens of each stack. Nothing has run when an error is raised.
+In: a model and a `Request`. Out: a `Plan`, the inputs of the model and the tokens of each stack.
+`planners` has one function for each kind of request; nothing has run when an error is raised.
 """

@@ -1,5 +1,6 @@
-"""Recording a forward pass: who calls attention, and with which q, k, v and mask.
+"""Recording a forward pass: every attention call with its q, k, v and mask.
 
-`recorder` collects the calls, `switch` and `interface` record modules that use transformers' own
-attention function, `watch` and `multihead` those with attention code of their own.
+`recorder` collects the calls and `runs` numbers them. `switch`, `interface` and `kernels` record
+modules that use transformers' attention function; `watch`, `trace`, `head_layout` and `multihead`
+those with attention code of their own. `steps` keeps the calls of a model that writes.
 """

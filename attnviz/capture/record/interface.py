@@ -1,11 +1,11 @@
 """The attention function that transformers calls while a model is recorded.
 
-transformers (5.x) looks up the attention function and the mask function of a model under one name.
-Both are registered, always: with the attention function alone a model silently gets no mask at all.
-Two names exist because models whose classes were not written for torch's fused kernel need float
-masks: `attnviz` behaves like "sdpa", `attnviz_eager` hands out the masks of "eager". The forward
-pass still runs torch's fused kernel, but for softcap, which no fused kernel knows. Neither name may
-contain "sdpa" or "flash": transformers tests for these words.
+In: what a module hands to its attention function. Out: the result of torch's fused kernel, and a
+report of q, k, v and mask to the active recorder. transformers (5.x) looks up the attention and the
+mask function of a model under one name. Both are always registered: with the attention function
+alone a model silently gets no mask at all. There are two names because models that were not written
+for torch's fused kernel need float masks: `attnviz` behaves like "sdpa", `attnviz_eager` hands out
+the masks of "eager". Neither name may contain "sdpa" or "flash", which transformers tests for.
 """
 
 import inspect
@@ -43,7 +43,9 @@ MODELLED = frozenset("dropout indices is_causal position_bias s_aux scaling sink
 
 
 class Sink(Protocol):
-    """Whoever is recording in this thread."""
+    """The recorder of a thread; `turn` identifies it without a reference to it."""
+
+    turn: object
 
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one attention call; `output` is [batch, query, head, d_value]."""
@@ -65,8 +67,14 @@ changing: ContextVar[Changes | None] = ContextVar("attnviz_changing", default=No
 inside: ContextVar[bool] = ContextVar("attnviz_inside", default=False)
 
 
+def is_recording(turn: object) -> bool:
+    """True if the recorder with this `turn` is the one of this thread."""
+    sink = active.get()
+    return sink is not None and sink.turn is turn
+
+
 def register() -> None:
-    """Make both names known to transformers; harmless when they are known already."""
+    """Make both names known to transformers; registering them again changes nothing."""
     AttentionInterface.register(NAME, _like_sdpa)
     AttentionMaskInterface.register(NAME, sdpa_mask)
     AttentionInterface.register(NAME_EAGER, _like_eager)
@@ -74,7 +82,7 @@ def register() -> None:
 
 
 def name_for(model: PreTrainedModel) -> str:
-    """The name whose masks a model was written for."""
+    """The name that gives the kind of mask that a model was written for."""
     return NAME if model._supports_sdpa else NAME_EAGER
 
 
@@ -89,7 +97,7 @@ def _like_sdpa(
     causal = kwargs.get("is_causal")
     if causal is None:
         causal = getattr(module, "is_causal", True)
-    # upper-left aligned, as torch's kernel takes it; a single query sees every key
+    # aligned at the upper left, as torch's kernel does; a single query sees every key
     causal = bool(causal) and attention_mask is None and query.shape[2] > 1
     return _attend(module, query, key, value, attention_mask, causal, kwargs), None
 
@@ -181,7 +189,7 @@ def _with_chosen_keys(
 ) -> Tensor | None:
     """The mask of indexed sparse attention (DeepSeek): only the keys that an indexer chose.
 
-    `indices` is [batch, query, chosen]; models whose indexer is off hand over none.
+    `indices` is [batch, query, chosen]; None if the model's indexer is off.
     """
     if not isinstance(indices, Tensor):
         return mask
@@ -195,14 +203,21 @@ def _with_chosen_keys(
 
 
 def _sinks_of(module: nn.Module, kwargs: dict[str, Any]) -> Tensor | None:
-    for found in (kwargs.get("s_aux"), kwargs.get("sinks"), getattr(module, "sinks", None)):
-        if isinstance(found, Tensor):
-            return found
+    for sinks in (kwargs.get("s_aux"), kwargs.get("sinks"), getattr(module, "sinks", None)):
+        if isinstance(sinks, Tensor):
+            return sinks
     return None
 
 
 def refuse_unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> None:
-    """Raise `UnsupportedAttention` when an argument could change the result unseen."""
+    """Raise `UnsupportedAttention` for dropout, and for an argument that no step models."""
+    if kwargs.get("dropout"):
+        raise UnsupportedAttention(
+            f"{type(module).__name__} drops {kwargs['dropout']:.0%} of its weights at random, as"
+            " models in training mode do; call .eval() on the model first",
+            code="training_mode",
+            module=type(module).__name__,
+        )
     unmodelled = sorted(
         name
         for name, value in kwargs.items()
@@ -222,13 +237,13 @@ def refuse_unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> None:
 
 
 def _eager_ignores(module: nn.Module, name: str) -> bool:
-    """True when the model's own eager attention function does not know the argument at all."""
+    """True if the model's own eager attention function does not mention the argument at all."""
     source = own_eager_source(module)
     return bool(source) and name not in source and not SUSPICIOUS.search(name)
 
 
 def own_eager_source(module: nn.Module) -> str:
-    """The source of the eager attention function in the module's file; empty without one."""
+    """The source of the eager attention function in the module's file; "" if there is none."""
     file = sys.modules.get(type(module).__module__)
     eager = getattr(file, "eager_attention_forward", None)
     return "" if eager is None else _source(eager)

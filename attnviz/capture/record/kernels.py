@@ -1,8 +1,8 @@
-"""How weights·V is computed while a model is recorded: by torch's fused kernel wherever it can.
+"""weights·V while a model is recorded, by torch's fused kernel unless it has a softcap.
 
-In: what the model hands to its attention function. Out: [batch, query, head, d_value], contiguous,
-as transformers expects it. A sink rides along as one more key; only softcap, which no fused kernel
-knows, is computed from the formulas, in blocks of rows.
+In: the arguments of the model's attention function. Out: [batch, query, head, d_value], contiguous,
+as transformers expects it. A sink is one more key of the kernel. No fused kernel has a softcap, so
+that is computed from the formulas, in blocks of rows.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ def fused(
     causal: bool,
     kwargs: dict[str, Any],
 ) -> Tensor:
-    """transformers' own call of torch's kernel, position bias included."""
+    """The result of transformers' own call of torch's kernel, position bias included."""
     if mask is not None and mask.dtype != torch.bool:
         mask = mask.to(query.dtype)
     output: Tensor = sdpa_attention_forward(
@@ -58,7 +58,7 @@ def explicit(inputs: AttentionInputs) -> Tensor:
 
 
 def fused_with_sinks(inputs: AttentionInputs) -> Tensor:
-    """torch's kernel with the sink as one more key: its score is the sink, its value 0."""
+    """The result of torch's kernel with one more key: its score is the sink, its value 0."""
     query, n_kv = inputs.query, inputs.key.shape[1]
     n_head, n_query = query.shape[1:3]
     key, value = (

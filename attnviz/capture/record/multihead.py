@@ -1,11 +1,10 @@
-"""torch's own `nn.MultiheadAttention`, opened up: what went in, and W_Q, W_K, W_V and W_O.
+"""torch's own `nn.MultiheadAttention`, opened: its arguments, and W_Q, W_K, W_V and W_O.
 
 torch multiplies with `in_proj_weight`, all of W_Q, W_K and W_V stacked, or with one weight for each
-where keys or values are wider; no linear layer runs that a hook could see, and q, k, v are copies.
-The module's structure says which rows belong to which head, and its arguments and result are at
-hand when it returns. Nothing is believed: every projection is compared with q, k, v and with the
-module's own output, and one that differs is left out with the reason. Source: torch's
-`multi_head_attention_forward`.
+if keys or values are wider; no linear layer runs that a hook could see, and q, k, v are copies. The
+module's structure says which rows belong to which head; its arguments and its result are known when
+it returns. Every projection is compared with q, k, v and with the module's own output, and one that
+differs is left out with the reason. Source: torch's `multi_head_attention_forward`.
 """
 
 import math
@@ -33,7 +32,7 @@ NO_OUTPUT = "the module ended before it returned anything"
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """What the module was called with, batch first."""
+    """The arguments of one call of the module, batch first."""
 
     query: Float[Tensor, "batch query d_query"]
     key: Float[Tensor, "batch key d_key"]
@@ -42,85 +41,92 @@ class Arguments:
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax:
-    """The matrix product before a softmax: q as it was before it was scaled, and what was added."""
+class ScoreProduct:
+    """The matrix product before a softmax: q before it was scaled, and the mask that was added."""
 
     unscaled: Float[Tensor, "rows query d_head"]
     added: Tensor | None
 
 
 def arguments(
-    module: nn.MultiheadAttention, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Arguments:
-    """Query, key and value of one call, batch first; self-attention when the keys are the query."""
-    given = dict(zip(("query", "key", "value"), args, strict=False)) | dict(kwargs)
-    kind: Kind = "self" if given["query"] is given["key"] else "cross"
-    query, key, value = (_batch_first(module, given[name]) for name in ("query", "key", "value"))
+    module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Arguments | None:
+    """Query, key and value of one call; self-attention if the keys are the queries' own tensor.
+
+    None for any other module, and for a subclass that takes other arguments.
+    """
+    named = dict(zip(("query", "key", "value"), args, strict=False)) | dict(kwargs)
+    if not isinstance(module, nn.MultiheadAttention) or not {"query", "key", "value"} <= set(named):
+        return None
+    kind: Kind = "self" if named["query"] is named["key"] else "cross"
+    query, key, value = (_batch_first(module, named[name]) for name in ("query", "key", "value"))
     return Arguments(query, key, value, kind)
 
 
-def explained(stored: StoredWeights, before: Softmax | None) -> AttentionInputs | StoredWeights:
-    """What gave the stored weights, where q, k, v and mask were seen and really give them.
+def explained(
+    stored: StoredWeights, product: ScoreProduct | None
+) -> AttentionInputs | StoredWeights:
+    """The q, k, v and mask that lead to stored weights; the stored weights if they do not.
 
-    A row without any visible key stays NaN as torch makes it, and with it the weights as stored.
+    A row without any visible key stays NaN, as torch makes it, and the weights stay stored.
     """
-    if before is None or stored.key is None or stored.value is None:
+    if product is None or stored.key is None or stored.value is None:
         return stored
     lead = stored.kept.shape[:2]
-    added = before.added
+    added = product.added
     if added is not None:
         added = added.detach().reshape(*(lead if added.shape[0] > 1 else (1, 1)), *added.shape[-2:])
     may_attend, bias = masks.from_model(added)
     inputs = AttentionInputs(
-        query=before.unscaled.reshape(*lead, *before.unscaled.shape[-2:]),
+        query=product.unscaled.reshape(*lead, *product.unscaled.shape[-2:]),
         key=stored.key,
         value=stored.value,
         mask=may_attend,
         causal=False,
-        scaling=math.sqrt(1.0 / before.unscaled.shape[-1]),
+        scaling=math.sqrt(1.0 / product.unscaled.shape[-1]),
         bias=bias,
     )
-    return inputs if _gives(inputs, stored.kept) else stored
+    return inputs if _lead_to(inputs, stored.kept) else stored
 
 
-def _gives(inputs: AttentionInputs, kept: Float[Tensor, "batch head query key"]) -> bool:
-    """True when some rows of every head, derived from q, k and mask, equal the softmax."""
-    rows = _some(inputs.n_query)
+def _lead_to(inputs: AttentionInputs, kept: Float[Tensor, "batch head query key"]) -> bool:
+    """True if some rows of every head, derived from q, k and mask, equal the softmax."""
+    rows = _sampled_rows(inputs.n_query)
     scores = formula.scores(inputs.query[:, :, rows].float(), inputs.key.float())
     scores = formula.scaled(scores, inputs.scaling)
     if inputs.bias is not None:
         scores = scores + _rows_of(inputs.bias, rows)
     masked = formula.masked(scores, None if inputs.mask is None else _rows_of(inputs.mask, rows))
-    return _equal(formula.weights(masked), kept[:, :, rows])
+    return _are_equal(formula.weights(masked), kept[:, :, rows])
 
 
 def projections(
     module: nn.MultiheadAttention,
     name: str,
-    given: Arguments,
+    arguments: Arguments,
     inputs: AttentionInputs,
     mixed: Float[Tensor, "batch query head d_value"],
-    returned: object,
+    result: object,
 ) -> tuple[dict[str, Projection], dict[str, str]]:
-    """W_Q, W_K, W_V and W_O with what went in and came out; the reason for each that is absent."""
+    """W_Q, W_K, W_V and W_O with their inputs and outputs; the reason for each that is absent."""
     found: dict[str, Projection] = {}
     absent: dict[str, str] = {}
-    into = {"q": given.query, "k": given.key, "v": given.value}
-    made = {"q": inputs.query, "k": inputs.key, "v": inputs.value}
-    for each, (weight, bias) in _in_projections(module).items():
-        output = made[each].transpose(1, 2).flatten(2)
-        if output.shape[1] != into[each].shape[1]:
-            absent[each] = OWN_KEY
+    read = {"q": arguments.query, "k": arguments.key, "v": arguments.value}
+    used = {"q": inputs.query, "k": inputs.key, "v": inputs.value}
+    for part, (weight, bias) in _in_projections(module).items():
+        output = used[part].transpose(1, 2).flatten(2)
+        if output.shape[1] != read[part].shape[1]:
+            absent[part] = OWN_KEY
             continue
-        layer = _layer(module, f"{name}.in_proj", weight, bias, into[each], output)
-        _add(each, layer, found, absent)
-    result = returned[0] if isinstance(returned, tuple) else returned
-    if not isinstance(result, Tensor):
+        layer = _layer(module, f"{name}.in_proj", weight, bias, read[part], output)
+        _add_if_right(part, layer, found, absent)
+    returned = result[0] if isinstance(result, tuple) else result
+    if not isinstance(returned, Tensor):
         return found, absent | {"projected": NO_OUTPUT}
     out, concat = module.out_proj, mixed.flatten(2)
-    output = _batch_first(module, result)
+    output = _batch_first(module, returned)
     layer = _layer(module, f"{name}.out_proj", out.weight, out.bias, concat, output)
-    _add("out", layer, found, absent)
+    _add_if_right("out", layer, found, absent)
     return found, absent
 
 
@@ -139,24 +145,25 @@ def _layer(
     name: str,
     weight: Tensor,
     bias: Tensor | None,
-    into: Tensor,
+    read: Tensor,
     output: Tensor,
 ) -> Projection:
     return Projection(
         module=name.removeprefix("."),
         weight=weight.detach().t(),
         bias=None if bias is None else bias.detach(),
-        input=into,
+        input=read,
         output=output,
         starts=tuple(range(0, module.embed_dim, module.head_dim)),
     )
 
 
-def _add(
+def _add_if_right(
     name: str, layer: Projection, found: dict[str, Projection], absent: dict[str, str]
 ) -> None:
-    rows = _some(layer.input.shape[1])
-    if _equal(apply_linear(layer.input[:, rows].float(), layer), layer.output[:, rows]):
+    """Add a layer to `found` if its product equals its output, else the reason to `absent`."""
+    rows = _sampled_rows(layer.input.shape[1])
+    if _are_equal(apply_linear(layer.input[:, rows].float(), layer), layer.output[:, rows]):
         found[name] = layer
     else:
         absent["projected" if name == "out" else name] = DIFFERS
@@ -171,7 +178,7 @@ def _batch_first(module: nn.MultiheadAttention, tensor: Tensor) -> Tensor:
     return tensor if module.batch_first else tensor.transpose(0, 1)
 
 
-def _some(n_row: int) -> slice:
+def _sampled_rows(n_row: int) -> slice:
     """Evenly spaced rows, the first among them."""
     return slice(None, None, math.ceil(n_row / COMPARED_ROWS))
 
@@ -180,8 +187,8 @@ def _rows_of(tensor: Tensor, rows: slice) -> Tensor:
     return tensor[:, :, rows] if tensor.shape[2] > 1 else tensor
 
 
-def _equal(ours: Tensor, theirs: Tensor) -> bool:
+def _are_equal(derived: Tensor, own: Tensor) -> bool:
     """True within the tolerance of the type; NaN equals nothing."""
-    tolerance = type_tolerance(theirs.dtype)
-    largest = max(1.0, float(theirs.abs().max()))
-    return bool(((ours - theirs.float()).abs() <= tolerance * largest).all())
+    tolerance = type_tolerance(own.dtype)
+    largest = max(1.0, float(own.abs().max()))
+    return bool(((derived - own.float()).abs() <= tolerance * largest).all())

@@ -1,8 +1,8 @@
-"""Switch a model to attnviz's attention functions, and put everything back as it was.
+"""Switches a model to attnviz's attention functions, and puts everything back as it was.
 
-Each config of a module that uses the interface is set by itself, since sub-modules may keep a copy;
-`set_attn_implementation` goes first where the model has other configs too. What is put back is each
-config's own former value, whatever happened in between.
+In: a model and the configs of the modules that use the interface. Each of them is set, since
+sub-modules may keep a copy; `set_attn_implementation` is called first if the model has other
+configs too. Afterwards every config gets its own former value back, also after an error.
 """
 
 import logging
@@ -23,7 +23,7 @@ def switched(
 ) -> Iterator[None]:
     """While the block runs, modules whose configs are in `interface` call attnviz's functions.
 
-    A transformers model without any is run eagerly: its own code is then the plain one.
+    A transformers model without such configs runs eagerly: that is the plain form of its own code.
     """
     before = _implementations(modules)
     try:
@@ -43,7 +43,7 @@ def switched(
 def _all_in(
     interface: list[PreTrainedConfig], configs: list[tuple[PreTrainedConfig, str | None]]
 ) -> bool:
-    """True when every config of a model is one of those that are set one by one anyway."""
+    """True if every config of a model is one of those that are set one by one anyway."""
     known = {id(config) for config in interface}
     return all(id(config) in known for config, _ in configs)
 
@@ -51,7 +51,7 @@ def _all_in(
 def _switch(model: PreTrainedModel, name: str) -> None:
     log = logging.getLogger("transformers.modeling_utils")
     level = log.level
-    log.setLevel(logging.ERROR)  # it warns of classes that it cannot switch; we watch these
+    log.setLevel(logging.ERROR)  # it warns of classes that it cannot switch; those are watched
     try:
         model.set_attn_implementation(name)
     finally:
@@ -60,11 +60,11 @@ def _switch(model: PreTrainedModel, name: str) -> None:
 
 def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfig, str | None]]:
     """Every config of a model's modules, sub-configs included, with its current implementation."""
-    found: dict[int, PreTrainedConfig] = {}
+    configs: dict[int, PreTrainedConfig] = {}
     waiting = [vars(module).get("config") for module in modules]
     while waiting:
         config = waiting.pop()
-        if isinstance(config, PreTrainedConfig) and id(config) not in found:
-            found[id(config)] = config
+        if isinstance(config, PreTrainedConfig) and id(config) not in configs:
+            configs[id(config)] = config
             waiting += [getattr(config, name, None) for name in config.sub_configs]
-    return [(config, config._attn_implementation_internal) for config in found.values()]
+    return [(config, config._attn_implementation_internal) for config in configs.values()]

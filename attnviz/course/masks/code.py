@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz import masks
-from attnviz.capture.blocked_rows import FATES, dead_rows
+from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import Ask
 from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Code, Control, Panel, Pick
@@ -24,7 +24,7 @@ REAL = (True, True, True, False)
 
 def fates(ask: Ask) -> Card:
     """What scaled_dot_product_attention gives for a row without keys, and what the others give."""
-    found = {row.fate: row for row in dead_rows(N)}
+    found = {row.implementation: row for row in blocked_rows(N)}
     board = Board(
         tuple(
             Panel(
@@ -33,7 +33,7 @@ def fates(ask: Ask) -> Card:
                 signed=found[fate].gives == "output",
                 scale=found[fate].gives,
             )
-            for fate in FATES
+            for fate in IMPLEMENTATIONS
         )
     )
     numbers = {

@@ -54,7 +54,7 @@ def _fates(lang: Language) -> None:
     columns = [text(lang, f"forensics.{name}") for name in ("interface", "gives", "numbers")]
     rows = [
         (
-            text(lang, f"forensics.fate_{row.fate}"),
+            text(lang, f"forensics.fate_{row.implementation}"),
             text(
                 lang, f"forensics.verdict_{row.verdict}", what=text(lang, f"forensics.{row.gives}")
             ),

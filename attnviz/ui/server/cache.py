@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
-    from attnviz.capture.blocked_rows import DeadRow
+    from attnviz.capture.blocked_rows import BlockedRow
     from attnviz.course.birth import Effects, Snapshot
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.cards.card import Card
@@ -306,8 +306,8 @@ def _ablations(key: int, _training: Training) -> "Effects":
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def dead_rows() -> "tuple[DeadRow, ...]":
+def dead_rows() -> "tuple[BlockedRow, ...]":
     """What each interface makes of a row without keys: the same at every visit."""
     from attnviz.capture import blocked_rows
 
-    return blocked_rows.dead_rows()
+    return blocked_rows.blocked_rows()

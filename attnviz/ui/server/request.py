@@ -11,7 +11,7 @@ from attnviz.i18n import Language, text
 from attnviz.types import ModelCard, ModelKind
 
 if TYPE_CHECKING:
-    from attnviz.capture.generation.decode import Generation
+    from attnviz.capture.generation.settings import Generation
 
 
 WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
@@ -71,12 +71,14 @@ class Request:
         """What the library is asked to write; 0 for nothing."""
         if not self.generate:
             return 0
-        from attnviz.capture.generation.decode import Generation
+        from attnviz.capture.generation.settings import Generation
 
         how = self.sampling
+        if not how.temperature:
+            return self.generate + 1
         return Generation(
             self.generate + 1,
-            temperature=how.temperature or None,
+            temperature=how.temperature,
             top_k=how.top_k,
             top_p=how.top_p,
             seed=how.seed,

@@ -27,15 +27,19 @@ def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None"
     """The capture of a request."""
     texts = request.texts or None
     if isinstance(given, Sound):
+        from attnviz.models.architecture import can_generate
+
         typed = request.target or None
-        n_written = 0 if typed else request.generate or MOST_HEARD
-        capture = attnviz.capture(
-            loaded, sound=given, target=typed, generate=n_written, cut=request.cut
-        )
+        writes = not typed and can_generate(loaded.model)
+        n_written = (request.generate or MOST_HEARD) if writes else 0
+        cut = request.cut and bool(typed)
+        capture = attnviz.capture(loaded, sound=given, target=typed, generate=n_written, cut=cut)
         return capture, None
     if given is not None:
-        from attnviz.capture.plan.images import seen
+        from attnviz.capture.plan.images import seen_picture
 
+        if texts is None:
+            return attnviz.capture(loaded, image=given), seen_picture(loaded, given)
         capture = attnviz.capture(
             loaded,
             texts,
@@ -44,7 +48,9 @@ def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None"
             generate=request.writing(),
             chat=request.chat,
         )
-        return capture, seen(loaded, given)
+        return capture, seen_picture(loaded, given)
+    if texts is None:
+        return attnviz.capture(loaded), None
     target = [request.target] * len(request.texts) if request.target else None
     capture = attnviz.capture(
         loaded, texts, target=target, generate=request.writing(), cut=request.cut, chat=request.chat

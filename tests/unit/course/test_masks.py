@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnviz.attention.capture import Capture
-from attnviz.capture.blocked_rows import FATES, dead_rows
+from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.capture.run import capture
 from attnviz.course.masks.code import N, multihead_weights
 from attnviz.course.masks.lesson import LESSON, scaled_scores
@@ -150,13 +150,13 @@ def test_subtracting_the_maximum_saves_the_weights(seed: int) -> None:
 
 
 def test_the_fates_are_what_the_interfaces_gave_now() -> None:
-    card, found = _card("fates"), {row.fate: row.verdict for row in dead_rows()}
+    card, found = _card("fates"), {row.implementation: row.verdict for row in blocked_rows()}
     assert isinstance(card.question, ChoiceQuestion)
     assert card.question.right == found["sdpa"] == "zero"
     assert found["multihead_weights"] == found["multihead_fast"] == "nan"
     assert found["transformers"] == "uniform"
     assert card.numbers["kinds"] == 3 and isinstance(card.reveal[0], Board)
-    assert [panel.name for panel in card.reveal[0].panels] == list(FATES)
+    assert [panel.name for panel in card.reveal[0].panels] == list(IMPLEMENTATIONS)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,0 +1,80 @@
+"""Which run of which module a call belongs to, and the layer numbers that follow from it.
+
+In: a model that is recorded, and the modules whose calls were seen. Out: a `ModuleRun` for each
+call, and calls with `stack` and `layer`. A layer is one run of one module within one forward pass:
+a module that runs twelve times (ALBERT) gives twelve layers, and one that attends twice in a run
+(DiffLlama) gives two calls of one layer.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from torch import nn
+from torch.utils.hooks import RemovableHandle
+
+from attnviz.attention.call import AttentionCall
+from attnviz.capture.locate.structure import stacks
+
+
+@dataclass(frozen=True)
+class ModuleRun:
+    """The n-th run of a module within one forward pass of the whole model, counted from 0."""
+
+    module: str
+    number: int
+
+
+class RunCounter:
+    """Counts forward passes of a model, and the runs of its modules within each pass.
+
+    A module is counted from its first call on; until then it has run once at most.
+    """
+
+    def __init__(self, model: nn.Module, is_active: Callable[[], bool]) -> None:
+        self.n_pass = 0
+        self._is_active = is_active
+        self._runs: dict[str, int] = {}
+        self._calls: dict[str, int] = {}
+        self._handles: list[RemovableHandle] = [model.register_forward_pre_hook(self._begin_pass)]
+
+    def close(self) -> None:
+        """Remove the hooks."""
+        for handle in self._handles:
+            handle.remove()
+
+    def run_of(self, module: nn.Module, name: str) -> ModuleRun:
+        """The run of a module that is running now."""
+        if name not in self._runs:
+            self._runs[name] = 0
+            self._handles.append(module.register_forward_pre_hook(self._counter(name)))
+        return ModuleRun(name, max(self._runs[name], 0))
+
+    def next_call(self, name: str) -> int:
+        """The number of the module's calls before this one, in all passes."""
+        index = self._calls.get(name, 0)
+        self._calls[name] = index + 1
+        return index
+
+    def _begin_pass(self, _module: nn.Module, _args: object) -> None:
+        if self._is_active():
+            self.n_pass += 1
+            self._runs = dict.fromkeys(self._runs, -1)
+
+    def _counter(self, name: str) -> Callable[[nn.Module, object], None]:
+        def count(_module: nn.Module, _args: object) -> None:
+            if self._is_active():
+                self._runs[name] += 1
+
+        return count
+
+
+def with_layers(calls: Sequence[AttentionCall], runs: Sequence[ModuleRun]) -> list[AttentionCall]:
+    """The calls with their stack, and with layers numbered as they first ran in it."""
+    stack_of_module = stacks(dict.fromkeys(call.module for call in calls))
+    layers: dict[tuple[object, str], dict[ModuleRun, int]] = {}
+    numbered = []
+    for call, run in zip(calls, runs, strict=True):
+        stack = stack_of_module[call.module]
+        numbers = layers.setdefault((stack, call.kind), {})
+        numbered.append(replace(call, stack=stack, layer=numbers.setdefault(run, len(numbers))))
+    return numbered
