@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from attnviz.worlds.split import held_out
+from attnviz.worlds.split import is_held_out
 
 MONTHS = (
     "January February March April May June July August September October November December"
@@ -81,11 +81,11 @@ class DatePair:
     parts: tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 
 
-def draw(rng: random.Random, *, held: bool = False) -> DatePair:
-    """One date in one of the formats; `held` ones are those that training never sees."""
+def draw(rng: random.Random, *, held_out: bool = False) -> DatePair:
+    """One date in one of the formats; `held_out` ones are those that training never sees."""
     while True:
         pair = _draw(rng)
-        if held_out(pair.text) == held:
+        if is_held_out(pair.text) == held_out:
             return pair
 
 

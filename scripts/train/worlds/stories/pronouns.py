@@ -9,7 +9,7 @@ are animals, one too slow, one too fast). After Winograd's schemas (Levesque et 
 from dataclasses import dataclass
 from random import Random
 
-from attnviz.worlds.stories.words import ANIMALS, kept_back
+from scripts.train.worlds.stories.words import ANIMALS, kept_back
 
 WALKERS = (*ANIMALS, "animal", "robot")
 

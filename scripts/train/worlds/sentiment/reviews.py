@@ -11,8 +11,8 @@ import random
 import re
 from dataclasses import dataclass, replace
 
-from attnviz.worlds.sentiment.clauses import aside, decisive, fragment
-from attnviz.worlds.sentiment.words import TOPICS, Topic
+from scripts.train.worlds.sentiment.clauses import aside, decisive, fragment
+from scripts.train.worlds.sentiment.words import TOPICS, Topic
 
 Span = tuple[int, int]
 LABELS = ("negative", "positive")

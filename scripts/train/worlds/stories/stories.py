@@ -8,11 +8,11 @@ the same seed gives the same text. What the models are asked is in stories_probe
 from collections.abc import Callable, Iterator
 from random import Random
 
-from attnviz.worlds.stories import words as lexicon
-from attnviz.worlds.stories.events import cast, event, giving
-from attnviz.worlds.stories.facts import fact
-from attnviz.worlds.stories.pronouns import antecedent, explained, plain
-from attnviz.worlds.stories.words import with_articles
+from scripts.train.worlds.stories import words as lexicon
+from scripts.train.worlds.stories.events import cast, event, giving
+from scripts.train.worlds.stories.facts import fact
+from scripts.train.worlds.stories.pronouns import antecedent, explained, plain
+from scripts.train.worlds.stories.words import with_articles
 
 OPENINGS = (
     "Once upon a time there was a {adjective} {kid} named {hero}.",

@@ -8,7 +8,7 @@ past is in the passé composé, what was so (was, had, knew, loved …) in the i
 import random
 from dataclasses import dataclass, replace
 
-from attnviz.worlds.french.nouns import (
+from scripts.train.worlds.french.nouns import (
     ALL_KINDS,
     FITTING,
     LIVING,
@@ -19,9 +19,15 @@ from attnviz.worlds.french.nouns import (
     phrase,
     rare_phrase,
 )
-from attnviz.worlds.french.objects import Choice, Predicate, object_pronoun, place, predicate_of
-from attnviz.worlds.french.spelling import Word, said
-from attnviz.worlds.french.words import Tense, Verb, article, conjugated, lexicon, participle
+from scripts.train.worlds.french.objects import (
+    Choice,
+    Predicate,
+    object_pronoun,
+    place,
+    predicate_of,
+)
+from scripts.train.worlds.french.spelling import Word, said
+from scripts.train.worlds.french.words import Tense, Verb, article, conjugated, lexicon, participle
 
 # English, French, feminine, person
 PRONOUNS = (

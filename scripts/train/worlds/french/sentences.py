@@ -4,56 +4,32 @@ In: a seeded `random.Random`. Out: a `Pair`, both texts and the gold alignment: 
 noun, adjective, verb, adverb, number and name the English word that it comes from. Sentences have
 a subject, a verb in one of several tenses, denied or not, objects, places, adverbs; some are
 questions, some two clauses. French is right in gender, number, place of the adjective, elision,
-contraction and agreement of participles; what English leaves open is fixed (french_clauses.py).
+contraction and agreement of participles; what English leaves open is fixed (clauses.py).
 """
 
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.worlds.french.clauses import AM, WAS, clause, drilled, what
-from attnviz.worlds.french.nouns import Phrase, name, noun_phrase, plain, rare_phrase
-from attnviz.worlds.french.objects import place
-from attnviz.worlds.french.spelling import (
-    LETTER,
+from attnviz.worlds.split import is_held_out
+from scripts.train.worlds.french.clauses import AM, WAS, clause, drilled, what
+from scripts.train.worlds.french.nouns import Phrase, name, noun_phrase, plain, rare_phrase
+from scripts.train.worlds.french.objects import place
+from scripts.train.worlds.french.spelling import (
     Word,
     joined_english,
     joined_french,
     said,
     spelled,
 )
-from attnviz.worlds.french.words import conjugated, known_words
-from attnviz.worlds.split import held_out
+from scripts.train.worlds.french.words import conjugated
 
 LONGEST = 26  # words of a sentence, signs included
-FUNCTION_WORDS = frozenset(
-    (
-        "a an the my your his her our their this that these those some any every each many several"
-        " what i you he she it we they me him us them who where there and but because when not very"
-        " do does did is are am was were be will can cannot must to of s m re don't doesn't didn't"
-        " isn't aren't wasn't weren't won't can't in on under behind front next with for against"
-        " after before toward without near beside from no"
-    ).split()
-)
 CONNECTIVES = (
     ("and", "et"),
     ("but", "mais"),
     ("because", "parce que"),
     ("when", "quand"),
-)
-
-EXAMPLES = (
-    "The little white cat sees a green apple.",
-    "She does not like the old red car.",
-    "My sister's dogs are sleeping under the big table.",
-    "We gave the beautiful queen a golden crown.",
-    "The happy children never forget this magnificent castle.",
-    "I saw her yesterday.",
-    "The man who lives in London reads many interesting books.",
-    "Is your new house near the river?",
-    "There are three black horses behind the school.",
-    "Anna wants to buy some honey because her bread is dry.",
 )
 
 
@@ -67,11 +43,11 @@ class Pair:
     links: tuple[tuple[int, int], ...]
 
 
-def draw(rng: random.Random, *, held: bool = False) -> Pair:
-    """One sentence; `held` ones are those that training never sees."""
+def draw(rng: random.Random, *, held_out: bool = False) -> Pair:
+    """One sentence; `held_out` ones are those that training never sees."""
     while True:
         pair = _draw(rng)
-        if pair is not None and held_out(pair.english) == held:
+        if pair is not None and is_held_out(pair.english) == held_out:
             return pair
 
 
@@ -80,7 +56,7 @@ def drill(rng: random.Random) -> Pair:
     while True:
         found = rare_phrase(rng) if rng.random() < 0.12 else drilled(rng)
         pair = assembled(found.english, found.french, rng.choice((*"....!", "")), capital=True)
-        if not held_out(pair.english):
+        if not is_held_out(pair.english):
             return pair
 
 
@@ -196,19 +172,3 @@ def assembled(english: Sequence[Word], french: Sequence[Word], sign: str, *, cap
 
 def _begun(texts: list[str], capital: bool) -> list[str]:
     return [texts[0][0].upper() + texts[0][1:], *texts[1:]] if capital else texts
-
-
-def unknown_words(text: str) -> tuple[str, ...]:
-    """The English words of a text that the translator never learned, in their order.
-
-    Names are not among them: a capital inside a sentence means a name, which is copied.
-    """
-    found: list[str] = []
-    for n, word in enumerate(re.findall(rf"{LETTER}+(?:['’\-]{LETTER}+)*|\d+", text)):
-        plain_word = word.replace("’", "'").lower()
-        stem = re.sub(r"'(s|m|re)$", "", plain_word)
-        known = {plain_word, stem} & (known_words() | FUNCTION_WORDS)
-        named = n > 0 and word[0].isupper() and word[0].isascii()
-        if not known and not named:
-            found.append(word)
-    return tuple(dict.fromkeys(found))

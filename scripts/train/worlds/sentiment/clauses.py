@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable
 
-from attnviz.worlds.sentiment.words import (
+from scripts.train.worlds.sentiment.words import (
     ADJECTIVES,
     DAYS,
     EFFECTS,

@@ -7,7 +7,7 @@ tables below are the whole knowledge, and a probe's right answer is read from th
 from collections.abc import Callable
 from random import Random
 
-from attnviz.worlds.stories.words import (
+from scripts.train.worlds.stories.words import (
     ANIMALS,
     COLOURS,
     FOODS,

@@ -4,15 +4,14 @@ import itertools
 import re
 from random import Random
 
-import numpy as np
 import pytest
 
-from attnviz.worlds.stories import facts as stories_facts
-from attnviz.worlds.stories import probes, pronouns, stories
-from attnviz.worlds.stories import words as lexicon
-from attnviz.worlds.stories.events import PATTERNS, Cast, because_of, cast, event
-from attnviz.worlds.stories.pronouns import FRAMES, Antecedent, antecedent, explained, plain
-from attnviz.worlds.stories.words import person
+from scripts.train.worlds.stories import facts as stories_facts
+from scripts.train.worlds.stories import probes, pronouns, stories
+from scripts.train.worlds.stories import words as lexicon
+from scripts.train.worlds.stories.events import PATTERNS, Cast, because_of, cast, event
+from scripts.train.worlds.stories.pronouns import FRAMES, Antecedent, antecedent, explained, plain
+from scripts.train.worlds.stories.words import person
 
 DOCUMENTS = list(stories.documents(seed=5, number=1_200))
 TOLD = [part for seed in range(500) for part in stories.story(Random(seed))]
@@ -281,14 +280,6 @@ def test_fact_prompts_by_hand() -> None:
     assert facts["The dog says"] == " woof"
     assert facts["2 + 2 ="] == " 4"
     assert len(facts) == len(probes.facts())
-
-
-def test_random_tokens_come_twice_and_never_include_the_first() -> None:
-    ids = probes.repeated(np.random.default_rng(2), 23, n_texts=17, length=13, bos=5)
-    assert ids.shape == (17, 27)
-    assert (ids[:, 0] == 5).all()
-    assert (ids[:, 1:14] == ids[:, 14:]).all()
-    assert set(np.unique(ids[:, 1:])) == set(range(23)) - {5}
 
 
 def test_words_of_the_frames_are_spelled_for_articles_and_matching() -> None:

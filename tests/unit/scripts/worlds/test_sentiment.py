@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from attnviz.worlds.sentiment import reviews
-from attnviz.worlds.sentiment.clauses import NEGATED, NEGATED_FRAGMENTS, NEGATED_PRAISE, PLAIN
-from attnviz.worlds.sentiment.words import ADJECTIVES, NOUNS, QUALITIES, TOPICS, VERBS
+from scripts.train.worlds.sentiment import reviews
+from scripts.train.worlds.sentiment.clauses import NEGATED, NEGATED_FRAGMENTS, NEGATED_PRAISE, PLAIN
+from scripts.train.worlds.sentiment.words import ADJECTIVES, NOUNS, QUALITIES, TOPICS, VERBS
 
 REVIEWS = reviews.reviews(11, 2000)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from attnviz.worlds.french.words import elides
+from scripts.train.worlds.french.words import elides
 
 APOSTROPHE = "'"
 ELIDED = {"le": "l'", "la": "l'"} | {word: word[:-1] + "'" for word in "je ne me te de que".split()}

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from attnviz.worlds.stories import words as lexicon
-from attnviz.worlds.stories.facts import spoken_fact
-from attnviz.worlds.stories.pronouns import antecedent, explained, plain
-from attnviz.worlds.stories.words import Person, capitalised, plural
+from scripts.train.worlds.stories import words as lexicon
+from scripts.train.worlds.stories.facts import spoken_fact
+from scripts.train.worlds.stories.pronouns import antecedent, explained, plain
+from scripts.train.worlds.stories.words import Person, capitalised, plural
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Literal, TypeVar
 
 Tense = Literal["present", "imperfect", "future"]
@@ -109,12 +109,12 @@ def lexicon() -> Lexicon:
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
-    file = resources.files("attnviz.worlds.french") / "words.toml"
+    file = Path(__file__).with_name("words.toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 @cache
-def known_words() -> frozenset[str]:
+def english_forms() -> frozenset[str]:
     """Every English form of the nouns, adjectives, verbs, adverbs and numbers, in small letters."""
     words = lexicon()
     nouns = [form for some in words.nouns.values() for n in some for form in (n.english, n.plural)]

@@ -1,29 +1,16 @@
-"""What the story decoders are asked, with the right answers.
+"""The prompts that the story decoders are measured on, with the right answers.
 
 A `Choice` is a prompt with two ways to go on; the model is right when it finds the right one more
-likely. `repeated` makes random tokens that come twice, which only copying from the text can
-predict. Pairs of names and of candidates are those that the training text keeps apart.
+likely. Pairs of names and of candidates are those that the training text keeps apart.
 """
 
-from dataclasses import dataclass
 from random import Random
 
-import numpy as np
-from jaxtyping import Int64
-
-from attnviz.worlds.stories import words as lexicon
-from attnviz.worlds.stories.facts import CAPITALS, COLOUR_OF, OPPOSITES, SOUNDS
-from attnviz.worlds.stories.pronouns import Antecedent, antecedent
-from attnviz.worlds.stories.words import with_articles
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A prompt, how it goes on, and how it would go on if the two candidates were mixed up."""
-
-    prompt: str
-    right: str
-    wrong: str
+from attnviz.checks.cases import Choice
+from scripts.train.worlds.stories import words as lexicon
+from scripts.train.worlds.stories.facts import CAPITALS, COLOUR_OF, OPPOSITES, SOUNDS
+from scripts.train.worlds.stories.pronouns import Antecedent, antecedent
+from scripts.train.worlds.stories.words import with_articles
 
 
 def indirect_object(r: Random) -> Choice:
@@ -51,7 +38,7 @@ def asked(case: Antecedent) -> str:
 
 
 def facts() -> tuple[tuple[str, str], ...]:
-    """Prompts of what the texts say about the world, and how each goes on."""
+    """Prompts about the facts that the texts state, and how each goes on."""
     return (
         *((f"The capital of {land} is", f" {city}") for land, (city, _) in CAPITALS.items()),
         *((f"People in {land} speak", f" {tongue}") for land, (_, tongue) in CAPITALS.items()),
@@ -63,13 +50,3 @@ def facts() -> tuple[tuple[str, str], ...]:
         ("a b c d e", " f"),
         ("2 + 2 =", " 4"),
     )
-
-
-def repeated(
-    draws: np.random.Generator, n_vocab: int, n_texts: int, length: int, bos: int = 0
-) -> Int64[np.ndarray, "text token"]:
-    """Texts of one `bos` and `length` random tokens twice over; no token is the bos itself."""
-    once = draws.integers(0, n_vocab - 1, (n_texts, length))
-    once += once >= bos
-    starts = np.full((n_texts, 1), bos)
-    return np.concatenate([starts, once, once], axis=1).astype(np.int64)

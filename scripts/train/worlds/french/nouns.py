@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from attnviz.worlds.french.spelling import Word, said
-from attnviz.worlds.french.words import Adjective, Noun, article, elides, known_words, lexicon
+from scripts.train.worlds.french.spelling import Word, said
+from scripts.train.worlds.french.words import (
+    Adjective,
+    Noun,
+    article,
+    elides,
+    english_forms,
+    lexicon,
+)
 
 # object: of a verb; generic: of a verb like love, which takes "les chats" where others take "des";
 # denied: of a negated verb; place: after a preposition; definite: where no indefinite can stand
@@ -95,7 +102,7 @@ def invented(rng: random.Random) -> str:
     """A word that no one knows: it has to be copied letter by letter."""
     while True:
         word = "".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))) + rng.choice(ENDINGS)
-        taken = {word, word + "s"} & known_words()
+        taken = {word, word + "s"} & english_forms()
         if len(word) > 3 and not taken and not any(part in word for part in UNWANTED):
             return word
 

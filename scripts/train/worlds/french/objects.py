@@ -8,9 +8,17 @@ under ne … pas an indefinite object becomes de.
 import random
 from dataclasses import dataclass, replace
 
-from attnviz.worlds.french.nouns import ALL_KINDS, LIVING, Phrase, Role, city, noun_phrase, plain
-from attnviz.worlds.french.spelling import Word, said
-from attnviz.worlds.french.words import Verb, lexicon
+from scripts.train.worlds.french.nouns import (
+    ALL_KINDS,
+    LIVING,
+    Phrase,
+    Role,
+    city,
+    noun_phrase,
+    plain,
+)
+from scripts.train.worlds.french.spelling import Word, said
+from scripts.train.worlds.french.words import Verb, lexicon
 
 # English, French, feminine, plural, the persons that it would mean again
 OBJECTS = (

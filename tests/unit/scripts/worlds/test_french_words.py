@@ -2,8 +2,14 @@
 
 import pytest
 
-from attnviz.worlds.french import words
-from attnviz.worlds.french.spelling import joined_english, joined_french, said, spelled, word_spans
+from scripts.train.worlds.french import words
+from scripts.train.worlds.french.spelling import (
+    joined_english,
+    joined_french,
+    said,
+    spelled,
+    word_spans,
+)
 
 LEXICON = words.lexicon()
 NOUNS = {noun.english: noun for some in LEXICON.nouns.values() for noun in some}
