@@ -14,7 +14,9 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from attnviz import notation
 from attnviz.errors import BadInput
+from attnviz.notation import TextForm
 
 MatrixName = Literal["x", "w_q", "w_k", "w_v", "q", "k", "v", "w_o", "mask"]
 MaskChoice = Literal["none", "causal", "custom"]
@@ -27,13 +29,28 @@ GIVEN: tuple[MatrixName, ...] = ("q", "k", "v")
 MOST_TOKENS = 8
 MOST_COLUMNS = 8
 LARGEST = 1e6
-MOST_CHARS = 8000
+RESERVED = "~ "  # separators, escaped in the names of tokens
 # at or below this, an added number blocks, as −1e9 does in many programs
 BLOCKING = -1e8
 NUMBER = re.compile(r"[-+]?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
 WRAPPING = re.compile(r"(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*\(|dtype\s*=\s*[\w.]+|[()]")
 
 Matrix = Float64[np.ndarray, "row column"]
+
+
+def _bad(name: str, reason: str) -> BadInput:
+    shown = name.upper()
+    return BadInput(
+        f"{shown} cannot be used: {reason}", code="bad_matrix", name=shown, reason=reason
+    )
+
+
+FORM = TextForm(
+    lambda _, reason: _bad("sheet", f"it is {reason}"),
+    separator="~",
+    max_chars=8000,
+    max_entries=32,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,16 +187,19 @@ def _shapes(made: Sheet) -> dict[MatrixName, tuple[int | None, int | None]]:
 
 def parse(text: str) -> Sheet:
     """The sheet of a text form, `write`'s inverse; `BadInput` for nonsense."""
-    if len(text) > MOST_CHARS:
-        raise _bad("sheet", f"it is longer than {MOST_CHARS} characters")
-    parts = dict(part.partition("=")[::2] for part in text.split("~"))
+    parts = FORM.parse(text, _parse_entry)
     mask, scale = parts.get("mask", "none"), parts.get("scale", "sqrt")
     if mask not in MASKS or scale not in SCALES:
         raise _bad("sheet", f"mask is one of {', '.join(MASKS)}, scale of {', '.join(SCALES)}")
     named = {"custom" if name == "mask" else name: name for name in MATRICES}
     matrices = {named[key]: matrix(named[key], parts[key]) for key in named if key in parts}
-    tokens = tuple(filter(None, parts.get("tokens", "").split(" ")))[:MOST_TOKENS]
-    return sheet(matrices, mask, scale, tokens)
+    tokens = [notation.unescape(token, RESERVED) for token in parts.get("tokens", "").split(" ")]
+    return sheet(matrices, mask, scale, tuple(filter(None, tokens))[:MOST_TOKENS])
+
+
+def _parse_entry(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
+    return name, value
 
 
 def write(made: Sheet) -> str:
@@ -190,14 +210,14 @@ def write(made: Sheet) -> str:
     ]
     parts += [f"mask={made.mask}", f"scale={made.scale}"]
     if made.tokens:
-        parts.append("tokens=" + " ".join(made.tokens))
-    return "~".join(parts)
+        parts.append("tokens=" + " ".join(notation.escape(name, RESERVED) for name in made.tokens))
+    return FORM.write(parts)
 
 
 def written(values: Matrix, between: str = "\n") -> str:
     """A matrix as rows of numbers."""
     comma = "," if between == ";" else ", "
-    return between.join(comma.join(f"{value:.9g}" for value in row) for row in values)
+    return between.join(comma.join(notation.write_number(value) for value in row) for row in values)
 
 
 def _shape(of: Matrix) -> str:
@@ -206,10 +226,3 @@ def _shape(of: Matrix) -> str:
 
 def _wanted(shape: tuple[int | None, int | None]) -> str:
     return " × ".join("any" if size is None else str(size) for size in shape)
-
-
-def _bad(name: str, reason: str) -> BadInput:
-    shown = name.upper()
-    return BadInput(
-        f"{shown} cannot be used: {reason}", code="bad_matrix", name=shown, reason=reason
-    )

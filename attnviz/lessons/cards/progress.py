@@ -7,37 +7,45 @@ In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&e
 
 from collections.abc import Mapping
 from typing import Literal
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import quote_plus, unquote_plus
 
+from attnviz import notation
 from attnviz.errors import BadInput
 from attnviz.lessons.cards.card import Card, CellQuestion, ChoiceQuestion, NumberQuestion, Question
 from attnviz.lessons.cards.grade import Answer, Verdict, grade
+from attnviz.notation import TextForm, refusal
 
 SHOWN = "?"
 HELD = "~"  # before an answer that is noted and judged later, as in a class
-MOST_CHARS = 2000
+MAX_NUMBER = 1e12
 Standing = Literal["right", "wrong", "shown"]
-MOST_ENTRIES = 24
+
+
+def _refusal(part: str, reason: str) -> BadInput:
+    example = "name=answer&name=answer"
+    return refusal("not_an_answer", "the answers", part, reason, example)
+
+
+FORM = TextForm(_refusal, separator="&", max_chars=2000, max_entries=24)
 
 
 def parse(text: str) -> dict[str, str]:
     """The entries of a text form; `BadInput` for nonsense."""
-    try:
-        entries = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text))
-    except ValueError:
-        entries = []
-    if len(text) > MOST_CHARS or len(entries) > MOST_ENTRIES or bool(entries) != bool(text):
-        raise BadInput(
-            f"{text[:40]!r} is no list of answers; write it as name=answer&name=answer",
-            code="not_an_answer",
-            asked=text[:40],
-        )
-    return dict(entries)
+    return FORM.parse(text, _parse_entry)
+
+
+def _parse_entry(part: str) -> tuple[str, str]:
+    name, equals, value = part.partition("=")
+    if not equals:
+        raise _refusal(part, "an answer has a name")
+    return unquote_plus(name), unquote_plus(value)
 
 
 def write(entries: Mapping[str, object]) -> str:
     """The text form of `parse`."""
-    return urlencode({name: str(value) for name, value in entries.items()})
+    return FORM.write(
+        f"{quote_plus(name)}={quote_plus(str(value))}" for name, value in entries.items()
+    )
 
 
 def answer_of(question: Question, text: str) -> Answer | None:
@@ -46,16 +54,15 @@ def answer_of(question: Question, text: str) -> Answer | None:
         case NumberQuestion():
             return number(text)
         case CellQuestion():
-            row, _, column = text.partition(".")
-            is_cell = row.isdecimal() and column.isdecimal() and len(text) < 12
-            return (int(row), int(column)) if is_cell else None
+            cell = notation.indices(text, 2)
+            return None if cell is None else (cell[0], cell[1])
         case ChoiceQuestion():
             return text if text in question.options else None
 
 
 def text_of(answer: Answer) -> str:
     """The text form of an answer."""
-    return f"{answer[0]}.{answer[1]}" if isinstance(answer, tuple) else str(answer)
+    return notation.write_indices(*answer) if isinstance(answer, tuple) else str(answer)
 
 
 def number(text: str) -> float | None:
@@ -65,11 +72,8 @@ def number(text: str) -> float | None:
     -0.25
     """
     plain = text.strip().replace("−", "-").replace(",", ".")
-    try:
-        found = float(plain)
-    except ValueError:
-        return None
-    return found if abs(found) < 1e12 else None
+    value = notation.number(plain)
+    return None if value is None or abs(value) >= MAX_NUMBER else value
 
 
 def given(name: str, answers: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from attnviz.errors import BadInput
 from attnviz.lab.presets import PRESETS, Preset, preset
-from attnviz.lab.sheet import MOST_CHARS, matrix, parse, sheet, write
+from attnviz.lab.sheet import FORM, matrix, parse, sheet, write
 
 WANTED = [[1.0, -2.5], [0.001, 4.0]]
 
@@ -76,7 +76,7 @@ def test_shapes_must_fit() -> None:
 def test_the_text_form_comes_back(name: Preset) -> None:
     made = preset(name)
     text = write(made)
-    assert len(text) < MOST_CHARS
+    assert len(text) < FORM.max_chars
     again = parse(text)
     assert write(again) == text
     assert (again.mask, again.scale, again.tokens) == (made.mask, made.scale, made.tokens)
@@ -84,7 +84,9 @@ def test_the_text_form_comes_back(name: Preset) -> None:
         np.testing.assert_allclose(again.matrices[key], of, rtol=1e-8)
 
 
-@pytest.mark.parametrize("text", ["", "q=1", "x=1 2~mask=round", "~" * MOST_CHARS + "~", "q=<b>"])
+@pytest.mark.parametrize(
+    "text", ["", "q=1", "x=1 2~mask=round", "~" * (FORM.max_chars + 1), "q=<b>"]
+)
 def test_nonsense_is_no_sheet(text: str) -> None:
     with pytest.raises(BadInput):
         parse(text)
