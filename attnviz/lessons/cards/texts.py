@@ -21,6 +21,8 @@ from attnviz.lessons.cards.card import Card, Numbers
 
 FENCE = "---"
 PLACEHOLDER = re.compile(r"\[\[(\w+)(?::([^\]]+))?\]\]")
+# a number at the beginning of a line, with the full stop that would make it a list
+LIST_MARK = re.compile(r"^(\[\[[^\]]+\]\])([.)])", re.MULTILINE)
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
 
 
@@ -93,8 +95,10 @@ def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
     missing = placeholders(template) - numbers.keys()
     if missing:
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
+    if markup:
+        template = LIST_MARK.sub(r"\1\\\2", template)
     return PLACEHOLDER.sub(
-        lambda found: _written(numbers[found[1]], found[2] or "", markup), template
+        lambda match: _written(numbers[match[1]], match[2] or "", markup), template
     )
 
 
@@ -105,5 +109,5 @@ def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
 
 def _written(value: float | int | str, form: str, markup: bool) -> str:
     if isinstance(value, str):
-        return MARKUP.sub(r"\\\1", value) if markup else value
+        return MARKUP.sub(r"\\\1", " ".join(value.splitlines())) if markup else value
     return format(value, form).replace("-", "−")

@@ -1,4 +1,4 @@
-"""What goes on paper: Markdown, matrices and charts, with hostile text in all of them."""
+"""Matrices and charts on paper, and hostile text in everything that is printed."""
 
 import math
 import re
@@ -10,7 +10,8 @@ from attnviz.lessons.cards.card import Board, Chart, Panel, Series
 from attnviz.lessons.cards.texts import fill
 from attnviz.lessons.paper.boards import board, matrix, number
 from attnviz.lessons.paper.charts import HEIGHT, chart
-from attnviz.lessons.paper.markdown import formula, html, inline, plain
+from attnviz.lessons.paper.formula import formula
+from attnviz.lessons.paper.markdown import html, inline, plain
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -24,36 +25,6 @@ def say(key: str) -> str:
     return f"the {key}"
 
 
-@pytest.mark.parametrize(
-    ("source", "made"),
-    [
-        ("a **b** *c* `d*e*`", "<p>a <strong>b</strong> <em>c</em> <code>d*e*</code></p>"),
-        ("W_Q and d_k, 2 * 3 * 4", "<p>W_Q and d_k, 2 * 3 * 4</p>"),
-        ("one\n\ntwo", "<p>one</p>\n<p>two</p>"),
-        ("1. a\n2. b", "<ol><li>a</li><li>b</li></ol>"),
-        ("so:\n- a\n- b", "<p>so:</p>\n<ul><li>a</li><li>b</li></ul>"),
-        ("10. The rest", "<p>10. The rest</p>"),
-        ("```python\na < 1\n\nb\n```", "<pre>a &lt; 1\n\nb</pre>"),
-        (
-            "a|b\n-|-\n1|2",
-            '<table class="text"><tr><th>a</th><th>b</th></tr>'
-            "<tr><td>1</td><td>2</td></tr></table>",
-        ),
-        ("[page](https://a.b/c)", "<p>page (https://a.b/c)</p>"),
-        (r"costs $5 and \$6", "<p>costs $5 and $6</p>"),
-        (r"$\sqrt{d_k}$", "<p><i>√(d<sub>k</sub>)</i></p>"),
-    ],
-)
-def test_markdown_becomes_html(source: str, made: str) -> None:
-    assert html(source) == made
-
-
-def test_formulas_are_set_in_plain_signs() -> None:
-    assert formula(r"\frac{QK^\top}{\sqrt{d_k}} \cdot x_{ij}^2 \le 1") == (
-        "(QK<sup>T</sup>) / (√(d<sub>k</sub>)) · x<sub>ij</sub><sup>2</sup> ≤ 1"
-    )
-
-
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_nothing_that_was_typed_becomes_markup(hostile: str) -> None:
     panel = Panel("p", np.zeros((1, 1)), rows=(hostile,), columns=(hostile,), before=hostile)
@@ -63,7 +34,10 @@ def test_nothing_that_was_typed_becomes_markup(hostile: str) -> None:
         inline(hostile),
         html(fill("you typed [[text]]", {"text": f"**{hostile}**"})),
         html(f"```\n{hostile}\n```"),
+        html(f"$\\text{{{hostile}}}$ and $$ {hostile} $$"),
+        html(f"| {hostile} |\n|-|\n| {hostile} |"),
         formula(hostile),
+        formula(rf"\text{{{hostile}}}", display=True),
         board(Board((panel,)), lambda _: hostile),
         chart(Chart("x", "y", (line,)), lambda _: hostile),
     )
