@@ -1,4 +1,4 @@
-"""What the embedded models claim, measured again: `attnviz check NAME` at a shell prompt.
+"""The claims of the embedded models, measured again: `attnviz check NAME` at a shell prompt.
 
 In: a model's name, or a folder that training has just written. Out: `Figure`s. Each model has a
 module here with two functions: `check(lm)` gives the figures, measured on cases that training never

@@ -1,4 +1,4 @@
-"""How often the cross-attention of an encoder-decoder points at the right source word.
+"""The accuracy with which the cross-attention of an encoder-decoder points at source words.
 
 In: source and target texts with gold links between their characters. Out: for every head, and for
 the mean of a layer's heads, the fraction of links whose strongest source token is a right one. The

@@ -34,7 +34,7 @@ class HeadNote:
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """How a model was trained: minutes on that many threads of a machine that does nothing else."""
+    """The training of a model: minutes on that many threads of a machine that does nothing else."""
 
     seed: int
     steps: int

@@ -1,4 +1,4 @@
-"""What `dates` claims: every format read, and cross-attention on the part that a digit came from.
+"""The claims of `dates`: every format read, and cross-attention on the part that a digit came from.
 
 In: the loaded model. Out: figures on dates that training never saw (attnviz.worlds.split), and the
 rest of its card. A digit of the answer is aligned if its strongest source token lies in the

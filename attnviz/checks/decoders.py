@@ -44,7 +44,7 @@ def repeated_tokens(
 
 
 def copy_scores(lm: LoadedModel, ids: Int64[np.ndarray, "text token"]) -> CopyScores:
-    """How well the model copies `repeated_tokens`, and the scores of the heads that do it."""
+    """The model's accuracy in copying `repeated_tokens`, and the copying scores of its heads."""
     inputs = torch.from_numpy(ids)
     captured = capture(lm, inputs={"input_ids": inputs, "attention_mask": torch.ones_like(inputs)})
     assert captured.logits is not None
@@ -71,7 +71,7 @@ def best_head(scores: HeadScores) -> tuple[HeadId, float]:
 
 
 def choice_accuracy(lm: LoadedModel, choices: Sequence[Choice]) -> float:
-    """How often the right continuation is more likely than the wrong one."""
+    """The fraction of choices whose right continuation is more likely than the wrong one."""
     right = log_likelihoods(lm, [(choice.prompt, choice.right) for choice in choices])
     wrong = log_likelihoods(lm, [(choice.prompt, choice.wrong) for choice in choices])
     return float((right > wrong).mean())
@@ -87,7 +87,7 @@ def log_likelihoods(lm: LoadedModel, pairs: Sequence[Continuation]) -> Float32[n
 
 
 def greedy_accuracy(lm: LoadedModel, pairs: Sequence[Continuation]) -> float:
-    """How often every token of the continuation is the most likely one."""
+    """The fraction of pairs whose continuation is the most likely one, token by token."""
     scored = [
         _score_continuations(lm, pairs[start : start + BATCH])
         for start in range(0, len(pairs), BATCH)
@@ -155,7 +155,7 @@ class CandidateWeights:
         return np.asarray((self.right - self.wrong).mean(axis=0))
 
     def accuracy(self, head: HeadId) -> float:
-        """How often the head gives the right candidate more than the wrong one; 0.5 by chance."""
+        """The fraction of prompts where the head prefers the right candidate; 0.5 by chance."""
         right, wrong = (weight[:, head.layer, head.head] for weight in (self.right, self.wrong))
         return float((right > wrong).mean())
 

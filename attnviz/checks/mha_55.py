@@ -1,4 +1,4 @@
-"""What `mha-55` claims: the numbers of a published article about `nn.MultiheadAttention`.
+"""The claims of `mha-55`: the numbers of a published article about `nn.MultiheadAttention`.
 
 In: the model with its own X. Out: for both heads' weights, the output, and the first row of
 X·[W_Q | W_K | W_V], the largest difference from the printed numbers. They are printed to four

@@ -1,4 +1,4 @@
-"""What `sentiment` claims: right about praise and blame, also where a negation says it.
+"""The claims of `sentiment`: right about praise and blame, also where a negation says it.
 
 In: the loaded model. Out: accuracy on held-out reviews (`attnviz.checks.cases`), all and negated
 ones apart, and two heads. The *negator head*: the mean weight from the judging word to its negator,

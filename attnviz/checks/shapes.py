@@ -1,4 +1,4 @@
-"""What `shapes` claims: it names the largest thing of a picture, and [CLS] attends to it.
+"""The claims of `shapes`: it names the largest thing of a picture, and [CLS] attends to it.
 
 In: the loaded model. Out: how often form and colour are right on scenes of two to five things,
 from seeds that training never used, and the head whose [CLS] attends most to the thing asked for.

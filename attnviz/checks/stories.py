@@ -1,4 +1,4 @@
-"""What `stories` and `stories-llama` claim: copying, indirect objects, "it", and the heads behind.
+"""The claims of `stories` and `stories-llama`: copying, indirect objects, "it", and their heads.
 
 `check` measures on prompts whose pairs of words the training text does not have
 (`attnviz.checks.cases`); `describe` gives the rest of the card, with the heads and ten

@@ -1,4 +1,4 @@
-"""What `translator` claims: right French, and a head whose strongest source word is the right one.
+"""The claims of `translator`: right French, and a head that points at the right source word.
 
 In: the loaded model. Out: figures on sentences that training never saw (`attnviz.checks.cases`),
 and the rest of its card. The alignment of a French word is read in the row that predicts it: that

@@ -12,9 +12,9 @@ from attnviz.course import lesson
 from attnviz.course.recipe import Ask, CaptureText, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
-from attnviz.lessons.cards.card import Panel, Real
-from attnviz.lessons.paper.sheet import LAST_SEED, Printed, Sheet
-from attnviz.lessons.paper.worksheet import worksheet
+from attnviz.lessons.cards.card import Panel, RealHead
+from attnviz.lessons.paper.sheet import LAST_SEED, PrintedCard, Worksheet
+from attnviz.lessons.paper.worksheet import worksheet_html
 
 MOST_TOKENS = 14  # more columns than this do not fit on paper
 
@@ -29,16 +29,16 @@ def sheet(slug: str, lang: Language, seed: int, capture: CaptureText) -> str:
             last=LAST_SEED,
         )
     cards = [_printed(recipe, seed, capture) for recipe in lesson(slug).recipes]
-    return worksheet(Sheet(slug, lang, seed, cards, partial(weights, capture)))
+    return worksheet_html(Worksheet(slug, lang, seed, cards, partial(weights, capture)))
 
 
-def _printed(recipe: Recipe, seed: int, capture: CaptureText) -> Printed:
+def _printed(recipe: Recipe, seed: int, capture: CaptureText) -> PrintedCard:
     values = recipe.start_values()
     card = recipe.build(Ask(values, seed, capture))
-    return Printed(card, [(control, values[control.name]) for control in recipe.controls])
+    return PrintedCard(card, [(control, values[control.name]) for control in recipe.controls])
 
 
-def weights(capture: CaptureText, real: Real) -> Panel | None:
+def weights(capture: CaptureText, real: RealHead) -> Panel | None:
     """The weights of a head on a short text; None for what is not one matrix of one text."""
     if real.shown != "head" or not real.text or real.view:
         return None

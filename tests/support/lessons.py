@@ -11,8 +11,8 @@ from attnviz.course.recipe import Ask, Lesson, Recipe
 from attnviz.i18n import Language
 from attnviz.lessons.cards.card import (
     Board,
+    BoardCell,
     Card,
-    Cell,
     CellQuestion,
     Chart,
     ChoiceQuestion,
@@ -179,5 +179,5 @@ def wrong_answers(question: Question) -> list[tuple[str, Answer]]:
             return [(option, option) for option in question.options if option != question.right]
 
 
-def _some(cells: frozenset[Cell]) -> list[Cell]:
+def _some(cells: frozenset[BoardCell]) -> list[BoardCell]:
     return sorted(cells)[:5]

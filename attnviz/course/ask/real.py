@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.attention.call import Capture
 from attnviz.course.recipe import Ask
-from attnviz.lessons.cards.card import Card, Link, Real, Typed
+from attnviz.lessons.cards.card import Card, Link, RealHead, Typed
 
 MODEL, LAYER, HEAD = "minilm", 5, 11
 START = "The animal didn't cross the street because it was too tired."
@@ -61,4 +61,4 @@ def real(ask: Ask) -> Card:
         "query": query,
         "key": key,
     }
-    return Card("real", numbers, (Real(MODEL, text, LAYER, HEAD),), link=Link("steps", view))
+    return Card("real", numbers, (RealHead(MODEL, text, LAYER, HEAD),), link=Link("steps", view))

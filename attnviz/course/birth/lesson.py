@@ -26,7 +26,7 @@ from attnviz.lessons.cards.card import (
     Chart,
     ChoiceQuestion,
     Link,
-    Live,
+    LiveTraining,
     NumberQuestion,
     Panel,
     Pick,
@@ -220,7 +220,7 @@ def _ablate(ask: Ask) -> Card:
 
 def _live(ask: Ask) -> Card:
     """Train one in the page, watch it grow, take its heads away: were the predictions right?"""
-    return Card("live", _tiny(), (Live("birth", ask.seed),))
+    return Card("live", _tiny(), (LiveTraining("birth", ask.seed),))
 
 
 def _found(ask: Ask) -> Card:

@@ -22,11 +22,11 @@ from attnviz.lessons.cards.card import (
     CellQuestion,
     Chart,
     ChoiceQuestion,
-    Code,
     Link,
     NumberQuestion,
     Panel,
     Pick,
+    Program,
     Series,
     Slider,
 )
@@ -140,7 +140,7 @@ def _cut(ask: Ask) -> Card:
         "torch": float(np.abs(changed - of.torch_weights).max()),
         "torch_output": float(np.abs(of.output(ask.text("way")) - of.torch_output).max()),
     }
-    return Card("cut", numbers, (Board(panels), Code(PROGRAM)))
+    return Card("cut", numbers, (Board(panels), Program(PROGRAM)))
 
 
 def _parameters(n_heads: int) -> int:

@@ -15,7 +15,7 @@ from attnviz.lessons.cards.card import (
     Link,
     NumberQuestion,
     Panel,
-    Real,
+    RealHead,
     Typed,
 )
 from attnviz.metrics import Pattern, score
@@ -126,6 +126,6 @@ def looks(ask: Ask) -> Card:
         numbers,
         (),
         ChoiceQuestion(tuple(HEADS), "previous", pictures),
-        (Real(MODEL, text, layer, head, "overview"),),
+        (RealHead(MODEL, text, layer, head, "overview"),),
         Link("overview", view),
     )

@@ -129,9 +129,8 @@ def empty(ask: Ask) -> Card:
     exact = formula.weights(formula.masked(scores, may_attend))
     blocked = ~may_attend.numpy()
     open_cells = may_attend.double().numpy()
-    # on paper the mask is blank: it is what the card before asks for
-    may = shown("may", open_cells, decimals=0, blocked=blocked, blank_on_paper=True)
-    board = Board((may,))
+    may = shown("may", open_cells, decimals=0, blocked=blocked)
+    board = Board((may,), blank_on_paper=("may",))  # the card before asks for it
     found = Board(
         (
             shown("exact", as_numbers(exact), blocked=blocked, sums="rows"),

@@ -12,7 +12,7 @@ from attnviz import masks
 from attnviz.capture.blocked_rows import FATES, dead_rows
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import Ask
-from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Code, Control, Panel, Pick
+from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Panel, Pick, Program
 from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
 
 VERDICTS = ("nan", "uniform", "zero", "finite")
@@ -107,5 +107,5 @@ def translate(ask: Ask) -> Card:
         decimals=0,
         blocked=~may_attend.numpy(),
     )
-    shown = (Board((panel,)), Code(code(parts, convention)))
+    shown = (Board((panel,)), Program(code(parts, convention)))
     return Card("translate", {"open": int(may_attend.sum()), "all": N * N}, shown)

@@ -17,15 +17,15 @@ from attnviz.checks.shapes import mass_on
 from attnviz.course.recipe import Ask
 from attnviz.lessons.cards.card import (
     Board,
+    BoardCell,
     Card,
-    Cell,
     CellQuestion,
     Chart,
     ChoiceQuestion,
     Link,
     NumberQuestion,
     Panel,
-    Real,
+    RealHead,
     Series,
 )
 from attnviz.worlds.shapes import PATCH_PX, SIDE_PX, Scene, sample
@@ -60,10 +60,10 @@ def seen(ask: Ask, number: int) -> Capture:
     return ask.capture(MODEL, image=scene(number).picture())
 
 
-def picture(number: int, layer: int = 0, head: int = 0) -> Real:
+def picture(number: int, layer: int = 0, head: int = 0) -> RealHead:
     """The picture as the app shows it, with its patches."""
     view = {"image": f"sample-{number}"}
-    return Real(MODEL, "", layer, head, shown="output", view=view)
+    return RealHead(MODEL, "", layer, head, shown="output", view=view)
 
 
 def _grid(row: Float32[np.ndarray, "patch"]) -> Float64[np.ndarray, "row column"]:
@@ -81,7 +81,7 @@ def column(ask: Ask) -> Card:
     column, side = COLUMNS[ask.seed % len(COLUMNS)], SIDE
     layer, head, *_ = _looker()
     cap = seen(ask, GRID)
-    right: Cell = divmod(column - 1, side)
+    right: BoardCell = divmod(column - 1, side)
     wrong = {
         "forgot_cls": frozenset({divmod(column, side)}),
         "transposed": frozenset({(right[1], right[0])}),

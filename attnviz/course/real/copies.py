@@ -24,7 +24,7 @@ from attnviz.lessons.cards.card import (
     NumberQuestion,
     Panel,
     Pick,
-    Real,
+    RealHead,
     Series,
     Typed,
 )
@@ -169,7 +169,7 @@ def quiet(ask: Ask) -> Card:
         "chance": chance(cap, "first"),
     }
     question = ChoiceQuestion(("spread", "previous", "first"), "first")
-    real = Real("stories", STORY, head.layer, head.head)
+    real = RealHead("stories", STORY, head.layer, head.head)
     return Card("quiet", numbers, (), question, (real,))
 
 

@@ -1,8 +1,8 @@
-"""What a learner set and answered, and the text forms of both that stand in an address.
+"""The learner's settings and answers, and their text form in an address.
 
 In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&erratum=1.0&mix=?"
-(answers of a lesson's cards; "?" where the answer was shown instead). Out: frozen mappings, or
-`BadInput`. Whether an answer is right is not kept: `grade` says so each time.
+(answers of a lesson's cards; "?" where the answer was shown instead). Out: mappings, or `BadInput`.
+Verdicts are not kept: `grade` judges an answer each time.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from attnviz.lessons.cards.grade import Answer, Verdict, grade
 from attnviz.notation import TextForm, refusal
 
 SHOWN = "?"
-HELD = "~"  # before an answer that is noted and judged later, as in a class
+UNGRADED = "~"  # before an answer that is stored but not graded until the reveal, as in a class
 MAX_NUMBER = 1e12
 Standing = Literal["right", "wrong", "shown"]
 
@@ -49,7 +49,7 @@ def write(entries: Mapping[str, object]) -> str:
 
 
 def answer_of(question: Question, text: str) -> Answer | None:
-    """An answer from its text form; None where it is none."""
+    """The answer in a text form; None for a text that is not an answer to the question."""
     match question:
         case NumberQuestion():
             return number(text)
@@ -66,7 +66,7 @@ def text_of(answer: Answer) -> str:
 
 
 def number(text: str) -> float | None:
-    """What a learner typed as a number: a decimal comma and a real minus sign are fine too.
+    """The number that a learner typed, None for none; a decimal comma and a minus sign are fine.
 
     >>> number("−0,25")
     -0.25
@@ -76,34 +76,34 @@ def number(text: str) -> float | None:
     return None if value is None or abs(value) >= MAX_NUMBER else value
 
 
-def given(name: str, answers: Mapping[str, str]) -> str:
-    """What a learner answered to the card of that name; "" for nothing."""
-    found = answers.get(name, "").removeprefix(HELD)
-    return "" if found == SHOWN else found
+def answer_text(name: str, answers: Mapping[str, str]) -> str:
+    """The learner's answer to a card, as text; "" for none."""
+    text = answers.get(name, "").removeprefix(UNGRADED)
+    return "" if text == SHOWN else text
 
 
-def is_held(name: str, answers: Mapping[str, str]) -> bool:
-    """Whether the card of that name does not judge yet."""
-    return answers.get(name, "").startswith(HELD)
+def is_ungraded(name: str, answers: Mapping[str, str]) -> bool:
+    """True if the answer to a card is stored and not graded yet."""
+    return answers.get(name, "").startswith(UNGRADED)
 
 
 def verdict(card: Card, answers: Mapping[str, str]) -> Verdict | None:
-    """How the card's question was answered; None where it was not, or the answer was shown."""
-    if card.question is None or is_held(card.name, answers):
+    """The verdict on a card's answer; None without one, and for one that is not graded yet."""
+    if card.question is None or is_ungraded(card.name, answers):
         return None
-    answer = answer_of(card.question, given(card.name, answers))
+    answer = answer_of(card.question, answer_text(card.name, answers))
     return None if answer is None else grade(card.question, answer)
 
 
 def standing(card: Card, answers: Mapping[str, str]) -> Standing:
-    """How a card stands that has an entry among the answers."""
-    found = verdict(card, answers)
-    return "shown" if found is None else "right" if found.right else "wrong"
+    """The standing of a card that has an entry among the answers."""
+    judged = verdict(card, answers)
+    return "shown" if judged is None else "right" if judged.right else "wrong"
 
 
 def is_open(card: Card, answers: Mapping[str, str]) -> bool:
-    """Whether the card still keeps its answer back."""
+    """True if the card still keeps its answer back."""
     if card.question is None or answers.get(card.name) == SHOWN:
         return False
-    found = verdict(card, answers)
-    return found is None or not found.right
+    judged = verdict(card, answers)
+    return judged is None or not judged.right

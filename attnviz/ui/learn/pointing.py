@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attnviz import notation
-from attnviz.lessons.cards.card import Card, Live, Real
+from attnviz.lessons.cards.card import Card, LiveTraining, RealHead
 from attnviz.ui.session import state
 from attnviz.ui.session.view import INDICES
 
@@ -74,11 +74,11 @@ def selection(target: Pointing, card: Card) -> str:
     """All that a presenter pointed at and chose on a card, for its stage; "" for nothing."""
     pictures = (*card.pictures, *card.reveal)
     chosen = ""
-    if any(isinstance(picture, Real) for picture in pictures):
+    if any(isinstance(picture, RealHead) for picture in pictures):
         places = (getattr(state.current(), name) for name in INDICES)
         chosen = ".".join("" if place is None else str(place) for place in places)
     for picture in pictures:
-        if isinstance(picture, Live):
+        if isinstance(picture, LiveTraining):
             chosen = f"{RUN}.{begun(picture)}"
     return f"{target.written()}{SEPARATOR}{chosen}" if chosen else target.written()
 
@@ -102,7 +102,7 @@ def training_name(seed: int) -> str:
     return f"birth.{seed}"
 
 
-def begun(live: Live) -> int:
+def begun(live: LiveTraining) -> int:
     """How often a live training was started on this page, or on the one that it follows."""
     return int(state.kept(training_name(live.seed)) or 0)
 
@@ -110,7 +110,7 @@ def begun(live: Live) -> int:
 def follow_training(card: Card, written: str) -> None:
     """Have a follower's page show the training that the presenter started."""
     for picture in card.pictures:
-        if isinstance(picture, Live):
+        if isinstance(picture, LiveTraining):
             state.keep(training_name(picture.seed), read_begun(written))
 
 

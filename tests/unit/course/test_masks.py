@@ -20,9 +20,9 @@ from attnviz.lessons.cards.card import (
     Card,
     CellQuestion,
     ChoiceQuestion,
-    Code,
     NumberQuestion,
     Panel,
+    Program,
     Value,
 )
 from attnviz.masks.code import CONVENTIONS
@@ -175,7 +175,7 @@ def test_true_drops_in_multihead_attention(seed: int) -> None:
 def test_the_code_makes_the_mask_of_the_picture(kind: str, interface: str) -> None:
     card = _card("translate", mask=kind, interface=interface)
     source = card.pictures[1]
-    assert isinstance(source, Code)
+    assert isinstance(source, Program)
     names: dict[str, object] = {}
     exec(source.source, names)
     may_attend, mask = _panel(card, "may").values == 1, cast(torch.Tensor, names["mask"])

@@ -8,8 +8,8 @@ import pytest
 
 from attnviz.lessons.cards.card import Board, Chart, Panel, Series
 from attnviz.lessons.cards.texts import fill
-from attnviz.lessons.paper.boards import board, matrix, number
-from attnviz.lessons.paper.charts import HEIGHT, chart
+from attnviz.lessons.paper.boards import board_html, format_number, matrix_html
+from attnviz.lessons.paper.charts import HEIGHT, chart_html
 from attnviz.lessons.paper.formula import formula
 from attnviz.lessons.paper.markdown import html, inline, plain
 
@@ -38,8 +38,8 @@ def test_nothing_that_was_typed_becomes_markup(hostile: str) -> None:
         html(f"| {hostile} |\n|-|\n| {hostile} |"),
         formula(hostile),
         formula(rf"\text{{{hostile}}}", display=True),
-        board(Board((panel,)), lambda _: hostile),
-        chart(Chart("x", "y", (line,)), lambda _: hostile),
+        board_html(Board((panel,)), lambda _: hostile),
+        chart_html(Chart("x", "y", (line,)), lambda _: hostile),
     )
     for page in pages:
         assert not re.search(r"<(?:script|img)|on\w+=[^&]*\"[^>]*>(?=<img)", page), page
@@ -50,7 +50,7 @@ def test_a_matrix_is_a_table_with_its_names_and_sums() -> None:
     blocked = np.array([[False, True], [False, False]])
     values = np.array([[0.25, -math.inf], [-0.5, 1.0]])
     panel = Panel("p", values, rows=("a", "b"), blocked=blocked, marked=((1, 0),), sums="rows")
-    made = matrix(panel, say)
+    made = matrix_html(panel, say)
     assert "<caption>the panel.p</caption>" in made
     assert re.findall(r"<th>(.*?)</th>", made) == ["", "0", "1", "Σ", "a", "b"]
     cells = ["<td>0.25</td>", '<td class="blocked">−∞</td>', '<td class="sum">−∞</td>']
@@ -60,17 +60,20 @@ def test_a_matrix_is_a_table_with_its_names_and_sums() -> None:
 
 def test_a_hidden_matrix_keeps_its_size_and_nothing_else() -> None:
     panel = Panel("p", np.full((2, 3), 4.25), sums="both", hidden=True)
-    empty, filled = (board(Board((panel,)), say, answers) for answers in (False, True))
+    empty, filled = (board_html(Board((panel,)), say, answers) for answers in (False, True))
     assert "4.25" not in empty and "12.75" not in empty
     assert filled.count("4.25") == 6 and filled.count("12.75") == 2
     assert empty.count("<td") == filled.count("<td")
 
 
-@pytest.mark.parametrize("kept_back", [{"hidden": True}, {"blank_on_paper": True}])
-def test_a_blank_matrix_does_not_say_where_its_answer_is(kept_back: dict[str, bool]) -> None:
+@pytest.mark.parametrize(("hidden", "blank"), [(True, ()), (False, ("p",))])
+def test_a_blank_matrix_does_not_say_where_its_answer_is(
+    hidden: bool, blank: tuple[str, ...]
+) -> None:
     values, blocked = np.full((2, 2), 4.25), np.array([[False, True], [False, False]])
-    panel = Panel("p", values, blocked=blocked, marked=((1, 0),), **kept_back)
-    empty, filled = (board(Board((panel,)), say, answers) for answers in (False, True))
+    panel = Panel("p", values, blocked=blocked, marked=((1, 0),), hidden=hidden)
+    board = Board((panel,), blank)
+    empty, filled = (board_html(board, say, answers) for answers in (False, True))
     assert re.findall(r"<td.*?</td>", empty) == ["<td></td>"] * 4
     assert 'class="blocked"' in filled and 'class="marked"' in filled
 
@@ -79,7 +82,7 @@ def test_a_blank_matrix_does_not_say_where_its_answer_is(kept_back: dict[str, bo
     ("value", "said"), [(-0.004, "0.00"), (-1.5, "−1.50"), (math.nan, "NaN"), (math.inf, "∞")]
 )
 def test_numbers_are_written_for_people(value: float, said: str) -> None:
-    assert number(value, 2) == said
+    assert format_number(value, 2) == said
 
 
 def test_a_line_goes_through_its_points() -> None:
@@ -87,7 +90,7 @@ def test_a_line_goes_through_its_points() -> None:
         Series("a", np.array([1.0, 10.0, 100.0]), np.array([0.0, math.nan, 2.0])),
         Series("b", np.array([1.0, 10.0, 100.0]), np.array([0.0, 1.0, 2.0])),
     )
-    made = chart(Chart("x", "y", series, log_x=True, marked_x=10.0), say)
+    made = chart_html(Chart("x", "y", series, log_x=True, marked_x=10.0), say)
     paths = re.findall(r'class="line"[^>]* d="([^"]+)"', made)
     with_hole, whole = paths[0], paths[2]  # each is followed by its sign in the legend
     assert with_hole.count("M") == 2 and "L" not in with_hole  # nothing is drawn over a hole
@@ -99,7 +102,7 @@ def test_a_line_goes_through_its_points() -> None:
 
 def test_bars_stand_on_zero() -> None:
     series = (Series("a", np.array([0.0, 1.0]), np.array([2.0, 4.0])),)
-    made = chart(Chart("x", "y", series, bars=True), say)
+    made = chart_html(Chart("x", "y", series, bars=True), say)
     bars = re.findall(r'<rect x="[\d.]+" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', made)[:2]
     (low, small), (high, tall) = [(float(y), float(height)) for y, height in bars]
     assert tall == pytest.approx(2 * small, abs=0.2)
