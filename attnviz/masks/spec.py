@@ -88,8 +88,8 @@ def write(masks: MaskSet) -> str:
 
 
 def _parse_entry(part: str) -> tuple[MaskName, str]:
-    asked, _, value = part.partition("=")
-    name = next((known for known in MASK_NAMES if known == asked), None)
+    text, _, value = part.partition("=")
+    name = next((name for name in MASK_NAMES if name == text), None)
     if name is None:
         raise _refusal(part, f"no mask of {', '.join(MASK_NAMES)}")
     if value and name not in (*SIZED, "custom"):

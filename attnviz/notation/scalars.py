@@ -24,8 +24,8 @@ def indices(text: str, n: int, separator: str = ".") -> tuple[int, ...] | None:
     ((3, 5), None, None)
     """
     values = [index(part) for part in text.split(separator)]
-    known = tuple(value for value in values if value is not None)
-    return known if len(known) == len(values) == n else None
+    valid = tuple(value for value in values if value is not None)
+    return valid if len(valid) == len(values) == n else None
 
 
 def write_indices(*values: int, separator: str = ".") -> str:

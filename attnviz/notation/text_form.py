@@ -18,11 +18,11 @@ SHOWN_CHARS = 40  # characters of a refused text that an error shows
 
 def refusal(code: str, what: str, part: str, reason: str, example: str) -> BadInput:
     """The error for a text, or a part of one, that is not of its form."""
-    asked = shortened(part)
+    shown = shortened(part)
     return BadInput(
-        f"{what} {asked!r} cannot be used: {reason}; write it as {example}",
+        f"{what} {shown!r} cannot be used: {reason}; write it as {example}",
         code=code,
-        asked=asked,
+        asked=shown,
         reason=reason,
     )
 

@@ -48,12 +48,12 @@ def unknown_words(text: str) -> tuple[str, ...]:
 
     Names are not among them: a capital inside a sentence means a name, which is copied.
     """
-    known = content_words() | FUNCTION_WORDS
+    vocabulary = content_words() | FUNCTION_WORDS
     unknown: list[str] = []
     for n, word in enumerate(WORD.findall(text)):
         lower = word.replace("’", "'").lower()
         stem = re.sub(r"'(s|m|re)$", "", lower)
         is_name = n > 0 and word[0].isupper() and word[0].isascii()
-        if not {lower, stem} & known and not is_name:
+        if not {lower, stem} & vocabulary and not is_name:
             unknown.append(word)
     return tuple(dict.fromkeys(unknown))

@@ -92,7 +92,7 @@ def read_chosen(written: str) -> dict[str, int | None]:
 
 
 def read_begun(written: str) -> int:
-    """How often a stage's presenter started a live training."""
+    """The number of times that a stage's presenter started a live training."""
     run, _, count = written.partition(SEPARATOR)[2].partition(".")
     return (notation.index(count) or 0) if run == RUN else 0
 
@@ -103,7 +103,7 @@ def training_name(seed: int) -> str:
 
 
 def begun(live: LiveTraining) -> int:
-    """How often a live training was started on this page, or on the one that it follows."""
+    """The number of starts of a live training on this page, or on the one that it follows."""
     return int(state.kept(training_name(live.seed)) or 0)
 
 

@@ -32,11 +32,11 @@ def test_matrices_are_read_as_they_are_pasted(text: str) -> None:
     [
         ("", "empty"),
         ("1 2\n3", "differ in length"),
-        ("1 two", "'two' is no number"),
+        ("1 two", "'two' is not a number"),
         ("1 nan", "between"),
         ("1 inf", "between"),
         ("1 1e9", "between"),
-        ("<script>alert(1)</script>", "no number"),
+        ("<script>alert(1)</script>", "not a number"),
         ("\n".join(["1 2"] * 9), "limit is 8"),
         (" ".join("123456789"), "limit is 8"),
     ],
