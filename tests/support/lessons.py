@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.i18n import Language
 from attnviz.lessons.cards.card import (
     Board,
@@ -35,7 +35,7 @@ AS_PLACEHOLDER = re.compile(r"\[\[[^\]]*\]\]")
 def cards(lesson: Lesson, capture: object, seed: int = 0) -> list[tuple[Recipe, Card]]:
     """Every card, built with its start values."""
     return [
-        (recipe, recipe.build(Ask(recipe.start_values(), seed, capture)))  # type: ignore[arg-type]
+        (recipe, recipe.build(CardInputs(recipe.start_values(), seed, capture)))  # type: ignore[arg-type]
         for recipe in lesson.recipes
     ]
 

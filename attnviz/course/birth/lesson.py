@@ -18,7 +18,7 @@ from attnviz.course.birth.by_hand import REMOVED, circuit
 from attnviz.course.birth.scores import chance
 from attnviz.course.birth.training import STEPS
 from attnviz.course.birth.transformer import HEADS, LAYERS
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -61,9 +61,9 @@ def _panel(name: str, weights: Tensor, tokens: Tensor, hidden: bool = False) -> 
     )
 
 
-def _needs(ask: Ask) -> Card:
+def _needs(inputs: CardInputs) -> Card:
     """What must a key say of itself, so that the right letter is found?"""
-    tokens = _letters(ask.seed)
+    tokens = _letters(inputs.seed)
     letters = labels(tokens)
     numbers: dict[str, float | int | str] = {
         "text": " ".join(letters[: len(letters) // 2 + ASKED + 1]),
@@ -74,9 +74,9 @@ def _needs(ask: Ask) -> Card:
     return Card("needs", numbers, (), question)
 
 
-def _by_hand(ask: Ask) -> Card:
+def _by_hand(inputs: CardInputs) -> Card:
     """Two heads whose weights were chosen: where does the second copy of a letter look?"""
-    tokens = _letters(ask.seed)
+    tokens = _letters(inputs.seed)
     made, letters, half = circuit(tokens), labels(tokens), len(tokens) // 2
     row, column = half + ASKED, ASKED + 1
     board = Board(
@@ -107,10 +107,10 @@ def _by_hand(ask: Ask) -> Card:
     return Card("by_hand", numbers, (board,), question)
 
 
-def _removed(ask: Ask) -> Card:
+def _removed(inputs: CardInputs) -> Card:
     """The experiment: one head of layer 0 brings nothing, beside the whole circuit."""
-    tokens = _letters(ask.seed)
-    taken = next(each for each in REMOVED if each == ask.text("without"))
+    tokens = _letters(inputs.seed)
+    taken = next(each for each in REMOVED if each == inputs.text("without"))
     whole, rest = circuit(tokens), circuit(tokens, taken)
     numbers: dict[str, float | int | str] = {
         "whole": whole.score,
@@ -139,9 +139,9 @@ def _crossing(curve: dict[str, Float64[np.ndarray, "point"]]) -> float:
     return float(np.interp(HALF, curve["induction"][points], curve["step"][points]))
 
 
-def _moment(ask: Ask) -> Card:
+def _moment(inputs: CardInputs) -> Card:
     """The loss of a training: when did the induction head come?"""
-    curve = _curve(KEPT[ask.seed % len(KEPT)])
+    curve = _curve(KEPT[inputs.seed % len(KEPT)])
     steps, answer = curve["step"], _crossing(curve)
     steepest = int(np.diff(curve["held_out_loss"]).argmin())
     wrong = {
@@ -156,7 +156,7 @@ def _moment(ask: Ask) -> Card:
     )
     after = int(np.argmax(curve["induction"] > HALF))
     numbers: dict[str, float | int | str] = {
-        "model": KEPT[ask.seed % len(KEPT)],
+        "model": KEPT[inputs.seed % len(KEPT)],
         "last": int(steps[-1]),
         "answer": answer,
         "before_step": int(steps[after - 1]),
@@ -168,9 +168,9 @@ def _moment(ask: Ask) -> Card:
     return Card("moment", numbers, (loss,), question, (grown,))
 
 
-def _buys(ask: Ask) -> Card:
+def _buys(inputs: CardInputs) -> Card:
     """What the circuit is good for: copying, and hardly anything else."""
-    name = KEPT[ask.seed % len(KEPT)]
+    name = KEPT[inputs.seed % len(KEPT)]
     curve = _curve(name)
     after = int(np.argmax(curve["induction"] > HALF))
     before, later = after - 1, after + 1
@@ -207,23 +207,23 @@ def _tiny() -> dict[str, float | int | str]:
     }
 
 
-def _expect(ask: Ask) -> Card:
+def _expect(inputs: CardInputs) -> Card:
     """Before the training: what will the score be on letters that do not come again?"""
     return Card("expect", _tiny(), (), ChoiceQuestion(("high", "low", "exact"), "low"))
 
 
-def _ablate(ask: Ask) -> Card:
+def _ablate(inputs: CardInputs) -> Card:
     """Before the training: on which head of layer 0 will the circuit stand?"""
     question = ChoiceQuestion(("induction", "previous", "either"), "previous")
     return Card("ablate", _tiny(), (), question)
 
 
-def _live(ask: Ask) -> Card:
+def _live(inputs: CardInputs) -> Card:
     """Train one in the page, watch it grow, take its heads away: were the predictions right?"""
-    return Card("live", _tiny(), (LiveTraining("birth", ask.seed),))
+    return Card("live", _tiny(), (LiveTraining("birth", inputs.seed),))
 
 
-def _found(ask: Ask) -> Card:
+def _found(inputs: CardInputs) -> Card:
     """The same two habits in a model that was trained to tell stories."""
     noted = card("stories")
     assert noted is not None, "the model is embedded"

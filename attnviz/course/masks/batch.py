@@ -15,7 +15,7 @@ from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.call import Capture
 from attnviz.course.arrays import Matrix, as_numbers
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Link, Panel, Typed
 
 MODEL, LAYER, HEAD = "minilm", 3, 11
@@ -31,10 +31,10 @@ def second_sentence() -> Typed:
     return Typed("second", SECOND, 24)
 
 
-def padding(ask: Ask) -> Card:
+def padding(inputs: CardInputs) -> Card:
     """The shorter sentence of a real batch: which columns get no weight?"""
-    second = ask.text("second").strip() or SECOND
-    captured = ask.capture(MODEL, [FIRST, second])
+    second = inputs.text("second").strip() or SECOND
+    captured = inputs.capture(MODEL, [FIRST, second])
     row = int(_n_real(captured, 0) > _n_real(captured, 1))
     tokens, n_real = captured.tokens_of(row), _n_real(captured, row)
     blocked = np.broadcast_to(tokens.padding, (len(tokens), len(tokens))).copy()
@@ -45,7 +45,7 @@ def padding(ask: Ask) -> Card:
         cells = {(at, key) for at, key in np.ndindex(own.shape) if tokens.padding[key]}
         asking = {(at, key) for at, key in np.ndindex(own.shape) if tokens.padding[at]}
         question = CellQuestion("lifted", frozenset(cells), {"asking": frozenset(asking - cells)})
-    alone = ask.capture(MODEL, (FIRST, second)[row])
+    alone = inputs.capture(MODEL, (FIRST, second)[row])
     numbers: dict[str, float | int | str] = {
         "head": f"L{LAYER}.H{HEAD}",
         "tokens": len(tokens),
@@ -100,7 +100,7 @@ def _patterns() -> dict[str, Tensor]:
     return {"causal": causal, "padding": pad, "both": masks.combine(causal, pad)}
 
 
-def both(ask: Ask) -> Card:
+def both(inputs: CardInputs) -> Card:
     """Which picture is what a decoder needs for a padded text?"""
     named = partial(Panel, "may", rows=PADDED, columns=PADDED, signed=False, decimals=0)
     pictures = {
@@ -114,14 +114,14 @@ def both(ask: Ask) -> Card:
         "open": int(_patterns()["both"].sum()),
         "all": N * N,
     }
-    question = ChoiceQuestion(orders[ask.seed % 2], "both", pictures)
+    question = ChoiceQuestion(orders[inputs.seed % 2], "both", pictures)
     return Card("both", numbers, question=question)
 
 
-def empty(ask: Ask) -> Card:
+def empty(inputs: CardInputs) -> Card:
     """Both masks leave the first padding tokens without any key; what becomes of their rows?"""
     may_attend = _patterns()["both"]
-    scores = torch.from_numpy(np.random.default_rng(8 + ask.seed).normal(size=(N, N)))
+    scores = torch.from_numpy(np.random.default_rng(8 + inputs.seed).normal(size=(N, N)))
     dead = ~may_attend.any(dim=1).numpy()
     shown = partial(Panel, rows=PADDED, columns=PADDED, signed=False)
     lowest = torch.finfo(torch.float32).min

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attnviz import masks
 from attnviz.capture.blocked_rows import FATES, dead_rows
 from attnviz.course.arrays import Matrix, as_numbers
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Panel, Pick, Program
 from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
 
@@ -22,7 +22,7 @@ KINDS = ("causal", "padding", "both")
 REAL = (True, True, True, False)
 
 
-def fates(ask: Ask) -> Card:
+def fates(inputs: CardInputs) -> Card:
     """What scaled_dot_product_attention gives for a row without keys, and what the others give."""
     found = {row.fate: row for row in dead_rows(N)}
     board = Board(
@@ -57,11 +57,11 @@ def multihead_weights(mask: Tensor, seed: int = 0) -> Matrix:
     return as_numbers(found[1][0])
 
 
-def polarity(ask: Ask) -> Card:
+def polarity(inputs: CardInputs) -> Card:
     """Which boolean mask hides the future in nn.MultiheadAttention? Both are run."""
     triangle = masks.causal(N, N)
     given = {"lower": triangle, "upper": ~triangle}
-    ran = {name: multihead_weights(mask, ask.seed) for name, mask in given.items()}
+    ran = {name: multihead_weights(mask, inputs.seed) for name, mask in given.items()}
     future = ~triangle.numpy()
     right = next(name for name, weights in ran.items() if not np.nansum(weights[future]))
     pictures = {
@@ -91,12 +91,12 @@ def translation() -> tuple[Control, ...]:
     return Pick("mask", KINDS, "causal"), Pick("interface", CONVENTIONS, "sdpa")
 
 
-def translate(ask: Ask) -> Card:
+def translate(inputs: CardInputs) -> Card:
     """One mask as code for the chosen interface."""
-    kind = ask.text("mask")
+    kind = inputs.text("mask")
     real = None if kind == "causal" else REAL
     parts = MaskParts(N, N, real, causal=kind != "padding")
-    convention: Convention = next(each for each in CONVENTIONS if each == ask.text("interface"))
+    convention: Convention = next(each for each in CONVENTIONS if each == inputs.text("interface"))
     may_attend = masks.causal(N, N) if parts.causal else torch.ones(N, N, dtype=torch.bool)
     if real is not None:
         may_attend = masks.combine(may_attend, masks.padding(torch.tensor(real), N))

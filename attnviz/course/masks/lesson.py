@@ -20,7 +20,7 @@ from attnviz.course.arrays import Matrix, apart, as_numbers, softmax
 from attnviz.course.masks.batch import both, empty, padding, second_sentence
 from attnviz.course.masks.code import fates, polarity, translate, translation
 from attnviz.course.masks.numbers import FILLS, infinity, overflow
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lab.presets import DECODER_TOKENS, preset
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, NumberQuestion, Panel, Pick
 
@@ -53,9 +53,9 @@ def added(may_attend: Tensor, number: float = -math.inf) -> Matrix:
     return np.where(may_attend.numpy(), 0.0, number)
 
 
-def _added(ask: Ask) -> Card:
+def _added(inputs: CardInputs) -> Card:
     """Scores + mask = masked scores; which cells may "learned" not attend to?"""
-    scores, may_attend = scaled_scores(ask.seed), _future()
+    scores, may_attend = scaled_scores(inputs.seed), _future()
     blocked = ~may_attend.numpy()
     masked = scores + added(may_attend)
     named = partial(Panel, rows=DECODER_TOKENS, columns=DECODER_TOKENS, decimals=1)
@@ -89,9 +89,9 @@ def _added(ask: Ask) -> Card:
     return Card("added", numbers, (board,), question)
 
 
-def _after(ask: Ask) -> Card:
+def _after(inputs: CardInputs) -> Card:
     """The wrong way round: softmax first, then zeros; what does the row sum to?"""
-    scores, may_attend = scaled_scores(ask.seed), _future()
+    scores, may_attend = scaled_scores(inputs.seed), _future()
     blocked = ~may_attend.numpy()
     late = softmax(scores) * ~blocked
     right = as_numbers(formula.weights(formula.masked(torch.from_numpy(scores), may_attend)))

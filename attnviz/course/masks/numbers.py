@@ -14,7 +14,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz.course.arrays import as_numbers, softmax
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, NumberQuestion, Panel
 
 FILLS = ("ten", "thousands", "billion", "lowest", "infinity")
@@ -42,11 +42,11 @@ def masked_with(fill: str, dtype: torch.dtype) -> Tensor:
     return torch.softmax(masked, dim=1)
 
 
-def infinity(ask: Ask) -> Card:
+def infinity(inputs: CardInputs) -> Card:
     """The experiment: another number for −∞, in either precision, beside −∞ itself."""
-    dtype = torch.float16 if ask.text("precision") == "float16" else torch.float32
+    dtype = torch.float16 if inputs.text("precision") == "float16" else torch.float32
     control = masked_with("infinity", torch.float32)
-    changed = masked_with(ask.text("fill"), dtype)
+    changed = masked_with(inputs.text("fill"), dtype)
     board = Board(
         (
             weights_panel("control", as_numbers(control)),
@@ -67,9 +67,9 @@ def _said(row: Float64[np.ndarray, "key"]) -> str:
     return "  ".join("NaN" if math.isnan(weight) else f"{weight:.3f}" for weight in row)
 
 
-def overflow(ask: Ask) -> Card:
+def overflow(inputs: CardInputs) -> Card:
     """Scores whose exponents no float32 can hold; their weights all the same."""
-    scores = np.array([LARGE[ask.seed % len(LARGE)]])
+    scores = np.array([LARGE[inputs.seed % len(LARGE)]])
     with np.errstate(over="ignore", invalid="ignore"):
         exponents = np.exp(scores.astype(np.float32))
         naive = exponents / exponents.sum()

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.attention.steps import derive
-from attnviz.course.patches.looks import (
+from attnviz.course.patches.attention import (
     SIDE,
     baseline,
     column,
@@ -23,7 +23,7 @@ from attnviz.course.patches.looks import (
     scene,
     seen,
 )
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import (
     Board,
@@ -50,8 +50,8 @@ CUT, ROW, COLUMN = 4, 3, 2
 SHOWN_NUMBERS = 8
 
 
-def _cut(ask: Ask) -> Card:
-    side, patch = PICTURES[ask.seed % len(PICTURES)]
+def _cut(inputs: CardInputs) -> Card:
+    side, patch = PICTURES[inputs.seed % len(PICTURES)]
     along = side // patch
     n_patches = along * along
     question = NumberQuestion(
@@ -62,9 +62,9 @@ def _cut(ask: Ask) -> Card:
     return Card("cut", numbers | {"tokens": n_patches + 1}, pictures, question)
 
 
-def _vector(ask: Ask) -> Card:
+def _vector(inputs: CardInputs) -> Card:
     """The numbers of one patch, and the beginning of the vector that the first block reads."""
-    cap, patch = seen(ask, CUT), PATCHES[ask.seed % len(PATCHES)]
+    cap, patch = seen(inputs, CUT), PATCHES[inputs.seed % len(PATCHES)]
     z = derive(cap.call(0), 0).x
     assert z is not None, "W_Q of this model is found"
     token = 1 + ROW * SIDE + COLUMN
@@ -98,9 +98,9 @@ def _z_and_joint(seed: int) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(z), torch.from_numpy(joint)
 
 
-def _joint(ask: Ask) -> Card:
+def _joint(inputs: CardInputs) -> Card:
     """One product makes q, k and v; where does k of patch 2 begin?"""
-    z, joint = _z_and_joint(ask.seed)
+    z, joint = _z_and_joint(inputs.seed)
     qkv, width, row = z @ joint, joint.shape[1] // 3, 2
     panels = (
         Panel("z", z.numpy()),
@@ -139,12 +139,12 @@ def _shape(matrix: Tensor) -> str:
     return "×".join(map(str, matrix.shape))
 
 
-def _transpose(ask: Ask) -> Card:
+def _transpose(inputs: CardInputs) -> Card:
     """The experiment: other ways to multiply q and k, beside the one that attention uses."""
-    z, joint = _z_and_joint(ask.seed)
+    z, joint = _z_and_joint(inputs.seed)
     q, k, _ = torch.chunk(z @ joint, 3, dim=1)
     ways = {"plain": (q, k), "features": (q.T, k), "swapped": (k, q.T)}
-    left, right = ways[ask.text("way")]
+    left, right = ways[inputs.text("way")]
     product, said = _tried(left, right)
     control = formula.scores(q, k)
     changed = [Panel("left", left.numpy()), Panel("right", right.numpy(), before="·")]
@@ -172,9 +172,9 @@ def _transpose(ask: Ask) -> Card:
     return Card("transpose", numbers, boards, question)
 
 
-def _square(ask: Ask) -> Card:
+def _square(inputs: CardInputs) -> Card:
     """How many weights a head has, against the side of a patch."""
-    side, patch = FINER[ask.seed % len(FINER)]
+    side, patch = FINER[inputs.seed % len(FINER)]
     coarse, fine = (_n_tokens(side, each) for each in (patch, patch // 2))
     times = (fine / coarse) ** 2
     sides = np.array(PATCH_SIDES)
@@ -199,9 +199,9 @@ def _n_tokens(side: int, patch: int) -> int:
     return (side // patch) ** 2 + 1
 
 
-def _merge(ask: Ask) -> Card:
+def _merge(inputs: CardInputs) -> Card:
     """Two heads side by side, times U_msa: which of its rows does head 1 meet?"""
-    draws = np.random.default_rng(11 + ask.seed)
+    draws = np.random.default_rng(11 + inputs.seed)
     concat, u_msa = (
         torch.from_numpy(np.round(draws.normal(size=of), 1)) for of in ((3, 4), (4, 4))
     )
@@ -224,7 +224,7 @@ def _merge(ask: Ask) -> Card:
     rows = {
         head: frozenset((head * width + r, c) for r in (0, 1) for c in range(4)) for head in (0, 1)
     }
-    steps = derive(seen(ask, CUT).call(0), 0)
+    steps = derive(seen(inputs, CUT).call(0), 0)
     numbers = {
         "heads": steps.call.n_heads,
         "d_head": steps.v.shape[1],

@@ -11,8 +11,8 @@ masks are in `masks`.
 import numpy as np
 
 from attnviz.course.places.masks import future, once, whose_mask
-from attnviz.course.places.reading import HEAD, LAYER, MODEL, PAIRS, Writing, right_links, wrote
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.places.translation import HEAD, LAYER, MODEL, PAIRS, Writing, right_links, wrote
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -40,10 +40,10 @@ def _weights(of: Writing, name: str = "weights", hidden: bool = False) -> Panel:
     return Panel(name, of.cross(), rows=of.written, columns=of.source, signed=False, hidden=hidden)
 
 
-def _three(ask: Ask) -> Card:
+def _three(inputs: CardInputs) -> Card:
     """One head of each place on a short sentence: which is which shows in the labels."""
-    pair = PAIRS[(2 + ask.seed) % len(PAIRS)]
-    of = wrote(ask, pair.english)
+    pair = PAIRS[(2 + inputs.seed) % len(PAIRS)]
+    of = wrote(inputs, pair.english)
     english, french = of.source, of.read
     panels = {
         "decoder": (of.cap.weights(1, 0, "self", "decoder"), french, french),
@@ -69,9 +69,9 @@ def _three(ask: Ask) -> Card:
     return Card("three", {"english": pair.english, "start": french[0]}, (), question)
 
 
-def _keys(ask: Ask) -> Card:
+def _keys(inputs: CardInputs) -> Card:
     """How many keys has a query of the decoder in cross-attention, in the middle of writing?"""
-    of, n_read = wrote(ask, LONGER), 4 + ask.seed % 4
+    of, n_read = wrote(inputs, LONGER), 4 + inputs.seed % 4
     cross, own = (of.cap.call(1, kind, "decoder") for kind in KINDS)
     n_key = cross.n_key
     board = Board((_weights(of),))
@@ -87,10 +87,10 @@ def _keys(ask: Ask) -> Card:
     return Card("keys", numbers, (), NumberQuestion(n_key, 0.1, wrong), (board,))
 
 
-def _align(ask: Ask) -> Card:
+def _align(inputs: CardInputs) -> Card:
     """Which English word is attended to in the row that predicts a French word?"""
-    pair = PAIRS[ask.seed % len(PAIRS)]
-    of = wrote(ask, pair.english)
+    pair = PAIRS[inputs.seed % len(PAIRS)]
+    of = wrote(inputs, pair.english)
     row = of.written.index(pair.moved)
     weights = of.cross()
     column = int(weights[row].argmax())
@@ -119,12 +119,12 @@ def _align(ask: Ask) -> Card:
     return Card("align", numbers, (board,), CellQuestion("weights", right, wrong), link=link)
 
 
-def _rows(ask: Ask) -> Card:
+def _rows(inputs: CardInputs) -> Card:
     """The experiment: other heads, and the row after, beside the head and row that align."""
-    later = 1 if ask.text("reading") == "read" else 0
-    layer, head = (int(digit) for digit in ask.text("head")[1::2])
-    of = wrote(ask, PAIRS[0].english)
-    every = [(wrote(ask, pair.english), pair) for pair in PAIRS]
+    later = 1 if inputs.text("reading") == "read" else 0
+    layer, head = (int(digit) for digit in inputs.text("head")[1::2])
+    of = wrote(inputs, PAIRS[0].english)
+    every = [(wrote(inputs, pair.english), pair) for pair in PAIRS]
     control = [hit for one, pair in every for hit in right_links(one, pair, LAYER, HEAD)]
     chosen = [hit for one, pair in every for hit in right_links(one, pair, layer, head, later)]
     chance = np.mean([1 / len(one.source) for one, pair in every for _ in pair.links])
@@ -156,9 +156,9 @@ def _rows(ask: Ask) -> Card:
     return Card("rows", numbers, (Board((same, changed)),))
 
 
-def _steps(ask: Ask) -> Card:
+def _steps(inputs: CardInputs) -> Card:
     """One row while the model writes, beside even weights."""
-    of, step = wrote(ask, PAIRS[0].english), int(ask.number("step"))
+    of, step = wrote(inputs, PAIRS[0].english), int(inputs.number("step"))
     row, n_key = of.cross()[step - 1 : step], len(of.source)
     even = np.full((1, n_key), 1 / n_key)
     board = Board(
@@ -178,10 +178,10 @@ def _steps(ask: Ask) -> Card:
     return Card("steps", numbers, (board,))
 
 
-def _own(ask: Ask) -> Card:
+def _own(inputs: CardInputs) -> Card:
     """The learner's own sentence, as the model writes it."""
-    text = ask.text("text").strip() or LONGER
-    of = wrote(ask, text)
+    text = inputs.text("text").strip() or LONGER
+    of = wrote(inputs, text)
     weights = of.cross()
     strongest = weights.argmax(axis=1)
     numbers: dict[str, float | int | str] = {

@@ -11,15 +11,15 @@ import torch
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.course.arrays import as_numbers, softmax
-from attnviz.course.places.reading import HEAD, LAYER, MODEL, PAIRS, in_one_pass, wrote
-from attnviz.course.recipe import Ask
+from attnviz.course.places.translation import HEAD, LAYER, MODEL, PAIRS, in_one_pass, wrote
+from attnviz.course.recipe import CardInputs
 from attnviz.lab.presets import DECODER_TOKENS, preset
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Panel
 
 
-def future(ask: Ask) -> Card:
+def future(inputs: CardInputs) -> Card:
     """The six tokens that a decoder reads: how far may one of them attend?"""
-    of, row = preset("decoder").matrices, 2 + ask.seed % 3
+    of, row = preset("decoder").matrices, 2 + inputs.seed % 3
     q, k = torch.from_numpy(of["q"]), torch.from_numpy(of["k"])
     scaled = as_numbers(formula.scaled(formula.scores(q, k), q.shape[1] ** -0.5))
     n = len(DECODER_TOKENS)
@@ -66,10 +66,10 @@ def future(ask: Ask) -> Card:
     return Card("future", numbers, (board,), question, (found,))
 
 
-def once(ask: Ask) -> Card:
+def once(inputs: CardInputs) -> Card:
     """The decoder's rows in one pass over the whole translation, and word by word."""
-    pair = PAIRS[ask.seed % len(PAIRS)]
-    whole, by_step = in_one_pass(ask, pair), wrote(ask, pair.english).cap
+    pair = PAIRS[inputs.seed % len(PAIRS)]
+    whole, by_step = in_one_pass(inputs, pair), wrote(inputs, pair.english).cap
     masked, unmasked = [], []
     for layer in range(whole.n_layers):
         call = whole.call(layer, "self", "decoder")
@@ -90,10 +90,10 @@ def once(ask: Ask) -> Card:
     return Card("once", numbers, (), ChoiceQuestion(("same", "last", "none"), "same"))
 
 
-def whose_mask(ask: Ask) -> Card:
+def whose_mask(inputs: CardInputs) -> Card:
     """Is there a future in cross-attention? And what padding does there."""
-    longer, shorter = PAIRS[0], PAIRS[1 + ask.seed % (len(PAIRS) - 1)]
-    cap = ask.capture(
+    longer, shorter = PAIRS[0], PAIRS[1 + inputs.seed % (len(PAIRS) - 1)]
+    cap = inputs.capture(
         MODEL, [shorter.english, longer.english], target=[shorter.french, longer.french]
     )
     call = cap.call(LAYER, "cross", "decoder")
@@ -102,7 +102,7 @@ def whose_mask(ask: Ask) -> Card:
     n_row = int((~target.padding).sum())
     weights = call.weights(HEAD, 0).double().numpy()[:n_row]
     blocked = np.broadcast_to(source.padding, weights.shape)
-    alone = in_one_pass(ask, shorter)
+    alone = in_one_pass(inputs, shorter)
     found = Board(
         (
             Panel(

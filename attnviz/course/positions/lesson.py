@@ -13,8 +13,8 @@ import numpy as np
 from attnviz.course.arrays import apart
 from attnviz.course.positions.encodings import angles, learned, sinusoidal
 from attnviz.course.positions.rotary import distance, turn
-from attnviz.course.positions.shuffled import broken, order, order_controls, shuffle
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.positions.word_order import broken, order, order_controls, shuffle
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -36,9 +36,9 @@ FARTHEST = 64
 SHIFTS = (0.0, 1.0, 5.0, 20.0, 50.0, 100.0)
 
 
-def _table(ask: Ask) -> Card:
+def _table(inputs: CardInputs) -> Card:
     """One cell of the sinusoidal table, by its formula."""
-    pos, column = 1 + (1 + ask.seed) % 4, 1
+    pos, column = 1 + (1 + inputs.seed) % 4, 1
     turned, table = angles(SHOWN, WIDTH), sinusoidal(SHOWN, WIDTH)
     angle, answer = float(turned[pos, column]), float(table[pos, column])
     wrong = {
@@ -57,7 +57,7 @@ def _table(ask: Ask) -> Card:
     return Card("table", numbers, (board,), question)
 
 
-def _waves(ask: Ask) -> Card:
+def _waves(inputs: CardInputs) -> Card:
     """Which columns change slowest? The last pair: a hand of a clock that hardly moves."""
     long = sinusoidal(LONG, WIDTH)
     last = WIDTH - 2
@@ -84,11 +84,11 @@ def _waves(ask: Ask) -> Card:
     return Card("waves", numbers, (Board((Panel("table", long),)),), question, (chart,))
 
 
-def _offsets(ask: Ask) -> Card:
+def _offsets(inputs: CardInputs) -> Card:
     """Products of rows of the table: equal where the distance is equal."""
     table = sinusoidal(SHOWN, WIDTH)
     products = table @ table.T
-    row, column = 1, 3 + ask.seed % 2
+    row, column = 1, 3 + inputs.seed % 2
     gap = column - row
     cells = [(r, c) for r in range(SHOWN) for c in range(SHOWN)]
     right = {(r, c) for r, c in cells if abs(r - c) == gap} - {(row, column)}
@@ -97,7 +97,7 @@ def _offsets(ask: Ask) -> Card:
         "row": frozenset((row, c) for c in range(SHOWN)) - right - {(row, column)},
         "column": frozenset((r, column) for r in range(SHOWN)) - right - {(row, column)},
     }
-    draws = np.random.default_rng(6 + ask.seed)
+    draws = np.random.default_rng(6 + inputs.seed)
     others = draws.normal(size=table.shape)
     others *= np.linalg.norm(table[0]) / np.linalg.norm(others, axis=1, keepdims=True)
     board = Board(
@@ -127,10 +127,10 @@ def _by_distance(table: np.ndarray) -> np.ndarray:
     return np.array([np.diag(cosine, gap).mean() for gap in range(1, FARTHEST + 1)])
 
 
-def _learned(ask: Ask) -> Card:
+def _learned(inputs: CardInputs) -> Card:
     """The table that a decoder learned: neighbours are alike, though nobody said so."""
     table = learned().astype(np.float64)
-    mixed = np.random.default_rng(ask.seed).permutation(table)
+    mixed = np.random.default_rng(inputs.seed).permutation(table)
     gaps = np.arange(1, FARTHEST + 1, dtype=np.float64)
     found, control = _by_distance(table), _by_distance(mixed)
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)

@@ -16,7 +16,7 @@ from attnviz.attention.rotary import Rotation
 from attnviz.attention.steps import derive
 from attnviz.course.arrays import apart
 from attnviz.course.positions.encodings import LLAMA_BASE, rope_factors, sinusoidal
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, Chart, Link, NumberQuestion, Panel, Series
 
 TO_TWO_DIGITS = 0.006
@@ -35,9 +35,9 @@ def _arrow(positions: int) -> Float32[np.ndarray, "one pair"]:
     return Rotation("neighbours", 2).turned(start, factor)
 
 
-def turn(ask: Ask) -> Card:
+def turn(inputs: CardInputs) -> Card:
     """Two arrows turned by their positions: their score is the cosine of the difference."""
-    m, n = PLACES[ask.seed % len(PLACES)]
+    m, n = PLACES[inputs.seed % len(PLACES)]
     q, k = (_arrow(place).astype(np.float64) for place in (m, n))
     answer = float((q @ k.T)[0, 0])
     turned = math.radians(DEGREES)
@@ -102,9 +102,9 @@ def _recovered(call: AttentionCall) -> Complex64[np.ndarray, "token pair"]:
     return rotary_of_call.of_call(call, 0).factors["q"]
 
 
-def distance(ask: Ask) -> Card:
+def distance(inputs: CardInputs) -> Card:
     """The experiment: move both tokens; turned vectors do not care, added positions do."""
-    call, shift = ask.capture(MODEL, TEXT).calls[LAYER], int(ask.number("shift"))
+    call, shift = inputs.capture(MODEL, TEXT).calls[LAYER], int(inputs.number("shift"))
     q, k, scaling = _own(call)
     shifts = np.arange(MOST_SHIFT + 1, dtype=np.float64)
     turned, added = _scores(q, k, scaling, shifts)

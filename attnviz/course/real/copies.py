@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float64
 
 from attnviz.attention.call import Capture
 from attnviz.course.real.heads import chance, panel, score, uniform
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -68,11 +68,11 @@ def _twice(words: Sequence[str]) -> str:
     return " ".join(("Once", *words, *words))
 
 
-def induction(ask: Ask) -> Card:
+def induction(inputs: CardInputs) -> Card:
     """Words that mean nothing together, twice: where does the second 'hat' look?"""
-    words = LISTS[ask.seed % len(LISTS)]
+    words = LISTS[inputs.seed % len(LISTS)]
     head = INDUCTION["stories"]
-    cap = ask.capture("stories", _twice(words))
+    cap = inputs.capture("stories", _twice(words))
     first, second = (n for n, label in enumerate(cap.tokens.labels) if label == words[1])
     wrong = {
         "same": frozenset({(second, first)}),
@@ -100,20 +100,20 @@ def induction(ask: Ask) -> Card:
     return Card("induction", numbers, shown, question, link=Link("head", view))
 
 
-def _words(ask: Ask) -> tuple[str, ...]:
+def _words(inputs: CardInputs) -> tuple[str, ...]:
     """What was typed, as a few words; the card's own where that is too little to repeat."""
-    typed = tuple(dict.fromkeys(ask.text("words").split()))[:MOST_WORDS]
+    typed = tuple(dict.fromkeys(inputs.text("words").split()))[:MOST_WORDS]
     return typed if len(typed) > 1 else LISTS[0]
 
 
-def copied(ask: Ask) -> Card:
+def copied(inputs: CardInputs) -> Card:
     """The experiment: words that come twice, and in the same places words that come once."""
-    model, words = ask.text("model"), _words(ask)
-    head, twice = INDUCTION[model], ask.capture(model, _twice(words))
+    model, words = inputs.text("model"), _words(inputs)
+    head, twice = INDUCTION[model], inputs.capture(model, _twice(words))
     n_once = (len(twice.tokens) - 2) // 2
     places = induction_keys(twice.tokens)
     places[:-n_once] = False
-    controls = ask.capture(model, _controls(words, n_once))
+    controls = inputs.capture(model, _controls(words, n_once))
     own = _on(twice, places)
     other = np.mean([_on(controls, places, batch) for batch in range(N_CONTROLS)], axis=0)
     chance_there = (uniform(twice) * places).sum(axis=1)[places.any(axis=1)].mean()
@@ -160,9 +160,9 @@ def _on(
     return np.asarray((weights * places[rows]).sum(axis=-1).mean(axis=-1))
 
 
-def quiet(ask: Ask) -> Card:
+def quiet(inputs: CardInputs) -> Card:
     """A story in which nothing repeats: what does the induction head do then?"""
-    head, cap = INDUCTION["stories"], ask.capture("stories", STORY)
+    head, cap = INDUCTION["stories"], inputs.capture("stories", STORY)
     numbers: dict[str, float | int | str] = {
         "head": str(head),
         "first": score(cap, head, "first"),
@@ -173,12 +173,12 @@ def quiet(ask: Ask) -> Card:
     return Card("quiet", numbers, (), question, (real,))
 
 
-def one(ask: Ask) -> Card:
+def one(inputs: CardInputs) -> Card:
     """A score on one sentence, and on seven more."""
-    cap, rows = ask.capture("minilm", list(SENTENCES)), range(len(SENTENCES))
+    cap, rows = inputs.capture("minilm", list(SENTENCES)), range(len(SENTENCES))
     scores = np.array([score(cap, SEEMING, "induction", row) for row in rows])
     by_chance = np.array([chance(cap, "induction", row) for row in rows])
-    tokens = ask.capture("minilm", SENTENCES[0]).tokens
+    tokens = inputs.capture("minilm", SENTENCES[0]).tokens
     words = int((~tokens.special).sum())
     behind = int(induction_keys(tokens)[~tokens.special].any(axis=1).sum())
     x = np.arange(len(rows), dtype=np.float64)

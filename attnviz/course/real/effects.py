@@ -14,7 +14,7 @@ from jaxtyping import Float64
 
 from attnviz.attention.call import Capture
 from attnviz.attention.steps import derive
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, Control, Link, Panel, Typed
 
 MODEL = "sentiment"
@@ -31,9 +31,9 @@ EFFECT_CONTROLS: tuple[Control, ...] = (
 )
 
 
-def effect(ask: Ask) -> Card:
+def effect(inputs: CardInputs) -> Card:
     """A row of weights, the length of what each token would write, and their product."""
-    cap, row = ask.capture("minilm", MAT), ASKING[ask.seed % len(ASKING)]
+    cap, row = inputs.capture("minilm", MAT), ASKING[inputs.seed % len(ASKING)]
     layer, head = RESTING
     steps = derive(cap.call(layer), head)
     assert steps.reach is not None, "W_O of this model is found"
@@ -116,11 +116,11 @@ def _ranked(one: Float64[np.ndarray, "word"], other: Float64[np.ndarray, "word"]
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def left_out(ask: Ask, words: tuple[str, ...]) -> LeftOut:
+def left_out(inputs: CardInputs, words: tuple[str, ...]) -> LeftOut:
     """One pass with the review and with each of its words left out."""
     texts = [" ".join(words)]
     texts += [" ".join(words[:n] + words[n + 1 :]) for n in range(len(words))]
-    cap = ask.capture(MODEL, texts, cut=True)
+    cap = inputs.capture(MODEL, texts, cut=True)
     assert cap.logits is not None, "the model judges"
     margins = (cap.logits[:, 1] - cap.logits[:, 0]).double().numpy()
     return LeftOut(words, _by_word(cap, words), float(margins[0]), margins[0] - margins[1:])
@@ -151,10 +151,10 @@ def _board(of: LeftOut, *, hidden: bool) -> Board:
     )
 
 
-def explains(ask: Ask) -> Card:
+def explains(inputs: CardInputs) -> Card:
     """Which word can the model least do without? Not the one with the largest weight."""
-    of = left_out(ask, tuple(REVIEWS[ask.seed % len(REVIEWS)].split()))
-    cap = ask.capture(MODEL, " ".join(of.words))
+    of = left_out(inputs, tuple(REVIEWS[inputs.seed % len(REVIEWS)].split()))
+    cap = inputs.capture(MODEL, " ".join(of.words))
     tokens, (layer, head) = _tokens(cap, of.words), CARRIER
     carried = cap.weights(layer, head)[tokens[of.heaviest][0], tokens[of.strongest]].sum()
     numbers: dict[str, float | int | str] = {
@@ -181,10 +181,10 @@ def explains(ask: Ask) -> Card:
     return Card("explains", numbers, (_board(of, hidden=True),), question)
 
 
-def review(ask: Ask) -> Card:
+def review(inputs: CardInputs) -> Card:
     """The experiment: a review of one's own, and shuffled weights as the control."""
-    words = tuple(ask.text("text").split())[:MOST_WORDS]
-    of = left_out(ask, words if len(words) > 1 else tuple(REVIEW.split()))
+    words = tuple(inputs.text("text").split())[:MOST_WORDS]
+    of = left_out(inputs, words if len(words) > 1 else tuple(REVIEW.split()))
     found, by_chance = of.agreement()
     numbers: dict[str, float | int | str] = {
         "margin": of.margin,

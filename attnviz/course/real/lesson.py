@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.course.real.copies import COPY_CONTROLS, copied, induction, one, quiet
 from attnviz.course.real.effects import EFFECT_CONTROLS, effect, explains, review
 from attnviz.course.real.heads import chance, panel, score, uniform, weights_panel
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -36,9 +36,9 @@ PREVIOUS = {"stories": HeadId(0, 1), "stories-llama": HeadId(0, 4)}
 ASKING = (5, 4, 7)
 
 
-def _chance_card(ask: Ask) -> Card:
+def _chance_card(inputs: CardInputs) -> Card:
     """Uniform attention under a causal mask: the number that every claim stands beside."""
-    cap, row = ask.capture("stories", STORY), ASKING[ask.seed % len(ASKING)]
+    cap, row = inputs.capture("stories", STORY), ASKING[inputs.seed % len(ASKING)]
     n, answer = len(cap.tokens), 1 / (row + 1)
     question = NumberQuestion(answer, 0.006, {"all": 1 / n, "before": 1 / row, "half": 0.5})
     board = Board((weights_panel(cap, uniform(cap), "uniform", hidden=True, sums="rows"),))
@@ -53,16 +53,16 @@ def _chance_card(ask: Ask) -> Card:
     return Card("chance", numbers, (board,), question)
 
 
-def _previous(ask: Ask) -> Card:
+def _previous(inputs: CardInputs) -> Card:
     """The story model's previous-token head, and the same text with its words mixed up."""
-    cap, mixed = (ask.capture("stories", text) for text in (STORY, STORY_MIXED))
-    head, row = PREVIOUS["stories"], ASKING[ask.seed % len(ASKING)]
+    cap, mixed = (inputs.capture("stories", text) for text in (STORY, STORY_MIXED))
+    head, row = PREVIOUS["stories"], ASKING[inputs.seed % len(ASKING)]
     wrong = {
         "transposed": frozenset({(row - 1, row)}),
         "self": frozenset({(row, row)}),
         "next": frozenset({(row, row + 1), (row + 1, row)}),
     }
-    llama = ask.capture("stories-llama", STORY)
+    llama = inputs.capture("stories-llama", STORY)
     numbers: dict[str, float | int | str] = {
         "head": str(head),
         "token": cap.tokens.labels[row],
@@ -83,9 +83,9 @@ def _previous(ask: Ask) -> Card:
     )
 
 
-def _gallery(ask: Ask) -> Card:
+def _gallery(inputs: CardInputs) -> Card:
     """Three heads of a sentence encoder; which of them looks at the next token?"""
-    cap = ask.capture("minilm", MAT)
+    cap = inputs.capture("minilm", MAT)
     pictures: dict[str, Board] = {
         name: Board((panel(cap, head, f"of_{name}", decimals=1),)) for name, head in GALLERY.items()
     }
@@ -96,9 +96,9 @@ def _gallery(ask: Ask) -> Card:
     return Card("gallery", numbers, (), question)
 
 
-def _rest(ask: Ask) -> Card:
+def _rest(inputs: CardInputs) -> Card:
     """Mix the words up: what becomes of a head that rests on [CLS]?"""
-    cap, mixed = (ask.capture("minilm", text) for text in (MAT, MAT_MIXED))
+    cap, mixed = (inputs.capture("minilm", text) for text in (MAT, MAT_MIXED))
     head = GALLERY["first"]
     separators = measured(cap.all_weights(), cap.tokens)["separator"]
     best = np.unravel_index(int(separators.argmax()), separators.shape)
@@ -117,9 +117,9 @@ def _rest(ask: Ask) -> Card:
     return Card("rest", numbers, shown, question, (Board((panel(mixed, head, "mixed"),)),))
 
 
-def _same(ask: Ask) -> Card:
+def _same(inputs: CardInputs) -> Card:
     """A head that finds the same word elsewhere; without one, it rests."""
-    cap, control = (ask.capture("minilm", text) for text in (TWICE, NOT_TWICE))
+    cap, control = (inputs.capture("minilm", text) for text in (TWICE, NOT_TWICE))
     first, second = (n for n, label in enumerate(cap.tokens.labels) if label == "dog")
     weights = cap.weights(SAME.layer, SAME.head)
     again = control.tokens.labels.index("dog")

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from attnviz.course.arrays import apart, softmax
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.course.scale.draws import (
     MANY,
     N_KEYS,
@@ -46,10 +46,10 @@ PICTURED = 64
 weights_panel = partial(Panel, signed=False)
 
 
-def _grows(ask: Ask) -> Card:
+def _grows(inputs: CardInputs) -> Card:
     """The variance of q·k, asked; then measured at every width."""
-    d_k = WIDE[ask.seed % len(WIDE)]
-    measured = measured_variance(ask.seed)
+    d_k = WIDE[inputs.seed % len(WIDE)]
+    measured = measured_variance(inputs.seed)
     widths = WIDTH_AXIS
     lines = (
         Series("measured", widths, np.array([measured[width] for width in WIDTHS])),
@@ -61,24 +61,24 @@ def _grows(ask: Ask) -> Card:
     return Card("grows", numbers, question=NumberQuestion(d_k, 0.5, wrong), reveal=(chart,))
 
 
-def _divisor(ask: Ask) -> Card:
+def _divisor(inputs: CardInputs) -> Card:
     """Scores of two widths as histograms; which divisor makes them alike?"""
-    narrow, wide = 4, WIDE[ask.seed % len(WIDE)]
+    narrow, wide = 4, WIDE[inputs.seed % len(WIDE)]
     shown = Chart(
         "score",
         "share",
-        (spread("narrow", narrow, 1.0, ask.seed), spread("wide", wide, 1.0, ask.seed)),
+        (spread("narrow", narrow, 1.0, inputs.seed), spread("wide", wide, 1.0, inputs.seed)),
     )
     divided = Chart(
         "score",
         "share",
         (
-            spread("narrow", narrow, math.sqrt(narrow), ask.seed),
-            spread("wide", wide, math.sqrt(wide), ask.seed),
-            spread("flat", wide, float(wide), ask.seed),
+            spread("narrow", narrow, math.sqrt(narrow), inputs.seed),
+            spread("wide", wide, math.sqrt(wide), inputs.seed),
+            spread("flat", wide, float(wide), inputs.seed),
         ),
     )
-    deviation = math.sqrt(measured_variance(ask.seed)[wide])
+    deviation = math.sqrt(measured_variance(inputs.seed)[wide])
     numbers = {
         "narrow": narrow,
         "wide": wide,
@@ -91,17 +91,17 @@ def _divisor(ask: Ask) -> Card:
     return Card("divisor", numbers, (shown,), question, (divided,))
 
 
-def _lab(ask: Ask) -> Card:
+def _lab(inputs: CardInputs) -> Card:
     """The experiment: one row of weights, and the mean of many rows, with and without √d_k."""
-    d_k = int(ask.number("d_k"))
-    row = score_row(d_k, ask.seed)
+    d_k = int(inputs.number("d_k"))
+    row = score_row(d_k, inputs.seed)
     board = Board(
         (
             weights_panel("control", softmax(row / math.sqrt(d_k)), sums="rows"),
             weights_panel("changed", softmax(row), sums="rows"),
         )
     )
-    entropy, gradient = rows_at(ask.seed)
+    entropy, gradient = rows_at(inputs.seed)
     charts = tuple(
         Chart(
             "width",
@@ -133,9 +133,9 @@ def _lab(ask: Ask) -> Card:
     return Card("lab", numbers, (board, *charts))
 
 
-def _slope(ask: Ask) -> Card:
+def _slope(inputs: CardInputs) -> Card:
     """Two keys: how much does a weight move for a small change of its score?"""
-    weight = WEIGHTS[ask.seed % len(WEIGHTS)]
+    weight = WEIGHTS[inputs.seed % len(WEIGHTS)]
     gap = math.log(weight / (1 - weight))
     gaps = np.linspace(-8, 8, 81)
     first = softmax(np.stack([gaps, np.zeros_like(gaps)], axis=1))[:, 0]
@@ -160,9 +160,9 @@ def _slope(ask: Ask) -> Card:
     return Card("slope", numbers, question=question, reveal=(chart,))
 
 
-def _pictures(ask: Ask) -> Card:
+def _pictures(inputs: CardInputs) -> Card:
     """Which picture was divided by √d_k? Three queries, six keys, three divisors."""
-    draws = np.random.default_rng(11 + ask.seed)
+    draws = np.random.default_rng(11 + inputs.seed)
     q, k = (draws.normal(size=(n, PICTURED)) for n in (3, 6))
     scores = q @ k.T
     divisors = {"flat": float(PICTURED), "root": math.sqrt(PICTURED), "sharp": 1.0}
@@ -171,7 +171,7 @@ def _pictures(ask: Ask) -> Card:
         name: Board((weights_panel("weights", of, sums="rows"),)) for name, of in weights.items()
     }
     order = (("sharp", "root", "flat"), ("root", "flat", "sharp"), ("flat", "sharp", "root"))
-    question = ChoiceQuestion(order[ask.seed % 3], "root", pictures)
+    question = ChoiceQuestion(order[inputs.seed % 3], "root", pictures)
     numbers = {
         "d_k": PICTURED,
         "keys": k.shape[0],

@@ -11,7 +11,7 @@ from torch import Tensor
 from attnviz.attention import formula
 from attnviz.course.arrays import Matrix, as_numbers, entropy_bits
 from attnviz.course.ask.real import HEAD, LAYER, MODEL, strongest, text_control, typed
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, Control, Link, Panel, Pick
 
 # so few tokens that a row of weights is shown with its numbers
@@ -23,14 +23,14 @@ def controls() -> tuple[Control, ...]:
     return text_control(SHORT), Pick("by", ("none", "root", "whole"), "none")
 
 
-def real(ask: Ask) -> Card:
+def real(inputs: CardInputs) -> Card:
     """One row of the head, as trained and with the chosen divisor."""
-    text = typed(ask)
-    captured = ask.capture(MODEL, text)
+    text = typed(inputs)
+    captured = inputs.capture(MODEL, text)
     query, _ = strongest(captured, LAYER, HEAD)
     call = captured.call(LAYER)
     d_k = call.d_head or 1
-    divisor = {"none": 1.0, "root": math.sqrt(d_k), "whole": float(d_k)}[ask.text("by")]
+    divisor = {"none": 1.0, "root": math.sqrt(d_k), "whole": float(d_k)}[inputs.text("by")]
     scores = [call.stages(head)["scores"] for head in range(call.n_heads)]
     own, changed = (_weights(scores[HEAD], by) for by in (math.sqrt(d_k), divisor))
     labels = captured.tokens.labels

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from attnviz.course.arrays import Matrix, softmax
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -32,12 +32,12 @@ def _row(seed: int) -> Matrix:
     return np.array([SCORES[seed % len(SCORES)]])
 
 
-def loses(ask: Ask) -> Card:
+def loses(inputs: CardInputs) -> Card:
     """A higher temperature: which key loses weight?"""
-    cool, hot = softmax(_row(ask.seed)), softmax(_row(ask.seed) / HOTTER)
+    cool, hot = softmax(_row(inputs.seed)), softmax(_row(inputs.seed) / HOTTER)
     board = Board(
         (
-            Panel("scores", _row(ask.seed), decimals=1),
+            Panel("scores", _row(inputs.seed), decimals=1),
             weights_panel("cool", cool, before="→", sums="rows"),
         )
     )
@@ -55,9 +55,9 @@ def loses(ask: Ask) -> Card:
     return Card("loses", numbers, (board,), question, (after,))
 
 
-def temperature(ask: Ask) -> Card:
+def temperature(inputs: CardInputs) -> Card:
     """The experiment: the same scores at another temperature, beside temperature 1."""
-    temperature, scores = ask.number("temperature"), _row(ask.seed)
+    temperature, scores = inputs.number("temperature"), _row(inputs.seed)
     board = Board(
         (
             weights_panel("control", softmax(scores), decimals=3, sums="rows"),
@@ -79,9 +79,9 @@ def temperature(ask: Ask) -> Card:
     return Card("temperature", numbers, (board, chart))
 
 
-def shift(ask: Ask) -> Card:
+def shift(inputs: CardInputs) -> Card:
     """Adding the same to every score of a row, and multiplying instead."""
-    scores = _row(ask.seed)
+    scores = _row(inputs.seed)
     before, added, doubled = (softmax(each) for each in (scores, scores + ADDED, 2 * scores))
     shown = Board(
         (

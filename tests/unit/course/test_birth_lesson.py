@@ -10,7 +10,7 @@ from attnviz.course import birth
 from attnviz.course.birth import LESSON
 from attnviz.course.birth.by_hand import circuit
 from attnviz.course.birth.training import train
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Card
 from attnviz.models.registry import embedded_folder
 from attnviz.types import HeadId
@@ -24,7 +24,7 @@ def no_capture(*_given: object, **_options: object) -> None:
 
 def built(name: str, seed: int = 0, **values: float | str) -> Card:
     recipe = LESSON.recipe(name)
-    return recipe.build(Ask(recipe.start_values() | values, seed, no_capture))  # type: ignore[arg-type]
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, no_capture))  # type: ignore[arg-type]
 
 
 def test_the_circuit_by_hand_finds_what_followed() -> None:

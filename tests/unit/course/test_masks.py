@@ -13,7 +13,7 @@ from attnviz.capture.run import capture
 from attnviz.course.masks.code import N, multihead_weights
 from attnviz.course.masks.lesson import LESSON, scaled_scores
 from attnviz.course.masks.numbers import FILLS, masked_with
-from attnviz.course.recipe import Ask, CaptureText
+from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lab.presets import DECODER_TOKENS
 from attnviz.lessons.cards.card import (
     Board,
@@ -42,7 +42,7 @@ def run() -> CaptureText:
 
 def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
     recipe = LESSON.recipe(name)
-    return recipe.build(Ask(recipe.start_values() | values, seed, capture))
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, capture))
 
 
 def _panel(card: Card, name: str, reveal: bool = False) -> Panel:

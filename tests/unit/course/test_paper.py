@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from attnviz.course import SLUGS, lesson
-from attnviz.course.paper import MOST_TOKENS, sheet, weights
-from attnviz.course.recipe import Ask, CaptureText
+from attnviz.course.paper import MAX_TOKENS, sheet, weights
+from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
 from attnviz.lessons.cards.card import (
@@ -56,7 +56,8 @@ def body(page: str) -> str:
 
 def built(slug: str, capture: CaptureText) -> list[Card]:
     return [
-        recipe.build(Ask(recipe.start_values(), SEED, capture)) for recipe in lesson(slug).recipes
+        recipe.build(CardInputs(recipe.start_values(), SEED, capture))
+        for recipe in lesson(slug).recipes
     ]
 
 
@@ -165,6 +166,6 @@ def test_a_head_of_a_short_text_becomes_a_table(capture_text: CaptureText) -> No
     assert panel is not None and panel.rows == panel.columns
     assert panel.rows[1:-1] == ("The", "cat", "sat")
     assert abs(panel.values.sum(axis=1) - 1).max() < 1e-5
-    long = RealHead("minilm", "one " * MOST_TOKENS)
+    long = RealHead("minilm", "one " * MAX_TOKENS)
     assert weights(capture_text, long) is None
     assert weights(capture_text, RealHead("minilm", "The cat", shown="overview")) is None

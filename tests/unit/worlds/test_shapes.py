@@ -37,7 +37,9 @@ def test_a_scene_is_painted_at_any_size(side: int) -> None:
 
 
 def test_cover_is_the_area_of_the_thing_and_lies_where_its_paint_is() -> None:
-    scene = next(scene for scene in SCENES if scene.target.form == "square" and not scene.target.line)
+    scene = next(
+        scene for scene in SCENES if scene.target.form == "square" and not scene.target.line
+    )
     cover = scene.cover(8)
     xs, ys = scene.target.points.T
     shoelace = abs(float(np.sum(xs * np.roll(ys, 1) - ys * np.roll(xs, 1)))) / 2

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from attnviz.attention.call import Capture
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 
 MODEL = "translator"
 MOST_WRITTEN = 32
@@ -91,14 +91,14 @@ class Writing:
         return np.asarray(weights.astype(np.float64))
 
 
-def wrote(ask: Ask, english: str) -> Writing:
+def wrote(inputs: CardInputs, english: str) -> Writing:
     """The model's own translation of a sentence, as it writes it."""
-    return Writing(ask.capture(MODEL, english, generate=MOST_WRITTEN))
+    return Writing(inputs.capture(MODEL, english, generate=MOST_WRITTEN))
 
 
-def in_one_pass(ask: Ask, pair: Pair) -> Capture:
+def in_one_pass(inputs: CardInputs, pair: Pair) -> Capture:
     """The model reads the whole translation at once, as in training."""
-    return ask.capture(MODEL, pair.english, target=pair.french)
+    return inputs.capture(MODEL, pair.english, target=pair.french)
 
 
 def right_links(of: Writing, pair: Pair, layer: int, head: int, later: int = 0) -> list[bool]:

@@ -14,7 +14,7 @@ from jaxtyping import Float32, Float64
 from attnviz.attention.call import Capture
 from attnviz.checks.cards import card
 from attnviz.checks.shapes import mass_on
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import (
     Board,
     BoardCell,
@@ -55,9 +55,9 @@ def scene(number: int) -> Scene:
     return sample(number)
 
 
-def seen(ask: Ask, number: int) -> Capture:
+def seen(inputs: CardInputs, number: int) -> Capture:
     """The model on a generated picture."""
-    return ask.capture(MODEL, image=scene(number).picture())
+    return inputs.capture(MODEL, image=scene(number).picture())
 
 
 def picture(number: int, layer: int = 0, head: int = 0) -> RealHead:
@@ -76,11 +76,11 @@ def _from_cls(cap: Capture, layer: int, head: int) -> Float64[np.ndarray, "row c
     return _grid(cap.weights(layer, head)[0, 1:])
 
 
-def column(ask: Ask) -> Card:
+def column(inputs: CardInputs) -> Card:
     """A row of A belongs to the grid of patches: where is its column 17?"""
-    column, side = COLUMNS[ask.seed % len(COLUMNS)], SIDE
+    column, side = COLUMNS[inputs.seed % len(COLUMNS)], SIDE
     layer, head, *_ = _looker()
-    cap = seen(ask, GRID)
+    cap = seen(inputs, GRID)
     right: BoardCell = divmod(column - 1, side)
     wrong = {
         "forgot_cls": frozenset({divmod(column, side)}),
@@ -100,12 +100,12 @@ def column(ask: Ask) -> Card:
     return Card("column", numbers, (board,), question, (picture(GRID, layer, head),))
 
 
-def looks(ask: Ask) -> Card:
+def looks(inputs: CardInputs) -> Card:
     """The thing asked for, by patch: which of them does [CLS] look at most?"""
-    number = LOOKED[ask.seed % len(LOOKED)]
+    number = LOOKED[inputs.seed % len(LOOKED)]
     layer, head, *_ = _looker()
     cover = scene(number).cover().astype(np.float64)
-    weights = _from_cls(seen(ask, number), layer, head)
+    weights = _from_cls(seen(inputs, number), layer, head)
     strongest = [divmod(int(at), len(cover)) for at in np.argsort(-weights.ravel())]
     right = frozenset(strongest[:MOST_LOOKED_AT])
     empty = {(int(row), int(column)) for row, column in np.argwhere(cover == 0)}
@@ -131,13 +131,13 @@ def looks(ask: Ask) -> Card:
     return Card("looks", numbers, (board,), question, reveal, link)
 
 
-def baseline(ask: Ask) -> Card:
+def baseline(inputs: CardInputs) -> Card:
     """What a head would give the thing if it looked anywhere, in percent."""
-    number = LOOKED[ask.seed % len(LOOKED)]
+    number = LOOKED[inputs.seed % len(LOOKED)]
     shown = scene(number)
     layer, head, score, chance = _looker()
     area, n_patches = float(shown.cover().mean()), shown.cover().size
-    mass = float(mass_on(shown, seen(ask, number).weights(layer, head)))
+    mass = float(mass_on(shown, seen(inputs, number).weights(layer, head)))
     wrong = {"one_patch": 100 / n_patches, "half": 50.0, "all": 100.0}
     numbers: dict[str, float | int | str] = {
         "label": shown.label,
@@ -182,9 +182,9 @@ class Held:
         return {"head": head, "pictures": len(MANY), **means, **times}
 
 
-def _held(ask: Ask, layer: int, head: int) -> Held:
+def _held(inputs: CardInputs, layer: int, head: int) -> Held:
     scenes = [scene(number) for number in MANY]
-    cap = ask.capture(MODEL, image=[each.picture() for each in scenes])
+    cap = inputs.capture(MODEL, image=[each.picture() for each in scenes])
     weights = [cap.weights(layer, head, batch=row) for row in range(len(scenes))]
     mass = np.array([[float(mass_on(each, of)) for each in scenes] for of in weights])
     own = np.diag(mass).copy()
@@ -192,16 +192,16 @@ def _held(ask: Ask, layer: int, head: int) -> Held:
     return Held(own, others, np.array([float(each.cover().mean()) for each in scenes]))
 
 
-def elsewhere(ask: Ask) -> Card:
+def elsewhere(inputs: CardInputs) -> Card:
     """The same weights, held against the things of other pictures: a baseline that is harder."""
     layer, head, *_ = _looker()
-    held = _held(ask, layer, head)
+    held = _held(inputs, layer, head)
     question = ChoiceQuestion(("area", "between", "same"), "between")
     return Card("elsewhere", held.numbers(f"L{layer}.H{head}"), (), question, (held.chart(),))
 
 
-def many(ask: Ask) -> Card:
+def many(inputs: CardInputs) -> Card:
     """The experiment: any head on eight pictures, each with the control beside it."""
-    layer, head = int(ask.number("layer")), int(ask.number("head"))
-    held = _held(ask, layer, head)
+    layer, head = int(inputs.number("layer")), int(inputs.number("head"))
+    held = _held(inputs, layer, head)
     return Card("many", held.numbers(f"L{layer}.H{head}"), (held.chart(),))

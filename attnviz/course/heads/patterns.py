@@ -1,13 +1,13 @@
-"""What several heads look at: the cards of lesson 5 that are about points of view.
+"""Cards of lesson 5 about the patterns of several heads.
 
-In: small drawn numbers, the module `mha-55`, and a sentence read by the sentence encoder. Out:
-cards. Source of the patterns: Clark et al. 2019, "What does BERT look at?".
+In: small random numbers, the module `mha-55`, and a sentence for the sentence encoder. Out: cards.
+Source of the patterns: Clark et al. 2019, "What does BERT look at?".
 """
 
 import numpy as np
 
-from attnviz.course.heads.mha import opened
-from attnviz.course.recipe import Ask
+from attnviz.course.heads.mha import module_parts
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -19,19 +19,20 @@ from attnviz.lessons.cards.card import (
     Typed,
 )
 from attnviz.metrics import Pattern, score
+from attnviz.types import HeadId
 
 TO_FOUR_DIGITS = 0.0006
 MODEL = "minilm"
 START = "The cat sat on the mat."
-MOST_CHARS = 60
+MAX_CHARS = 60
 # in the order of the options: a head of each pattern
 HEADS: dict[Pattern, tuple[int, int]] = {"next": (1, 8), "previous": (0, 2), "first": (1, 11)}
 
 
-def views(ask: Ask) -> Card:
-    """One average of two opposite values, and what two heads keep apart."""
-    draws = np.random.default_rng(5 + ask.seed)
-    up, down = (5.0, -3.0) if ask.seed == 0 else (float(draws.integers(4, 9)), -2.0)
+def views(inputs: CardInputs) -> Card:
+    """The average of two opposite values in one head, and the two values in two heads."""
+    draws = np.random.default_rng(5 + inputs.seed)
+    up, down = (5.0, -3.0) if inputs.seed == 0 else (float(draws.integers(4, 9)), -2.0)
     values = np.array([[up], [0.0], [down]])
     weights = np.array([[0.5, 0.0, 0.5]])
     both = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -55,12 +56,12 @@ def views(ask: Ask) -> Card:
     return Card("views", numbers, (one_head,), question, (two_heads,))
 
 
-def average(ask: Ask) -> Card:
-    """What nn.MultiheadAttention reports unless asked: the mean over its heads."""
-    of, row = opened(ask), 1 + ask.seed % 4
-    first, second = of.torch_weights
+def average(inputs: CardInputs) -> Card:
+    """The weights that nn.MultiheadAttention reports by default: the mean over its heads."""
+    parts, row = module_parts(inputs), 1 + inputs.seed % 4
+    first, second = parts.torch_weights
     mean = (first + second) / 2
-    one, other = float(first[row, 0]), float(second[row, 0])
+    weight0, weight1 = float(first[row, 0]), float(second[row, 0])
     board = Board(
         (
             Panel("head0", first, signed=False, decimals=4),
@@ -69,30 +70,30 @@ def average(ask: Ask) -> Card:
         )
     )
     from_mean = np.concatenate(
-        [mean @ of.x @ of.weight("v", head) for head in range(of.n_heads)], axis=1
+        [mean @ parts.x @ parts.weight("v", head) for head in range(parts.n_heads)], axis=1
     )
     numbers = {
         "row": row,
-        "one": one,
-        "other": other,
+        "one": weight0,
+        "other": weight1,
         "mean": float(mean[row, 0]),
-        "wrong_by": float(np.abs(from_mean @ of.w_o - of.torch_output).max()),
+        "wrong_by": float(np.abs(from_mean @ parts.w_o - parts.torch_output).max()),
     }
-    wrong = {"sum": one + other, "first": one, "second": other}
+    wrong = {"sum": weight0 + weight1, "first": weight0, "second": weight1}
     return Card(
         "average", numbers, (board,), NumberQuestion(numbers["mean"], TO_FOUR_DIGITS, wrong)
     )
 
 
 def text_control() -> Typed:
-    """The box for a sentence of one's own."""
-    return Typed("text", START, MOST_CHARS)
+    """The box for a sentence of the learner."""
+    return Typed("text", START, MAX_CHARS)
 
 
-def looks(ask: Ask) -> Card:
-    """Three heads of one model on one sentence: which looks at the previous token?"""
-    text = ask.text("text").strip() or START
-    cap = ask.capture(MODEL, text)
+def patterns(inputs: CardInputs) -> Card:
+    """Three heads of one model on one sentence; one of them attends to the previous token."""
+    text = inputs.text("text").strip() or START
+    cap = inputs.capture(MODEL, text)
     labels, table = cap.tokens.labels, score(cap)
     pictures: dict[str, Board] = {
         name: Board(
@@ -109,17 +110,17 @@ def looks(ask: Ask) -> Card:
         )
         for name, (layer, head) in HEADS.items()
     }
-    place = table.patterns.index("previous")
+    previous = table.patterns.index("previous")
     layer, head = HEADS["previous"]
     numbers: dict[str, float | int | str] = {
         "head": f"L{layer}.H{head}",
-        "share": float(table.fractions[layer, head, place]),
-        "even": float(table.baselines[place]),
-        "mean": float(table.fractions[:, :, place].mean()),
-        "heads": table.fractions[:, :, place].size,
+        "share": float(table.fractions[layer, head, previous]),
+        "even": float(table.baselines[previous]),
+        "mean": float(table.fractions[:, :, previous].mean()),
+        "heads": table.fractions[:, :, previous].size,
         "layers": len(table.fractions),
     }
-    numbers |= {f"{name}_head": f"L{at}.H{number}" for name, (at, number) in HEADS.items()}
+    numbers |= {f"{name}_head": str(HeadId(*place)) for name, place in HEADS.items()}
     view: dict[str, str | int] = {"model": MODEL, "text": text, "layer": layer, "head": head}
     return Card(
         "looks",

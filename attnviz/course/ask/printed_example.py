@@ -1,4 +1,4 @@
-"""Cards of lesson 2 about a printed example: what it divides by, and which axis it normalises.
+"""Cards of lesson 2 about a published example: its divisor, and the axis that it normalises.
 
 The example is `preset("seeded")`: Q, K, V drawn in this order from seed 0, five rows of three. Its
 source prints softmax(Q·Kᵀ/d) along the first axis, rounded to three digits, and the output of that.
@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from attnviz.course.arrays import Matrix, apart, softmax
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, NumberQuestion, Panel
 
@@ -22,36 +22,36 @@ weights_panel = partial(Panel, signed=False)
 
 def products() -> Matrix:
     """Q·Kᵀ of the note's example."""
-    given = preset("seeded").matrices
-    return np.asarray(given["q"] @ given["k"].T)
+    matrices = preset("seeded").matrices
+    return np.asarray(matrices["q"] @ matrices["k"].T)
 
 
 def printed_weights() -> Matrix:
-    """A as the note has it: scores divided by d, softmax along the first axis, three digits."""
+    """A of the note: scores divided by d, softmax along the first axis, three digits."""
     d = preset("seeded").d_head
     weights: Matrix = softmax(products().T / d).T
     return np.round(weights, PRINTED_DIGITS)
 
 
 def right_weights() -> Matrix:
-    """A as the paper has it: scores divided by √d, softmax along each row."""
+    """A of the paper: scores divided by √d, softmax along each row."""
     return softmax(products() / math.sqrt(preset("seeded").d_head))
 
 
-def axis(ask: Ask) -> Card:
+def axis(inputs: CardInputs) -> Card:
     """The first erratum: rows that do not sum to one."""
-    found = printed_weights()
-    row = (1, 3, 4)[ask.seed % 3]
-    total = float(found[row].sum())
-    bare = Board((weights_panel("printed", found, decimals=3),))
-    summed = Board((weights_panel("printed", found, decimals=3, sums="both"),))
+    printed = printed_weights()
+    row = (1, 3, 4)[inputs.seed % 3]
+    total = float(printed[row].sum())
+    bare = Board((weights_panel("printed", printed, decimals=3),))
+    summed = Board((weights_panel("printed", printed, decimals=3, sums="both"),))
     wrong = apart(total, {"assumed": 1.0}, TOLERANCE)
-    columns = found.sum(axis=0)
+    columns = printed.sum(axis=0)
     numbers = {"row": row, "total": total, "least": columns.min(), "most": columns.max()}
     return Card("axis", numbers, (bare,), NumberQuestion(total, TOLERANCE, wrong), (summed,))
 
 
-def divisor(ask: Ask) -> Card:
+def divisor(inputs: CardInputs) -> Card:
     """The second erratum: divided by d, not by its root."""
     scores = products()
     d, n = preset("seeded").d_head, len(scores)
@@ -73,11 +73,11 @@ def divisor(ask: Ask) -> Card:
     return Card("divisor", numbers, (board,), NumberQuestion(d, 0.05, wrong))
 
 
-def repair(ask: Ask) -> Card:
-    """The experiment: as printed beside what the learner chose, each against the right result."""
+def repair(inputs: CardInputs) -> Card:
+    """The experiment: the printed weights beside the learner's, each against the right ones."""
     d = preset("seeded").d_head
-    scores = products() / (d if ask.text("by") == "whole" else math.sqrt(d))
-    changed = softmax(scores) if ask.text("sums") == "rows" else softmax(scores.T).T
+    scores = products() / (d if inputs.text("by") == "whole" else math.sqrt(d))
+    changed = softmax(scores) if inputs.text("sums") == "rows" else softmax(scores.T).T
     control = softmax(products().T / d).T
     board = Board(
         (
@@ -93,8 +93,8 @@ def repair(ask: Ask) -> Card:
     return Card("repair", numbers, (board,))
 
 
-def digits(ask: Ask) -> Card:
-    """Eight digits from weights that were rounded to three."""
+def digits(inputs: CardInputs) -> Card:
+    """Eight digits of an output whose weights were rounded to three."""
     values = preset("seeded").matrices["v"]
     rounded = printed_weights()[:1]
     unrounded = softmax(products().T / preset("seeded").d_head).T[:1]
@@ -105,7 +105,7 @@ def digits(ask: Ask) -> Card:
             Panel("printed", rounded @ values, before="=", decimals=8, scale="value"),
         )
     )
-    found = Board((Panel("unrounded", unrounded @ values, decimals=6, scale="value"),))
+    solution = Board((Panel("unrounded", unrounded @ values, decimals=6, scale="value"),))
     error = np.abs(unrounded @ values - rounded @ values).max()
     numbers = {
         "digits": PRINTED_DIGITS,
@@ -115,4 +115,4 @@ def digits(ask: Ask) -> Card:
     }
     right = "all" if error < 1e-8 else ("few" if error < 10 ** (1 - PRINTED_DIGITS) else "none")
     question = ChoiceQuestion(("all", "few", "none"), right)
-    return Card("digits", numbers, (board,), question, (found,))
+    return Card("digits", numbers, (board,), question, (solution,))

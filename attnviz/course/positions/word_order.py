@@ -13,9 +13,9 @@ from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.rotary import Rotation
 from attnviz.course.arrays import Matrix, as_numbers
-from attnviz.course.heads.mha import opened
+from attnviz.course.heads.mha import module_parts
 from attnviz.course.positions.encodings import rope_factors, sinusoidal
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Panel, Pick, Typed
 from attnviz.outputs.similarity import pooled
 
@@ -34,20 +34,23 @@ def _swapped(n: int, seed: int) -> list[int]:
 
 
 def _ran(
-    ask: Ask, x: Matrix, may_attend: Bool[Tensor, "query key"] | None = None, turned: bool = False
+    inputs: CardInputs,
+    x: Matrix,
+    may_attend: Bool[Tensor, "query key"] | None = None,
+    turned: bool = False,
 ) -> tuple[Float64[np.ndarray, "query key"], Matrix]:
     """(weights of head 0, output) of the module's weights on rows X, in float64."""
-    of = opened(ask)
+    parts = module_parts(inputs)
     weights, concat = [], []
-    for head in range(of.n_heads):
-        q, k, v = (x @ of.weight(kind, head) for kind in ("q", "k", "v"))
+    for head in range(parts.n_heads):
+        q, k, v = (x @ parts.weight(kind, head) for kind in ("q", "k", "v"))
         if turned:
             q, k = _turned(q), _turned(k)
         scores = formula.scores(torch.from_numpy(q), torch.from_numpy(k))
-        masked = formula.masked(formula.scaled(scores, of.d_head**-0.5), may_attend)
+        masked = formula.masked(formula.scaled(scores, parts.d_head**-0.5), may_attend)
         weights.append(as_numbers(formula.weights(masked)))
         concat.append(weights[-1] @ v)
-    return weights[0], np.concatenate(concat, axis=1) @ of.w_o
+    return weights[0], np.concatenate(concat, axis=1) @ parts.w_o
 
 
 def _turned(x: Matrix) -> Matrix:
@@ -56,21 +59,21 @@ def _turned(x: Matrix) -> Matrix:
     return np.asarray(made.astype(np.float64))
 
 
-def shuffle(ask: Ask) -> Card:
+def shuffle(inputs: CardInputs) -> Card:
     """Two tokens change places: where do their weights go?"""
-    of = opened(ask)
-    order = _swapped(len(of.x), ask.seed)
-    names = tuple(f"x{number}" for number in range(1, len(of.x) + 1))
+    parts = module_parts(inputs)
+    order = _swapped(len(parts.x), inputs.seed)
+    names = tuple(f"x{number}" for number in range(1, len(parts.x) + 1))
     new = tuple(names[row] for row in order)
-    before, output = _ran(ask, of.x)
-    after, shuffled = _ran(ask, of.x[order])
+    before, output = _ran(inputs, parts.x)
+    after, shuffled = _ran(inputs, parts.x[order])
     ways = {"stay": before, "move": after, "rows": before[order]}
     pictures = {
         name: Board((Panel(name, values, rows=new, columns=new, signed=False),))
         for name, values in ways.items()
     }
     board = Board((Panel("before", before, rows=names, columns=names, signed=False),))
-    one, other = SWAPS[ask.seed % len(SWAPS)]
+    one, other = SWAPS[inputs.seed % len(SWAPS)]
     numbers: dict[str, float | int | str] = {
         "one": names[one],
         "other": names[other],
@@ -81,21 +84,21 @@ def shuffle(ask: Ask) -> Card:
     return Card("shuffle", numbers, (board,), question)
 
 
-def _error(ask: Ask, way: str) -> Matrix:
+def _error(inputs: CardInputs, way: str) -> Matrix:
     """f(P·X) − P·f(X), where positions are given in this way."""
-    x = opened(ask).x
-    order = _swapped(len(x), ask.seed)
+    x = module_parts(inputs).x
+    order = _swapped(len(x), inputs.seed)
     added = sinusoidal(*x.shape) if way == "sinusoidal" else np.zeros_like(x)
     mask = masks.causal(len(x)) if way == "causal" else None
     turned = way == "rotary"
-    _, output = _ran(ask, x + added, mask, turned)
-    _, shuffled = _ran(ask, x[order] + added, mask, turned)
+    _, output = _ran(inputs, x + added, mask, turned)
+    _, shuffled = _ran(inputs, x[order] + added, mask, turned)
     return np.asarray(shuffled - output[order])
 
 
-def broken(ask: Ask) -> Card:
+def broken(inputs: CardInputs) -> Card:
     """The experiment: how far shuffling changes the output, without positions and with some."""
-    control, changed = _error(ask, "none"), _error(ask, ask.text("way"))
+    control, changed = _error(inputs, "none"), _error(inputs, inputs.text("way"))
     panels = (
         Panel("control", control, decimals=3, scale="output"),
         Panel("changed", changed, decimals=3, scale="output"),
@@ -103,7 +106,7 @@ def broken(ask: Ask) -> Card:
     numbers: dict[str, float | int | str] = {
         "control": float(np.abs(control).max()),
         "changed": float(np.abs(changed).max()),
-        "causal": float(np.abs(_error(ask, "causal")).max()),
+        "causal": float(np.abs(_error(inputs, "causal")).max()),
     }
     return Card("broken", numbers, (Board(panels),))
 
@@ -126,13 +129,13 @@ def _reordered(text: str, way: str) -> str:
     return " ".join(words) + ("." if text.endswith(".") else "")
 
 
-def order(ask: Ask) -> Card:
+def order(inputs: CardInputs) -> Card:
     """The experiment: how much of a sentence's vector depends on the order of its words."""
-    text = ask.text("text").strip() or START
-    changed = _reordered(text, ask.text("way"))
+    text = inputs.text("text").strip() or START
+    changed = _reordered(text, inputs.text("way"))
     vectors = []
     for each in (text, changed, OTHER):
-        cap = ask.capture(MODEL, each)
+        cap = inputs.capture(MODEL, each)
         assert cap.hidden is not None, "the sentence encoder gives its hidden states"
         attended = torch.ones(cap.hidden.shape[:2], dtype=torch.bool)
         vectors.append(as_numbers(pooled(cap.hidden.float(), attended)))
