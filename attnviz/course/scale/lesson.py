@@ -1,9 +1,9 @@
-"""Lesson 3, why divide by √d_k: what happens to a softmax whose scores grow with the dimension.
+"""Lesson 3, the division by √d_k: the softmax of scores that grow with the dimension.
 
     Var(q·k) = d_k for independent entries of mean 0 and variance 1    (Vaswani et al. 2017, note 4)
 
-Everything here is measured on drawn queries and keys (`draws`), then on a trained head, whose
-scores are not bound to that assumption (`real`).
+Everything is measured on random queries and keys (`draws`), then on a trained head, which need not
+meet that assumption (`real`).
 """
 
 import math
@@ -14,8 +14,8 @@ import numpy as np
 from attnviz.course.arrays import apart, softmax
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.course.scale.draws import (
-    MANY,
     N_KEYS,
+    N_ROWS,
     WIDTHS,
     gradient_size,
     measured_variance,
@@ -40,14 +40,13 @@ WIDE = (64, 256, 16)
 WIDTH_AXIS = np.array(WIDTHS, dtype=np.float64)
 WEIGHTS = (0.9, 0.8, 0.7)
 SLOPE_TOLERANCE = 0.004
-# the divisor's row of scores, for pictures of what each divisor makes of it
-PICTURED = 64
+PICTURE_WIDTH = 64  # d_k of the scores in the pictures
 
 weights_panel = partial(Panel, signed=False)
 
 
 def _grows(inputs: CardInputs) -> Card:
-    """The variance of q·k, asked; then measured at every width."""
+    """The question asks for the variance of q·k; the chart measures it at every width."""
     d_k = WIDE[inputs.seed % len(WIDE)]
     measured = measured_variance(inputs.seed)
     widths = WIDTH_AXIS
@@ -56,15 +55,15 @@ def _grows(inputs: CardInputs) -> Card:
         Series("expected", widths, widths),
     )
     wrong = {"one": 1.0, "root": math.sqrt(d_k), "squared": float(d_k**2)}
-    numbers = {"d_k": d_k, "measured": measured[d_k], "draws": MANY, "root": math.sqrt(d_k)}
+    numbers = {"d_k": d_k, "measured": measured[d_k], "draws": N_ROWS, "root": math.sqrt(d_k)}
     chart = Chart("width", "variance", lines, log_x=True, marked_x=float(d_k))
     return Card("grows", numbers, question=NumberQuestion(d_k, 0.5, wrong), reveal=(chart,))
 
 
 def _divisor(inputs: CardInputs) -> Card:
-    """Scores of two widths as histograms; which divisor makes them alike?"""
+    """Scores of two widths as histograms; the question asks for the divisor that equals them."""
     narrow, wide = 4, WIDE[inputs.seed % len(WIDE)]
-    shown = Chart(
+    undivided = Chart(
         "score",
         "share",
         (spread("narrow", narrow, 1.0, inputs.seed), spread("wide", wide, 1.0, inputs.seed)),
@@ -88,7 +87,7 @@ def _divisor(inputs: CardInputs) -> Card:
         "root": math.sqrt(wide),
     }
     question = ChoiceQuestion(("whole", "root", "square"), "root")
-    return Card("divisor", numbers, (shown,), question, (divided,))
+    return Card("divisor", numbers, (undivided,), question, (divided,))
 
 
 def _lab(inputs: CardInputs) -> Card:
@@ -110,19 +109,19 @@ def _lab(inputs: CardInputs) -> Card:
                 Series(
                     series,
                     WIDTH_AXIS,
-                    np.array([of[width][at] for width in WIDTHS]),
+                    np.array([means[width][index] for width in WIDTHS]),
                 )
-                for at, series in enumerate(("divided", "undivided"))
+                for index, series in enumerate(("divided", "undivided"))
             ),
             log_x=True,
             marked_x=float(d_k),
         )
-        for name, of in (("entropy", entropy), ("gradient", gradient))
+        for name, means in (("entropy", entropy), ("gradient", gradient))
     )
     numbers = {
         "d_k": d_k,
         "keys": N_KEYS,
-        "rows": MANY,
+        "rows": N_ROWS,
         "uniform": math.log2(N_KEYS),
         "entropy_divided": entropy[d_k][0],
         "entropy_undivided": entropy[d_k][1],
@@ -134,7 +133,7 @@ def _lab(inputs: CardInputs) -> Card:
 
 
 def _slope(inputs: CardInputs) -> Card:
-    """Two keys: how much does a weight move for a small change of its score?"""
+    """Two keys; the question asks for the change of a weight per change of its score."""
     weight = WEIGHTS[inputs.seed % len(WEIGHTS)]
     gap = math.log(weight / (1 - weight))
     gaps = np.linspace(-8, 8, 81)
@@ -161,24 +160,25 @@ def _slope(inputs: CardInputs) -> Card:
 
 
 def _pictures(inputs: CardInputs) -> Card:
-    """Which picture was divided by √d_k? Three queries, six keys, three divisors."""
+    """Three queries, six keys, three divisors; one picture was divided by √d_k."""
     draws = np.random.default_rng(11 + inputs.seed)
-    q, k = (draws.normal(size=(n, PICTURED)) for n in (3, 6))
+    q, k = (draws.normal(size=(n, PICTURE_WIDTH)) for n in (3, 6))
     scores = q @ k.T
-    divisors = {"flat": float(PICTURED), "root": math.sqrt(PICTURED), "sharp": 1.0}
-    weights = {name: softmax(scores / by) for name, by in divisors.items()}
+    divisors = {"flat": float(PICTURE_WIDTH), "root": math.sqrt(PICTURE_WIDTH), "sharp": 1.0}
+    weights = {name: softmax(scores / divisor) for name, divisor in divisors.items()}
     pictures = {
-        name: Board((weights_panel("weights", of, sums="rows"),)) for name, of in weights.items()
+        name: Board((weights_panel("weights", rows, sums="rows"),))
+        for name, rows in weights.items()
     }
     order = (("sharp", "root", "flat"), ("root", "flat", "sharp"), ("flat", "sharp", "root"))
     question = ChoiceQuestion(order[inputs.seed % 3], "root", pictures)
     numbers = {
-        "d_k": PICTURED,
+        "d_k": PICTURE_WIDTH,
         "keys": k.shape[0],
         "uniform": 1 / k.shape[0],
         "flattest": weights["flat"].max(),
         "sharpest": weights["sharp"].max(axis=1).mean(),
-        "root": math.sqrt(PICTURED),
+        "root": math.sqrt(PICTURE_WIDTH),
     }
     return Card("pictures", numbers, question=question)
 

@@ -76,7 +76,7 @@ def test_a_live_run_bears_out_what_the_cards_say() -> None:
     assert last.repeated.best_induction > 0.9
     assert float(control.max()) < min(0.25, 3.5 * even)
     assert float(np.abs(control - even).max()) > 0.01, "low, but not what even attention gives"
-    effects, previous = birth.effects(birth.restored(last)), last.repeated.previous_head
+    effects, previous = birth.effects(birth.restore(last)), last.repeated.previous_head
     other = HeadId(0, 1 - previous.head)
     for ablation in birth.ABLATIONS:
         assert effects.of(previous, ablation).best_induction < 5 * even
