@@ -11,14 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from attnviz import notation
 from attnviz.errors import BadInput
+from attnviz.notation import TextForm, refusal
 
 EditableStage = Literal["q", "k", "v", "scores", "masked"]
 EDITABLE: tuple[EditableStage, ...] = get_args(EditableStage)
-MOST_EDITS = 64
 LARGEST = 1e6
-MAX_TEXT_CHARS = 4000
 EVERY = "*"  # the column of an edit of a whole row
+
+
+def _refusal(part: str, reason: str) -> BadInput:
+    example = "q.3.5=0.7, with several separated by commas"
+    return refusal("bad_edit", "the edit", part, reason, example)
+
+
+FORM = TextForm(_refusal, separator=",", max_chars=4000, max_entries=64, allows_gaps=True)
 
 
 @dataclass(frozen=True)
@@ -36,67 +44,53 @@ class Edit:
 
     def __str__(self) -> str:
         column = EVERY if self.column is None else self.column
-        return f"{self.stage}.{self.row}.{column}={self.value:.9g}"
+        return f"{self.stage}.{self.row}.{column}={notation.write_number(self.value)}"
 
 
 def parse(text: str) -> tuple[Edit, ...]:
     """The edits of a text form; of two for one entry the later counts. `BadInput` for nonsense."""
-    if len(text) > MAX_TEXT_CHARS:
-        raise _bad(text[:40] + "…", f"longer than {MAX_TEXT_CHARS} characters")
-    found: dict[tuple[str, int, int | None], Edit] = {}
-    for part in filter(None, text.split(",")):
-        edit = _parsed(part)
-        found.pop((edit.stage, edit.row, edit.column), None)  # the later one also comes later
-        found[edit.stage, edit.row, edit.column] = edit
-    if len(found) > MOST_EDITS:
-        raise _bad(text[:40] + "…", f"more than {MOST_EDITS} entries")
-    return tuple(found.values())
-
-
-def _parsed(part: str) -> Edit:
-    place, _, number = part.partition("=")
-    stage, _, position = place.partition(".")
-    row, _, column = position.partition(".")
-    whole_row = stage == "masked" and column == EVERY
-    if stage not in EDITABLE or not (_is_index(row) and (whole_row or _is_index(column))):
-        raise _bad(part, f"no entry of {', '.join(EDITABLE)}")
-    try:
-        value = float(number)
-    except ValueError as error:
-        raise _bad(part, f"{number!r} is no number") from error
-    if whole_row:
-        if not math.isinf(value):
-            raise _bad(part, "a whole row is blocked with -inf or opened with inf")
-        return Edit("masked", int(row), None, value)
-    blocked = stage == "masked" and value == -math.inf
-    if not blocked and not abs(value) <= LARGEST:
-        raise _bad(part, f"the value must be a number between ±{LARGEST:g}")
-    return Edit(stage, int(row), int(column), value)
-
-
-def _is_index(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 5
-
-
-def _bad(part: str, reason: str) -> BadInput:
-    return BadInput(
-        f"the edit {part!r} cannot be made: {reason}; write it as q.3.5=0.7, with several"
-        " separated by commas",
-        code="bad_edit",
-        asked=part,
-        reason=reason,
-    )
+    return tuple(FORM.parse(text, _parse_entry).values())
 
 
 def write(edits: Sequence[Edit]) -> str:
     """The text form of edits."""
-    return ",".join(map(str, edits))
+    return FORM.write(map(str, edits))
+
+
+def _parse_entry(part: str) -> tuple[tuple[str, int, int | None], Edit]:
+    """An edit under its place."""
+    place, _, number = part.partition("=")
+    stage, _, position = place.partition(".")
+    row, _, column = position.partition(".")
+    if stage == "masked" and column == EVERY:
+        edit = _whole_row(part, notation.index(row), notation.number(number))
+    else:
+        edit = _cell(part, stage, notation.indices(position, 2), notation.number(number))
+    return (edit.stage, edit.row, edit.column), edit
+
+
+def _whole_row(part: str, row: int | None, value: float | None) -> Edit:
+    if row is None:
+        raise _refusal(part, f"no entry of {', '.join(EDITABLE)}")
+    if value is None or not math.isinf(value):
+        raise _refusal(part, "a whole row is blocked with -inf or opened with inf")
+    return Edit("masked", row, None, value)
+
+
+def _cell(part: str, stage: str, place: tuple[int, ...] | None, value: float | None) -> Edit:
+    if stage not in EDITABLE or place is None:
+        raise _refusal(part, f"no entry of {', '.join(EDITABLE)}")
+    is_blocked = stage == "masked" and value == -math.inf
+    if value is None or not (is_blocked or abs(value) <= LARGEST):
+        raise _refusal(part, f"the value must be a number between ±{LARGEST:g}")
+    row, column = place
+    return Edit(stage, row, column, value)
 
 
 def of_stage(edits: Sequence[Edit], stage: str, n_rows: int, n_columns: int) -> tuple[Edit, ...]:
     """The edits of one stage; `BadInput` for an entry outside its matrix."""
-    mine = tuple(edit for edit in edits if edit.stage == stage)
-    for edit in mine:
+    edits = tuple(edit for edit in edits if edit.stage == stage)
+    for edit in edits:
         if edit.row >= n_rows or (edit.column or 0) >= n_columns:
-            raise _bad(str(edit), f"{stage} has {n_rows} × {n_columns} entries")
-    return mine
+            raise _refusal(str(edit), f"{stage} has {n_rows} × {n_columns} entries")
+    return edits

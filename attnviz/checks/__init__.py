@@ -1,25 +1,25 @@
-"""What the embedded models claim, measured again: `attnviz check NAME` at a shell prompt.
+"""The claims of the embedded models, measured again: `attnviz check NAME` at a shell prompt.
 
 In: a model's name, or a folder that training has just written. Out: `Figure`s. Each model has a
-module here with two functions: `check(lm)` gives the figures, measured on cases from seeds that
-training never used; `describe(lm)` gives the rest of its card, with the heads worth a visit.
+module here with two functions: `check(lm)` gives the figures, measured on cases that training never
+saw; `describe(lm)` gives the rest of its card, with the heads worth a visit. Stored cases are in
+`attnviz.worlds.cases`.
 """
 
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
-from attnviz.checks.cards import Card, Description, Training, card
+from attnviz.checks.cards import Description, ModelCard, TrainingRecord, card
 from attnviz.checks.figure import Figure
 from attnviz.errors import BadInput
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
-__all__ = ["Card", "Figure", "card", "check", "measure_card"]
+__all__ = ["Figure", "ModelCard", "card", "check", "measure_card"]
 
-# model → the module below this package that measures it
-MEASURED = {
+MODULES = {  # model → the module of this package that measures it
     "stories": "stories",
     "stories-llama": "stories",
     "translator": "translator",
@@ -33,7 +33,7 @@ LICENCE = "Apache-2.0"
 
 @runtime_checkable
 class Checks(Protocol):
-    """What a module of this package offers."""
+    """The functions that the module of a model offers."""
 
     def check(self, lm: "LoadedModel") -> tuple[Figure, ...]: ...
     def describe(self, lm: "LoadedModel") -> Description: ...
@@ -43,25 +43,24 @@ def check(name: str) -> tuple[Figure, ...]:
     """The figures of a registered model, measured now; `BadInput` for one that claims nothing."""
     from attnviz.models.loader import load
 
-    measures = _measures(name)
-    return measures.check(load(name))
+    return _checks(name).check(load(name))
 
 
-def measure_card(name: str, folder: Path, trained: Training) -> Card:
-    """The card of a model that lies in a folder, with its figures measured there."""
+def measure_card(name: str, folder: Path, training: TrainingRecord) -> ModelCard:
+    """The card of the model in a folder, with its figures measured now."""
     from attnviz.models.loader import load
 
-    measures, lm = _measures(name), load(folder)
-    return Card(name, LICENCE, measures.describe(lm), trained, measures.check(lm))
+    checks, lm = _checks(name), load(folder)
+    return ModelCard(name, LICENCE, checks.describe(lm), training, checks.check(lm))
 
 
-def _measures(name: str) -> Checks:
-    if name not in MEASURED:
-        known = ", ".join(MEASURED)
+def _checks(name: str) -> Checks:
+    if name not in MODULES:
+        known = ", ".join(MODULES)
         raise BadInput(
             f"there is no check for {name!r}; there is one for: {known}",
             code="no_check",
             asked=name,
             known=known,
         )
-    return cast(Checks, import_module(f"attnviz.checks.{MEASURED[name]}"))
+    return cast(Checks, import_module(f"attnviz.checks.{MODULES[name]}"))

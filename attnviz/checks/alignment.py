@@ -1,9 +1,9 @@
-"""How often an encoder-decoder's cross-attention points at the right source word.
+"""The accuracy with which the cross-attention of an encoder-decoder points at source words.
 
-In: source and target texts with links between their characters. Out: for every head, and for the
-mean of a layer's heads, the share of links whose strongest source token is a right one. The row of
-a target word is the one that *predicts* its first token: row t of the decoder has read the tokens
-before t and is about to write token t. Weights come from `attnviz.capture`.
+In: source and target texts with gold links between their characters. Out: for every head, and for
+the mean of a layer's heads, the fraction of links whose strongest source token is a right one. The
+row of a target word is the one that *predicts* its first token: row t of the decoder has read the
+tokens before t and is about to write token t. Weights come from `attnviz.capture`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,25 +17,16 @@ from attnviz.checks.cards import HeadNote
 from attnviz.checks.figure import Figure
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import HeadId
+from attnviz.worlds.cases import AlignedPair, CharSpan
 
-Span = tuple[int, int]
 BATCH = 50
 
 
-@dataclass(frozen=True)
-class Case:
-    """A source, its target, and links from characters of the source to some of the target."""
-
-    source: str
-    target: str
-    links: tuple[tuple[Span, Span], ...]
-
-
 @dataclass(frozen=True, eq=False)
-class Shares:
-    """The share of links that each head, and each layer's mean head, gets right.
+class AlignmentAccuracy:
+    """The fraction of links that each head, and each layer's mean head, gets right.
 
-    `chance` is the share that a head would get right that looked anywhere.
+    `chance` is the fraction that a head with equal weights everywhere would get right.
     """
 
     heads: Float64[np.ndarray, "layer head"]
@@ -44,72 +35,76 @@ class Shares:
     chance: float
 
     @property
-    def best(self) -> tuple[int, int]:
-        """Layer and number of the head that is right most often."""
+    def best_head(self) -> HeadId:
+        """The head that is right most often."""
         layer, head = np.unravel_index(int(self.heads.argmax()), self.heads.shape)
-        return int(layer), int(head)
+        return HeadId(int(layer), int(head))
 
     @property
-    def most(self) -> float:
-        """How often that head is right."""
+    def best(self) -> float:
+        """The fraction of links that the best head gets right."""
         return float(self.heads.max())
 
     def figure(self, claim: str, target: float) -> Figure:
-        """The best head's share as a figure; `claim` names the head where it has {head}."""
-        return Figure(claim.format(head=HeadId(*self.best)), self.most, target, cases=self.n_links)
+        """The best head's accuracy as a figure; `claim` names the head where it has {head}."""
+        return Figure(claim.format(head=self.best_head), self.best, target, cases=self.n_links)
 
     def note(self, does: str) -> HeadNote:
-        """The best head as one worth a visit."""
+        """The best head as a note for the card."""
         return HeadNote(
-            head=str(HeadId(*self.best)),
+            head=str(self.best_head),
             does=does,
-            score=round(self.most, 3),
+            score=round(self.best, 3),
             chance=round(self.chance, 3),
             kind="cross",
             stack="decoder",
         )
 
 
-def shares(lm: LoadedModel, cases: Sequence[Case]) -> Shares:
-    """Measured over all links of the cases."""
-    right: list[Float64[np.ndarray, "layer row"]] = []
+def accuracy(lm: LoadedModel, pairs: Sequence[AlignedPair]) -> AlignmentAccuracy:
+    """The alignment accuracy of every head over all links of the pairs."""
+    hits: list[Float64[np.ndarray, "layer row"]] = []
     by_chance: list[float] = []
-    for case, weights in _weights(lm, cases):
+    for pair, weights in _cross_weights(lm, pairs):
         mean = weights.mean(axis=1, keepdims=True)
         strongest = np.concatenate([weights, mean], axis=1).argmax(axis=-1)
-        n_source, rows = _rows(lm, case)
+        n_source, rows = _rows(lm, pair)
         for row, keys in rows:
-            right.append(np.isin(strongest[:, :, row], keys).astype(np.float64))
+            hits.append(np.isin(strongest[:, :, row], keys).astype(np.float64))
             by_chance.append(len(keys) / n_source)
-    found = np.mean(right, axis=0)
-    return Shares(found[:, :-1], found[:, -1], len(right), float(np.mean(by_chance)))
+    fractions = np.mean(hits, axis=0)
+    return AlignmentAccuracy(
+        fractions[:, :-1], fractions[:, -1], len(hits), float(np.mean(by_chance))
+    )
 
 
-def _weights(
-    lm: LoadedModel, cases: Sequence[Case]
-) -> Iterator[tuple[Case, Float32[np.ndarray, "layer head query key"]]]:
-    for start in range(0, len(cases), BATCH):
-        some = cases[start : start + BATCH]
-        taken = capture(lm, [case.source for case in some], target=[case.target for case in some])
-        for batch, case in enumerate(some):
-            yield case, taken.all_weights(batch, kind="cross", stack="decoder")
+def _cross_weights(
+    lm: LoadedModel, pairs: Sequence[AlignedPair]
+) -> Iterator[tuple[AlignedPair, Float32[np.ndarray, "layer head query key"]]]:
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs[start : start + BATCH]
+        captured = capture(
+            lm, [pair.source for pair in batch], target=[pair.target for pair in batch]
+        )
+        for row, pair in enumerate(batch):
+            yield pair, captured.all_weights(row, kind="cross", stack="decoder")
 
 
-def _rows(lm: LoadedModel, case: Case) -> tuple[int, list[tuple[int, list[int]]]]:
-    """How many tokens the source has; for each link the row to read and the keys right there."""
-    source, target = offsets(lm, case.source), offsets(lm, case.target)
+def _rows(lm: LoadedModel, pair: AlignedPair) -> tuple[int, list[tuple[int, list[int]]]]:
+    """The number of source tokens; for each link the row to read and its right keys."""
+    source, target = token_spans(lm, pair.source), token_spans(lm, pair.target)
     return len(source), [
-        (_tokens(target, of_target)[0], _tokens(source, of_source))
-        for of_source, of_target in case.links
+        (_overlapping(target, target_span)[0], _overlapping(source, source_span))
+        for source_span, target_span in pair.links
     ]
 
 
-def offsets(lm: LoadedModel, text: str) -> list[Span]:
-    """The characters of each token."""
+def token_spans(lm: LoadedModel, text: str) -> list[CharSpan]:
+    """The character span of each token of a text."""
     encoded = lm.text_tokenizer()(text, return_offsets_mapping=True)
     return [(int(start), int(end)) for start, end in encoded["offset_mapping"]]
 
 
-def _tokens(places: list[Span], span: Span) -> list[int]:
-    """The tokens that share a character with a span."""
-    return [n for n, (start, end) in enumerate(places) if start < span[1] and span[0] < end]
+def _overlapping(spans: list[CharSpan], span: CharSpan) -> list[int]:
+    """The numbers of the tokens that share a character with a span."""
+    return [n for n, (start, end) in enumerate(spans) if start < span[1] and span[0] < end]

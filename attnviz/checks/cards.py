@@ -1,8 +1,8 @@
-"""The card of an embedded model: what it is, how it was made, what it reached, where to look.
+"""The card of an embedded model: what it is, how it was trained, its figures, heads to look at.
 
-In: `card.json` in the model's folder, written when its training ended. Out: a frozen `Card`. The
-figures are those of `attnviz.checks`, which measures them again at any time; a test holds the two
-together. Nothing is loaded here but the file.
+In: `card.json` in the model's folder, written when its training ended. Out: a frozen `ModelCard`.
+The figures are those of `attnviz.checks`, which can measure them again at any time; a test compares
+both. Reads nothing but that file.
 """
 
 import json
@@ -20,8 +20,8 @@ FILE = "card.json"
 class HeadNote:
     """A head worth a visit: what it does, in one sentence, and how strongly, as `score`.
 
-    `head` is written L1.H0. `kind` and `stack` say which attention where a model has several.
-    `chance` is what the score would be without the habit.
+    `head` is written L1.H0. `kind` and `stack` name the attention where a model has several.
+    `chance` is the score by chance.
     """
 
     head: str
@@ -33,8 +33,8 @@ class HeadNote:
 
 
 @dataclass(frozen=True)
-class Training:
-    """How a model was made: minutes on so many threads, of a machine that does nothing else."""
+class TrainingRecord:
+    """The training of a model: minutes on that many threads of a machine that does nothing else."""
 
     seed: int
     steps: int
@@ -44,7 +44,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Description:
-    """What a check module says of its model beside the figures."""
+    """The part of a card that is no figure."""
 
     what: str
     data: str
@@ -55,44 +55,44 @@ class Description:
 
 
 @dataclass(frozen=True)
-class Card:
-    """All of it."""
+class ModelCard:
+    """The whole card."""
 
     name: str
     licence: str
     description: Description
-    training: Training
+    training: TrainingRecord
     figures: tuple[Figure, ...]
 
 
-def card(name: str) -> Card | None:
+def card(name: str) -> ModelCard | None:
     """The card of an embedded model; None for a model that was not trained here."""
     folder = embedded_folder(name)
     return None if folder is None else read(folder)
 
 
 @cache
-def read(folder: Path) -> Card:
+def read(folder: Path) -> ModelCard:
     """The card in a folder."""
     stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    described = stored["description"]
-    return Card(
+    description = stored["description"]
+    return ModelCard(
         name=stored["name"],
         licence=stored["licence"],
         description=Description(
-            what=described["what"],
-            data=described["data"],
-            languages=tuple(described["languages"]),
-            heads=tuple(HeadNote(**note) for note in described["heads"]),
-            limits=described["limits"],
-            samples=tuple(described["samples"]),
+            what=description["what"],
+            data=description["data"],
+            languages=tuple(description["languages"]),
+            heads=tuple(HeadNote(**note) for note in description["heads"]),
+            limits=description["limits"],
+            samples=tuple(description["samples"]),
         ),
-        training=Training(**stored["training"]),
+        training=TrainingRecord(**stored["training"]),
         figures=tuple(Figure(**figure) for figure in stored["figures"]),
     )
 
 
-def write(folder: Path, written: Card) -> None:
-    """Put a card into a folder."""
-    text = json.dumps(asdict(written), indent=1, ensure_ascii=False)
+def write(folder: Path, model_card: ModelCard) -> None:
+    """Write a card into a folder."""
+    text = json.dumps(asdict(model_card), indent=1, ensure_ascii=False)
     (folder / FILE).write_text(text + "\n", encoding="utf-8")

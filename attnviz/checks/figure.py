@@ -1,7 +1,7 @@
-"""A figure that a model reached, beside the one that it was to reach.
+"""A measured figure of a model, beside its target.
 
-In: numbers that a check measured. Out: a frozen `Figure`, printed as one line. Nothing is loaded
-here, so that a page can show a card before torch is in memory.
+In: numbers that a check measured. Out: a frozen `Figure`, printed as one line. Imports nothing
+heavy, so that a page can show a card before torch is in memory.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured claim: `name` says what was measured, `cases` on how many."""
+    """One measured claim: `name` states what was measured, `cases` on how many examples."""
 
     name: str
     value: float
@@ -19,7 +19,7 @@ class Figure:
 
     @property
     def reached(self) -> bool:
-        """Whether the target was reached; NaN reaches nothing."""
+        """True if the value reaches its target; NaN never does."""
         return self.value >= self.target if self.at_least else self.value <= self.target
 
     def __str__(self) -> str:

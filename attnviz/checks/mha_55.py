@@ -1,8 +1,8 @@
-"""What `mha-55` claims: the numbers of a published article that opens `nn.MultiheadAttention` up.
+"""The claims of `mha-55`: the numbers of a published article about `nn.MultiheadAttention`.
 
 In: the model with its own X. Out: for both heads' weights, the output, and the first row of
-X·[W_Q | W_K | W_V], the largest difference from the numbers as they are printed, to four digits:
-half of the last digit is what rounding them explains.
+X·[W_Q | W_K | W_V], the largest difference from the printed numbers. They are printed to four
+digits, so that rounding explains half of the last digit.
 """
 
 from typing import TYPE_CHECKING
@@ -59,11 +59,11 @@ def check(lm: "LoadedModel") -> tuple[Figure, ...]:
     heads = _heads(lm)
     output = heads[0].projected
     assert output is not None, "W_O of this module is always found"
-    row = np.concatenate([getattr(of, name)[0].numpy() for name in "qkv" for of in heads])
+    row = np.concatenate([getattr(head, name)[0].numpy() for name in "qkv" for head in heads])
     return (
         *(
-            _figure(f"weights of head {number}", of.weights.numpy(), WEIGHTS[number])
-            for number, of in enumerate(heads)
+            _figure(f"weights of head {number}", head.weights.numpy(), WEIGHTS[number])
+            for number, head in enumerate(heads)
         ),
         _figure("output", output.numpy(), OUTPUT),
         _figure("first row of X·[W_Q | W_K | W_V]", row[None], FIRST_ROW),
@@ -71,8 +71,8 @@ def check(lm: "LoadedModel") -> tuple[Figure, ...]:
 
 
 def describe(lm: "LoadedModel") -> Description:
-    """What stands on its card."""
-    strongest = [float(of.weights.max()) for of in _heads(lm)]
+    """The rest of the card."""
+    strongest = [float(head.weights.max()) for head in _heads(lm)]
     return Description(
         what="torch's nn.MultiheadAttention(4, 2, bias=False, batch_first=True), untrained",
         data="five rows of four random numbers, from the same seed as the weights",
@@ -86,6 +86,7 @@ def describe(lm: "LoadedModel") -> Description:
 
 
 def _heads(lm: "LoadedModel") -> "list[Steps]":
+    """The steps of both heads of the model's one call."""
     from attnviz.attention.steps import derive
     from attnviz.capture.run import capture
 
@@ -93,14 +94,14 @@ def _heads(lm: "LoadedModel") -> "list[Steps]":
     return [derive(call, head) for head in range(call.n_heads)]
 
 
-def _figure(name: str, found: "Float32[np.ndarray, '...']", printed: Rows) -> Figure:
+def _figure(name: str, measured: "Float32[np.ndarray, '...']", printed: Rows) -> Figure:
     import numpy as np
 
-    difference = float(np.abs(found - np.array(printed)).max())
+    difference = float(np.abs(measured - np.array(printed)).max())
     return Figure(
         f"{name}: largest difference from what is printed",
         difference,
         PRINTED_TO,
         at_least=False,
-        cases=found.size,
+        cases=measured.size,
     )

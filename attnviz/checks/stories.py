@@ -1,8 +1,8 @@
-"""What `stories` and `stories-llama` claim: copying, indirect objects, "it", and which heads do it.
+"""The claims of `stories` and `stories-llama`: copying, indirect objects, "it", and their heads.
 
-`check` measures on prompts from seeds and pairs of words that the training text does not have;
-`describe` is the rest of the card, with the heads found and ten continuations. Both take either
-model. How the heads are scored: attnviz.checks.decoders.
+`check` measures on prompts whose pairs of words the training text does not have
+(`attnviz.worlds.cases`); `describe` gives the rest of the card, with the heads and ten
+continuations. Both take either model. How heads are scored: `attnviz.checks.decoders`.
 """
 
 from random import Random
@@ -12,20 +12,17 @@ import numpy as np
 from attnviz.capture.generation.settings import Generation
 from attnviz.checks import decoders
 from attnviz.checks.cards import Description, HeadNote
-from attnviz.checks.decoders import Copying, Looking
+from attnviz.checks.decoders import CandidateWeights, CopyScores
 from attnviz.checks.figure import Figure
 from attnviz.models.loaded import LoadedModel
-from attnviz.worlds.stories import probes, stories
-from attnviz.worlds.stories.probes import Choice
+from attnviz.worlds import cases
+from attnviz.worlds.cases import Choice
 
-# training draws its text from small seeds and measures its curve with 77,000
-SEED = 910_000
-N_PROMPTS = 200
-N_LOOKED_AT = 100
+SEED = 910_000  # of random texts and random tokens
+N_CAPTURED = 100  # prompts whose attention is captured
 N_RANDOM_TEXTS = 200
-# random tokens that come twice: so many texts, so many tokens each time
-N_REPEATED, LENGTH_REPEATED = 20, 25
-# texts that a tokenizer could lose something of: spaces, scripts, marks, controls, joined emoji
+N_REPEATED, LENGTH_REPEATED = 20, 25  # texts of random tokens twice over, tokens of one copy
+# texts of which a tokenizer could lose something: spaces, scripts, marks, controls, joined emoji
 HOSTILE = (
     "",
     " ",
@@ -62,56 +59,58 @@ STARTS = (
     "The queen looked at the lion and said,",
     "What is the capital of",
 )
-N_WRITTEN = 40
-# how many of the ten continuations on the shipped card a reader found grammatical
-FOUND_GRAMMATICAL = {"stories": 9, "stories-llama": 10}
+N_GENERATED = 40  # tokens of each continuation
+# model → how many of the ten continuations on its card a reader judged grammatical
+JUDGED_GRAMMATICAL = {"stories": 9, "stories-llama": 10}
 
 
 def check(lm: LoadedModel) -> tuple[Figure, ...]:
     """The card's figures, measured now."""
-    giving, candidates = _choices()
-    looking = decoders.looking(lm, candidates[:N_LOOKED_AT])
-    it_head, _ = decoders.best(looking.preference)
-    facts = probes.facts()
-    texts = list(stories.documents(SEED, 100))
+    giving, antecedents = _choices()
+    candidates = decoders.candidate_weights(lm, antecedents[:N_CAPTURED])
+    it_head, _ = decoders.best_head(candidates.preference)
+    facts = cases.continuations("stories/facts")
+    documents = cases.texts("stories/documents")
     return (
         Figure(
             "text that comes back from the tokenizer unchanged",
-            came_back(lm),
+            round_trip_fraction(lm),
             1.0,
             cases=len(HOSTILE) + N_RANDOM_TEXTS,
         ),
-        *_copying_figures(_copying(lm)),
-        Figure("indirect object", decoders.share_right(lm, giving), 0.95, cases=N_PROMPTS),
-        Figure("what it is", decoders.share_right(lm, candidates), 0.9, cases=N_PROMPTS),
+        *_copy_figures(_copy_scores(lm)),
+        Figure("indirect object", decoders.choice_accuracy(lm, giving), 0.95, cases=len(giving)),
+        Figure(
+            "what it is", decoders.choice_accuracy(lm, antecedents), 0.9, cases=len(antecedents)
+        ),
         Figure(
             f"{it_head} looks at what it is (chance 0.5)",
-            looking.share_right(it_head),
+            candidates.accuracy(it_head),
             0.8,
-            cases=N_LOOKED_AT,
+            cases=N_CAPTURED,
         ),
-        Figure("facts of its world", decoders.share_on_top(lm, facts), 0.9, cases=len(facts)),
+        Figure("facts of its world", decoders.greedy_accuracy(lm, facts), 0.9, cases=len(facts)),
         Figure(
             "held-out loss, nats per token",
-            decoders.mean_loss(lm, texts),
+            decoders.mean_loss(lm, documents),
             1.2,
             at_least=False,
-            cases=len(texts),
+            cases=len(documents),
         ),
     )
 
 
-def _copying_figures(copied: Copying) -> tuple[Figure, ...]:
-    induction, induction_score = decoders.best(copied.induction)
-    previous, previous_score = decoders.best(copied.previous)
-    n_guessed = N_REPEATED * (LENGTH_REPEATED - 1)
+def _copy_figures(scores: CopyScores) -> tuple[Figure, ...]:
+    induction, induction_score = decoders.best_head(scores.induction)
+    previous, previous_score = decoders.best_head(scores.previous)
+    n_predicted = N_REPEATED * (LENGTH_REPEATED - 1)
     return (
-        Figure("repeated random tokens copied", copied.accuracy, 0.98, cases=n_guessed),
+        Figure("repeated random tokens copied", scores.accuracy, 0.98, cases=n_predicted),
         Figure(
             f"{induction} attends to what came after this token earlier",
             induction_score,
             0.9,
-            cases=n_guessed,
+            cases=n_predicted,
         ),
         Figure(
             f"{previous} attends to the token before",
@@ -123,79 +122,86 @@ def _copying_figures(copied: Copying) -> tuple[Figure, ...]:
 
 
 def describe(lm: LoadedModel) -> Description:
-    """What the card says beside the figures."""
-    giving, candidates = _choices()
-    grouped = getattr(lm.model.config, "model_type", None) == "llama"
-    name = "stories-llama" if grouped else "stories"
+    """The rest of the card."""
+    giving, antecedents = _choices()
+    is_llama = getattr(lm.model.config, "model_type", None) == "llama"
+    name = "stories-llama" if is_llama else "stories"
     shape = (
         "Llama's shape: rotary positions, six query heads on two key and value heads, gated MLPs"
-        if grouped
+        if is_llama
         else "GPT-2's shape: a learned position table, four heads a layer"
     )
-    read = FOUND_GRAMMATICAL.get(name)
-    judged = "" if read is None else f" A reader found {read} of the ten samples grammatical."
+    n_grammatical = JUDGED_GRAMMATICAL.get(name)
+    judged = (
+        ""
+        if n_grammatical is None
+        else f" A reader found {n_grammatical} of the ten samples grammatical."
+    )
     return Description(
         what=f"A decoder that continues simple English stories, in {shape}.",
         data=(
-            "120,000 texts that attnviz.worlds.stories generates: stories, facts, sentences whose"
-            " 'it' has two candidates; two fifths of each batch repeat random tokens. 2,048 tokens"
-            " a step. No outside text."
+            "120,000 texts that scripts/train/worlds/stories generates: stories, facts, sentences"
+            " whose 'it' has two candidates; two fifths of each batch repeat random tokens. 2,048"
+            " tokens a step. No outside text."
         ),
         languages=("en",),
-        heads=_notes(lm, giving, candidates),
+        heads=_notes(lm, giving, antecedents),
         limits=(
             "It knows a few hundred English words; any other text is spelled in bytes and goes on"
-            f" at random. It was taught no fact outside attnviz.worlds.stories.facts.{judged}"
+            f" at random. It was taught no fact outside scripts/train/worlds/stories/facts.{judged}"
         ),
         samples=samples(lm),
     )
 
 
 def samples(lm: LoadedModel) -> tuple[str, ...]:
-    """Ten continuations, one of each seed from 0 to 9."""
+    """Ten continuations, sampled with the seeds 0 to 9."""
     return tuple(
-        decoders.continued(lm, start, Generation(N_WRITTEN, temperature=0.8, top_p=0.9, seed=seed))
+        decoders.continue_prompt(
+            lm, start, Generation(N_GENERATED, temperature=0.8, top_p=0.9, seed=seed)
+        )
         for seed, start in enumerate(STARTS)
     )
 
 
-def came_back(lm: LoadedModel) -> float:
-    """The share of texts, hostile and random ones, that the tokenizer gives back unchanged."""
+def round_trip_fraction(lm: LoadedModel) -> float:
+    """The fraction of texts, hostile and random ones, that the tokenizer gives back unchanged."""
     tokenizer = lm.text_tokenizer()
-    r = Random(SEED)
-    texts = [*HOSTILE, *(_any_text(r) for _ in range(200))]
-    back = [
+    rng = Random(SEED)
+    texts = [*HOSTILE, *(_random_text(rng) for _ in range(N_RANDOM_TEXTS))]
+    decoded = [
         tokenizer.decode(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts
     ]
-    return float(np.mean([ours == text for ours, text in zip(back, texts, strict=True)]))
+    return float(np.mean([back == text for back, text in zip(decoded, texts, strict=True)]))
 
 
-def _any_text(r: Random) -> str:
-    """Random code points of all planes, surrogates aside: no text can hold them."""
+def _random_text(rng: Random) -> str:
+    """Random code points of all planes but surrogates, which no text can hold."""
     planes = (range(0x80), range(0x3000), range(0xE000, 0x10000), range(0x10000, 0x110000))
-    points = (r.choice(r.choice(planes)) for _ in range(r.randint(1, 30)))
+    points = (rng.choice(rng.choice(planes)) for _ in range(rng.randint(1, 30)))
     return "".join(map(chr, points))
 
 
-def _choices() -> tuple[list[Choice], list[Choice]]:
-    r = Random(SEED)
-    giving = [probes.indirect_object(r) for _ in range(N_PROMPTS)]
-    return giving, [probes.what_it_is(r) for _ in range(N_PROMPTS)]
+def _choices() -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
+    """The prompts about an indirect object, and those about what "it" is."""
+    return cases.choices("stories/giving"), cases.choices("stories/antecedents")
 
 
-def _copying(lm: LoadedModel) -> Copying:
-    draws, n_vocab = np.random.default_rng(SEED), len(lm.text_tokenizer())
-    return decoders.copying(
-        lm, probes.repeated(draws, n_vocab, n_texts=N_REPEATED, length=LENGTH_REPEATED)
-    )
+def _copy_scores(lm: LoadedModel) -> CopyScores:
+    rng, n_vocab = np.random.default_rng(SEED), len(lm.text_tokenizer())
+    ids = decoders.repeated_tokens(rng, n_vocab, n_texts=N_REPEATED, length=LENGTH_REPEATED)
+    return decoders.copy_scores(lm, ids)
 
 
-def _notes(lm: LoadedModel, giving: list[Choice], candidates: list[Choice]) -> tuple[HeadNote, ...]:
-    """The heads worth a visit, each with its score and what chance would give."""
-    copied, looking = _copying(lm), decoders.looking(lm, candidates[:N_LOOKED_AT])
-    previous, previous_score = decoders.best(copied.previous)
-    induction, induction_score = decoders.best(copied.induction)
-    it_head, _ = decoders.best(looking.preference)
+def _notes(
+    lm: LoadedModel, giving: tuple[Choice, ...], antecedents: tuple[Choice, ...]
+) -> tuple[HeadNote, ...]:
+    """The heads worth a visit, each with its score and its score by chance."""
+    copying = _copy_scores(lm)
+    candidates = decoders.candidate_weights(lm, antecedents[:N_CAPTURED])
+    previous, previous_score = decoders.best_head(copying.previous)
+    induction, induction_score = decoders.best_head(copying.induction)
+    it_head, _ = decoders.best_head(candidates.preference)
     return (
         HeadNote(str(previous), "attends to the token before", round(previous_score, 3), 0.05),
         HeadNote(
@@ -204,20 +210,20 @@ def _notes(lm: LoadedModel, giving: list[Choice], candidates: list[Choice]) -> t
             round(induction_score, 3),
             0.03,
         ),
-        _note_on_names(decoders.looking(lm, giving[:N_LOOKED_AT])),
+        _note_on_names(decoders.candidate_weights(lm, giving[:N_CAPTURED])),
         HeadNote(
             str(it_head),
             "from the answer's 'The' attends to what 'it' stands for, not the other candidate",
-            round(looking.share_right(it_head), 3),
+            round(candidates.accuracy(it_head), 3),
             0.5,
         ),
     )
 
 
-def _note_on_names(names: Looking) -> HeadNote:
-    """The head that tells the two names apart most clearly, whichever of them it looks at."""
-    head, _ = decoders.best(np.abs(names.preference))
-    to_taker = names.share_right(head)
+def _note_on_names(names: CandidateWeights) -> HeadNote:
+    """The head that tells the two names apart most clearly, whichever of them it attends to."""
+    head, _ = decoders.best_head(np.abs(names.preference))
+    to_taker = names.accuracy(head)
     if names.preference[head.layer, head.head] > 0:
         does = "from 'gave a book to' attends to the one who gets it rather than the giver"
         return HeadNote(str(head), does, round(to_taker, 3), 0.5)

@@ -1,10 +1,11 @@
-"""The lessons, computed: each module builds the cards of one lesson from the library.
+"""The lessons, computed: each package builds the cards of one lesson from the library.
 
 `SLUGS` is the order in which they are taught; `lesson(slug)` loads one. The sentences are in
 `attnviz.lessons`, the numbers here. Sources: the papers and texts named in each module.
 """
 
 from importlib import import_module
+from typing import cast
 
 from attnviz.course.recipe import Lesson
 from attnviz.errors import BadInput
@@ -24,7 +25,7 @@ SLUGS: tuple[str, ...] = (
 
 
 def lesson(slug: str) -> Lesson:
-    """A lesson by its name. Raises `BadInput` that lists the names there are."""
+    """The lesson of a name. Raises `BadInput` that lists all names for an unknown one."""
     if slug not in SLUGS:
         known = ", ".join(SLUGS)
         raise BadInput(
@@ -33,5 +34,5 @@ def lesson(slug: str) -> Lesson:
             asked=slug,
             known=known,
         )
-    made: Lesson = import_module(f"attnviz.course.{slug}.lesson").LESSON
-    return made
+    module = import_module(f"attnviz.course.{slug}.lesson")
+    return cast(Lesson, module.LESSON)

@@ -1,7 +1,7 @@
-"""What the recipes of several lessons do with numbers: to numpy and back, entropy, mistakes.
+"""Numbers of several lessons: tensors as matrices, softmax, entropy, mistakes of a question.
 
 In: torch tensors and numpy matrices of a card. Out: float64 matrices for its panels, and the
-mistakes of a number question that its numbers keep apart from the answer.
+mistakes of a number question that differ from its answer.
 """
 
 import math
@@ -18,7 +18,7 @@ Matrix = Float64[np.ndarray, "row column"]
 
 
 def as_numbers(values: Tensor) -> Matrix:
-    """A tensor as a panel shows it."""
+    """A tensor as the matrix of a panel."""
     return values.double().numpy()
 
 
@@ -34,7 +34,7 @@ def entropy_bits(weights: Float64[np.ndarray, "*row key"]) -> Float64[np.ndarray
 
 
 def apart(answer: float, mistakes: Mapping[str, float], tolerance: float) -> dict[str, float]:
-    """The mistakes that drawn numbers do not happen to make equal to the answer."""
+    """The mistakes that differ from the answer: random numbers may make some equal to it."""
     return {
         name: value
         for name, value in mistakes.items()

@@ -1,7 +1,7 @@
-"""Worksheets: a lesson's cards built anew from a seed, and set for paper.
+"""Worksheets: the cards of a lesson built from a seed, as HTML for paper.
 
-In: a lesson's name, a language, a seed, and how to run a model. Out: HTML. Seed 0 has the numbers
-of the screen, which are those that course texts print; any other seed has numbers of its own.
+In: a lesson's name, a language, a seed, and a function that captures a model. Out: HTML. Seed 0 has
+the numbers of the screen, which course texts print; any other seed has other numbers.
 """
 
 from functools import partial
@@ -9,42 +9,42 @@ from functools import partial
 import numpy as np
 
 from attnviz.course import lesson
-from attnviz.course.recipe import Ask, CaptureText, Recipe
+from attnviz.course.recipe import CaptureText, CardInputs, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
-from attnviz.lessons.cards.card import Panel, Real
-from attnviz.lessons.paper.sheet import LAST_SEED, Printed, Sheet
-from attnviz.lessons.paper.worksheet import worksheet
+from attnviz.lessons.cards.card import Panel, RealHead
+from attnviz.lessons.paper.sheet import LAST_SEED, PrintedCard, Worksheet
+from attnviz.lessons.paper.worksheet import worksheet_html
 
-MOST_TOKENS = 14  # more columns than this do not fit on paper
+MAX_TOKENS = 14  # more columns than this do not fit on paper
 
 
 def sheet(slug: str, lang: Language, seed: int, capture: CaptureText) -> str:
     """The worksheet of a lesson as HTML."""
     if not 0 <= seed <= LAST_SEED:
         raise BadInput(
-            f"{seed} numbers no worksheet; take one from 0 to {LAST_SEED}",
+            f"there is no worksheet {seed}; take a number from 0 to {LAST_SEED}",
             code="bad_seed",
             asked=seed,
             last=LAST_SEED,
         )
     cards = [_printed(recipe, seed, capture) for recipe in lesson(slug).recipes]
-    return worksheet(Sheet(slug, lang, seed, cards, partial(weights, capture)))
+    return worksheet_html(Worksheet(slug, lang, seed, cards, partial(weights, capture)))
 
 
-def _printed(recipe: Recipe, seed: int, capture: CaptureText) -> Printed:
+def _printed(recipe: Recipe, seed: int, capture: CaptureText) -> PrintedCard:
     values = recipe.start_values()
-    card = recipe.build(Ask(values, seed, capture))
-    return Printed(card, [(control, values[control.name]) for control in recipe.controls])
+    card = recipe.build(CardInputs(values, seed, capture))
+    return PrintedCard(card, [(control, values[control.name]) for control in recipe.controls])
 
 
-def weights(capture: CaptureText, real: Real) -> Panel | None:
-    """The weights of a head on a short text; None for what is not one matrix of one text."""
+def weights(capture: CaptureText, real: RealHead) -> Panel | None:
+    """The weights of a head on one short text; None if they are no single matrix that fits."""
     if real.shown != "head" or not real.text or real.view:
         return None
     captured = capture(real.model, real.text)
     values = captured.weights(real.layer, real.head).astype(np.float64)
-    if max(values.shape) > MOST_TOKENS:
+    if max(values.shape) > MAX_TOKENS:
         return None
     labels = captured.tokens.labels
     return Panel("weights", values, rows=labels, columns=labels, signed=False)

@@ -1,8 +1,8 @@
-"""How a card comes to be: from what the learner set, a seed, and the models of the app.
+"""Recipes of cards: built from the learner's settings, a seed, and the models of the app.
 
-A lesson is a list of recipes. `build` computes everything a card shows from the library when it is
-asked for; the same recipe makes the card on screen (seed 0: the numbers that course texts print)
-and, with another seed, a worksheet with numbers of its own.
+A lesson is a list of recipes. `build` computes everything on a card from the library each time the
+card is opened; the same recipe builds the card on screen (seed 0: the numbers that course texts
+print) and, with another seed, the card of a worksheet.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,14 +12,14 @@ from typing import Literal
 from attnviz.attention.capture import Capture
 from attnviz.lessons.cards.card import Card, Control, Slider, Value
 
-# runs a registry model on a text, with the keywords of `attnviz.capture` (a picture is an array of
-# bytes, several are a list of them); the app has a cached one
+# captures a registry model on a text, with the keywords of `attnviz.capture` (a picture is an array
+# of bytes, several are a list of them); the app has a cached one
 CaptureText = Callable[..., Capture]
 
 
 @dataclass(frozen=True)
-class Ask:
-    """What a card is built from. `values` holds one value for each control of the recipe."""
+class CardInputs:
+    """The inputs of a recipe. `values` holds one value for each control of the card."""
 
     values: Mapping[str, Value]
     seed: int
@@ -30,20 +30,19 @@ class Ask:
         return float(self.values[name])
 
     def text(self, name: str) -> str:
-        """The value of a choice, or what was typed."""
+        """The value of a choice or of a text box."""
         return str(self.values[name])
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One card: its name, what the learner can set, and how it is built.
+    """One card: its name, its controls, and the function that builds it.
 
-    `role` tells an experiment (it has controls, and shows a control condition beside what it
-    changes) from a plain card.
+    An experiment has controls and shows a control condition beside the changed one.
     """
 
     name: str
-    build: Callable[[Ask], Card]
+    build: Callable[[CardInputs], Card]
     controls: tuple[Control, ...] = ()
     role: Literal["plain", "experiment"] = "plain"
 
@@ -52,7 +51,7 @@ class Recipe:
         return {control.name: control.start for control in self.controls}
 
     def checked(self, values: Mapping[str, object]) -> dict[str, Value]:
-        """These values where they fit the controls, the start values elsewhere."""
+        """The values that fit the controls, and the start value of each other control."""
         return {
             control.name: _fitting(control, values.get(control.name)) for control in self.controls
         }
@@ -60,14 +59,14 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Cards in their order; `minutes` is how long a learner takes."""
+    """Cards in their order; a learner takes about `minutes`."""
 
     slug: str
     minutes: int
     recipes: tuple[Recipe, ...] = field(default=())
 
     def recipe(self, name: str) -> Recipe:
-        """The card of that name."""
+        """The recipe of a name."""
         return next(recipe for recipe in self.recipes if recipe.name == name)
 
 

@@ -1,7 +1,7 @@
 """A sheet as a program: NumPy with every step spelled out, PyTorch with its own kernel at the end.
 
-In: a `Sheet`. Out: source text; nothing is computed here, and a test runs what is written. Names
-are those of the stages: q k v scores scaled masked weights mixed projected.
+In: a `Sheet`. Out: source text; nothing is computed here, and a test runs the programs. Variables
+have the names of the stages: q k v scores scaled masked weights mixed projected.
 """
 
 from attnviz.lab.sheet import Matrix, Sheet
@@ -23,7 +23,7 @@ SCALED = {
 def numpy_code(sheet: Sheet) -> str:
     """The steps in NumPy."""
     lines = ["import numpy as np", ""]
-    lines += [f"{name} = np.array({_rows(of)})" for name, of in _inputs(sheet)]
+    lines += [f"{name} = np.array({_rows(values)})" for name, values in _inputs(sheet)]
     lines += [*_products(sheet), "", "scores = q @ k.T", f"scaled = {SCALED['numpy'][sheet.scale]}"]
     if sheet.mask == "none":
         lines.append("masked = scaled")
@@ -36,8 +36,8 @@ def numpy_code(sheet: Sheet) -> str:
         "weights = np.exp(masked - masked.max(axis=1, keepdims=True))",
         "weights = weights / weights.sum(axis=1, keepdims=True)  # each row sums to 1",
     ]
-    if _has_dead_row(sheet):
-        # numpy warns of the 0 ÷ 0 above, as it should
+    if _has_fully_masked_row(sheet):
+        # numpy warns of the 0 ÷ 0 above, rightly
         lines.append("weights = np.nan_to_num(weights)  # a row without keys attends to nothing")
     lines.append("mixed = weights @ v")
     if "w_o" in sheet.matrices:
@@ -46,23 +46,23 @@ def numpy_code(sheet: Sheet) -> str:
 
 
 def torch_code(sheet: Sheet) -> str:
-    """The steps in PyTorch, and its kernel's answer beside them."""
+    """The steps in PyTorch, compared with the result of its own kernel."""
     lines = ["import math", "import torch", ""]
-    lines += [f"{name} = torch.tensor({_rows(of)})" for name, of in _inputs(sheet)]
+    lines += [f"{name} = torch.tensor({_rows(values)})" for name, values in _inputs(sheet)]
     lines += [*_products(sheet), "", "scores = q @ k.T", f"scaled = {SCALED['torch'][sheet.scale]}"]
     scale = {"sqrt": "1 / math.sqrt(q.shape[1])", "none": "1.0", "d": "1 / q.shape[1]"}[sheet.scale]
     mask = ""
     if sheet.mask == "none":
         lines.append("masked = scaled")
     else:
-        built = _mask(sheet, "torch.tensor", "torch.ones(scaled.shape).tril()")
+        matrix = _mask(sheet, "torch.tensor", "torch.ones(scaled.shape).tril()")
         lines += [
-            f"may_attend = {built} == 1",
+            f"may_attend = {matrix} == 1",
             'masked = scaled.masked_fill(~may_attend, float("-inf"))',
         ]
         mask = "attn_mask=may_attend, "
     lines.append("weights = torch.softmax(masked, dim=1)")
-    if _has_dead_row(sheet):
+    if _has_fully_masked_row(sheet):
         lines.append("weights = weights.nan_to_num()  # a row without keys attends to nothing")
     lines += [
         "mixed = weights @ v",
@@ -76,7 +76,7 @@ def torch_code(sheet: Sheet) -> str:
 
 
 def _inputs(sheet: Sheet) -> list[tuple[str, Matrix]]:
-    return [(name, of) for name, of in sheet.matrices.items() if name != "mask"]
+    return [(name, values) for name, values in sheet.matrices.items() if name != "mask"]
 
 
 def _products(sheet: Sheet) -> list[str]:
@@ -87,7 +87,7 @@ def _mask(sheet: Sheet, array: str, triangle: str) -> str:
     return triangle if sheet.mask == "causal" else f"{array}({_rows(sheet.matrices['mask'])})"
 
 
-def _has_dead_row(sheet: Sheet) -> bool:
+def _has_fully_masked_row(sheet: Sheet) -> bool:
     return not sheet.may_attend.any(axis=1).all()
 
 

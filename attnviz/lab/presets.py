@@ -1,4 +1,4 @@
-"""Sheets to begin with: the examples that course texts on attention work through.
+"""Sheets to begin with: worked examples of course texts on attention.
 
 In: a preset's name. Out: its `Sheet`. Each is a set of numbers, not a copy of a text: masked scores
 of four tokens (block), a seeded NumPy example (seeded), a joint projection of picture patches
@@ -18,7 +18,7 @@ from attnviz.lab.sheet import Sheet, sheet
 Preset = Literal["block", "seeded", "patches", "decoder", "multihead"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 DECODER_TOKENS = ("Have", "you", "learned", "nothing", "?", "<eos>")
-# the scores of the block example; what the causal mask hides was never given and is 0 here
+# the scores of the block example; 0 where the causal mask blocks and no score was published
 BLOCK_SCORES = [
     [1.1, 0.0, 0.0, 0.0],
     [1.4, -0.7, 0.0, 0.0],
@@ -33,7 +33,7 @@ def preset(name: Preset) -> Sheet:
 
 
 def _block() -> Sheet:
-    """Scores as given: with K the identity, Q·Kᵀ is Q; with V the identity, the output is A."""
+    """The scores themselves: with K the identity, Q·Kᵀ is Q; with V the identity, A·V is A."""
     identity = np.eye(4)
     return sheet({"q": np.array(BLOCK_SCORES), "k": identity, "v": identity}, "causal", "none")
 
@@ -61,7 +61,7 @@ def _decoder() -> Sheet:
 
 
 def _multihead() -> Sheet:
-    """W_Q, W_K and W_V are head 0's rows of the packed in_proj_weight, turned; W_O its columns.
+    """W_Q, W_K, W_V from head 0's rows of in_proj_weight, transposed; W_O from its columns.
 
     Rounded to five decimals, which a box can show; the weights keep their four printed digits.
     """
@@ -71,8 +71,8 @@ def _multihead() -> Sheet:
         module = nn.MultiheadAttention(4, 2, bias=False, batch_first=True)
         packed, out = module.in_proj_weight, module.out_proj.weight
         slices = {"x": x, "w_q": packed[0:2].T, "w_k": packed[4:6].T, "w_v": packed[8:10].T}
-        given = slices | {"w_o": out[:, 0:2].T}
-        rounded = {name: np.round(of.double().numpy(), 5) for name, of in given.items()}
+        tensors = slices | {"w_o": out[:, 0:2].T}
+        rounded = {name: np.round(values.double().numpy(), 5) for name, values in tensors.items()}
         return sheet(rounded)  # type: ignore[arg-type]
 
 

@@ -1,8 +1,8 @@
-"""From a sheet to the steps of its one head, compared with torch's own attention kernel.
+"""A sheet as a recorded call, so that its steps are compared with torch's own attention kernel.
 
-In: a `Sheet`. Out: an `AttentionCall` as a model's would be, in float32: its output is what
-`scaled_dot_product_attention` makes of q, k and v, and that of W_O what `linear` makes of it, so
-that the badges of the steps compare two ways of computing.
+In: a `Sheet`. Out: an `AttentionCall` like a model's, in float32: its output comes from
+`scaled_dot_product_attention`, that of W_O from `linear`, so that the badges of the steps compare
+two ways of computing.
 """
 
 import numpy as np

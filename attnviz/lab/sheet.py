@@ -1,8 +1,8 @@
-"""A sheet of small matrices, as typed: X with W_Q, W_K, W_V, or Q, K, V; W_O and a mask if wanted.
+"""A sheet of small matrices: X with W_Q, W_K, W_V, or Q, K, V; W_O and a mask if there are any.
 
-In: text. A matrix may be CSV, rows of numbers, or what NumPy and PyTorch print. Out: a frozen
-`Sheet` whose shapes fit, or `BadInput` that names the matrix and says what is wrong with it; and
-the text form of a whole sheet, which stands in an address.
+In: text. A matrix may be CSV, rows of numbers, or the print-out of NumPy and PyTorch. Out: a frozen
+`Sheet` whose shapes fit, or `BadInput` that names the matrix and the reason; and the text form of a
+whole sheet for an address.
 """
 
 import math
@@ -14,21 +14,23 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from attnviz import notation
 from attnviz.errors import BadInput
+from attnviz.notation import TextForm
 
 MatrixName = Literal["x", "w_q", "w_k", "w_v", "q", "k", "v", "w_o", "mask"]
 MaskChoice = Literal["none", "causal", "custom"]
-Scale = Literal["sqrt", "none", "d"]
+ScaleRule = Literal["sqrt", "none", "d"]
 MATRICES: tuple[MatrixName, ...] = get_args(MatrixName)
 MASKS: tuple[MaskChoice, ...] = get_args(MaskChoice)
-SCALES: tuple[Scale, ...] = get_args(Scale)
+SCALE_RULES: tuple[ScaleRule, ...] = get_args(ScaleRule)
 FROM_X: tuple[MatrixName, ...] = ("x", "w_q", "w_k", "w_v")
 GIVEN: tuple[MatrixName, ...] = ("q", "k", "v")
-MOST_TOKENS = 8
-MOST_COLUMNS = 8
+MAX_TOKENS = 8
+MAX_COLUMNS = 8
 LARGEST = 1e6
-MOST_CHARS = 8000
-# at or below this, an added number blocks, as −1e9 does in many programs
+RESERVED = "~ "  # separators, escaped in the names of tokens
+# an added number blocks at or below this, as −1e9 does in many programs
 BLOCKING = -1e8
 NUMBER = re.compile(r"[-+]?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
 WRAPPING = re.compile(r"(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*\(|dtype\s*=\s*[\w.]+|[()]")
@@ -36,21 +38,36 @@ WRAPPING = re.compile(r"(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*\(|dtype\s*=
 Matrix = Float64[np.ndarray, "row column"]
 
 
+def _bad(name: str, reason: str) -> BadInput:
+    shown = name.upper()
+    return BadInput(
+        f"{shown} cannot be used: {reason}", code="bad_matrix", name=shown, reason=reason
+    )
+
+
+FORM = TextForm(
+    lambda _, reason: _bad("sheet", f"it is {reason}"),
+    separator="~",
+    max_chars=8000,
+    max_entries=32,
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """What is calculated. With "x" among the matrices, q, k, v are products; else they are given.
+    """The input of a calculation. With "x" among the matrices, q, k and v are products of it.
 
     `mask` matrices hold 1 where a query may attend to a key and 0 where it may not.
     """
 
     matrices: Mapping[MatrixName, Matrix]
     mask: MaskChoice = "none"
-    scale: Scale = "sqrt"
+    scale: ScaleRule = "sqrt"
     tokens: tuple[str, ...] = field(default=())
 
     @property
     def from_x(self) -> bool:
-        """Whether q, k and v are products of X."""
+        """True if q, k and v are products of X."""
         return "x" in self.matrices
 
     @property
@@ -67,7 +84,7 @@ class Sheet:
 
     @property
     def scaling(self) -> float:
-        """What the scores are multiplied by."""
+        """The factor of the scores."""
         return {"sqrt": 1 / math.sqrt(self.d_head), "none": 1.0, "d": 1 / self.d_head}[self.scale]
 
     @property
@@ -80,11 +97,11 @@ class Sheet:
 
     def labels(self, n: int) -> tuple[str, ...]:
         """Names of `n` tokens: those of the sheet, then numbers."""
-        return tuple(self.tokens[:n]) + tuple(str(at) for at in range(len(self.tokens[:n]), n))
+        return self.tokens[:n] + tuple(map(str, range(len(self.tokens), n)))
 
 
 def matrix(name: MatrixName, text: str) -> Matrix:
-    """The matrix in a text; `BadInput` says what is wrong with it."""
+    """The matrix in a text; `BadInput` gives the reason if there is none."""
     plain = WRAPPING.sub(" ", text.replace("−", "-").replace("–", "-"))
     inner = re.findall(r"\[([^\[\]]*)\]", plain)
     lines = inner if inner else re.split(r"[\n;]", plain)
@@ -94,122 +111,116 @@ def matrix(name: MatrixName, text: str) -> Matrix:
     if len({len(row) for row in rows}) > 1:
         counts = ", ".join(str(len(row)) for row in rows)
         raise _bad(name, f"its rows differ in length ({counts})")
-    found = np.array(rows, dtype=np.float64)
-    if len(found) > MOST_TOKENS or found.shape[1] > MOST_COLUMNS:
-        raise _bad(name, f"it is {_shape(found)} and the limit is {MOST_TOKENS} × {MOST_COLUMNS}")
-    return _as_mask(found) if name == "mask" else _finite(name, found)
+    values = np.array(rows, dtype=np.float64)
+    if len(values) > MAX_TOKENS or values.shape[1] > MAX_COLUMNS:
+        raise _bad(name, f"it is {_shape(values)} and the limit is {MAX_TOKENS} × {MAX_COLUMNS}")
+    return _as_mask(values) if name == "mask" else _require_finite(name, values)
 
 
 def _row(name: str, line: str) -> list[float]:
     rest = NUMBER.sub(" ", line).replace(",", " ").strip()
     if rest:
-        raise _bad(name, f"{rest.split()[0]!r} is no number")
+        raise _bad(name, f"{rest.split()[0]!r} is not a number")
     return [float(number) for number in NUMBER.findall(line)]
 
 
-def _finite(name: str, found: Matrix) -> Matrix:
-    if not (np.abs(found) <= LARGEST).all():
+def _require_finite(name: str, values: Matrix) -> Matrix:
+    if not (np.abs(values) <= LARGEST).all():
         raise _bad(name, f"its numbers must lie between ±{LARGEST:g}")
-    return found
+    return values
 
 
-def _as_mask(found: Matrix) -> Matrix:
-    """1 = may attend. A matrix that is added to scores, 0 and −∞, is turned into that."""
-    if (found <= BLOCKING).any():
-        return np.where(found <= BLOCKING, 0.0, 1.0)
-    if not np.isin(found, (0.0, 1.0)).all():
+def _as_mask(values: Matrix) -> Matrix:
+    """The mask with 1 = may attend; a matrix to be added to scores, 0 and −∞, is converted."""
+    if (values <= BLOCKING).any():
+        return np.where(values <= BLOCKING, 0.0, 1.0)
+    if not np.isin(values, (0.0, 1.0)).all():
         raise _bad("mask", "it holds other numbers than 1 and 0, or 0 and −inf")
-    return found
+    return values
 
 
 def sheet(
     matrices: Mapping[MatrixName, Matrix],
     mask: MaskChoice = "none",
-    scale: Scale = "sqrt",
+    scale: ScaleRule = "sqrt",
     tokens: tuple[str, ...] = (),
 ) -> Sheet:
-    """A sheet whose matrices fit each other; `BadInput` names the first that does not."""
-    needed = FROM_X if "x" in matrices else GIVEN
-    for name in needed:
+    """The sheet of matrices that fit each other; `BadInput` names the first that does not."""
+    required = FROM_X if "x" in matrices else GIVEN
+    for name in required:
         if name not in matrices:
             raise _bad(name, "it is missing")
     if mask == "custom" and "mask" not in matrices:
         raise _bad("mask", "it is missing")
-    made = Sheet(dict(matrices), mask, scale, tokens)
-    for name, wanted in _shapes(made).items():
-        found = matrices[name]
-        if name in matrices and any(
-            size is not None and size != has for size, has in zip(wanted, found.shape, strict=True)
-        ):
-            raise _bad(name, f"it is {_shape(found)}, needed is {_wanted(wanted)}")
-    if not 2 <= min(made.n_query, made.n_key):
-        raise _bad(needed[0], "two tokens are the least")
-    return made
+    result = Sheet(dict(matrices), mask, scale, tokens)
+    for name, shape in _required_shapes(result).items():
+        values = matrices[name]
+        if any(n is not None and n != size for n, size in zip(shape, values.shape, strict=True)):
+            raise _bad(name, f"it is {_shape(values)}, needed is {_shape_text(shape)}")
+    if not 2 <= min(result.n_query, result.n_key):
+        raise _bad(required[0], "two tokens are the least")
+    return result
 
 
-def _shapes(made: Sheet) -> dict[MatrixName, tuple[int | None, int | None]]:
-    """The shape that each matrix must have, None where it is free."""
-    of = made.matrices
-    if made.from_x:
-        d_model = of["x"].shape[1]
-        found: dict[MatrixName, tuple[int | None, int | None]] = {
+def _required_shapes(sheet: Sheet) -> dict[MatrixName, tuple[int | None, int | None]]:
+    """The shape that each matrix must have; None where any size fits."""
+    matrices = sheet.matrices
+    if sheet.from_x:
+        d_model = matrices["x"].shape[1]
+        shapes: dict[MatrixName, tuple[int | None, int | None]] = {
             "w_q": (d_model, None),
-            "w_k": (d_model, made.d_head),
+            "w_k": (d_model, sheet.d_head),
             "w_v": (d_model, None),
         }
-        d_value = of["w_v"].shape[1]
+        d_value = matrices["w_v"].shape[1]
     else:
-        found = {"k": (None, made.d_head), "v": (len(of["k"]), None)}
-        d_value = of["v"].shape[1]
-    if "w_o" in of:
-        found["w_o"] = (d_value, None)
-    if made.mask == "custom":
-        found["mask"] = (made.n_query, made.n_key)
-    return found
+        shapes = {"k": (None, sheet.d_head), "v": (len(matrices["k"]), None)}
+        d_value = matrices["v"].shape[1]
+    if "w_o" in matrices:
+        shapes["w_o"] = (d_value, None)
+    if sheet.mask == "custom":
+        shapes["mask"] = (sheet.n_query, sheet.n_key)
+    return shapes
 
 
 def parse(text: str) -> Sheet:
-    """The sheet of a text form, `write`'s inverse; `BadInput` for nonsense."""
-    if len(text) > MOST_CHARS:
-        raise _bad("sheet", f"it is longer than {MOST_CHARS} characters")
-    parts = dict(part.partition("=")[::2] for part in text.split("~"))
+    """The sheet of a text form; `BadInput` for nonsense."""
+    parts = FORM.parse(text, _parse_entry)
     mask, scale = parts.get("mask", "none"), parts.get("scale", "sqrt")
-    if mask not in MASKS or scale not in SCALES:
-        raise _bad("sheet", f"mask is one of {', '.join(MASKS)}, scale of {', '.join(SCALES)}")
+    if mask not in MASKS or scale not in SCALE_RULES:
+        raise _bad("sheet", f"mask is one of {', '.join(MASKS)}, scale of {', '.join(SCALE_RULES)}")
     named = {"custom" if name == "mask" else name: name for name in MATRICES}
     matrices = {named[key]: matrix(named[key], parts[key]) for key in named if key in parts}
-    tokens = tuple(filter(None, parts.get("tokens", "").split(" ")))[:MOST_TOKENS]
-    return sheet(matrices, mask, scale, tokens)
+    tokens = [notation.unescape(token, RESERVED) for token in parts.get("tokens", "").split(" ")]
+    return sheet(matrices, mask, scale, tuple(filter(None, tokens))[:MAX_TOKENS])
 
 
-def write(made: Sheet) -> str:
+def _parse_entry(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
+    return name, value
+
+
+def write(sheet: Sheet) -> str:
     """The text form of a sheet."""
     parts = [
-        f"{'custom' if name == 'mask' else name}={written(of, ';')}"
-        for name, of in made.matrices.items()
+        f"{'custom' if name == 'mask' else name}={written(values, ';')}"
+        for name, values in sheet.matrices.items()
     ]
-    parts += [f"mask={made.mask}", f"scale={made.scale}"]
-    if made.tokens:
-        parts.append("tokens=" + " ".join(made.tokens))
-    return "~".join(parts)
+    parts += [f"mask={sheet.mask}", f"scale={sheet.scale}"]
+    if sheet.tokens:
+        parts.append("tokens=" + " ".join(notation.escape(name, RESERVED) for name in sheet.tokens))
+    return FORM.write(parts)
 
 
 def written(values: Matrix, between: str = "\n") -> str:
-    """A matrix as rows of numbers."""
+    """A matrix as rows of numbers in nine digits."""
     comma = "," if between == ";" else ", "
-    return between.join(comma.join(f"{value:.9g}" for value in row) for row in values)
+    return between.join(comma.join(notation.write_number(value) for value in row) for row in values)
 
 
-def _shape(of: Matrix) -> str:
-    return f"{of.shape[0]} × {of.shape[1]}"
+def _shape(values: Matrix) -> str:
+    return f"{values.shape[0]} × {values.shape[1]}"
 
 
-def _wanted(shape: tuple[int | None, int | None]) -> str:
+def _shape_text(shape: tuple[int | None, int | None]) -> str:
     return " × ".join("any" if size is None else str(size) for size in shape)
-
-
-def _bad(name: str, reason: str) -> BadInput:
-    shown = name.upper()
-    return BadInput(
-        f"{shown} cannot be used: {reason}", code="bad_matrix", name=shown, reason=reason
-    )

@@ -1,6 +1,6 @@
-"""What a class reads and answers: cards, questions and their texts (numpy only, no torch).
+"""The part of a lesson that a class reads and answers: cards, questions, texts (no torch).
 
-`card` has the vocabulary, `content` the texts in four languages, `grade` tells whether an answer is
-right and, if not, which mistake it shows. The numbers come from `attnviz.course`, which computes
-them when a card is built; nothing here knows a number of its own.
+`cards` has the vocabulary, the texts and the grading, `paper` prints worksheets, `classroom` keeps
+the rooms of classes; `content` holds the texts in four languages. The numbers come from
+`attnviz.course`, which computes them when a card is built; nothing here knows a number.
 """

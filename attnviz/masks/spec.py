@@ -1,4 +1,4 @@
-"""Which masks are laid over an attention, by name: a set of them, and its text form (no torch).
+"""A set of named masks over an attention, and its text form (no torch).
 
 In: the text form that stands in an address, "padding,window=4,custom=+0.1:2.3". Out: a frozen
 `MaskSet`, or `BadInput`. What each name blocks is in `masks.kinds`:
@@ -16,16 +16,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from attnviz import notation
 from attnviz.errors import BadInput
+from attnviz.notation import TextForm, refusal
 
 MaskName = Literal["padding", "causal", "window", "prefix", "block", "custom"]
 MASK_NAMES: tuple[MaskName, ...] = get_args(MaskName)
 SIZED: tuple[MaskName, ...] = ("window", "prefix", "block")
-NOTHING = "none"
-MOST_STROKES = 64
-MAX_TEXT_CHARS = 2000
-STROKE = re.compile(r"([+-])(\d{1,5})\.(\d{1,5}):(\d{1,5})\.(\d{1,5})")
-SIZE = re.compile(r"[1-9]\d{0,4}")
+MAX_STROKES = 64
+STROKE = re.compile(r"([+-])(\d{1,5})\.(\d{1,5}):(\d{1,5})\.(\d{1,5})", re.ASCII)
+
+
+def _refusal(part: str, reason: str) -> BadInput:
+    return refusal("bad_masks", "the mask", part, reason, "padding,window=4")
+
+
+FORM = TextForm(_refusal, separator=",", max_chars=2000, max_entries=len(MASK_NAMES), none="none")
 
 
 @dataclass(frozen=True)
@@ -51,10 +57,14 @@ class MaskSet:
     sizes: Mapping[MaskName, int] = field(default_factory=dict)
     strokes: tuple[Stroke, ...] = ()
 
-    def __str__(self) -> str:
-        return ",".join(self._written(name) for name in self.on) or NOTHING
+    def entries(self) -> tuple[str, ...]:
+        """The text of each mask."""
+        return tuple(map(self._entry, self.on))
 
-    def _written(self, name: MaskName) -> str:
+    def __str__(self) -> str:
+        return FORM.write(self.entries())
+
+    def _entry(self, name: MaskName) -> str:
         if name in SIZED:
             return f"{name}={self.sizes[name]}"
         return f"{name}={''.join(map(str, self.strokes))}" if name == "custom" else name
@@ -66,12 +76,10 @@ def parse(text: str) -> MaskSet:
     >>> str(parse("window=4,padding"))
     'padding,window=4'
     """
-    if len(text) > MAX_TEXT_CHARS:
-        raise _bad(text[:40] + "…", f"longer than {MAX_TEXT_CHARS} characters")
-    entries = dict(_entry(part) for part in text.split(",")) if text != NOTHING else {}
-    sizes = {name: int(value) for name, value in entries.items() if name in SIZED}
-    on = tuple(name for name in MASK_NAMES if name in entries)
-    return MaskSet(on, sizes, _strokes(entries.get("custom", "")))
+    values = FORM.parse(text, _parse_entry)
+    on = tuple(name for name in MASK_NAMES if name in values)
+    sizes = {name: _size(name, values[name]) for name in on if name in SIZED}
+    return MaskSet(on, sizes, _strokes(values.get("custom", "")))
 
 
 def write(masks: MaskSet) -> str:
@@ -79,30 +87,27 @@ def write(masks: MaskSet) -> str:
     return str(masks)
 
 
-def _entry(part: str) -> tuple[MaskName, str]:
-    asked, _, value = part.partition("=")
-    name = next((known for known in MASK_NAMES if known == asked), None)
+def _parse_entry(part: str) -> tuple[MaskName, str]:
+    text, _, value = part.partition("=")
+    name = next((name for name in MASK_NAMES if name == text), None)
     if name is None:
-        raise _bad(part, f"no mask of {', '.join(MASK_NAMES)}")
-    if name in SIZED and not SIZE.fullmatch(value):
-        raise _bad(part, "its size must be a whole number from 1 to 99999")
-    if name not in (*SIZED, "custom") and value:
-        raise _bad(part, f"{name} has no size")
+        raise _refusal(part, f"no mask of {', '.join(MASK_NAMES)}")
+    if value and name not in (*SIZED, "custom"):
+        raise _refusal(part, f"{name} has no size")
     return name, value
 
 
+def _size(name: MaskName, value: str) -> int:
+    size = notation.index(value)
+    if not size or str(size) != value:  # one way to write each size
+        raise _refusal(f"{name}={value}", "its size must be a whole number from 1 to 99999")
+    return size
+
+
 def _strokes(text: str) -> tuple[Stroke, ...]:
-    found = STROKE.findall(text)
-    strokes = tuple(Stroke(sign == "+", *map(int, corners)) for sign, *corners in found)
-    if "".join(map(str, strokes)) != text or len(strokes) > MOST_STROKES:
-        raise _bad(text[:40], f"strokes are +0.1:2.3 or -0.1:2.3, at most {MOST_STROKES}")
-    return strokes
-
-
-def _bad(part: str, reason: str) -> BadInput:
-    return BadInput(
-        f"the mask {part!r} cannot be laid: {reason}; write it as padding,window=4",
-        code="bad_masks",
-        asked=part,
-        reason=reason,
+    strokes = tuple(
+        Stroke(sign == "+", *map(int, corners)) for sign, *corners in STROKE.findall(text)
     )
+    if "".join(map(str, strokes)) != text or len(strokes) > MAX_STROKES:
+        raise _refusal(text, f"strokes are +0.1:2.3 or -0.1:2.3, at most {MAX_STROKES}")
+    return strokes

@@ -1,6 +1,7 @@
-"""The made-up worlds that the embedded models learned from: generated, seeded, free of any corpus.
+"""The generated worlds of the embedded models, as far as the app and the library need them.
 
-Each module makes examples from a `random.Random` or numpy generator that the caller seeds, with
-their right answers beside them. Training draws from them, checks and tests draw from seeds that
-training never used, and the app shows them as samples. No torch; no files but its own tables.
+`shapes` and `dates` draw examples with their right answers from a generator that the caller seeds;
+`french` has the words and examples of `translator`. Training draws from them, checks and tests use
+cases that training never saw, and the app shows samples. The grammars that only training needs
+(French, stories, reviews) live in scripts/train/worlds. No torch, no corpus from elsewhere.
 """

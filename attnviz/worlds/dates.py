@@ -1,7 +1,7 @@
-"""Dates as people write them, and the one way in which machines do: the world of `dates`.
+"""Dates as people write them, with their ISO 8601 form: the world of `dates`.
 
 In: a seeded `random.Random`. Out: a `DatePair`, for instance "Monday, January 12, 1948" and
-"1948-01-12", with the place of year, month and day in the text. Where a date is all numbers, dots
+"1948-01-12", with the spans of year, month and day in the text. In a date of numbers only, dots
 mean that the day comes first (12.01.1948) and slashes that the month does (01/12/1948).
 """
 
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from attnviz.worlds.split import held_out
+from attnviz.worlds.split import is_held_out
 
 MONTHS = (
     "January February March April May June July August September October November December"
@@ -26,8 +26,8 @@ ORDINALS = (
 ).split()
 
 FIRST, LAST = datetime.date(1800, 1, 1), datetime.date(2099, 12, 31)
-# {Y} year, {M} the month's name, {0M} and {1M} its number with and without zero, {D} {0D} the day,
-# {O} 12th, {W} twelfth, {w} the weekday, which the answer does not need
+# fields: {Y} year, {M} the month's name, {0M} and {1M} its number with and without zero, {D} {0D}
+# the day, {O} 12th, {W} twelfth, {w} the weekday, which the answer does not need
 FORMATS = (
     "{M} {D}, {Y}",
     "{M} {O}, {Y}",
@@ -81,11 +81,11 @@ class DatePair:
     parts: tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 
 
-def draw(rng: random.Random, *, held: bool = False) -> DatePair:
-    """One date in one of the formats; `held` ones are those that training never sees."""
+def draw(rng: random.Random, *, held_out: bool = False) -> DatePair:
+    """One date in one of the formats; `held_out` ones are those that training never sees."""
     while True:
         pair = _draw(rng)
-        if held_out(pair.text) == held:
+        if is_held_out(pair.text) == held_out:
             return pair
 
 
@@ -94,7 +94,7 @@ def _draw(rng: random.Random) -> DatePair:
     form = rng.choice(FORMATS)
     if rng.random() < 0.15 and "/" not in form:
         form = rng.choice(FRAMES).replace("{}", form)
-    text, places = _filled(form, _fields(rng, date))
+    text, spans = _filled(form, _fields(rng, date))
     case = rng.random()
     if case < 0.1:
         text = text.lower()
@@ -102,11 +102,11 @@ def _draw(rng: random.Random) -> DatePair:
         text = text.upper()
     elif case < 0.3:
         text = text[0].upper() + text[1:]
-    return DatePair(text, date.isoformat(), (places["Y"], places["M"], places["D"]))
+    return DatePair(text, date.isoformat(), (spans["Y"], spans["M"], spans["D"]))
 
 
 def _fields(rng: random.Random, date: datetime.date) -> dict[str, str]:
-    """What each field of a format becomes for a date."""
+    """The text of each field of a format for a date."""
     month = MONTHS[date.month - 1]
     if rng.random() < 0.25:
         short = SHORT_MONTHS[date.month - 1]
@@ -125,15 +125,15 @@ def _fields(rng: random.Random, date: datetime.date) -> dict[str, str]:
 
 
 def _filled(form: str, fields: dict[str, str]) -> tuple[str, dict[str, tuple[int, int]]]:
-    """The format with its fields in place, and where year, month and day stand."""
-    text, places = "", {}
+    """The format with its fields filled in, and the spans of year, month and day."""
+    text, spans = "", {}
     for n, part in enumerate(FIELD.split(form)):
         value = fields[part] if n % 2 else part
         if n % 2:
-            what = {"O": "D", "W": "D"}.get(part[-1], part[-1])
-            places[what] = (len(text), len(text) + len(value))
+            name = {"O": "D", "W": "D"}.get(part[-1], part[-1])
+            spans[name] = (len(text), len(text) + len(value))
         text += value
-    return text, places
+    return text, spans
 
 
 def suffix(day: int) -> str:

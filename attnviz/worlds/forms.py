@@ -1,9 +1,9 @@
 """The forms and colours of the `shapes` world, each as a hand or a ruler might draw it.
 
 In: a name and a numpy Generator. Out: a contour, points [point, (x, y)] whose box is centred on 0
-with its longer half-side 1, and a paint, (red, green, blue). A contour is closed; filled or drawn
-as a line it is the same form. Proportions, slant and a wobble of the hand vary within what a
-person still calls by the name.
+with its longer half-side 1, and a paint, (red, green, blue). A contour is closed, so that it can be
+filled or drawn as a line. Proportions, slant and a wobble of the hand vary as far as a person still
+recognises the form.
 """
 
 import colorsys
@@ -16,7 +16,7 @@ from jaxtyping import Float64
 Points = Float64[np.ndarray, "point 2"]
 Paint = tuple[int, int, int]
 
-# name → hue in degrees, how far it may stray, lowest saturation, lowest brightness
+# name → hue and its range in degrees, lowest saturation, lowest brightness
 HUES: dict[str, tuple[float, float, float, float]] = {
     "red": (358.0, 7.0, 0.68, 0.70),
     "orange": (27.0, 6.0, 0.75, 0.85),
@@ -26,7 +26,7 @@ HUES: dict[str, tuple[float, float, float, float]] = {
     "purple": (284.0, 14.0, 0.45, 0.50),
 }
 COLOURS = tuple(HUES)
-# the purest of each, for a drawing pad
+# one paint of each colour, for the drawing pad
 PALETTE: dict[str, Paint] = {
     "red": (220, 45, 48),
     "orange": (242, 126, 32),
@@ -38,7 +38,7 @@ PALETTE: dict[str, Paint] = {
 
 
 def paint(colour: str, rng: np.random.Generator) -> Paint:
-    """A paint that goes by the colour's name."""
+    """A random paint that a person would call by the colour's name."""
     hue, stray, saturation, brightness = HUES[colour]
     red, green, blue = colorsys.hsv_to_rgb(
         (hue + rng.uniform(-stray, stray)) % 360 / 360,
@@ -49,7 +49,7 @@ def paint(colour: str, rng: np.random.Generator) -> Paint:
 
 
 def contour(form: str, rng: np.random.Generator, *, drawn: bool) -> Points:
-    """One way to draw a form; `drawn` as a line, where a star may cross its own strokes."""
+    """A random contour of a form; `drawn` as a line, a star may cross its own strokes."""
     corners = OUTLINES[form](rng)
     if form == "star" and drawn and rng.random() < 0.5:
         corners = corners[::2][[0, 2, 4, 1, 3]]
@@ -63,7 +63,7 @@ def contour(form: str, rng: np.random.Generator, *, drawn: bool) -> Points:
 
 
 def _angle(form: str, rng: np.random.Generator) -> float:
-    """How far a form is turned: mostly upright; a cross may lie on its side."""
+    """A random angle in radians: mostly upright; a cross may lie on its side."""
     quarter = math.pi / 4 if form == "cross" and rng.random() < 0.35 else 0.0
     half = math.pi if form == "triangle" and rng.random() < 0.2 else 0.0
     return quarter + half + rng.uniform(-0.35, 0.35) * (rng.random() < 0.7)

@@ -1,9 +1,9 @@
 """Pictures of coloured forms; the question is always "what is the largest one, and which colour?"
 
 In: a seed or a numpy Generator. Out: a `Scene`: things without overlap on a plain or shaded
-ground, one of them larger than all others by half or more. A scene is geometry: it is painted at
-any size, and tells how much of each patch the thing asked for covers, the measure that attention
-is held against. `forms` draws the single form.
+background, one of them, the target, larger than all others by half or more. A scene is geometry: it
+can be painted at any size, and gives the fraction of each patch that the target covers, with which
+attention is compared. `forms` draws the single form.
 """
 
 import math
@@ -18,15 +18,15 @@ from attnviz.worlds.forms import COLOURS, FORMS, Paint, Points, contour, paint
 SIDE_PX = 48
 PATCH_PX = 8
 SUPERSAMPLE = 2
-MOST_OTHERS = 4
-# half the longer side of the thing asked for, as a share of the picture's side
-ASKED_HALF = (0.22, 0.42)
+MAX_OTHERS = 4
+# half the longer side of the target, as a fraction of the picture's side
+TARGET_HALF = (0.22, 0.42)
 LARGE_HALF = (0.32, 0.44)
-# the others' half-sides: the least, and the most as a share of the asked one's
+# the others' half-sides: the least, and the most as a fraction of the target's
 OTHER_LEAST, OTHER_MOST = 0.07, 0.62
 GAP = 0.03
-# how many are drawn as a line, and how wide that is, as a share of the half-side
-DRAWN_SHARE = 0.4
+# the fraction drawn as a line, and its width as a fraction of the half-side
+OUTLINED = 0.4
 LINE_OF_HALF = (0.16, 0.42)
 Picture = UInt8[np.ndarray, "row column 3"]
 LABELS = tuple(f"{colour} {form}" for form in FORMS for colour in COLOURS)
@@ -34,7 +34,7 @@ LABELS = tuple(f"{colour} {form}" for form in FORMS for colour in COLOURS)
 
 @dataclass(frozen=True, eq=False)
 class Thing:
-    """One form in a picture. `points` in shares of its side; `line` is the width, None = filled."""
+    """One form in a picture, in fractions of its side; `line` is a line's width, None = filled."""
 
     form: str
     colour: str
@@ -44,7 +44,7 @@ class Thing:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """(left, top, right, bottom) in shares of the picture's side."""
+        """(left, top, right, bottom) in fractions of the picture's side."""
         edge = (self.line or 0) / 2
         (left, top), (right, bottom) = (
             self.points.min(axis=0) - edge,
@@ -54,14 +54,14 @@ class Thing:
 
     @property
     def size(self) -> float:
-        """The longer side of its box: what "largest" goes by."""
+        """The longer side of its box; the thing with the largest size is the target."""
         left, top, right, bottom = self.box
         return max(right - left, bottom - top)
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What lies behind: two colours and the direction in which one turns into the other."""
+    """The background: two colours and the direction of the gradient between them."""
 
     first: Paint
     second: Paint
@@ -70,23 +70,25 @@ class Ground:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A picture to be painted; the first thing is the largest, the one asked for."""
+    """A picture to be painted; the first thing is the largest, the target."""
 
     things: tuple[Thing, ...]
     ground: Ground
 
     @property
-    def asked(self) -> Thing:
+    def target(self) -> Thing:
+        """The largest thing."""
         return self.things[0]
 
     @property
     def label(self) -> str:
-        """The answer, "red circle"."""
-        return f"{self.asked.colour} {self.asked.form}"
+        """The answer, e.g. "red circle"."""
+        return f"{self.target.colour} {self.target.form}"
 
     @property
     def label_id(self) -> int:
-        return FORMS.index(self.asked.form) * len(COLOURS) + COLOURS.index(self.asked.colour)
+        """The number of the answer among `LABELS`."""
+        return FORMS.index(self.target.form) * len(COLOURS) + COLOURS.index(self.target.colour)
 
     def picture(self, side_px: int = SIDE_PX) -> Picture:
         """The scene painted, edges smoothed."""
@@ -98,10 +100,10 @@ class Scene:
         return np.asarray(image.reduce(SUPERSAMPLE))
 
     def cover(self, grid: int = SIDE_PX // PATCH_PX) -> Float32[np.ndarray, "row column"]:
-        """How much of each patch lies inside the outline of the thing asked for, 0 to 1."""
+        """The fraction of each patch inside the outline of the target, 0 to 1."""
         fine = 12
         image = Image.new("L", (grid * fine, grid * fine))
-        ImageDraw.Draw(image).polygon(_pixels(self.asked.points, grid * fine), fill=1)
+        ImageDraw.Draw(image).polygon(_pixels(self.target.points, grid * fine), fill=1)
         inside = np.asarray(image, dtype=np.float32).reshape(grid, fine, grid, fine)
         cover: np.ndarray = inside.mean(axis=(1, 3), dtype=np.float32)
         return cover
@@ -114,10 +116,10 @@ def sample(seed: int) -> Scene:
 
 def scene(rng: np.random.Generator, fewest_others: int = 1) -> Scene:
     """A scene with a largest thing and `fewest_others` to four smaller ones."""
-    half = rng.uniform(*ASKED_HALF)
+    half = rng.uniform(*TARGET_HALF)
     things = [_thing(rng, half, rng.uniform(half, 1 - half, size=2))]
-    wanted = int(rng.integers(fewest_others, MOST_OTHERS + 1))
-    while len(things) <= wanted:
+    n_others = int(rng.integers(fewest_others, MAX_OTHERS + 1))
+    while len(things) <= n_others:
         other = _other(rng, things)
         if other is not None:
             things.append(other)
@@ -129,13 +131,13 @@ def scene(rng: np.random.Generator, fewest_others: int = 1) -> Scene:
 
 
 def large(rng: np.random.Generator) -> Scene:
-    """One large thing and nothing else: where learning begins."""
+    """One large thing and nothing else, for the beginning of training."""
     half = rng.uniform(*LARGE_HALF)
     return Scene((_thing(rng, half, rng.uniform(half, 1 - half, size=2)),), _ground(rng))
 
 
 def _other(rng: np.random.Generator, things: list[Thing]) -> Thing | None:
-    """A smaller thing where there is room; None where there is none."""
+    """A smaller thing; None if there is no room for one."""
     most = OTHER_MOST * things[0].size / 2
     for _ in range(12):
         half = rng.uniform(OTHER_LEAST, most)
@@ -155,7 +157,7 @@ def _apart(centre: Float64[np.ndarray, "2"], half: float, thing: Thing) -> bool:
 def _thing(rng: np.random.Generator, half: float, centre: Float64[np.ndarray, "2"]) -> Thing:
     """Any form in any colour, filled or drawn as a line."""
     form, colour = str(rng.choice(FORMS)), str(rng.choice(COLOURS))
-    drawn = rng.random() < DRAWN_SHARE
+    drawn = rng.random() < OUTLINED
     line = half * rng.uniform(*LINE_OF_HALF) if drawn else 0.0
     points = centre + contour(form, rng, drawn=drawn) * (half - line / 2)
     return Thing(form, colour, paint(colour, rng), points, line if drawn else None)

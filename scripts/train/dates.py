@@ -23,7 +23,7 @@ def main() -> None:
     texts = [text for _ in range(20_000) for text in pair(drawn)]
     tokens = seq2seq.tokenizer(texts, lambda _, n: n >= 5, hyphens=False)
     tried = random.Random(SEED + 1)
-    probe = [pair(tried, held=True) for _ in range(100)]
+    probe = [pair(tried, held_out=True) for _ in range(100)]
 
     def loss(model: nn.Module, rng: np.random.Generator) -> Tensor:
         world = seq2seq.generator(rng)
@@ -44,9 +44,9 @@ def main() -> None:
     trainer.train(recipe, model, seq2seq.saver(tokens), options)
 
 
-def pair(rng: random.Random, *, held: bool = False) -> tuple[str, str]:
+def pair(rng: random.Random, *, held_out: bool = False) -> tuple[str, str]:
     """One source and its target."""
-    drawn = dates.draw(rng, held=held)
+    drawn = dates.draw(rng, held_out=held_out)
     return drawn.text, drawn.iso
 
 

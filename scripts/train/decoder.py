@@ -21,8 +21,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from attnviz.checks import decoders as measured
 from attnviz.models.from_folder import wrap
-from attnviz.worlds.stories import probes, stories
 from scripts.train import trainer
+from scripts.train.worlds.stories import probes, stories
 
 CONTEXT = 256
 VOCABULARY = 1280
@@ -133,8 +133,8 @@ def measure(source: Corpus, model: nn.Module) -> dict[str, float]:
     lm = wrap(model)
     lm.tokenizer = source.tokenizer
     draws = np.random.default_rng(MEASURE_SEED)
-    ids = probes.repeated(draws, len(source.tokenizer), n_texts=12, length=25)
-    copies = measured.copying(lm, ids)
+    ids = measured.repeated_tokens(draws, len(source.tokenizer), n_texts=12, length=25)
+    copies = measured.copy_scores(lm, ids)
     r = Random(MEASURE_SEED)
     giving = [probes.indirect_object(r) for _ in range(50)]
     candidates = [probes.what_it_is(r) for _ in range(50)]
@@ -142,10 +142,10 @@ def measure(source: Corpus, model: nn.Module) -> dict[str, float]:
     return {
         "held_out_loss": round(measured.mean_loss(lm, held_out), 4),
         "copying": round(copies.accuracy, 4),
-        "induction": round(measured.best(copies.induction)[1], 4),
-        "previous": round(measured.best(copies.previous)[1], 4),
-        "indirect_object": measured.share_right(lm, giving),
-        "antecedent": measured.share_right(lm, candidates),
+        "induction": round(measured.best_head(copies.induction)[1], 4),
+        "previous": round(measured.best_head(copies.previous)[1], 4),
+        "indirect_object": measured.choice_accuracy(lm, giving),
+        "antecedent": measured.choice_accuracy(lm, candidates),
     }
 
 

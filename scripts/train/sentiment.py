@@ -28,8 +28,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from attnviz.worlds.sentiment.reviews import LABELS, Review, lengthened, review, reviews
 from scripts.train import trainer
+from scripts.train.worlds.sentiment.reviews import LABELS, Review, lengthened, review, reviews
 
 NAME, SEED, STEPS = "sentiment", 20, 1800
 BATCH, POOL, MOST_TOKENS = 64, 60_000, 64

@@ -294,7 +294,7 @@ def _store(
     (folder / "curve.json").write_text(
         json.dumps(progress.curve, indent=0) + "\n", encoding="utf-8"
     )
-    trained = cards.Training(
+    trained = cards.TrainingRecord(
         seed=recipe.seed,
         steps=progress.step,
         minutes=round(progress.seconds / 60, 1),

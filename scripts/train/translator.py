@@ -13,10 +13,12 @@ from torch import Tensor, nn
 from transformers import PreTrainedTokenizerFast
 
 from attnviz.checks import alignment
-from attnviz.checks.translator import case
-from attnviz.worlds.french import sentences
-from attnviz.worlds.french.words import french_forms, known_words
+from attnviz.worlds.cases import AlignedPair
+from attnviz.worlds.french import FUNCTION_WORDS
 from scripts.train import seq2seq, trainer
+from scripts.train.cases import links
+from scripts.train.worlds.french import sentences
+from scripts.train.worlds.french.words import english_forms, french_forms
 
 SEED, STEPS = 7, 23_000
 # where the learning rate is raised again, to this share; the last two ends are averaged
@@ -29,9 +31,9 @@ def main() -> None:
     options = trainer.arguments("translator", STEPS)
     tokens = vocabulary()
     tried = random.Random(SEED + 1)
-    probe = [sentences.draw(tried, held=True) for _ in range(100)]
+    probe = [sentences.draw(tried, held_out=True) for _ in range(100)]
     pairs = [(pair.english, pair.french) for pair in probe]
-    cases = [case(pair) for pair in probe[:50]]
+    aligned = [AlignedPair(pair.english, pair.french, tuple(links(pair))) for pair in probe[:50]]
 
     def loss(model: nn.Module, rng: np.random.Generator) -> Tensor:
         world = seq2seq.generator(rng)
@@ -43,7 +45,7 @@ def main() -> None:
         return seq2seq.translation_loss(model, source, target)
 
     def measure(model: nn.Module) -> dict[str, float]:
-        found = alignment.shares(seq2seq.loaded(model, tokens), cases)
+        found = alignment.accuracy(seq2seq.loaded(model, tokens), aligned)
         return {
             "exact": seq2seq.exact(model, tokens, pairs),
             "aligned": round(float(found.heads.max()), 4),
@@ -60,7 +62,7 @@ def main() -> None:
 def vocabulary() -> PreTrainedTokenizerFast:
     """All forms of the lexicon, and the words between them; never an invented word."""
     drawn = random.Random(SEED)
-    forms = {form.lower() for form in french_forms() | known_words() | sentences.FUNCTION_WORDS}
+    forms = {form.lower() for form in french_forms() | english_forms() | FUNCTION_WORDS}
     pairs = [sentences.draw(drawn) for _ in range(VOCABULARY_FROM)]
     pairs += [sentences.drill(drawn) for _ in range(VOCABULARY_FROM)]
     return seq2seq.tokenizer(

@@ -113,7 +113,7 @@ def foreign_imports(name: str, source: str, allowed: set[str]) -> list[str]:
 
 
 def test_the_product_imports_only_what_it_declares() -> None:
-    named_otherwise = {"pillow": "PIL"}
+    named_otherwise = {"pillow": "PIL", "markdown-it-py": "markdown_it"}
     declared = {
         named_otherwise.get(name, name.replace("-", "_")) for name in pinned_in("requirements.txt")
     } | {"attnviz", *(Requirement(line).name for line in extras())}

@@ -54,6 +54,23 @@ def test_the_wheel_holds_the_app_and_nothing_else(wheel: Path) -> None:
     assert {".toml", ".js", ".css", ".py"} <= {Path(name).suffix for name in held}
 
 
+WHEEL_MIB = 11.4  # 10.1 of them are the weights of the embedded models
+
+
+def test_the_wheel_is_small_and_leaves_training_out(wheel: Path) -> None:
+    size = wheel.stat().st_size / 2**20
+    names = zipfile.ZipFile(wheel).namelist()
+    assert size < WHEEL_MIB, f"{size:.2f} MiB"
+    grammars = ("/french/", "/stories/", "/sentiment/")
+    training = [
+        name
+        for name in names
+        if name.endswith((".py", ".toml")) and any(g in name for g in grammars)
+    ]
+    assert not training
+    assert any(name.endswith("worlds/cases/stories/facts.jsonl") for name in names)
+
+
 def run_installed(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(installed)}
     command = [sys.executable, *arguments]
@@ -66,6 +83,12 @@ def test_the_command_runs_from_the_wheel(installed: Path) -> None:
     result = run_installed(installed, "-m", "attnviz", "models")
     assert result.returncode == 0, result.stderr
     assert "minilm" in result.stdout
+
+
+def test_a_claim_is_measured_from_the_wheel(installed: Path) -> None:
+    """`attnviz check` needs the stored cases and none of the grammars that drew them."""
+    result = run_installed(installed, "-m", "attnviz", "check", "translator")
+    assert "sentences translated exactly" in result.stdout, result.stderr
 
 
 SHOW_TITLE = """

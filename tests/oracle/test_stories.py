@@ -18,8 +18,8 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 from attnviz.models.registry import embedded_folder
 from attnviz.types import HeadId
-from attnviz.worlds.stories import probes, words
-from attnviz.worlds.stories.probes import Choice
+from attnviz.worlds.cases import Choice
+from scripts.train.worlds.stories import words
 
 NAMES = ("stories", "stories-llama")
 MAX_BYTES = 6_000_000
@@ -112,8 +112,8 @@ def test_the_examples_of_the_app_go_on_as_they_should(lm: LoadedModel) -> None:
 
 
 def test_scores_of_heads_equal_those_of_eager_attention(lm: LoadedModel) -> None:
-    ids = probes.repeated(np.random.default_rng(4), len(lm.tokenizer), 3, 11)
-    found = decoders.copying(lm, ids)
+    ids = decoders.repeated_tokens(np.random.default_rng(4), len(lm.tokenizer), 3, 11)
+    found = decoders.copy_scores(lm, ids)
     weights = eager_attention(lm, torch.from_numpy(ids)).mean(axis=1)
     # bos, t1 … t11, t1 … t11: the token at 12 came first at 1, and was followed by the one at 2
     for query in range(12, 22):
@@ -142,17 +142,17 @@ def test_likelihoods_in_a_padded_batch_equal_those_of_single_passes(lm: LoadedMo
 def test_a_share_counts_the_prompts_that_come_out_right(lm: LoadedModel) -> None:
     sure = [Choice("The capital of France is", " Paris", " the"), Choice("2 + 2 =", " 4", " Tom")]
     mixed_up = [Choice(choice.prompt, choice.wrong, choice.right) for choice in sure]
-    assert decoders.share_right(lm, sure) == 1.0
-    assert decoders.share_right(lm, mixed_up) == 0.0
-    assert decoders.share_right(lm, [*sure, *mixed_up]) == 0.5
+    assert decoders.choice_accuracy(lm, sure) == 1.0
+    assert decoders.choice_accuracy(lm, mixed_up) == 0.0
+    assert decoders.choice_accuracy(lm, [*sure, *mixed_up]) == 0.5
     land = "The capital of Japan is"
-    assert decoders.share_on_top(lm, [(land, " Tokyo"), (land, " Paris")]) == 0.5
+    assert decoders.greedy_accuracy(lm, [(land, " Tokyo"), (land, " Paris")]) == 0.5
 
 
 def test_where_the_last_token_looks_equals_eager_attention(lm: LoadedModel) -> None:
     prompts = ("When Mary and John went to the store, John gave a book to", "Lily met Tom. Tom")
     choices = [Choice(prompts[0], " Mary", " John"), Choice(prompts[1], " Tom", " Lily")]
-    found = decoders.looking(lm, choices)
+    found = decoders.candidate_weights(lm, choices)
     ids = lm.tokenizer(prompts[0], return_tensors="pt")["input_ids"]
     last = eager_attention(lm, ids)[:, 0, :, -1]
     spelled = [lm.tokenizer.decode([token]) for token in ids[0].tolist()]
@@ -163,7 +163,7 @@ def test_where_the_last_token_looks_equals_eager_attention(lm: LoadedModel) -> N
     np.testing.assert_allclose(found.wrong[0], last[..., john].sum(-1), atol=1e-5)
     for head in (HeadId(0, 0), HeadId(3, 2)):
         preferred = found.right[:, head.layer, head.head] > found.wrong[:, head.layer, head.head]
-        assert found.share_right(head) == preferred.mean()
+        assert found.accuracy(head) == preferred.mean()
 
 
 @pytest.mark.parametrize("text", checks.HOSTILE)

@@ -5,11 +5,12 @@ import pytest
 import attnviz
 from attnviz import checks
 from attnviz.checks import alignment
-from attnviz.checks.answers import answers
+from attnviz.checks.answers import greedy_answers
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import TRANSLATOR
-from attnviz.worlds.french import sentences
-from attnviz.worlds.french.spelling import word_spans
+from attnviz.worlds import french
+from attnviz.worlds.cases import AlignedPair
+from scripts.train.worlds.french.spelling import word_spans
 from tests.support.hostile import TOKENS
 
 # written by hand, none of them drawn from the generator
@@ -56,7 +57,7 @@ def test_its_figures_stand_on_its_card(translator: LoadedModel) -> None:
 
 
 def test_sentences_by_hand(translator: LoadedModel) -> None:
-    found = dict(zip(WANTED, answers(translator, list(WANTED)), strict=True))
+    found = dict(zip(WANTED, greedy_answers(translator, list(WANTED)), strict=True))
     wrong = {english: said for english, said in found.items() if said != WANTED[english]}
     assert not wrong
 
@@ -67,7 +68,7 @@ def test_its_named_head_crosses_where_french_does(translator: LoadedModel) -> No
     source, to = word_spans(english), word_spans(target)
     pairs = ((1, 1), (3, 2), (2, 3), (4, 4))  # little petit, cat chat, white blanc, sleeps dort
     links = tuple((source[en], to[fr]) for en, fr in pairs)
-    found = alignment.shares(translator, [alignment.Case(english, target, links)])
+    found = alignment.accuracy(translator, [AlignedPair(english, target, links)])
     card = checks.card("translator")
     assert card is not None
     layer, head = (int(part[1:]) for part in card.description.heads[0].head.split("."))
@@ -94,5 +95,5 @@ def test_any_text_is_read(translator: LoadedModel, text: str) -> None:
 
 
 def test_the_examples_are_translated(translator: LoadedModel) -> None:
-    for answer in answers(translator, sentences.EXAMPLES):
+    for answer in greedy_answers(translator, french.EXAMPLES):
         assert answer[-1] in ".?" and answer[0].isupper()

@@ -49,7 +49,7 @@ def test_a_training_is_shown_moment_by_moment(short: None) -> None:
     header, arrays = sent(app)
     last = cache.training(SEED).snapshots[-1]
     tokens = birth.encode(birth.example())
-    weights = birth.attention(birth.restored(last), tokens)
+    weights = birth.attention(birth.restore(last), tokens)
     heads = (last.repeated.previous_head, last.repeated.induction_head)
     for place, head in enumerate(heads):
         np.testing.assert_allclose(

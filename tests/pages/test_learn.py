@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.course import SLUGS, lesson
-from attnviz.course.recipe import Ask
-from attnviz.lessons.cards.card import Real
+from attnviz.course.recipe import CardInputs
+from attnviz.lessons.cards.card import RealHead
 from attnviz.lessons.cards.progress import parse
 from attnviz.lessons.cards.texts import fill, lesson_texts
 from attnviz.ui.server import cache
@@ -314,8 +314,10 @@ def test_a_card_with_a_real_head_draws_its_very_head(visit: Visit) -> None:
         picture
         for recipe in lesson("ask").recipes
         if recipe.name == "real"
-        for picture in recipe.build(Ask(recipe.start_values(), 0, cache.lesson_capture)).pictures
-        if isinstance(picture, Real)
+        for picture in recipe.build(
+            CardInputs(recipe.start_values(), 0, cache.lesson_capture)
+        ).pictures
+        if isinstance(picture, RealHead)
     )
     assert (found["layer"], found["head"]) == (str(real.layer), str(real.head))
     header, arrays = sent(app)

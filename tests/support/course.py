@@ -6,7 +6,7 @@ from functools import cache
 from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.course import lesson
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, Panel, Value
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
@@ -21,7 +21,7 @@ _KEPT: dict[str, Capture] = {}
 
 
 def captured(model: str, text: object = None, **options: object) -> Capture:
-    """As `Ask.capture`: each capture is made once."""
+    """As `CardInputs.capture`: each capture is made once."""
     key = repr((model, text, sorted(options.items(), key=lambda item: item[0])))
     if key not in _KEPT:
         _KEPT[key] = capture(_loaded(model), text, **options)  # type: ignore[arg-type]
@@ -33,7 +33,7 @@ def card(slug: str, name: str, seed: int = 0, **values: Value) -> Card:
     recipe = lesson(slug).recipe(name)
     chosen: Mapping[str, Value] = recipe.start_values() | values
     assert recipe.checked(chosen) == chosen, "these values do not fit the controls"
-    return recipe.build(Ask(chosen, seed, captured))
+    return recipe.build(CardInputs(chosen, seed, captured))
 
 
 def panel(of: Card, name: str) -> Panel:

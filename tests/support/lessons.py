@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.i18n import Language
 from attnviz.lessons.cards.card import (
     Board,
+    BoardCell,
     Card,
-    Cell,
     CellQuestion,
     Chart,
     ChoiceQuestion,
@@ -35,7 +35,7 @@ AS_PLACEHOLDER = re.compile(r"\[\[[^\]]*\]\]")
 def cards(lesson: Lesson, capture: object, seed: int = 0) -> list[tuple[Recipe, Card]]:
     """Every card, built with its start values."""
     return [
-        (recipe, recipe.build(Ask(recipe.start_values(), seed, capture)))  # type: ignore[arg-type]
+        (recipe, recipe.build(CardInputs(recipe.start_values(), seed, capture)))  # type: ignore[arg-type]
         for recipe in lesson.recipes
     ]
 
@@ -179,5 +179,5 @@ def wrong_answers(question: Question) -> list[tuple[str, Answer]]:
             return [(option, option) for option in question.options if option != question.right]
 
 
-def _some(cells: frozenset[Cell]) -> list[Cell]:
+def _some(cells: frozenset[BoardCell]) -> list[BoardCell]:
     return sorted(cells)[:5]

@@ -1,7 +1,7 @@
 """The texts or pictures over which a head's usual output is recorded, where nobody gives others.
 
 In: a loaded model. Out: a `Reference`. An embedded model gets examples of the world that it learned
-from, drawn from a seed of their own; another text model gets the same generated English, another
+from, held out or drawn from a seed of their own; another text model gets the same generated English, another
 model of pictures the generated pictures. What needs something else is refused by name.
 """
 
@@ -12,10 +12,7 @@ import numpy as np
 
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
-from attnviz.worlds import dates, shapes
-from attnviz.worlds.french import sentences
-from attnviz.worlds.sentiment.reviews import reviews
-from attnviz.worlds.stories.stories import documents
+from attnviz.worlds import cases, dates, shapes
 
 N_EXAMPLES = 50
 # training, checks and samples draw from other seeds
@@ -45,14 +42,16 @@ def reference_of(lm: LoadedModel) -> Reference:
     if lm.name in PAIRED:
         return PAIRED[lm.name]()
     if lm.name == "sentiment":
-        texts = tuple(review.text for review in reviews(SEED, N_EXAMPLES))
+        texts = tuple(review.text for review in cases.reviews("sentiment/reviews")[:N_EXAMPLES])
         return Reference(f"{N_EXAMPLES} generated reviews", texts)
     if lm.kind == "vision":
         scenes = (shapes.sample(SEED + number) for number in range(N_EXAMPLES))
         pictures = tuple(scene.picture(PIXELS) for scene in scenes)
         return Reference(f"{N_EXAMPLES} generated pictures", pictures=pictures)
     if lm.tokenizer is not None and lm.kind in ("encoder", "decoder"):
-        return Reference(f"{N_EXAMPLES} generated stories", tuple(documents(SEED, N_EXAMPLES)))
+        return Reference(
+            f"{N_EXAMPLES} generated stories", cases.texts("stories/documents")[:N_EXAMPLES]
+        )
     raise BadInput(
         f"{lm.name} has no reference texts of its own: give corpus=, a list of texts, or take"
         ' heads away with to="zero"',
@@ -62,9 +61,8 @@ def reference_of(lm: LoadedModel) -> Reference:
 
 
 def _translations() -> Reference:
-    draws = random.Random(SEED)
-    pairs = [sentences.draw(draws) for _ in range(N_EXAMPLES)]
-    english, french = (tuple(getattr(pair, name) for pair in pairs) for name in LANGUAGES)
+    pairs = cases.aligned_pairs("translator/sentences")[:N_EXAMPLES]
+    english, french = tuple(pair.source for pair in pairs), tuple(pair.target for pair in pairs)
     return Reference(f"{N_EXAMPLES} generated sentences", english, french)
 
 
@@ -75,5 +73,4 @@ def _dates() -> Reference:
     return Reference(f"{N_EXAMPLES} generated dates", texts, written)
 
 
-LANGUAGES = ("english", "french")
 PAIRED = {"translator": _translations, "dates": _dates}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.components.buffer import Packable, pack
-from attnviz.lessons.cards.card import Board, Cell, Panel
+from attnviz.lessons.cards.card import Board, BoardCell, Panel
 from attnviz.lessons.cards.ranges import largest
 
 NAME = "attnviz.board"
@@ -44,9 +44,9 @@ class BoardView:
     captions: Mapping[str, str] = field(default_factory=dict)
     revealed: bool = True
     asks: tuple[str, ...] = ()
-    chosen: Cell | None = None
+    chosen: BoardCell | None = None
     right: bool | None = None
-    answers: frozenset[Cell] = frozenset()
+    answers: frozenset[BoardCell] = frozenset()
     ranges: Mapping[str, float] = field(default_factory=dict)
     is_open: bool = False
     narrow: bool = False
@@ -104,7 +104,7 @@ def _panel(view: BoardView, panel: Panel) -> dict[str, object]:
     }
 
 
-def parse_cell(value: object, panel: Panel) -> Cell | None:
+def parse_cell(value: object, panel: Panel) -> BoardCell | None:
     """The chosen cell of a panel; None when it is malformed or out of range."""
     if not isinstance(value, Mapping) or value.get("panel") != panel.name:
         return None

@@ -1,5 +1,5 @@
 """Lesson 2: queries ask, keys answer, values speak.
 
-`lesson` has the cards on typed matrices, `printed` those on a printed example, `real` those on a
-MiniLM head.
+`lesson` has the cards on small matrices, `printed_example` those on a published example, `real` the
+one on a MiniLM head.
 """

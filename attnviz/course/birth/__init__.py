@@ -1,20 +1,27 @@
-"""The birth of a circuit: a tiny transformer learns to copy what it has read before.
+"""The birth of a circuit: a tiny transformer learns to copy letters that it has read before.
 
     for snapshot in birth.train(seed=0):
         print(snapshot.step, snapshot.repeated.induction.max())
-    birth.effects(birth.restored(snapshot))     # what is left without each head of layer 0
+    birth.effects(birth.restore(snapshot))      # the scores without each head of layer 0
 
 `alphabet` makes the tokens, `transformer` the model, `scores` measures it, `training` trains it,
-`ablation` takes its heads away; `lesson` teaches with it, `by_hand` has the same circuit made by
-hand. After Olsson et al. 2022, "In-context learning and induction
-heads"; positions reach queries and keys only (Press et al. 2021, "Shortformer").
+`ablation` ablates its heads; `lesson` has the cards, `by_hand` the same circuit made by hand. After
+Olsson et al. 2022, "In-context learning and induction heads"; positions reach queries and keys only
+(Press et al. 2021, "Shortformer").
 """
 
 from attnviz.course.birth.ablation import ABLATIONS, Ablation, Effect, Effects, ablated, effects
 from attnviz.course.birth.alphabet import LETTERS, MOST_LETTERS, encode, example, labels
 from attnviz.course.birth.lesson import LESSON
-from attnviz.course.birth.scores import Scores, chance, measure
-from attnviz.course.birth.training import STEPS, Snapshot, attention, require_seed, restored, train
+from attnviz.course.birth.scores import CircuitScores, chance, measure
+from attnviz.course.birth.training import (
+    STEPS,
+    TrainingSnapshot,
+    attention,
+    require_seed,
+    restore,
+    train,
+)
 
 __all__ = [
     "LESSON",
@@ -25,8 +32,8 @@ __all__ = [
     "Ablation",
     "Effect",
     "Effects",
-    "Scores",
-    "Snapshot",
+    "CircuitScores",
+    "TrainingSnapshot",
     "ablated",
     "attention",
     "chance",
@@ -36,6 +43,6 @@ __all__ = [
     "labels",
     "measure",
     "require_seed",
-    "restored",
+    "restore",
     "train",
 ]

@@ -1,9 +1,9 @@
-"""Take a head away and measure again: is it what the circuit stands on?
+"""Ablation: the scores of the circuit without each head.
 
-In: a trained model. Out: its scores as they are, and without each head in turn. *zero* makes the
-head bring nothing; *mean* makes it bring to every token what it brings on average, so that the
-layers after it see no unusual stream. Both change the head's columns of what W_O is given, while
-the model runs; its weights are not touched.
+In: a trained model. Out: its scores whole, and with each head of a layer ablated in turn. *zero*
+replaces the head's output by 0; *mean* replaces it by its mean over all tokens, so that later
+layers see no unusual stream. Both change the head's columns of the input of W_O while the model
+runs; its weights are not touched.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnviz.course.birth import alphabet
-from attnviz.course.birth.scores import Scores, measure
+from attnviz.course.birth.scores import CircuitScores, measure
 from attnviz.course.birth.transformer import D_HEAD, HEADS, LAYERS, TinyTransformer
 from attnviz.errors import require_index
 from attnviz.types import HeadId
@@ -27,21 +27,21 @@ ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What is left without one head."""
+    """The scores with one head ablated."""
 
     head: HeadId
     ablation: Ablation
-    after: Scores
+    after: CircuitScores
 
 
 @dataclass(frozen=True, eq=False)
 class Effects:
     """The scores with all heads, and without each of them."""
 
-    before: Scores
+    before: CircuitScores
     without: tuple[Effect, ...]
 
-    def of(self, head: HeadId, ablation: Ablation) -> Scores:
+    def of(self, head: HeadId, ablation: Ablation) -> CircuitScores:
         """The scores without one head."""
         return next(
             effect.after
@@ -64,10 +64,10 @@ def effects(model: TinyTransformer, layer: int = 0) -> Effects:
 
 @contextmanager
 def ablated(model: TinyTransformer, head: HeadId, ablation: Ablation = "zero") -> Iterator[None]:
-    """While the block runs, one head of the model brings nothing, or only its average."""
+    """Ablate one head of the model while the block runs."""
     require_index("layer", head.layer, LAYERS)
     require_index("head", head.head, HEADS)
-    hook = _replacing(head.head, ablation)
+    hook = _ablation_hook(head.head, ablation)
     handle = model.attention(head.layer).out.register_forward_pre_hook(hook)
     try:
         yield
@@ -75,15 +75,14 @@ def ablated(model: TinyTransformer, head: HeadId, ablation: Ablation = "zero") -
         handle.remove()
 
 
-def _replacing(
+def _ablation_hook(
     head: int, ablation: Ablation
 ) -> Callable[[nn.Module, tuple[Any, ...]], tuple[Float[Tensor, "batch token d_model"]]]:
     columns = slice(head * D_HEAD, (head + 1) * D_HEAD)
 
-    def replace(_module: nn.Module, given: tuple[Any, ...]) -> tuple[Tensor]:
-        concat = given[0].clone()
-        mine = concat[..., columns]
-        mean = mine.mean(dim=(0, 1))
+    def replace(_module: nn.Module, arguments: tuple[Any, ...]) -> tuple[Tensor]:
+        concat = arguments[0].clone()
+        mean = concat[..., columns].mean(dim=(0, 1))
         concat[..., columns] = mean if ablation == "mean" else torch.zeros_like(mean)
         return (concat,)
 

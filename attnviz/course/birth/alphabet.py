@@ -1,10 +1,10 @@
-"""The tokens that the tiny transformer learns from: letters that repeat, drawn at random.
+"""The tokens of the tiny transformer: random letters that repeat.
 
-In: a generator, or letters that somebody typed. Out: token ids. A sequence for training is one
-random block of letters, repeated until the sequence is full; blocks differ in length from batch to
-batch, so that no fixed distance helps and only looking for the same letter does. Sequences to
-measure on are drawn from another seed: `repeated` are two copies of twelve different letters,
-`fresh` twenty-four different letters, where there is nothing to copy.
+In: a generator, or typed letters. Out: token ids. A sequence for training is one random block of
+letters, repeated until the sequence is full; blocks differ in length from batch to batch, so that
+only the search for the same letter helps, not a fixed distance. Sequences to measure on come from
+another seed: `repeated` are two copies of twelve different letters, `fresh` twenty-four different
+letters, where there is nothing to copy.
 """
 
 import torch
@@ -18,17 +18,17 @@ MOST_LETTERS = 24
 BLOCK = MOST_LETTERS // 2
 SHORTEST_BLOCK = 4
 BATCH = 48
-MEASURED = 64
-MEASURED_SEED = 2022  # no seed of a training: those are below it
+N_MEASURED = 64
+MEASURED_SEED = 2022  # seeds of trainings are below it
 
 
 def batch(draw: Generator) -> Int64[Tensor, "batch token"]:
-    """Sequences to learn from: blocks of one random length, each repeated, cut anywhere."""
+    """Sequences to learn from: repeated blocks of one random length, cut anywhere."""
     period = _whole(SHORTEST_BLOCK, BLOCK + 1, draw)
     start = _whole(0, period, draw)
     blocks = torch.randint(len(LETTERS), (BATCH, period), generator=draw)
-    places = (start + torch.arange(MOST_LETTERS)) % period
-    return blocks[:, places]
+    positions = (start + torch.arange(MOST_LETTERS)) % period
+    return blocks[:, positions]
 
 
 def repeated() -> Int64[Tensor, "batch token"]:
@@ -37,12 +37,12 @@ def repeated() -> Int64[Tensor, "batch token"]:
 
 
 def fresh() -> Int64[Tensor, "batch token"]:
-    """The control: as long, and no letter occurs twice."""
+    """The control: sequences of the same length in which no letter occurs twice."""
     return _different(MOST_LETTERS)
 
 
 def example() -> str:
-    """Letters to look at: the first of the sequences to measure on."""
+    """The letters of the first sequence to measure on."""
     return "".join(labels(repeated()[0]))
 
 
@@ -65,20 +65,20 @@ def encode(letters: str) -> Int64[Tensor, "token"]:
             code="bad_letters",
             found=" ".join(unknown),
         )
-    shown = typed.upper()
-    if not 2 <= len(shown) <= MOST_LETTERS:
+    capitals = typed.upper()
+    if not 2 <= len(capitals) <= MOST_LETTERS:
         raise BadInput(
-            f"{len(shown)} letters: the model reads 2 to {MOST_LETTERS}",
+            f"{len(capitals)} letters: the model reads 2 to {MOST_LETTERS}",
             code="bad_letter_count",
-            found=len(shown),
+            found=len(capitals),
             most=MOST_LETTERS,
         )
-    return torch.tensor([LETTERS.index(letter) for letter in shown])
+    return torch.tensor([LETTERS.index(letter) for letter in capitals])
 
 
 def _different(count: int) -> Int64[Tensor, "batch token"]:
     draw = Generator().manual_seed(MEASURED_SEED)
-    rows = [torch.randperm(len(LETTERS), generator=draw)[:count] for _ in range(MEASURED)]
+    rows = [torch.randperm(len(LETTERS), generator=draw)[:count] for _ in range(N_MEASURED)]
     return torch.stack(rows)
 
 

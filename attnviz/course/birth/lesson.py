@@ -1,7 +1,7 @@
-"""Lesson 10, a circuit is born: by hand, in a kept curve of a training, and live in the page.
+"""Lesson 10, a circuit is born: by hand, in the curve of a training, and live in the page.
 
 Sources: Elhage et al. 2021 (two heads in two layers), Olsson et al. 2022 (it appears within few
-steps). The curves are those that the embedded story models left when they were trained.
+steps). The curves were stored when the embedded story models were trained.
 """
 
 import json
@@ -18,7 +18,7 @@ from attnviz.course.birth.by_hand import REMOVED, circuit
 from attnviz.course.birth.scores import chance
 from attnviz.course.birth.training import STEPS
 from attnviz.course.birth.transformer import HEADS, LAYERS
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -26,7 +26,7 @@ from attnviz.lessons.cards.card import (
     Chart,
     ChoiceQuestion,
     Link,
-    Live,
+    LiveTraining,
     NumberQuestion,
     Panel,
     Pick,
@@ -34,10 +34,10 @@ from attnviz.lessons.cards.card import (
 )
 from attnviz.models.registry import embedded_folder
 
-# letters by their place in the alphabet; each sequence comes twice
+# letters by their position in the alphabet; each sequence comes twice
 HALVES = ((1, 3, 0, 2), (2, 0, 3, 1), (3, 1, 2, 0))
-ASKED = 1
-KEPT = ("stories", "stories-llama")
+TARGET = 1  # the letter that the questions ask about
+MODELS = ("stories", "stories-llama")
 HALF = 0.5
 WITHIN_STEPS = 150.0
 
@@ -47,7 +47,7 @@ def _letters(seed: int) -> Int64[Tensor, "token"]:
 
 
 def _panel(name: str, weights: Tensor, tokens: Tensor, hidden: bool = False) -> Panel:
-    """Weights with the letters along both axes."""
+    """A panel of weights with the letters along both axes."""
     letters = labels(tokens)
     blocked = np.triu(np.ones(tuple(weights.shape), dtype=np.bool_), 1)
     return Panel(
@@ -61,57 +61,57 @@ def _panel(name: str, weights: Tensor, tokens: Tensor, hidden: bool = False) -> 
     )
 
 
-def _needs(ask: Ask) -> Card:
-    """What must a key say of itself, so that the right letter is found?"""
-    tokens = _letters(ask.seed)
+def _needs(inputs: CardInputs) -> Card:
+    """The question what a key must contain, so that the right letter is found."""
+    tokens = _letters(inputs.seed)
     letters = labels(tokens)
     numbers: dict[str, float | int | str] = {
-        "text": " ".join(letters[: len(letters) // 2 + ASKED + 1]),
-        "asked": letters[ASKED],
-        "after": letters[ASKED + 1],
+        "text": " ".join(letters[: len(letters) // 2 + TARGET + 1]),
+        "asked": letters[TARGET],
+        "after": letters[TARGET + 1],
     }
     question = ChoiceQuestion(("itself", "before", "place"), "before")
     return Card("needs", numbers, (), question)
 
 
-def _by_hand(ask: Ask) -> Card:
-    """Two heads whose weights were chosen: where does the second copy of a letter look?"""
-    tokens = _letters(ask.seed)
-    made, letters, half = circuit(tokens), labels(tokens), len(tokens) // 2
-    row, column = half + ASKED, ASKED + 1
+def _by_hand(inputs: CardInputs) -> Card:
+    """Two heads with chosen weights; the question asks where a letter's second copy attends."""
+    tokens = _letters(inputs.seed)
+    hand_made, letters, half = circuit(tokens), labels(tokens), len(tokens) // 2
+    row, column = half + TARGET, TARGET + 1
     board = Board(
         (
-            _panel("previous", made.previous, tokens),
-            _panel("induction", made.induction, tokens, hidden=True),
+            _panel("previous", hand_made.previous, tokens),
+            _panel("induction", hand_made.induction, tokens, hidden=True),
         )
     )
     wrong = {
-        "same": frozenset({(row, ASKED)}),
+        "same": frozenset({(row, TARGET)}),
         "previous": frozenset({(row, row - 1)}),
         "self": frozenset({(row, row)}),
         "transposed": frozenset({(column, row)}),
     }
     numbers: dict[str, float | int | str] = {
-        "asked": letters[ASKED],
-        "after": letters[ASKED + 1],
+        "asked": letters[TARGET],
+        "after": letters[TARGET + 1],
         "row": row,
         "column": column,
-        "weight": float(made.induction[row, column]),
-        "score": made.score,
+        "weight": float(hand_made.induction[row, column]),
+        "score": hand_made.score,
         "chance": chance(len(tokens)).induction,
         "first": letters[0],
         "first_row": half,
-        "first_weight": float(made.induction[half, 1]),
+        "first_weight": float(hand_made.induction[half, 1]),
     }
     question = CellQuestion("induction", frozenset({(row, column)}), wrong)
     return Card("by_hand", numbers, (board,), question)
 
 
-def _removed(ask: Ask) -> Card:
-    """The experiment: one head of layer 0 brings nothing, beside the whole circuit."""
-    tokens = _letters(ask.seed)
-    taken = next(each for each in REMOVED if each == ask.text("without"))
-    whole, rest = circuit(tokens), circuit(tokens, taken)
+def _removed(inputs: CardInputs) -> Card:
+    """The experiment: the circuit with one head of layer 0 removed, beside the whole one."""
+    tokens = _letters(inputs.seed)
+    removed = next(head for head in REMOVED if head == inputs.text("without"))
+    whole, rest = circuit(tokens), circuit(tokens, removed)
     numbers: dict[str, float | int | str] = {
         "whole": whole.score,
         "now": rest.score,
@@ -125,7 +125,7 @@ def _removed(ask: Ask) -> Card:
 
 @cache
 def _curve(model: str) -> dict[str, Float64[np.ndarray, "point"]]:
-    """What was measured every few steps while an embedded model was trained."""
+    """The figures measured every few steps while an embedded model was trained."""
     folder = embedded_folder(model)
     assert folder is not None, "the model is embedded"
     rows = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
@@ -139,9 +139,9 @@ def _crossing(curve: dict[str, Float64[np.ndarray, "point"]]) -> float:
     return float(np.interp(HALF, curve["induction"][points], curve["step"][points]))
 
 
-def _moment(ask: Ask) -> Card:
+def _moment(inputs: CardInputs) -> Card:
     """The loss of a training: when did the induction head come?"""
-    curve = _curve(KEPT[ask.seed % len(KEPT)])
+    curve = _curve(MODELS[inputs.seed % len(MODELS)])
     steps, answer = curve["step"], _crossing(curve)
     steepest = int(np.diff(curve["held_out_loss"]).argmin())
     wrong = {
@@ -151,12 +151,12 @@ def _moment(ask: Ask) -> Card:
     }
     loss = Chart("step", "loss", (Series("held_out_loss", steps, curve["held_out_loss"]),))
     names = ("induction", "previous", "copying")
-    grown = Chart(
+    heads = Chart(
         "step", "share", tuple(Series(name, steps, curve[name]) for name in names), marked_x=answer
     )
     after = int(np.argmax(curve["induction"] > HALF))
     numbers: dict[str, float | int | str] = {
-        "model": KEPT[ask.seed % len(KEPT)],
+        "model": MODELS[inputs.seed % len(MODELS)],
         "last": int(steps[-1]),
         "answer": answer,
         "before_step": int(steps[after - 1]),
@@ -165,12 +165,12 @@ def _moment(ask: Ask) -> Card:
         "after": float(curve["induction"][after]),
     }
     question = NumberQuestion(answer, WITHIN_STEPS, wrong)
-    return Card("moment", numbers, (loss,), question, (grown,))
+    return Card("moment", numbers, (loss,), question, (heads,))
 
 
-def _buys(ask: Ask) -> Card:
-    """What the circuit is good for: copying, and hardly anything else."""
-    name = KEPT[ask.seed % len(KEPT)]
+def _buys(inputs: CardInputs) -> Card:
+    """The use of the circuit: copying improves at once, the loss hardly falls."""
+    name = MODELS[inputs.seed % len(MODELS)]
     curve = _curve(name)
     after = int(np.argmax(curve["induction"] > HALF))
     before, later = after - 1, after + 1
@@ -194,7 +194,7 @@ def _buys(ask: Ask) -> Card:
     return Card("buys", numbers, (), question, (chart,))
 
 
-def _tiny() -> dict[str, float | int | str]:
+def _tiny_numbers() -> dict[str, float | int | str]:
     even = chance(MOST_LETTERS)
     return {
         "steps": STEPS,
@@ -207,27 +207,27 @@ def _tiny() -> dict[str, float | int | str]:
     }
 
 
-def _expect(ask: Ask) -> Card:
-    """Before the training: what will the score be on letters that do not come again?"""
-    return Card("expect", _tiny(), (), ChoiceQuestion(("high", "low", "exact"), "low"))
+def _expect(inputs: CardInputs) -> Card:
+    """A prediction before the training: the score on letters that do not repeat."""
+    return Card("expect", _tiny_numbers(), (), ChoiceQuestion(("high", "low", "exact"), "low"))
 
 
-def _ablate(ask: Ask) -> Card:
-    """Before the training: on which head of layer 0 will the circuit stand?"""
+def _ablate(inputs: CardInputs) -> Card:
+    """A prediction before the training: the head of layer 0 that the circuit needs."""
     question = ChoiceQuestion(("induction", "previous", "either"), "previous")
-    return Card("ablate", _tiny(), (), question)
+    return Card("ablate", _tiny_numbers(), (), question)
 
 
-def _live(ask: Ask) -> Card:
-    """Train one in the page, watch it grow, take its heads away: were the predictions right?"""
-    return Card("live", _tiny(), (Live("birth", ask.seed),))
+def _live(inputs: CardInputs) -> Card:
+    """The training in the page, with the ablation of its heads."""
+    return Card("live", _tiny_numbers(), (LiveTraining("birth", inputs.seed),))
 
 
-def _found(ask: Ask) -> Card:
-    """The same two habits in a model that was trained to tell stories."""
-    noted = card("stories")
-    assert noted is not None, "the model is embedded"
-    previous, induction = noted.description.heads[:2]
+def _found(inputs: CardInputs) -> Card:
+    """The same two heads in a model that was trained to tell stories."""
+    model_card = card("stories")
+    assert model_card is not None, "the model is embedded"
+    previous, induction = model_card.description.heads[:2]
     layer, head = induction.head.removeprefix("L").split(".H")
     assert previous.chance is not None and induction.chance is not None
     numbers: dict[str, float | int | str] = {

@@ -1,10 +1,10 @@
-"""What a head of the tiny transformer has learned, in numbers between 0 and 1.
+"""The scores of the tiny transformer's heads, between 0 and 1.
 
-In: the model and token ids of any sequences made of two halves. Out: how well the second half is
-predicted, and two kinds of attention: *induction*, the mean weight from a token of the second half
-to the place after the same place of the first half (which holds the answer when the halves are
+In: the model and token ids of sequences with two halves. Out: loss and accuracy on the second half,
+and two kinds of attention: *induction*, the mean weight from a token of the second half to the
+position after the same position of the first half (which holds the answer when the halves are
 equal), and *previous*, the mean weight from a token to the one before it. On sequences without
-repeats the same cells are the control; `chance` is what even attention would give them.
+repeats the same cells are the control; `chance` gives the scores of even attention.
 """
 
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ from attnviz.types import HeadId
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    """One measurement. `loss` (in nats) and `accuracy` are those of the second half."""
+class CircuitScores:
+    """One measurement. `loss` (in nats) and `accuracy` are measured on the second half."""
 
     loss: float
     accuracy: float
@@ -47,18 +47,18 @@ class Scores:
 
     @property
     def induction_head(self) -> HeadId:
-        """The head of the last layer that holds most of the induction."""
+        """The head of the last layer with the highest induction score."""
         return HeadId(len(self.induction) - 1, int(self.induction[-1].argmax()))
 
     @property
     def previous_head(self) -> HeadId:
-        """The head of the first layer that looks back most."""
+        """The head of the first layer with the highest previous-token score."""
         return HeadId(0, int(self.previous[0].argmax()))
 
 
 @dataclass(frozen=True)
 class Chance:
-    """What an untaught guess would score: even attention, every letter equally likely."""
+    """The scores of a guess: even attention, every letter equally likely."""
 
     loss: float
     accuracy: float
@@ -66,40 +66,40 @@ class Chance:
     previous: float
 
 
-def measure(model: TinyTransformer, tokens: Int64[Tensor, "batch token"]) -> Scores:
+def measure(model: TinyTransformer, tokens: Int64[Tensor, "batch token"]) -> CircuitScores:
     """The scores of every head, from attention that attnviz records and derives."""
     with torch.no_grad(), recorded(model) as calls:
-        said = model(tokens)
+        logits = model(tokens)
     maps = torch.stack([weights(call) for call in calls])  # [layer, batch, head, query, key]
     half = tokens.shape[1] // 2
-    asking, answering, later = induction_cells(tokens.shape[1])
-    guessed, right = said[:, half:-1], tokens[:, half + 1 :]
-    return Scores(
-        loss=float(cross_entropy(guessed.flatten(0, 1), right.flatten())),
-        accuracy=float((guessed.argmax(-1) == right).float().mean()),
-        induction=maps[..., asking, answering].mean(dim=(1, 3)).numpy(),
+    queries, keys, later = induction_cells(tokens.shape[1])
+    predicted, target = logits[:, half:-1], tokens[:, half + 1 :]
+    return CircuitScores(
+        loss=float(cross_entropy(predicted.flatten(0, 1), target.flatten())),
+        accuracy=float((predicted.argmax(-1) == target).float().mean()),
+        induction=maps[..., queries, keys].mean(dim=(1, 3)).numpy(),
         previous=maps[..., later, later - 1].mean(dim=(1, 3)).numpy(),
     )
 
 
 def chance(n_token: int) -> Chance:
-    """The scores of even attention, a query's weight being 1 / how many tokens it may attend to."""
-    asking, _, later = induction_cells(n_token)
+    """The scores of even attention: each visible key of a query gets the same weight."""
+    queries, _, later = induction_cells(n_token)
     return Chance(
         loss=float(np.log(len(LETTERS))),
         accuracy=1 / len(LETTERS),
-        induction=float((1 / (asking + 1)).mean()),
+        induction=float((1 / (queries + 1)).mean()),
         previous=float((1 / (later + 1)).mean()),
     )
 
 
 def induction_cells(
     n_token: int,
-) -> tuple[Int64[Tensor, "asking"], Int64[Tensor, "asking"], Int64[Tensor, "later"]]:
-    """(queries of the second half, the key of each that holds its answer, all but the first)."""
+) -> tuple[Int64[Tensor, "query"], Int64[Tensor, "query"], Int64[Tensor, "later"]]:
+    """(queries of the second half, the key with each one's answer, all tokens but the first)."""
     half = n_token // 2
-    asking = torch.arange(half, n_token)
-    return asking, asking - half + 1, torch.arange(1, n_token)
+    queries = torch.arange(half, n_token)
+    return queries, queries - half + 1, torch.arange(1, n_token)
 
 
 def weights(call: AttentionCall) -> Float[Tensor, "batch head query key"]:

@@ -1,9 +1,9 @@
 """The tiny transformer: two layers of attention and nothing else, so that its circuit can be read.
 
-In: token ids. Out: a score for each letter that may follow. Each layer adds to the residual stream
-what its two heads bring: x + W_O·concat(heads). Positions are added to what queries and keys are
-made of, not to the stream: values carry letters, never places (Press et al. 2021). Its attention
-goes through torch's fused kernel, and `attnviz.record` finds q, k, v and what made them.
+In: token ids. Out: a logit for each letter that may follow. Each layer adds the output of its two
+heads to the residual stream: x + W_O·concat(heads). Positions are added to the input of queries and
+keys, not to the stream: values carry letters, never positions (Press et al. 2021). Its attention
+goes through torch's fused kernel, and `attnviz.record` finds q, k, v and their projections.
 """
 
 from typing import cast
@@ -31,19 +31,19 @@ class TinyAttention(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch token d_model"], places: Float[Tensor, "token d_model"]
     ) -> Float[Tensor, "batch token d_model"]:
-        """What the heads bring; queries and keys know their places, values do not."""
-        placed = x + places
+        """The output of the heads; positions reach queries and keys, not values."""
+        positioned = x + places
         q, k, v = (
             projected.unflatten(2, (HEADS, D_HEAD)).transpose(1, 2)  # [batch, head, token, d_head]
-            for projected in (self.q(placed), self.k(placed), self.v(x))
+            for projected in (self.q(positioned), self.k(positioned), self.v(x))
         )
         mixed = scaled_dot_product_attention(q, k, v, is_causal=True)
-        brought: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
-        return brought
+        output: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
+        return output
 
 
 class TinyLayer(nn.Module):
-    """The residual stream plus what its attention brings."""
+    """The residual stream plus the output of attention."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class TinyLayer(nn.Module):
 
 
 class TinyTransformer(nn.Module):
-    """Letters in, scores for the next letter out."""
+    """Letters in, logits of the next letter out."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,12 +72,12 @@ class TinyTransformer(nn.Module):
     def forward(
         self, tokens: Int64[Tensor, "batch token"]
     ) -> Float[Tensor, "batch token vocabulary"]:
-        """A score for each letter, after each token."""
+        """The logits of the next letter, after each token."""
         stream = self.letters(tokens)
         for layer in self.layers:
             stream = layer(stream, self.places[: tokens.shape[1]])
-        said: Tensor = self.scores(self.norm(stream))
-        return said
+        logits: Tensor = self.scores(self.norm(stream))
+        return logits
 
     def attention(self, layer: int) -> TinyAttention:
         """The attention of one layer."""
@@ -99,5 +99,5 @@ def untrained(draw: Generator) -> TinyTransformer:
 
 def _linear(d_out: int) -> nn.Linear:
     """A linear layer without a bias whose weights are yet to be drawn."""
-    made = skip_init(nn.Linear, D_MODEL, d_out, bias=False)  # type: ignore[no-untyped-call]
-    return cast(nn.Linear, made)
+    layer = skip_init(nn.Linear, D_MODEL, d_out, bias=False)  # type: ignore[no-untyped-call]
+    return cast(nn.Linear, layer)

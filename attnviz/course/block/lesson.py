@@ -1,8 +1,8 @@
 """Lesson 1, one block, eight operations: Linear, QKᵀ, ÷√d_k, mask, softmax, ·V, concat, Linear.
 
 Source: the block of Vaswani et al. 2017, section 3.2, as course texts walk through it. Their worked
-example has four tokens under a causal mask; row 1 of the softmax that they print divides the scores
-by their sum instead of taking exponents, which the learner finds out by running it.
+example has four tokens under a causal mask; row 1 of the printed softmax divides the scores by
+their sum instead of taking exponents, which the learner finds out by running it.
 """
 
 import math
@@ -15,7 +15,7 @@ from torch import Tensor
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.course.arrays import apart, as_numbers
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import (
     Board,
@@ -29,7 +29,7 @@ from attnviz.lessons.cards.card import (
 )
 
 TO_TWO_DIGITS = 0.006
-# the row that texts print differently, and what they print: the example's erratum
+# the erratum: the row in question, and the weights as they are printed
 ROW = 1
 PRINTED = np.array(
     [
@@ -44,7 +44,7 @@ HEAD: Mapping[str, str | int] = {"model": "minilm", "layer": 5, "head": 11}
 
 
 def _scores(seed: int) -> Tensor:
-    """The four tokens' scores: those of the texts for seed 0, drawn ones else."""
+    """The scores of four tokens: those of the texts for seed 0, else random ones."""
     if seed == 0:
         return torch.from_numpy(preset("block").matrices["q"])
     draws = np.random.default_rng(seed)
@@ -60,10 +60,10 @@ def _blocked() -> np.ndarray:
     return ~masks.causal(4, 4).numpy()
 
 
-def _order(ask: Ask) -> Card:
+def _order(inputs: CardInputs) -> Card:
     """Q from X and W_Q, on the five rows of nn.MultiheadAttention's example."""
-    of = preset("multihead").matrices
-    x, w_q = of["x"], of["w_q"]
+    matrices = preset("multihead").matrices
+    x, w_q = matrices["x"], matrices["w_q"]
     panels = (Panel("x", x), Panel("w_q", w_q, before="·"), Panel("q", x @ w_q, before="="))
     return Card(
         "order",
@@ -73,16 +73,16 @@ def _order(ask: Ask) -> Card:
     )
 
 
-def _sizes(ask: Ask) -> Card:
-    d_model, n_heads = SIZES[ask.seed % len(SIZES)]
+def _sizes(inputs: CardInputs) -> Card:
+    d_model, n_heads = SIZES[inputs.seed % len(SIZES)]
     question = NumberQuestion(d_model // n_heads, 0.5, {"whole": d_model, "heads": n_heads})
     numbers = {"d_model": d_model, "heads": n_heads, "d_k": d_model // n_heads}
     return Card("sizes", numbers, question=question)
 
 
-def _products(ask: Ask) -> Card:
-    """Q·Kᵀ of small whole numbers; which cell is q_2·k_0?"""
-    draws = np.random.default_rng(4 + ask.seed)
+def _products(inputs: CardInputs) -> Card:
+    """Q·Kᵀ of small integers; the question asks for the cell of q_2·k_0."""
+    draws = np.random.default_rng(4 + inputs.seed)
     q, k = (draws.integers(-2, 4, size=(3, 2)).astype(np.float64) for _ in range(2))
     scores = as_numbers(formula.scores(torch.from_numpy(q), torch.from_numpy(k)))
     panels = (
@@ -102,15 +102,15 @@ def _products(ask: Ask) -> Card:
     return Card("products", {"score": scores[2, 0]}, (Board(panels),), question)
 
 
-def _mask(ask: Ask) -> Card:
+def _mask(inputs: CardInputs) -> Card:
     blocked = _blocked()
     n_open = int((~blocked).sum())
     board = Board(
         (
-            Panel("scores", as_numbers(_scores(ask.seed)), decimals=1, scale="scores"),
+            Panel("scores", as_numbers(_scores(inputs.seed)), decimals=1, scale="scores"),
             Panel(
                 "masked",
-                as_numbers(_masked(ask.seed)),
+                as_numbers(_masked(inputs.seed)),
                 before="→",
                 decimals=1,
                 blocked=blocked,
@@ -122,8 +122,8 @@ def _mask(ask: Ask) -> Card:
     return Card("mask", {"open": n_open, "all": blocked.size, "n": 4}, (board,), question)
 
 
-def _softmax(ask: Ask) -> Card:
-    masked = _masked(ask.seed)
+def _softmax(inputs: CardInputs) -> Card:
+    masked = _masked(inputs.seed)
     weights = as_numbers(formula.weights(masked))
     first, second = (float(score) for score in masked[ROW, :2])
     board = Board(
@@ -132,7 +132,7 @@ def _softmax(ask: Ask) -> Card:
             Panel("weights", weights, before="→", signed=False, sums="rows", hidden=True),
         )
     )
-    # (−0.7 counts as 0.7 for whoever divides by the sum of sizes)
+    # the mistake divides absolute values: −0.7 counts as 0.7
     divided = abs(first) / (abs(first) + abs(second))
     numbers = {
         "row": ROW,
@@ -151,7 +151,7 @@ def _softmax(ask: Ask) -> Card:
     return Card("softmax", numbers, (board,), question)
 
 
-def _erratum(ask: Ask) -> Card:
+def _erratum(inputs: CardInputs) -> Card:
     weights = as_numbers(formula.weights(_masked(0)))
     board = Board(
         (
@@ -159,7 +159,7 @@ def _erratum(ask: Ask) -> Card:
             Panel("printed", PRINTED, before="→", signed=False, sums="rows"),
         )
     )
-    found = Board((Panel("computed", weights, signed=False, sums="rows"),))
+    solution = Board((Panel("computed", weights, signed=False, sums="rows"),))
     right = frozenset((ROW, column) for column in range(4))
     first = frozenset((0, column) for column in range(4))
     question = CellQuestion("printed", right, {"one_key": first}, also=("masked",))
@@ -169,12 +169,12 @@ def _erratum(ask: Ask) -> Card:
         "computed": weights[ROW, 0],
         "computed_rest": weights[ROW, 1],
     }
-    return Card("erratum", numbers, (board,), question, (found,))
+    return Card("erratum", numbers, (board,), question, (solution,))
 
 
-def _sharper(ask: Ask) -> Card:
-    """The experiment: all scores times a factor, beside the weights without it."""
-    factor, masked = ask.number("factor"), _masked(0)
+def _sharper(inputs: CardInputs) -> Card:
+    """The experiment: the weights of all scores times a factor, beside those without it."""
+    factor, masked = inputs.number("factor"), _masked(0)
     before = as_numbers(formula.weights(masked))
     after = as_numbers(formula.weights(formula.masked(factor * _scores(0), masks.causal(4, 4))))
     board = Board(
@@ -187,8 +187,8 @@ def _sharper(ask: Ask) -> Card:
     return Card("sharper", numbers, (board,))
 
 
-def _mix(ask: Ask) -> Card:
-    weights = as_numbers(formula.weights(_masked(ask.seed)))
+def _mix(inputs: CardInputs) -> Card:
+    weights = as_numbers(formula.weights(_masked(inputs.seed)))
     values = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 2.0]])
     mixed = as_numbers(formula.mixed(torch.from_numpy(weights), torch.from_numpy(values)))
     board = Board(

@@ -1,5 +1,5 @@
 """Lesson 5: heads are slices of one layer's output.
 
-`lesson` has the cards, `looks` those on what several heads look at, `mha` opens up
-`nn.MultiheadAttention`.
+`lesson` has the cards, `patterns` those on the patterns of several heads, `mha` takes
+`nn.MultiheadAttention` apart.
 """

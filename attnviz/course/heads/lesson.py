@@ -1,19 +1,28 @@
-"""Lesson 5, heads are slices: nn.MultiheadAttention opened up, in the paper's way and in torch's.
+"""Lesson 5, heads are slices: nn.MultiheadAttention taken apart, as in the paper and in torch.
 
     head_i = Attention(X·W_Q,i, X·W_K,i, X·W_V,i),   Concat(head_1 … head_h)·W_O = Σ head_i·W_O[i]
 
-Sources: Vaswani et al. 2017, section 3.2.2, and torch's packed in_proj_weight, as course texts open
-it up. The module is the embedded `mha-55`: two heads, five rows X, both from seed 55. The cards on
-what several heads look at are in `looks`.
+Sources: Vaswani et al. 2017, section 3.2.2, and torch's packed in_proj_weight, as course texts take
+it apart. The module is the embedded `mha-55`: two heads, five rows X, both from seed 55. The cards
+on the patterns of several heads are in `patterns`.
 """
 
 import numpy as np
 from torch import nn
 
 from attnviz.course.arrays import apart
-from attnviz.course.heads.looks import average, looks, text_control, views
-from attnviz.course.heads.mha import KINDS, opened
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.heads.mha import (
+    KINDS,
+    cut_output,
+    cut_weights,
+    head_share,
+    module_parts,
+    paper_weights,
+    scaled_head_output,
+    slice_cells,
+)
+from attnviz.course.heads.patterns import average, patterns, text_control, views
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lab.presets import preset
 from attnviz.lab.sheet import write
 from attnviz.lessons.cards.card import (
@@ -22,19 +31,19 @@ from attnviz.lessons.cards.card import (
     CellQuestion,
     Chart,
     ChoiceQuestion,
-    Code,
     Link,
     NumberQuestion,
     Panel,
     Pick,
+    Program,
     Series,
     Slider,
 )
 
 TO_TWO_DIGITS = 0.006
 HEAD_COUNTS = (2, 8, 12)
-# what is asked for in the packed product: (kind, head), by seed
-SOUGHT = ((1, 1), (2, 0), (1, 0))
+# the slice that is asked for in the packed product: (kind, head), by seed
+TARGET_SLICES = ((1, 1), (2, 0), (1, 0))
 WIDTH, MANY_HEADS = 512, (1, 2, 4, 8, 16)
 FACTORS = (0.0, 0.5, 1.0, 2.0)
 PROGRAM = """\
@@ -61,24 +70,24 @@ print(weights_difference, output_difference)
 """
 
 
-def _paper(ask: Ask) -> Card:
-    """X times a small matrix of each head: how many such products are there?"""
-    of, n_heads = opened(ask), HEAD_COUNTS[ask.seed % len(HEAD_COUNTS)]
+def _paper(inputs: CardInputs) -> Card:
+    """X times a small matrix of each head; the question asks for the number of such products."""
+    parts, n_heads = module_parts(inputs), HEAD_COUNTS[inputs.seed % len(HEAD_COUNTS)]
     boards = tuple(
         Board(
             (
-                Panel("x", of.x),
-                Panel(f"w_q{head}", of.weight("q", head), before="·", scale="w_q"),
-                Panel(f"q{head}", of.x @ of.weight("q", head), before="=", scale="q"),
+                Panel("x", parts.x),
+                Panel(f"w_q{head}", parts.weight("q", head), before="·", scale="w_q"),
+                Panel(f"q{head}", parts.x @ parts.weight("q", head), before="=", scale="q"),
             )
         )
-        for head in range(of.n_heads)
+        for head in range(parts.n_heads)
     )
     wrong = {"heads": n_heads, "kinds": len(KINDS)}
     numbers = {
-        "n": len(of.x),
-        "d_model": of.x.shape[1],
-        "d_k": of.d_head,
+        "n": len(parts.x),
+        "d_model": parts.x.shape[1],
+        "d_k": parts.d_head,
         "heads": n_heads,
         "products": len(KINDS) * n_heads,
     }
@@ -87,70 +96,73 @@ def _paper(ask: Ask) -> Card:
     return Card("paper", numbers, boards, question, link=link)
 
 
-def _packed(ask: Ask) -> Card:
-    """One big product, then slices; where is the one that is asked for?"""
-    of = opened(ask)
-    kind, head = SOUGHT[ask.seed % len(SOUGHT)]
+def _packed(inputs: CardInputs) -> Card:
+    """One big product, then slices; the question asks for the cells of one slice."""
+    parts = module_parts(inputs)
+    kind, head = TARGET_SLICES[inputs.seed % len(TARGET_SLICES)]
     board = Board(
         (
-            Panel("x", of.x),
-            Panel("packed", of.packed, before="·"),
-            Panel("qkv", of.qkv, before="=", scale="qkv"),
+            Panel("x", parts.x),
+            Panel("packed", parts.packed, before="·"),
+            Panel("qkv", parts.qkv, before="=", scale="qkv"),
         )
     )
     names = tuple(
         f"{name.upper()}{number}"
         for name in KINDS
-        for number in range(of.n_heads)
-        for _ in range(of.d_head)
+        for number in range(parts.n_heads)
+        for _ in range(parts.d_head)
     )
-    right = of.cells(kind, head)
-    found = Board(
-        (Panel("slices", of.qkv, columns=names, marked=tuple(sorted(right)), scale="qkv"),)
+    right = slice_cells(parts, kind, head)
+    solution = Board(
+        (Panel("slices", parts.qkv, columns=names, marked=tuple(sorted(right)), scale="qkv"),)
     )
-    others = frozenset().union(*(of.cells(kind, each) for each in range(of.n_heads))) - right
-    # counting head by head: Q0 K0 V0 Q1 K1 V1
-    by_head = (head * len(KINDS) + kind) * of.d_head
+    all_heads = (slice_cells(parts, kind, other) for other in range(parts.n_heads))
+    others = frozenset().union(*all_heads) - right
+    # the mistake counts head by head: Q0 K0 V0 Q1 K1 V1
+    by_head = (head * len(KINDS) + kind) * parts.d_head
     counted = frozenset(
-        (row, by_head + column) for row in range(len(of.x)) for column in range(of.d_head)
+        (row, by_head + column) for row in range(len(parts.x)) for column in range(parts.d_head)
     )
     wrong = {"head": others, "by_head": counted - right - others}
     numbers = {
         "slice": f"{KINDS[kind].upper()}{head}",
-        "n": len(of.x),
-        "d_model": of.x.shape[1],
-        "columns": of.qkv.shape[1],
+        "n": len(parts.x),
+        "d_model": parts.x.shape[1],
+        "columns": parts.qkv.shape[1],
         "first": min(column for _, column in right),
         "last": max(column for _, column in right),
         "head": head,
     }
-    return Card("packed", numbers, (board,), CellQuestion("qkv", right, wrong), (found,))
+    return Card("packed", numbers, (board,), CellQuestion("qkv", right, wrong), (solution,))
 
 
-def _cut(ask: Ask) -> Card:
+def _cut(inputs: CardInputs) -> Card:
     """The experiment: other ways to cut the same product, beside the paper's small matrices."""
-    of = opened(ask)
-    control, changed = of.paper_weights, of.weights(ask.text("way"))
+    parts = module_parts(inputs)
+    control, changed = paper_weights(parts), cut_weights(parts, inputs.text("way"))
     panels = (
         Panel("control", control[0], signed=False, sums="rows", decimals=4),
         Panel("changed", changed[0], signed=False, sums="rows", decimals=4),
     )
     numbers = {
         "difference": float(np.abs(changed - control).max()),
-        "torch": float(np.abs(changed - of.torch_weights).max()),
-        "torch_output": float(np.abs(of.output(ask.text("way")) - of.torch_output).max()),
+        "torch": float(np.abs(changed - parts.torch_weights).max()),
+        "torch_output": float(
+            np.abs(cut_output(parts, inputs.text("way")) - parts.torch_output).max()
+        ),
     }
-    return Card("cut", numbers, (Board(panels), Code(PROGRAM)))
+    return Card("cut", numbers, (Board(panels), Program(PROGRAM)))
 
 
 def _parameters(n_heads: int) -> int:
-    """How many numbers nn.MultiheadAttention of this width has, counted and never allocated."""
+    """The parameter count of nn.MultiheadAttention, counted on the meta device, not allocated."""
     module = nn.MultiheadAttention(WIDTH, n_heads, bias=False, device="meta")
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-def _copies(ask: Ask) -> Card:
-    """Twice as many heads: how many weights? Counted in torch's own modules."""
+def _copies(inputs: CardInputs) -> Card:
+    """The weights of modules with more and more heads, counted in torch's own modules."""
     counts, copied = np.array(MANY_HEADS, float), [WIDTH * WIDTH * 4 * h for h in MANY_HEADS]
     slices = np.array([_parameters(h) for h in MANY_HEADS], float)
     million = 1e6
@@ -176,75 +188,75 @@ def _copies(ask: Ask) -> Card:
     return Card("copies", numbers, (), question, (chart,))
 
 
-def _own_rows(ask: Ask) -> Card:
-    """Which numbers of W_O does one head's output meet for one column of the output?"""
-    of, head, column = opened(ask), (1 + ask.seed) % 2, ask.seed % 4
-    rows = range(head * of.d_head, (head + 1) * of.d_head)
-    d_model = of.w_o.shape[0]
+def _own_rows(inputs: CardInputs) -> Card:
+    """The numbers of W_O by which one head's output is multiplied for one output column."""
+    parts, head, column = module_parts(inputs), (1 + inputs.seed) % 2, inputs.seed % 4
+    rows = range(head * parts.d_head, (head + 1) * parts.d_head)
+    d_model = parts.w_o.shape[0]
     right = frozenset((row, column) for row in rows)
-    turned = frozenset((column, row) for row in rows)
-    everywhere = {(row, each) for row in rows for each in range(d_model)}
-    across = frozenset(everywhere) - right - turned
-    other = frozenset((row, column) for row in range(d_model)) - right - turned
+    transposed = frozenset((column, row) for row in rows)
+    whole_rows = frozenset((row, other) for row in rows for other in range(d_model))
+    across = whole_rows - right - transposed
+    other_head = frozenset((row, column) for row in range(d_model)) - right - transposed
     board = Board(
         (
-            Panel("concat", of.concat),
-            Panel("w_o", of.w_o, before="·", scale="w_o"),
-            Panel("output", of.torch_output, before="="),
+            Panel("concat", parts.concat),
+            Panel("w_o", parts.w_o, before="·", scale="w_o"),
+            Panel("output", parts.torch_output, before="="),
         )
     )
-    found = Board((Panel("w_o_marked", of.w_o, marked=tuple(sorted(right)), scale="w_o"),))
-    wrong = {"turned": turned - right, "across": across, "head": other}
+    solution = Board((Panel("w_o_marked", parts.w_o, marked=tuple(sorted(right)), scale="w_o"),))
+    wrong = {"turned": transposed - right, "across": across, "head": other_head}
     numbers = {
         "head": head,
         "column": column,
         "first": rows[0],
         "last": rows[-1],
-        "d_k": of.d_head,
+        "d_k": parts.d_head,
         "d_model": d_model,
     }
-    return Card("own_rows", numbers, (board,), CellQuestion("w_o", right, wrong), (found,))
+    return Card("own_rows", numbers, (board,), CellQuestion("w_o", right, wrong), (solution,))
 
 
-def _sum(ask: Ask) -> Card:
+def _sum(inputs: CardInputs) -> Card:
     """The heads' shares of the output, which add up to it."""
-    of, row = opened(ask), ask.seed % 5
-    first, second = (of.share(head) for head in range(of.n_heads))
+    parts, row = module_parts(inputs), inputs.seed % 5
+    first, second = (head_share(parts, head) for head in range(parts.n_heads))
     board = Board(
         (
             Panel("share0", first, scale="output"),
             Panel("share1", second, before="+", scale="output"),
-            Panel("output", of.torch_output, before="=", hidden=True, scale="output"),
+            Panel("output", parts.torch_output, before="=", hidden=True, scale="output"),
         )
     )
-    one, other = float(first[row, 0]), float(second[row, 0])
-    answer = one + other
-    wrong = {"mean": answer / 2, "one": max(one, other, key=abs)}
+    share0, share1 = float(first[row, 0]), float(second[row, 0])
+    answer = share0 + share1
+    wrong = {"mean": answer / 2, "one": max(share0, share1, key=abs)}
     numbers = {
         "row": row,
-        "one": one,
-        "other": other,
-        "answer": float(of.torch_output[row, 0]),
-        "difference": float(np.abs(first + second - of.torch_output).max()),
+        "one": share0,
+        "other": share1,
+        "answer": float(parts.torch_output[row, 0]),
+        "difference": float(np.abs(first + second - parts.torch_output).max()),
     }
     question = NumberQuestion(answer, TO_TWO_DIGITS, apart(answer, wrong, TO_TWO_DIGITS))
     link = Link("steps", {"model": "mha-55", "layer": 0, "head": 1})
     return Card("sum", numbers, (board,), question, link=link)
 
 
-def _louder(ask: Ask) -> Card:
-    """The experiment: head 1's output times a factor, beside the output as it is."""
-    of, factor = opened(ask), ask.number("factor")
-    changed = of.with_factor(1, factor)
-    predicted = of.share(0) + factor * of.share(1)
+def _louder(inputs: CardInputs) -> Card:
+    """The experiment: the output with head 1 times a factor, beside the unchanged one."""
+    parts, factor = module_parts(inputs), inputs.number("factor")
+    changed = scaled_head_output(parts, 1, factor)
+    predicted = head_share(parts, 0) + factor * head_share(parts, 1)
     panels = (
-        Panel("control", of.torch_output, decimals=3, scale="output"),
+        Panel("control", parts.torch_output, decimals=3, scale="output"),
         Panel("changed", changed, decimals=3, scale="output"),
     )
     numbers = {
         "factor": factor,
-        "moved": float(np.abs(changed - of.torch_output).max()),
-        "share": float(np.abs(of.share(1)).max()),
+        "moved": float(np.abs(changed - parts.torch_output).max()),
+        "share": float(np.abs(head_share(parts, 1)).max()),
         "error": float(np.abs(changed - predicted).max()),
     }
     return Card("louder", numbers, (Board(panels),))
@@ -268,6 +280,6 @@ LESSON = Lesson(
         Recipe("sum", _sum),
         Recipe("louder", _louder, (Slider("factor", FACTORS, 0.0),), "experiment"),
         Recipe("average", average),
-        Recipe("looks", looks, (text_control(),)),
+        Recipe("looks", patterns, (text_control(),)),
     ),
 )

@@ -1,8 +1,9 @@
-"""The embedded `mha-55`, taken apart: its X, its packed weights, and what each head makes of them.
+"""The embedded `mha-55` in parts: its X, its packed weights, and the output of each head.
 
-In: the capture of the module, which holds X, W_Q, W_K, W_V, W_O and its own output. Out: `Opened`,
-in float64 for panels; what is compared with torch is computed in float32, as torch does. Source:
-torch's `multi_head_attention_forward`.
+In: the capture of the module, which holds X, W_Q, W_K, W_V, W_O and its own output. Out:
+`ModuleParts`, in float64 for panels, and the same product cut into heads in three ways; numbers to
+compare with torch's are computed in float32, as torch does. Source: torch's
+`multi_head_attention_forward`.
 """
 
 from dataclasses import dataclass
@@ -16,14 +17,14 @@ from torch import Tensor
 from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
 from attnviz.course.arrays import Matrix, as_numbers
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 
-Way = Literal["slices", "every_other", "reshape"]
-KINDS: tuple[Literal["q", "k", "v"], ...] = ("q", "k", "v")
+WeightKind = Literal["q", "k", "v"]
+KINDS: tuple[WeightKind, ...] = ("q", "k", "v")
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class ModuleParts:
     """One call of a `nn.MultiheadAttention` without bias, in parts."""
 
     call: AttentionCall
@@ -39,19 +40,29 @@ class Opened:
         return width
 
     @property
+    def x_tensor(self) -> Tensor:
+        """The input rows in float32."""
+        return self.call.projections["q"].input[0]
+
+    @property
+    def packed_tensor(self) -> Tensor:
+        """[W_Q | W_K | W_V] in float32."""
+        return torch.cat([self.call.projections[kind].weight for kind in KINDS], dim=1)
+
+    @property
     def x(self) -> Matrix:
-        """The rows that went in."""
-        return as_numbers(self._x)
+        """The input rows."""
+        return as_numbers(self.x_tensor)
 
     @property
     def packed(self) -> Matrix:
-        """[W_Q | W_K | W_V], the transpose of in_proj_weight: what X is multiplied with."""
-        return as_numbers(self._packed)
+        """[W_Q | W_K | W_V], the transpose of in_proj_weight, by which X is multiplied."""
+        return as_numbers(self.packed_tensor)
 
     @property
     def qkv(self) -> Matrix:
         """X·[W_Q | W_K | W_V]."""
-        return as_numbers(self._x @ self._packed)
+        return as_numbers(self.x_tensor @ self.packed_tensor)
 
     @property
     def w_o(self) -> Matrix:
@@ -64,85 +75,90 @@ class Opened:
 
     @property
     def torch_weights(self) -> Float64[np.ndarray, "head query key"]:
-        """The weights of every head, as the module's own q and k give them."""
+        """The weights of every head, from the module's own q and k."""
         return self.call.weights().double().numpy()
 
     @property
     def torch_output(self) -> Matrix:
-        """What the module returned."""
+        """The output of the module."""
         return as_numbers(self.call.projections["out"].output[0])
 
-    def weight(self, kind: Literal["q", "k", "v"], head: int) -> Matrix:
+    def weight(self, kind: WeightKind, head: int) -> Matrix:
         """The small matrix of one head: W_Q, W_K or W_V of the paper."""
         layer = self.call.projections[kind]
         return as_numbers(layer.weight[:, layer.columns(head, self.d_head)])
 
-    def cells(self, kind: int, head: int) -> frozenset[tuple[int, int]]:
-        """The cells of `qkv` that are one slice."""
-        first = (kind * self.n_heads + head) * self.d_head
-        return frozenset(
-            (row, first + column) for row in range(len(self._x)) for column in range(self.d_head)
-        )
 
-    def weights(self, way: str) -> Float64[np.ndarray, "head query key"]:
-        """The weights of every head where the product is cut into heads in this way."""
-        return self._attended(way)[0].double().numpy()
-
-    def output(self, way: str) -> Matrix:
-        """The output where the product is cut into heads in this way."""
-        return as_numbers(self._attended(way)[1])
-
-    @property
-    def paper_weights(self) -> Float64[np.ndarray, "head query key"]:
-        """The weights of every head from small matrices of its own, as in the paper."""
-        layers = [self.call.projections[kind] for kind in ("q", "k")]
-        made = []
-        for head in range(self.n_heads):
-            q, k = (self._x @ of.weight[:, of.columns(head, self.d_head)] for of in layers)
-            made.append(formula.weights(formula.scaled(formula.scores(q, k), self.d_head**-0.5)))
-        every: np.ndarray = torch.stack(made).double().numpy()
-        return every
-
-    def share(self, head: int) -> Matrix:
-        """head_i·W_O[i]: what one head adds to the output."""
-        columns = slice(head * self.d_head, (head + 1) * self.d_head)
-        return np.asarray(self.concat[:, columns] @ self.w_o[columns])
-
-    @property
-    def _x(self) -> Tensor:
-        return self.call.projections["q"].input[0]
-
-    @property
-    def _packed(self) -> Tensor:
-        return torch.cat([self.call.projections[kind].weight for kind in KINDS], dim=1)
-
-    def with_factor(self, head: int, factor: float) -> Matrix:
-        """The output where one head's columns of Concat are multiplied before W_O."""
-        concat = self.concat
-        concat[:, head * self.d_head : (head + 1) * self.d_head] *= factor
-        return np.asarray(concat @ self.w_o)
-
-    def _attended(self, way: str) -> tuple[Tensor, Tensor]:
-        """(weights, output) of the product cut in this way, in float32."""
-        q, k, v = (
-            _cut(part, way, self.n_heads) for part in (self._x @ self._packed).chunk(3, dim=1)
-        )
-        weights = formula.weights(formula.scaled(formula.scores(q, k), self.d_head**-0.5))
-        concat = formula.mixed(weights, v).transpose(0, 1).flatten(1)
-        return weights, concat @ self.call.projections["out"].weight
-
-
-def opened(ask: Ask) -> Opened:
+def module_parts(inputs: CardInputs) -> ModuleParts:
     """The embedded module, captured on its own X."""
-    return Opened(ask.capture("mha-55").calls[0])
+    return ModuleParts(inputs.capture("mha-55").calls[0])
 
 
-def _cut(part: Tensor, way: str, n_heads: int) -> Tensor:
+# --- slices of the packed product ----------------------------------------------------------------
+
+
+def slice_cells(parts: ModuleParts, kind: int, head: int) -> frozenset[tuple[int, int]]:
+    """The cells of `qkv` that are the q, k or v (kind 0, 1 or 2) of one head."""
+    first = (kind * parts.n_heads + head) * parts.d_head
+    return frozenset(
+        (row, first + column) for row in range(len(parts.x)) for column in range(parts.d_head)
+    )
+
+
+def cut_weights(parts: ModuleParts, way: str) -> Float64[np.ndarray, "head query key"]:
+    """The weights of every head if the product is cut into heads in this way."""
+    return _attention_of_cut(parts, way)[0].double().numpy()
+
+
+def cut_output(parts: ModuleParts, way: str) -> Matrix:
+    """The output if the product is cut into heads in this way."""
+    return as_numbers(_attention_of_cut(parts, way)[1])
+
+
+def paper_weights(parts: ModuleParts) -> Float64[np.ndarray, "head query key"]:
+    """The weights of every head from its own small matrices, as in the paper."""
+    layers = [parts.call.projections[kind] for kind in ("q", "k")]
+    weights = []
+    for head in range(parts.n_heads):
+        q, k = (
+            parts.x_tensor @ layer.weight[:, layer.columns(head, parts.d_head)] for layer in layers
+        )
+        weights.append(formula.weights(formula.scaled(formula.scores(q, k), parts.d_head**-0.5)))
+    all_heads: np.ndarray = torch.stack(weights).double().numpy()
+    return all_heads
+
+
+def _attention_of_cut(parts: ModuleParts, way: str) -> tuple[Tensor, Tensor]:
+    """(weights, output) of the product cut in this way, in float32."""
+    product = parts.x_tensor @ parts.packed_tensor
+    q, k, v = (_cut(third, way, parts.n_heads) for third in product.chunk(3, dim=1))
+    weights = formula.weights(formula.scaled(formula.scores(q, k), parts.d_head**-0.5))
+    concat = formula.mixed(weights, v).transpose(0, 1).flatten(1)
+    return weights, concat @ parts.call.projections["out"].weight
+
+
+def _cut(product: Tensor, way: str, n_heads: int) -> Tensor:
     """[row, d_model] as [head, row, d_head]; all ways but "slices" are mistakes."""
-    rows, d_model = part.shape
+    rows, d_model = product.shape
     d_head = d_model // n_heads
     if way == "reshape":
-        return part.reshape(n_heads, rows, d_head)  # the numbers of a row land in other rows
+        return product.reshape(n_heads, rows, d_head)  # the numbers of a row land in other rows
     if way == "every_other":
-        return part.reshape(rows, d_head, n_heads).permute(2, 0, 1)
-    return part.reshape(rows, n_heads, d_head).transpose(0, 1)
+        return product.reshape(rows, d_head, n_heads).permute(2, 0, 1)
+    return product.reshape(rows, n_heads, d_head).transpose(0, 1)
+
+
+# --- heads in the output -------------------------------------------------------------------------
+
+
+def head_share(parts: ModuleParts, head: int) -> Matrix:
+    """head_i·W_O[i]: the part of the output that comes from one head."""
+    columns = slice(head * parts.d_head, (head + 1) * parts.d_head)
+    return np.asarray(parts.concat[:, columns] @ parts.w_o[columns])
+
+
+def scaled_head_output(parts: ModuleParts, head: int, factor: float) -> Matrix:
+    """The output if one head's columns of Concat are multiplied by a factor before W_O."""
+    concat = parts.concat
+    concat[:, head * parts.d_head : (head + 1) * parts.d_head] *= factor
+    return np.asarray(concat @ parts.w_o)

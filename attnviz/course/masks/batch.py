@@ -1,8 +1,7 @@
 """Cards of lesson 4 about batches: padding of two real sentences, causal with padding, empty rows.
 
-In: a typed sentence that goes through MiniLM beside a longer one; a decoder's five tokens of which
-two fill up on the left. Out: cards whose weights are the model's own, with the mask lifted as the
-control.
+In: a typed sentence in a batch with a longer one, for MiniLM; a decoder's five tokens, two of them
+padding on the left. Out: cards with the model's own weights; the control has no mask.
 """
 
 from functools import partial
@@ -15,12 +14,12 @@ from attnviz import masks
 from attnviz.attention import formula
 from attnviz.attention.capture import Capture
 from attnviz.course.arrays import Matrix, as_numbers
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Link, Panel, Typed
 
 MODEL, LAYER, HEAD = "minilm", 3, 11
 FIRST, SECOND = "The cat sat on the mat.", "It slept."
-# a decoder's batch, filled up on the left so that all texts end together
+# a decoder's batch is padded on the left, so that all texts end together
 PADDED = ("<pad>", "<pad>", "I", "am", "fine")
 REAL = torch.tensor([token != "<pad>" for token in PADDED])
 N = len(PADDED)
@@ -31,26 +30,27 @@ def second_sentence() -> Typed:
     return Typed("second", SECOND, 24)
 
 
-def padding(ask: Ask) -> Card:
-    """The shorter sentence of a real batch: which columns get no weight?"""
-    second = ask.text("second").strip() or SECOND
-    captured = ask.capture(MODEL, [FIRST, second])
+def padding(inputs: CardInputs) -> Card:
+    """The shorter sentence of a real batch; the question asks for the columns without weight."""
+    second = inputs.text("second").strip() or SECOND
+    captured = inputs.capture(MODEL, [FIRST, second])
     row = int(_n_real(captured, 0) > _n_real(captured, 1))
     tokens, n_real = captured.tokens_of(row), _n_real(captured, row)
     blocked = np.broadcast_to(tokens.padding, (len(tokens), len(tokens))).copy()
-    own, lifted = _own(captured, row), _lifted(captured, row)
-    named = partial(Panel, rows=tokens.labels, columns=tokens.labels, signed=False)
+    own, unmasked = _own(captured, row), _unmasked(captured, row)
+    panel = partial(Panel, rows=tokens.labels, columns=tokens.labels, signed=False)
     question = None
     if tokens.padding.any():
-        cells = {(at, key) for at, key in np.ndindex(own.shape) if tokens.padding[key]}
-        asking = {(at, key) for at, key in np.ndindex(own.shape) if tokens.padding[at]}
-        question = CellQuestion("lifted", frozenset(cells), {"asking": frozenset(asking - cells)})
-    alone = ask.capture(MODEL, (FIRST, second)[row])
+        cells = set(np.ndindex(own.shape))
+        keys = frozenset(cell for cell in cells if tokens.padding[cell[1]])
+        queries = frozenset(cell for cell in cells if tokens.padding[cell[0]])
+        question = CellQuestion("lifted", keys, {"asking": queries - keys})
+    alone = inputs.capture(MODEL, (FIRST, second)[row])
     numbers: dict[str, float | int | str] = {
         "head": f"L{LAYER}.H{HEAD}",
         "tokens": len(tokens),
         "padding": len(tokens) - n_real,
-        "leak": float(lifted[:n_real, n_real:].sum(axis=1).mean()),
+        "leak": float(unmasked[:n_real, n_real:].sum(axis=1).mean()),
         "kept": float(own[:, n_real:].sum()),
         "even": 1 - n_real / len(tokens),
         "alone": _difference(captured, alone, row, n_real),
@@ -65,9 +65,9 @@ def padding(ask: Ask) -> Card:
     return Card(
         "padding",
         numbers,
-        (Board((named("lifted", lifted),)),),
+        (Board((panel("lifted", unmasked),)),),
         question,
-        (Board((named("own", own, blocked=blocked, sums="rows"),)),),
+        (Board((panel("own", own, blocked=blocked, sums="rows"),)),),
         Link("masks", view),
     )
 
@@ -80,12 +80,12 @@ def _own(captured: Capture, row: int) -> Matrix:
     return captured.weights(LAYER, HEAD, batch=row).astype(np.float64)
 
 
-def _lifted(captured: Capture, row: int) -> Matrix:
+def _unmasked(captured: Capture, row: int) -> Matrix:
     """The weights if no key were blocked."""
     inputs = captured.call(LAYER).inputs
     n = captured.call(LAYER).n_query
-    free = torch.ones(n, n, dtype=torch.bool)
-    return as_numbers(inputs.stages(HEAD, row, mask=free)["weights"])
+    open_mask = torch.ones(n, n, dtype=torch.bool)
+    return as_numbers(inputs.stages(HEAD, row, mask=open_mask)["weights"])
 
 
 def _difference(batch: Capture, alone: Capture, row: int, n_real: int) -> float:
@@ -95,17 +95,17 @@ def _difference(batch: Capture, alone: Capture, row: int, n_real: int) -> float:
 
 
 def _patterns() -> dict[str, Tensor]:
-    """May-attend of each mask, and of both."""
+    """The causal mask, the padding mask, and both together; True = may attend."""
     causal, pad = masks.causal(N, N), masks.padding(REAL, N)
     return {"causal": causal, "padding": pad, "both": masks.combine(causal, pad)}
 
 
-def both(ask: Ask) -> Card:
-    """Which picture is what a decoder needs for a padded text?"""
-    named = partial(Panel, "may", rows=PADDED, columns=PADDED, signed=False, decimals=0)
+def both(inputs: CardInputs) -> Card:
+    """Pictures of masks; one is the mask that a decoder needs for a padded text."""
+    panel = partial(Panel, "may", rows=PADDED, columns=PADDED, signed=False, decimals=0)
     pictures = {
-        name: Board((named(of.double().numpy(), blocked=~of.numpy()),))
-        for name, of in _patterns().items()
+        name: Board((panel(mask.double().numpy(), blocked=~mask.numpy()),))
+        for name, mask in _patterns().items()
     }
     orders = (("causal", "both", "padding"), ("both", "padding", "causal"))
     numbers: dict[str, float | int | str] = {
@@ -114,39 +114,38 @@ def both(ask: Ask) -> Card:
         "open": int(_patterns()["both"].sum()),
         "all": N * N,
     }
-    question = ChoiceQuestion(orders[ask.seed % 2], "both", pictures)
+    question = ChoiceQuestion(orders[inputs.seed % 2], "both", pictures)
     return Card("both", numbers, question=question)
 
 
-def empty(ask: Ask) -> Card:
-    """Both masks leave the first padding tokens without any key; what becomes of their rows?"""
+def empty(inputs: CardInputs) -> Card:
+    """Rows of padding that both masks together leave without any key."""
     may_attend = _patterns()["both"]
-    scores = torch.from_numpy(np.random.default_rng(8 + ask.seed).normal(size=(N, N)))
-    dead = ~may_attend.any(dim=1).numpy()
-    shown = partial(Panel, rows=PADDED, columns=PADDED, signed=False)
+    scores = torch.from_numpy(np.random.default_rng(8 + inputs.seed).normal(size=(N, N)))
+    is_empty = ~may_attend.any(dim=1).numpy()
+    panel = partial(Panel, rows=PADDED, columns=PADDED, signed=False)
     lowest = torch.finfo(torch.float32).min
     finite = torch.softmax(scores.float().masked_fill(~may_attend, lowest), dim=1)
     exact = formula.weights(formula.masked(scores, may_attend))
     blocked = ~may_attend.numpy()
     open_cells = may_attend.double().numpy()
-    # on paper the mask is blank: it is what the card before asks for
-    may = shown("may", open_cells, decimals=0, blocked=blocked, blank_on_paper=True)
-    board = Board((may,))
-    found = Board(
+    may = panel("may", open_cells, decimals=0, blocked=blocked)
+    board = Board((may,), blank_on_paper=("may",))  # the card before asks for it
+    solution = Board(
         (
-            shown("exact", as_numbers(exact), blocked=blocked, sums="rows"),
-            shown("finite", as_numbers(finite), sums="rows"),
+            panel("exact", as_numbers(exact), blocked=blocked, sums="rows"),
+            panel("finite", as_numbers(finite), sums="rows"),
         )
     )
-    rows = frozenset((int(row), key) for row in np.flatnonzero(dead) for key in range(N))
-    first_real = int(np.flatnonzero(~dead)[0])
+    rows = frozenset((int(row), key) for row in np.flatnonzero(is_empty) for key in range(N))
+    first_real = int(np.flatnonzero(~is_empty)[0])
     question = CellQuestion(
         "may", rows, {"first_real": frozenset((first_real, key) for key in range(N))}
     )
     numbers: dict[str, float | int | str] = {
-        "dead": int(dead.sum()),
+        "dead": int(is_empty.sum()),
         "each": float(finite[0, 0]),
         "future": float(finite[0, 1:].sum()),
         "first_real": PADDED[first_real],
     }
-    return Card("empty", numbers, (board,), question, (found,))
+    return Card("empty", numbers, (board,), question, (solution,))

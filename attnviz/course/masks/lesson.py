@@ -3,8 +3,8 @@
     Attention(Q, K, V) = Softmax(Q·Kᵀ/√d_k + Mask)·V,  Mask = 0 or −∞      (Vaswani et al. 2017)
 
 Source: a textbook chapter's decoder example of six tokens, `preset("decoder")`. Cards about real
-batches are in `batch`, about numbers that stand for −∞ in `numbers`, about interfaces
-and their polarity in `code`.
+batches are in `batch`, about numbers in place of −∞ in `numbers`, about interfaces and their
+polarity in `code`.
 """
 
 import math
@@ -20,50 +20,48 @@ from attnviz.course.arrays import Matrix, apart, as_numbers, softmax
 from attnviz.course.masks.batch import both, empty, padding, second_sentence
 from attnviz.course.masks.code import fates, polarity, translate, translation
 from attnviz.course.masks.numbers import FILLS, infinity, overflow
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lab.presets import DECODER_TOKENS, preset
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, NumberQuestion, Panel, Pick
 
 TOLERANCE = 0.006
-# "learned", the token whose row is looked at
-ROW = 2
-# "you", whose row is masked too late
-LATE_ROW = 1
+ROW = 2  # of "learned", the query of the first card
+LATE_ROW = 1  # of "you", masked after the softmax
 
 weights_panel = partial(Panel, signed=False, rows=DECODER_TOKENS, columns=DECODER_TOKENS)
 
 
 def scaled_scores(seed: int) -> Matrix:
-    """Q·Kᵀ/√d_k of the six tokens: the preset's for seed 0, drawn ones else."""
-    of = preset("decoder").matrices
-    q, k = of["q"], of["k"]
+    """Q·Kᵀ/√d_k of the six tokens: the preset's for seed 0, else random ones."""
+    matrices = preset("decoder").matrices
+    q, k = matrices["q"], matrices["k"]
     if seed:
         draws = np.random.default_rng(seed)
         q, k = (np.round(draws.normal(size=q.shape), 2) for _ in range(2))
     return np.asarray(q @ k.T / math.sqrt(q.shape[1]))
 
 
-def _future() -> Tensor:
+def _causal() -> Tensor:
     n = len(DECODER_TOKENS)
     return masks.causal(n, n)
 
 
-def added(may_attend: Tensor, number: float = -math.inf) -> Matrix:
+def additive_mask(may_attend: Tensor, number: float = -math.inf) -> Matrix:
     """The mask in its additive form: 0 where a query may attend, `number` elsewhere."""
     return np.where(may_attend.numpy(), 0.0, number)
 
 
-def _added(ask: Ask) -> Card:
-    """Scores + mask = masked scores; which cells may "learned" not attend to?"""
-    scores, may_attend = scaled_scores(ask.seed), _future()
+def _added(inputs: CardInputs) -> Card:
+    """Scores + mask = masked scores; the question asks for the blocked keys of "learned"."""
+    scores, may_attend = scaled_scores(inputs.seed), _causal()
     blocked = ~may_attend.numpy()
-    masked = scores + added(may_attend)
-    named = partial(Panel, rows=DECODER_TOKENS, columns=DECODER_TOKENS, decimals=1)
+    masked = scores + additive_mask(may_attend)
+    panel = partial(Panel, rows=DECODER_TOKENS, columns=DECODER_TOKENS, decimals=1)
     board = Board(
         (
-            named("scaled", scores, scale="scores"),
-            named("mask", added(may_attend), before="+", decimals=0, hidden=True),
-            named("masked", masked, before="=", blocked=blocked, hidden=True, scale="scores"),
+            panel("scaled", scores, scale="scores"),
+            panel("mask", additive_mask(may_attend), before="+", decimals=0, hidden=True),
+            panel("masked", masked, before="=", blocked=blocked, hidden=True, scale="scores"),
             weights_panel("weights", softmax(masked), before="→", blocked=blocked, hidden=True),
         )
     )
@@ -89,25 +87,25 @@ def _added(ask: Ask) -> Card:
     return Card("added", numbers, (board,), question)
 
 
-def _after(ask: Ask) -> Card:
-    """The wrong way round: softmax first, then zeros; what does the row sum to?"""
-    scores, may_attend = scaled_scores(ask.seed), _future()
+def _after(inputs: CardInputs) -> Card:
+    """The wrong order, softmax before zeros; the question asks for the sum of the row."""
+    scores, may_attend = scaled_scores(inputs.seed), _causal()
     blocked = ~may_attend.numpy()
     late = softmax(scores) * ~blocked
     right = as_numbers(formula.weights(formula.masked(torch.from_numpy(scores), may_attend)))
     first = scores[LATE_ROW : LATE_ROW + 1]
     row, names = slice(LATE_ROW, LATE_ROW + 1), (DECODER_TOKENS[LATE_ROW],)
-    one = partial(Panel, signed=False, rows=names, columns=DECODER_TOKENS, decimals=3)
+    row_panel = partial(Panel, signed=False, rows=names, columns=DECODER_TOKENS, decimals=3)
     board = Board(
         (
-            one("unmasked", softmax(first), sums="rows"),
-            one("late", late[row], before="→", blocked=blocked[row]),
+            row_panel("unmasked", softmax(first), sums="rows"),
+            row_panel("late", late[row], before="→", blocked=blocked[row]),
         )
     )
-    found = Board(
+    solution = Board(
         (
-            one("late", late[row], blocked=blocked[row], sums="rows"),
-            one("right", right[row], blocked=blocked[row], sums="rows"),
+            row_panel("late", late[row], blocked=blocked[row], sums="rows"),
+            row_panel("right", right[row], blocked=blocked[row], sums="rows"),
         )
     )
     total = float(late[LATE_ROW].sum())
@@ -119,7 +117,7 @@ def _after(ask: Ask) -> Card:
         "late_first": late[LATE_ROW, 0],
         "right_first": right[LATE_ROW, 0],
     }
-    return Card("after", numbers, (board,), NumberQuestion(total, TOLERANCE, wrong), (found,))
+    return Card("after", numbers, (board,), NumberQuestion(total, TOLERANCE, wrong), (solution,))
 
 
 LESSON = Lesson(

@@ -1,7 +1,7 @@
-"""Cards of lesson 4 about what stands for −∞: large negative numbers, half precision, overflow.
+"""Cards of lesson 4 about numbers in place of −∞: large negative ones, half precision, overflow.
 
-In: a number and a precision. Out: cards whose weights torch computed in that very precision, from
-scores to which the number was added. Sources: IEEE 754 half and single precision; every softmax
+In: a number and a precision. Out: cards whose weights torch computed in that precision, from scores
+to which the number was added. Sources: IEEE 754 half and single precision; every softmax
 that subtracts its row's maximum first.
 """
 
@@ -14,7 +14,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz.course.arrays import as_numbers, softmax
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, NumberQuestion, Panel
 
 FILLS = ("ten", "thousands", "billion", "lowest", "infinity")
@@ -42,11 +42,11 @@ def masked_with(fill: str, dtype: torch.dtype) -> Tensor:
     return torch.softmax(masked, dim=1)
 
 
-def infinity(ask: Ask) -> Card:
-    """The experiment: another number for −∞, in either precision, beside −∞ itself."""
-    dtype = torch.float16 if ask.text("precision") == "float16" else torch.float32
+def infinity(inputs: CardInputs) -> Card:
+    """The experiment: another number in place of −∞, in either precision, beside −∞."""
+    dtype = torch.float16 if inputs.text("precision") == "float16" else torch.float32
     control = masked_with("infinity", torch.float32)
-    changed = masked_with(ask.text("fill"), dtype)
+    changed = masked_with(inputs.text("fill"), dtype)
     board = Board(
         (
             weights_panel("control", as_numbers(control)),
@@ -56,50 +56,50 @@ def infinity(ask: Ask) -> Card:
     open_row, empty_row = as_numbers(changed)
     numbers: dict[str, float | int | str] = {
         "leak": float(open_row[~np.array(OPEN[0])].sum()),
-        "empty": _said(empty_row),
+        "empty": _digits(empty_row),
         "largest": float(torch.finfo(torch.float16).max),
     }
     return Card("infinity", numbers, (board,))
 
 
-def _said(row: Float64[np.ndarray, "key"]) -> str:
+def _digits(row: Float64[np.ndarray, "key"]) -> str:
     """A row of weights in digits, the same in every language."""
     return "  ".join("NaN" if math.isnan(weight) else f"{weight:.3f}" for weight in row)
 
 
-def overflow(ask: Ask) -> Card:
-    """Scores whose exponents no float32 can hold; their weights all the same."""
-    scores = np.array([LARGE[ask.seed % len(LARGE)]])
+def overflow(inputs: CardInputs) -> Card:
+    """Scores whose exponents overflow float32; softmax gives their weights anyway."""
+    scores = np.array([LARGE[inputs.seed % len(LARGE)]])
     with np.errstate(over="ignore", invalid="ignore"):
         exponents = np.exp(scores.astype(np.float32))
         naive = exponents / exponents.sum()
     shifted = scores - scores.max()
     weights = softmax(scores)
-    shown = Board((Panel("scores", scores, decimals=0),))
-    found = Board(
+    board = Board((Panel("scores", scores, decimals=0),))
+    overflowed = Board(
         (
             Panel("exponents", exponents.astype(np.float64), signed=False),
             Panel("naive", naive.astype(np.float64), before="→", signed=False),
         )
     )
-    trick = Board(
+    shifted_board = Board(
         (
             Panel("shifted", shifted, decimals=0),
             Panel("small", np.exp(shifted), before="→", signed=False, decimals=3),
             Panel("weights", weights, before="→", signed=False, decimals=3, sums="rows"),
         )
     )
-    at = int(scores.argmax())
-    answer = float(weights[0, at])
+    key = int(scores.argmax())
+    answer = float(weights[0, key])
     numbers: dict[str, float | int | str] = {
-        "key": at,
+        "key": key,
         "gap": float(abs(scores[0, 0] - scores[0, 1])),
         "weight": answer,
         "single": math.log(np.finfo(np.float32).max),
         "half": math.log(float(np.finfo(np.float16).max)),
         "largest_half": float(np.finfo(np.float16).max),
-        "share": scores[0, at] / scores.sum(),
+        "share": scores[0, key] / scores.sum(),
     }
-    wrong = {"all": 1.0, "divided": float(scores[0, at] / scores.sum())}
+    wrong = {"all": 1.0, "divided": float(scores[0, key] / scores.sum())}
     question = NumberQuestion(answer, TOLERANCE, wrong)
-    return Card("overflow", numbers, (shown,), question, (found, trick))
+    return Card("overflow", numbers, (board,), question, (overflowed, shifted_board))

@@ -3,7 +3,7 @@
     [q, k, v] = z·U_qkv,  A = softmax(q·kᵀ/√D_h),  SA(z) = A·v,  MSA(z) = [SA_1; …; SA_k]·U_msa
 
 Source: Dosovitskiy et al. 2020, appendix A, as course texts walk through it. The real model is the
-embedded `shapes`; the cards about where its [CLS] looks are in `looks`.
+embedded `shapes`; the cards about the attention of its [CLS] are in `attention`.
 """
 
 import numpy as np
@@ -12,18 +12,18 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.attention.steps import derive
-from attnviz.course.patches.looks import (
+from attnviz.course.patches.attention import (
     SIDE,
     baseline,
+    capture_picture,
     column,
     elsewhere,
-    looks,
     many,
     picture,
     scene,
-    seen,
+    strongest_patches,
 )
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import (
     Board,
@@ -45,13 +45,13 @@ FINER = ((SIDE_PX, PATCH_PX), (224, 32), (224, 16))
 PATCHES = (PATCH_PX, 16, 14)
 PATCH_SIDES = (24.0, 16.0, 12.0, 8.0, 6.0, 4.0)
 N_COLOURS = 3
-# the picture, by number, that is cut up here, and one of its patches, at the edge of its thing
+# the number of the picture that is cut up here, and a patch at the edge of its largest thing
 CUT, ROW, COLUMN = 4, 3, 2
 SHOWN_NUMBERS = 8
 
 
-def _cut(ask: Ask) -> Card:
-    side, patch = PICTURES[ask.seed % len(PICTURES)]
+def _cut(inputs: CardInputs) -> Card:
+    side, patch = PICTURES[inputs.seed % len(PICTURES)]
     along = side // patch
     n_patches = along * along
     question = NumberQuestion(
@@ -62,16 +62,16 @@ def _cut(ask: Ask) -> Card:
     return Card("cut", numbers | {"tokens": n_patches + 1}, pictures, question)
 
 
-def _vector(ask: Ask) -> Card:
-    """The numbers of one patch, and the beginning of the vector that the first block reads."""
-    cap, patch = seen(ask, CUT), PATCHES[ask.seed % len(PATCHES)]
-    z = derive(cap.call(0), 0).x
+def _vector(inputs: CardInputs) -> Card:
+    """The numbers of one patch, and the beginning of its vector in front of the first block."""
+    captured, patch = capture_picture(inputs, CUT), PATCHES[inputs.seed % len(PATCHES)]
+    z = derive(captured.call(0), 0).x
     assert z is not None, "W_Q of this model is found"
     token = 1 + ROW * SIDE + COLUMN
     top, left = ROW * PATCH_PX, COLUMN * PATCH_PX
     pixels = scene(CUT).picture()[top : top + PATCH_PX, left : left + PATCH_PX, 0]
     board = Board((Panel("pixels", pixels.astype(np.float64), decimals=0, signed=False),))
-    read = Board((Panel("z", z[token : token + 1, :SHOWN_NUMBERS].double().numpy()),))
+    vector = Board((Panel("z", z[token : token + 1, :SHOWN_NUMBERS].double().numpy()),))
     in_patch = patch * patch * N_COLOURS
     wrong = {"colourless": patch * patch, "edge": patch * N_COLOURS, "width": z.shape[1]}
     numbers = {
@@ -84,23 +84,23 @@ def _vector(ask: Ask) -> Card:
         "column": COLUMN,
         "drawn": PATCH_PX,
     }
-    return Card("vector", numbers, (board,), NumberQuestion(in_patch, 0.5, wrong), (read,))
+    return Card("vector", numbers, (board,), NumberQuestion(in_patch, 0.5, wrong), (vector,))
 
 
 def _z_and_joint(seed: int) -> tuple[Tensor, Tensor]:
-    """Four patches z and U_qkv: those of the calculator's example for seed 0, drawn ones else."""
+    """Four patches z and U_qkv: the calculator's example for seed 0, else random ones."""
     if seed == 0:
-        of = preset("patches").matrices
-        joint = np.concatenate([of["w_q"], of["w_k"], of["w_v"]], axis=1)
-        return torch.from_numpy(of["x"]), torch.from_numpy(joint)
+        matrices = preset("patches").matrices
+        joint = np.concatenate([matrices[name] for name in ("w_q", "w_k", "w_v")], axis=1)
+        return torch.from_numpy(matrices["x"]), torch.from_numpy(joint)
     draws = np.random.default_rng(seed)
     z, joint = np.round(draws.normal(size=(4, 6)), 2), np.round(draws.normal(size=(6, 9)) / 2, 2)
     return torch.from_numpy(z), torch.from_numpy(joint)
 
 
-def _joint(ask: Ask) -> Card:
-    """One product makes q, k and v; where does k of patch 2 begin?"""
-    z, joint = _z_and_joint(ask.seed)
+def _joint(inputs: CardInputs) -> Card:
+    """One product gives q, k and v; the question asks for the first cell of k of patch 2."""
+    z, joint = _z_and_joint(inputs.seed)
     qkv, width, row = z @ joint, joint.shape[1] // 3, 2
     panels = (
         Panel("z", z.numpy()),
@@ -126,8 +126,8 @@ def _joint(ask: Ask) -> Card:
     return Card("joint", numbers, (Board(panels),), question)
 
 
-def _tried(left: Tensor, right: Tensor) -> tuple[Tensor | None, str]:
-    """(the product, its shape), or (None, what torch says of it)."""
+def _product(left: Tensor, right: Tensor) -> tuple[Tensor | None, str]:
+    """(the product, its shape), or (None, torch's error message)."""
     try:
         product = left @ right
     except RuntimeError as error:
@@ -139,13 +139,13 @@ def _shape(matrix: Tensor) -> str:
     return "×".join(map(str, matrix.shape))
 
 
-def _transpose(ask: Ask) -> Card:
+def _transpose(inputs: CardInputs) -> Card:
     """The experiment: other ways to multiply q and k, beside the one that attention uses."""
-    z, joint = _z_and_joint(ask.seed)
+    z, joint = _z_and_joint(inputs.seed)
     q, k, _ = torch.chunk(z @ joint, 3, dim=1)
     ways = {"plain": (q, k), "features": (q.T, k), "swapped": (k, q.T)}
-    left, right = ways[ask.text("way")]
-    product, said = _tried(left, right)
+    left, right = ways[inputs.text("way")]
+    product, outcome = _product(left, right)
     control = formula.scores(q, k)
     changed = [Panel("left", left.numpy()), Panel("right", right.numpy(), before="·")]
     if product is not None:
@@ -165,20 +165,20 @@ def _transpose(ask: Ask) -> Card:
         "d_head": q.shape[1],
         "left": _shape(left),
         "right": _shape(right),
-        "said": said,
+        "said": outcome,
         "control": _shape(control),
     }
     question = ChoiceQuestion(("square", "error", "narrow"), "error")
     return Card("transpose", numbers, boards, question)
 
 
-def _square(ask: Ask) -> Card:
-    """How many weights a head has, against the side of a patch."""
-    side, patch = FINER[ask.seed % len(FINER)]
-    coarse, fine = (_n_tokens(side, each) for each in (patch, patch // 2))
+def _square(inputs: CardInputs) -> Card:
+    """The number of a head's weights over the side of a patch."""
+    side, patch = FINER[inputs.seed % len(FINER)]
+    coarse, fine = (_n_tokens(side, size) for size in (patch, patch // 2))
     times = (fine / coarse) ** 2
     sides = np.array(PATCH_SIDES)
-    weights = np.array([_n_tokens(SIDE_PX, int(each)) ** 2 for each in PATCH_SIDES], np.float64)
+    weights = np.array([_n_tokens(SIDE_PX, int(size)) ** 2 for size in PATCH_SIDES], np.float64)
     chart = Chart("patch", "weights", (Series("cells", sides, weights),), marked_x=float(PATCH_PX))
     numbers = {
         "side": side,
@@ -199,14 +199,15 @@ def _n_tokens(side: int, patch: int) -> int:
     return (side // patch) ** 2 + 1
 
 
-def _merge(ask: Ask) -> Card:
-    """Two heads side by side, times U_msa: which of its rows does head 1 meet?"""
-    draws = np.random.default_rng(11 + ask.seed)
+def _merge(inputs: CardInputs) -> Card:
+    """Two heads side by side, times U_msa; the question asks for the rows of head 1."""
+    draws = np.random.default_rng(11 + inputs.seed)
     concat, u_msa = (
-        torch.from_numpy(np.round(draws.normal(size=of), 1)) for of in ((3, 4), (4, 4))
+        torch.from_numpy(np.round(draws.normal(size=shape), 1)) for shape in ((3, 4), (4, 4))
     )
     width = 2
-    parts = [concat[:, at : at + width] @ u_msa[at : at + width] for at in (0, width)]
+    slices = (slice(0, width), slice(width, 2 * width))
+    parts = [concat[:, columns] @ u_msa[columns] for columns in slices]
     board = Board(
         (
             Panel("concat", concat.numpy(), decimals=1),
@@ -214,7 +215,7 @@ def _merge(ask: Ask) -> Card:
             Panel("msa", (concat @ u_msa).numpy(), before="=", scale="output"),
         )
     )
-    added = Board(
+    sum_of_parts = Board(
         (
             Panel("part_0", parts[0].numpy(), scale="output"),
             Panel("part_1", parts[1].numpy(), before="+", scale="output"),
@@ -224,7 +225,7 @@ def _merge(ask: Ask) -> Card:
     rows = {
         head: frozenset((head * width + r, c) for r in (0, 1) for c in range(4)) for head in (0, 1)
     }
-    steps = derive(seen(ask, CUT).call(0), 0)
+    steps = derive(capture_picture(inputs, CUT).call(0), 0)
     numbers = {
         "heads": steps.call.n_heads,
         "d_head": steps.v.shape[1],
@@ -233,7 +234,11 @@ def _merge(ask: Ask) -> Card:
         "difference": float((concat @ u_msa - parts[0] - parts[1]).abs().max()),
     }
     return Card(
-        "merge", numbers, (board,), CellQuestion("u_msa", rows[1], {"first": rows[0]}), (added,)
+        "merge",
+        numbers,
+        (board,),
+        CellQuestion("u_msa", rows[1], {"first": rows[0]}),
+        (sum_of_parts,),
     )
 
 
@@ -253,7 +258,7 @@ LESSON = Lesson(
         Recipe("square", _square),
         Recipe("merge", _merge),
         Recipe("column", column),
-        Recipe("looks", looks),
+        Recipe("looks", strongest_patches),
         Recipe("baseline", baseline),
         Recipe("elsewhere", elsewhere),
         Recipe(

@@ -4,15 +4,23 @@
     K and V from the encoder's output
 
 Source: Vaswani et al. 2017, section 3.2.3, and a textbook chapter on attention in translation. The
-model is the embedded `translator`; the decoder's six tokens are those of that chapter. The cards on
+model is the embedded `translator`; the decoder's six tokens come from that chapter. The cards on
 masks are in `masks`.
 """
 
 import numpy as np
 
 from attnviz.course.places.masks import future, once, whose_mask
-from attnviz.course.places.reading import HEAD, LAYER, MODEL, PAIRS, Writing, right_links, wrote
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.places.translation import (
+    HEAD,
+    LAYER,
+    MODEL,
+    PAIRS,
+    Translation,
+    right_links,
+    translate,
+)
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -31,24 +39,31 @@ LONGER = "We gave the beautiful queen a golden crown."
 STEPS = tuple(float(step) for step in range(1, 10))
 # three of the eight heads, the aligning one among them
 HEADS = ("l0h1", "l0h2", "l1h1")
-MOST_CHARS = 60
+MAX_CHARS = 60
 KINDS: tuple[Kind, Kind] = ("cross", "self")
 
 
-def _weights(of: Writing, name: str = "weights", hidden: bool = False) -> Panel:
-    """The aligning head's cross-attention."""
-    return Panel(name, of.cross(), rows=of.written, columns=of.source, signed=False, hidden=hidden)
+def _weights(translation: Translation, hidden: bool = False) -> Panel:
+    """The cross-attention of the aligning head."""
+    return Panel(
+        "weights",
+        translation.cross(),
+        rows=translation.written,
+        columns=translation.source,
+        signed=False,
+        hidden=hidden,
+    )
 
 
-def _three(ask: Ask) -> Card:
-    """One head of each place on a short sentence: which is which shows in the labels."""
-    pair = PAIRS[(2 + ask.seed) % len(PAIRS)]
-    of = wrote(ask, pair.english)
-    english, french = of.source, of.read
+def _three(inputs: CardInputs) -> Card:
+    """One head of each place on a short sentence; the labels tell them apart."""
+    pair = PAIRS[(2 + inputs.seed) % len(PAIRS)]
+    translation = translate(inputs, pair.english)
+    english, french = translation.source, translation.read
     panels = {
-        "decoder": (of.cap.weights(1, 0, "self", "decoder"), french, french),
-        "cross": (of.cap.weights(LAYER, HEAD, "cross", "decoder"), french, english),
-        "encoder": (of.cap.weights(1, 0, "self", "encoder"), english, english),
+        "decoder": (translation.captured.weights(1, 0, "self", "decoder"), french, french),
+        "cross": (translation.captured.weights(LAYER, HEAD, "cross", "decoder"), french, english),
+        "encoder": (translation.captured.weights(1, 0, "self", "encoder"), english, english),
     }
     pictures = {
         name: Board(
@@ -69,15 +84,15 @@ def _three(ask: Ask) -> Card:
     return Card("three", {"english": pair.english, "start": french[0]}, (), question)
 
 
-def _keys(ask: Ask) -> Card:
-    """How many keys has a query of the decoder in cross-attention, in the middle of writing?"""
-    of, n_read = wrote(ask, LONGER), 4 + ask.seed % 4
-    cross, own = (of.cap.call(1, kind, "decoder") for kind in KINDS)
+def _keys(inputs: CardInputs) -> Card:
+    """The question asks for the number of keys in cross-attention during generation."""
+    translation, n_read = translate(inputs, LONGER), 4 + inputs.seed % 4
+    cross, own = (translation.captured.call(1, kind, "decoder") for kind in KINDS)
     n_key = cross.n_key
-    board = Board((_weights(of),))
+    board = Board((_weights(translation),))
     numbers: dict[str, float | int | str] = {
         "english": LONGER,
-        "read": " ".join(of.read[:n_read]),
+        "read": " ".join(translation.read[:n_read]),
         "n_read": n_read,
         "n_source": n_key,
         "rows": cross.n_query,
@@ -87,12 +102,12 @@ def _keys(ask: Ask) -> Card:
     return Card("keys", numbers, (), NumberQuestion(n_key, 0.1, wrong), (board,))
 
 
-def _align(ask: Ask) -> Card:
-    """Which English word is attended to in the row that predicts a French word?"""
-    pair = PAIRS[ask.seed % len(PAIRS)]
-    of = wrote(ask, pair.english)
-    row = of.written.index(pair.moved)
-    weights = of.cross()
+def _align(inputs: CardInputs) -> Card:
+    """The question asks for the English word attended to by the row of a French word."""
+    pair = PAIRS[inputs.seed % len(PAIRS)]
+    translation = translate(inputs, pair.english)
+    row = translation.written.index(pair.moved)
+    weights = translation.cross()
     column = int(weights[row].argmax())
     right = frozenset({(row, column)})
     n_row, n_column = weights.shape
@@ -106,41 +121,41 @@ def _align(ask: Ask) -> Card:
         "english": pair.english,
         "french": pair.french,
         "word": pair.moved,
-        "source": of.source[column],
-        "before": of.written[row - 1],
-        "before_source": of.source[before],
+        "source": translation.source[column],
+        "before": translation.written[row - 1],
+        "before_source": translation.source[before],
         "weight": float(weights[row, column]),
         "before_weight": float(weights[row, before]),
         "even": 1 / n_column,
     }
-    board = Board((_weights(of, hidden=True),))
+    board = Board((_weights(translation, hidden=True),))
     view: dict[str, str | int] = {"model": MODEL, "text": pair.english, "layer": LAYER}
     link = Link("output", view | {"head": HEAD, "kind": "cross", "stack": "decoder"})
     return Card("align", numbers, (board,), CellQuestion("weights", right, wrong), link=link)
 
 
-def _rows(ask: Ask) -> Card:
-    """The experiment: other heads, and the row after, beside the head and row that align."""
-    later = 1 if ask.text("reading") == "read" else 0
-    layer, head = (int(digit) for digit in ask.text("head")[1::2])
-    of = wrote(ask, PAIRS[0].english)
-    every = [(wrote(ask, pair.english), pair) for pair in PAIRS]
-    control = [hit for one, pair in every for hit in right_links(one, pair, LAYER, HEAD)]
-    chosen = [hit for one, pair in every for hit in right_links(one, pair, layer, head, later)]
-    chance = np.mean([1 / len(one.source) for one, pair in every for _ in pair.links])
+def _rows(inputs: CardInputs) -> Card:
+    """The experiment: other heads, and the next row, beside the head and row that align."""
+    later = 1 if inputs.text("reading") == "read" else 0
+    layer, head = (int(digit) for digit in inputs.text("head")[1::2])
+    translation = translate(inputs, PAIRS[0].english)
+    pairs = [(translate(inputs, pair.english), pair) for pair in PAIRS]
+    control = [hit for text, pair in pairs for hit in right_links(text, pair, LAYER, HEAD)]
+    chosen = [hit for text, pair in pairs for hit in right_links(text, pair, layer, head, later)]
+    chance = np.mean([1 / len(text.source) for text, pair in pairs for _ in pair.links])
     changed = Panel(
         "changed",
-        of.rows(layer, head)[later : later + len(of.written)],
-        rows=of.written,
-        columns=of.source,
+        translation.rows(layer, head)[later : later + len(translation.written)],
+        rows=translation.written,
+        columns=translation.source,
         signed=False,
         decimals=1,
     )
     same = Panel(
         "control",
-        of.cross(),
-        rows=of.written,
-        columns=of.source,
+        translation.cross(),
+        rows=translation.written,
+        columns=translation.source,
         signed=False,
         decimals=1,
     )
@@ -156,46 +171,49 @@ def _rows(ask: Ask) -> Card:
     return Card("rows", numbers, (Board((same, changed)),))
 
 
-def _steps(ask: Ask) -> Card:
-    """One row while the model writes, beside even weights."""
-    of, step = wrote(ask, PAIRS[0].english), int(ask.number("step"))
-    row, n_key = of.cross()[step - 1 : step], len(of.source)
+def _steps(inputs: CardInputs) -> Card:
+    """One row during generation, beside even weights."""
+    translation, step = translate(inputs, PAIRS[0].english), int(inputs.number("step"))
+    row, source = translation.cross()[step - 1 : step], translation.source
+    n_key, word = len(source), translation.written[step - 1]
     even = np.full((1, n_key), 1 / n_key)
     board = Board(
         (
-            Panel("row", row, rows=(of.written[step - 1],), columns=of.source, signed=False),
-            Panel("even", even, columns=of.source, signed=False),
+            Panel("row", row, rows=(word,), columns=source, signed=False),
+            Panel("even", even, columns=source, signed=False),
         )
     )
     numbers: dict[str, float | int | str] = {
         "step": step,
-        "read": " ".join(of.read[:step]),
-        "word": of.written[step - 1],
-        "source": of.source[int(row.argmax())],
+        "read": " ".join(translation.read[:step]),
+        "word": word,
+        "source": source[int(row.argmax())],
         "weight": float(row.max()),
         "even": 1 / n_key,
     }
     return Card("steps", numbers, (board,))
 
 
-def _own(ask: Ask) -> Card:
-    """The learner's own sentence, as the model writes it."""
-    text = ask.text("text").strip() or LONGER
-    of = wrote(ask, text)
-    weights = of.cross()
+def _own(inputs: CardInputs) -> Card:
+    """The learner's own sentence and its translation."""
+    text = inputs.text("text").strip() or LONGER
+    translation = translate(inputs, text)
+    weights = translation.cross()
     strongest = weights.argmax(axis=1)
     numbers: dict[str, float | int | str] = {
         "english": text,
-        "french": " ".join(of.written),
-        "n_source": len(of.source),
-        "n_written": len(of.written),
+        "french": " ".join(translation.written),
+        "n_source": len(translation.source),
+        "n_written": len(translation.written),
         "back": int((np.diff(strongest) < 0).sum()),
         "strongest": float(weights.max(axis=1).mean()) if len(weights) else 0.0,
-        "even": 1 / len(of.source),
+        "even": 1 / len(translation.source),
     }
     view: dict[str, str | int] = {"model": MODEL, "text": text, "layer": LAYER, "head": HEAD}
     link = Link("output", view | {"kind": "cross", "stack": "decoder"})
-    return Card("own", numbers, (Board((_weights(of),)),) if of.written else (), link=link)
+    return Card(
+        "own", numbers, (Board((_weights(translation),)),) if translation.written else (), link=link
+    )
 
 
 LESSON = Lesson(
@@ -215,6 +233,6 @@ LESSON = Lesson(
             "experiment",
         ),
         Recipe("steps", _steps, (Slider("step", STEPS, 1.0),), "experiment"),
-        Recipe("own", _own, (Typed("text", LONGER, MOST_CHARS),)),
+        Recipe("own", _own, (Typed("text", LONGER, MAX_CHARS),)),
     ),
 )

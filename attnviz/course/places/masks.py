@@ -1,6 +1,6 @@
-"""Which mask belongs to which place: the cards of lesson 7 about the future and about padding.
+"""Cards of lesson 7 about masks: the future in the decoder, padding in cross-attention.
 
-In: a decoder's six tokens with drawn scores, and captures of the translator. Out: cards. The mask
+In: a decoder's six tokens with random scores, and captures of the translator. Out: cards. The mask
 is added to the scaled scores, 0 where a query may attend and −∞ where not (a program adds a large
 negative number instead).
 """
@@ -11,28 +11,28 @@ import torch
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.course.arrays import as_numbers, softmax
-from attnviz.course.places.reading import HEAD, LAYER, MODEL, PAIRS, in_one_pass, wrote
-from attnviz.course.recipe import Ask
+from attnviz.course.places.translation import HEAD, LAYER, MODEL, PAIRS, in_one_pass, translate
+from attnviz.course.recipe import CardInputs
 from attnviz.lab.presets import DECODER_TOKENS, preset
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Panel
 
 
-def future(ask: Ask) -> Card:
-    """The six tokens that a decoder reads: how far may one of them attend?"""
-    of, row = preset("decoder").matrices, 2 + ask.seed % 3
-    q, k = torch.from_numpy(of["q"]), torch.from_numpy(of["k"])
+def future(inputs: CardInputs) -> Card:
+    """The six tokens of a decoder; the question asks for the last key of one of them."""
+    matrices, row = preset("decoder").matrices, 2 + inputs.seed % 3
+    q, k = torch.from_numpy(matrices["q"]), torch.from_numpy(matrices["k"])
     scaled = as_numbers(formula.scaled(formula.scores(q, k), q.shape[1] ** -0.5))
     n = len(DECODER_TOKENS)
     blocked = ~masks.causal(n).numpy()
-    added = np.where(blocked, -np.inf, 0.0)
+    additive = np.where(blocked, -np.inf, 0.0)
     board = Board(
         (Panel("scaled", scaled, decimals=1, rows=DECODER_TOKENS, columns=DECODER_TOKENS),)
     )
-    found = Board(
+    solution = Board(
         (
             Panel(
                 "mask",
-                added,
+                additive,
                 decimals=0,
                 blocked=blocked,
                 rows=DECODER_TOKENS,
@@ -40,7 +40,7 @@ def future(ask: Ask) -> Card:
             ),
             Panel(
                 "weights",
-                softmax(scaled + added),
+                softmax(scaled + additive),
                 before="→",
                 signed=False,
                 blocked=blocked,
@@ -63,23 +63,23 @@ def future(ask: Ask) -> Card:
         "open": row + 1,
         "blocked": int(blocked.sum()),
     }
-    return Card("future", numbers, (board,), question, (found,))
+    return Card("future", numbers, (board,), question, (solution,))
 
 
-def once(ask: Ask) -> Card:
-    """The decoder's rows in one pass over the whole translation, and word by word."""
-    pair = PAIRS[ask.seed % len(PAIRS)]
-    whole, by_step = in_one_pass(ask, pair), wrote(ask, pair.english).cap
+def once(inputs: CardInputs) -> Card:
+    """The decoder's rows in one pass over the whole translation, and token by token."""
+    pair = PAIRS[inputs.seed % len(PAIRS)]
+    whole, by_step = in_one_pass(inputs, pair), translate(inputs, pair.english).captured
     masked, unmasked = [], []
     for layer in range(whole.n_layers):
         call = whole.call(layer, "self", "decoder")
         n = by_step.call(layer, "self", "decoder").n_query
-        everything = torch.ones(call.n_query, call.n_key, dtype=torch.bool)
+        open_mask = torch.ones(call.n_query, call.n_key, dtype=torch.bool)
         for head in range(call.n_heads):
             own = by_step.weights(layer, head, "self", "decoder")
-            free = call.inputs.stages(head, 0, everything)["weights"].numpy()
+            unmasked_weights = call.inputs.stages(head, 0, open_mask)["weights"].numpy()
             masked.append(np.abs(call.weights(head).numpy()[:n, :n] - own).max())
-            unmasked.append(np.abs(free[:n, :n] - own).max())
+            unmasked.append(np.abs(unmasked_weights[:n, :n] - own).max())
     numbers: dict[str, float | int | str] = {
         "french": pair.french,
         "difference": float(max(masked)),
@@ -90,20 +90,20 @@ def once(ask: Ask) -> Card:
     return Card("once", numbers, (), ChoiceQuestion(("same", "last", "none"), "same"))
 
 
-def whose_mask(ask: Ask) -> Card:
-    """Is there a future in cross-attention? And what padding does there."""
-    longer, shorter = PAIRS[0], PAIRS[1 + ask.seed % (len(PAIRS) - 1)]
-    cap = ask.capture(
+def whose_mask(inputs: CardInputs) -> Card:
+    """The question about a future in cross-attention, and the effect of padding there."""
+    longer, shorter = PAIRS[0], PAIRS[1 + inputs.seed % (len(PAIRS) - 1)]
+    captured = inputs.capture(
         MODEL, [shorter.english, longer.english], target=[shorter.french, longer.french]
     )
-    call = cap.call(LAYER, "cross", "decoder")
+    call = captured.call(LAYER, "cross", "decoder")
     assert call.inputs.mask is not None, "the shorter sentence is padded"
-    source, target = cap.tokens_of(0, "encoder"), cap.tokens_of(0, "decoder")
+    source, target = captured.tokens_of(0, "encoder"), captured.tokens_of(0, "decoder")
     n_row = int((~target.padding).sum())
     weights = call.weights(HEAD, 0).double().numpy()[:n_row]
     blocked = np.broadcast_to(source.padding, weights.shape)
-    alone = in_one_pass(ask, shorter)
-    found = Board(
+    alone = in_one_pass(inputs, shorter)
+    solution = Board(
         (
             Panel(
                 "padded",
@@ -126,4 +126,4 @@ def whose_mask(ask: Ask) -> Card:
         "open": alone.call(LAYER, "cross", "decoder").n_key,
     }
     question = ChoiceQuestion(("yes", "no", "training"), "no")
-    return Card("whose_mask", numbers, (), question, (found,))
+    return Card("whose_mask", numbers, (), question, (solution,))

@@ -1,4 +1,4 @@
-"""Ways to tell a model where a token stands: the sinusoidal table, a learned one, a rotation.
+"""Position encodings: the sinusoidal table, a learned one, rotary factors.
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d)),  PE(pos, 2i+1) = cos(pos / 10000^(2i/d))
 
@@ -18,15 +18,15 @@ LLAMA_BASE = 100.0  # of the embedded stories-llama
 
 
 def angles(positions: int, width: int) -> Float64[np.ndarray, "position column"]:
-    """pos / 10000^(2i/d): what sine and cosine are taken of; both columns of a pair share it."""
+    """The angles pos / 10000^(2i/d); both columns of a pair share them."""
     pair = np.arange(width) // 2
     return np.asarray(np.arange(positions)[:, None] / BASE ** (2 * pair / width))
 
 
 def sinusoidal(positions: int, width: int) -> Float64[np.ndarray, "position column"]:
     """The table: sines in even columns, cosines in odd ones."""
-    turned, table = angles(positions, width), np.empty((positions, width))
-    table[:, 0::2], table[:, 1::2] = np.sin(turned[:, 0::2]), np.cos(turned[:, 1::2])
+    angle, table = angles(positions, width), np.empty((positions, width))
+    table[:, 0::2], table[:, 1::2] = np.sin(angle[:, 0::2]), np.cos(angle[:, 1::2])
     return table
 
 
@@ -39,6 +39,6 @@ def learned() -> Float32[np.ndarray, "position d_model"]:
 def rope_factors(
     positions: Float64[np.ndarray, "token"], width: int, base: float = LLAMA_BASE
 ) -> Complex64[np.ndarray, "token pair"]:
-    """exp(i·pos·base^(−2i/d)): what a rotary embedding multiplies each pair of components with."""
+    """exp(i·pos·base^(−2i/d)): the factor of each pair of components in a rotary embedding."""
     theta = base ** (-2 * np.arange(width // 2) / width)
     return np.exp(1j * positions[:, None] * theta[None]).astype(np.complex64)

@@ -1,8 +1,8 @@
-"""Lesson 6, where am I? Attention without positions, and three ways to give them.
+"""Lesson 6, positions: attention without them, and three ways to encode them.
 
 Sources: Vaswani et al. 2017, section 3.5, and the course texts that work through the sinusoidal
 table and the permutation of tokens. The tables are in `encodings`, the rotary cards in
-`rotary`. The layer that is shuffled is the embedded `mha-55`: no mask, no positions.
+`rotary`. The layer with shuffled tokens is the embedded `mha-55`: no mask, no positions.
 """
 
 import math
@@ -13,8 +13,8 @@ import numpy as np
 from attnviz.course.arrays import apart
 from attnviz.course.positions.encodings import angles, learned, sinusoidal
 from attnviz.course.positions.rotary import distance, turn
-from attnviz.course.positions.shuffled import broken, order, order_controls, shuffle
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.positions.word_order import broken, order, order_controls, shuffle
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -32,15 +32,15 @@ TO_TWO_DIGITS = 0.006
 WIDTH, SHOWN = 8, 6
 LONG, WAVES = 12, 60
 ROW, NEAR, FAR = 20, 21, 80
-FARTHEST = 64
+MAX_DISTANCE = 64
 SHIFTS = (0.0, 1.0, 5.0, 20.0, 50.0, 100.0)
 
 
-def _table(ask: Ask) -> Card:
+def _table(inputs: CardInputs) -> Card:
     """One cell of the sinusoidal table, by its formula."""
-    pos, column = 1 + (1 + ask.seed) % 4, 1
-    turned, table = angles(SHOWN, WIDTH), sinusoidal(SHOWN, WIDTH)
-    angle, answer = float(turned[pos, column]), float(table[pos, column])
+    pos, column = 1 + (1 + inputs.seed) % 4, 1
+    all_angles, table = angles(SHOWN, WIDTH), sinusoidal(SHOWN, WIDTH)
+    angle, answer = float(all_angles[pos, column]), float(table[pos, column])
     wrong = {
         "sine": math.sin(angle),
         "degrees": math.cos(math.radians(angle)),
@@ -48,7 +48,7 @@ def _table(ask: Ask) -> Card:
     }
     board = Board(
         (
-            Panel("angles", turned, decimals=3, signed=False),
+            Panel("angles", all_angles, decimals=3, signed=False),
             Panel("table", table, before="→", hidden=True),
         )
     )
@@ -57,8 +57,8 @@ def _table(ask: Ask) -> Card:
     return Card("table", numbers, (board,), question)
 
 
-def _waves(ask: Ask) -> Card:
-    """Which columns change slowest? The last pair: a hand of a clock that hardly moves."""
+def _waves(inputs: CardInputs) -> Card:
+    """The question asks for the columns that change slowest, the last pair."""
     long = sinusoidal(LONG, WIDTH)
     last = WIDTH - 2
     rows = range(LONG)
@@ -84,11 +84,11 @@ def _waves(ask: Ask) -> Card:
     return Card("waves", numbers, (Board((Panel("table", long),)),), question, (chart,))
 
 
-def _offsets(ask: Ask) -> Card:
-    """Products of rows of the table: equal where the distance is equal."""
+def _offsets(inputs: CardInputs) -> Card:
+    """Products of rows of the table; they are equal at equal distances."""
     table = sinusoidal(SHOWN, WIDTH)
     products = table @ table.T
-    row, column = 1, 3 + ask.seed % 2
+    row, column = 1, 3 + inputs.seed % 2
     gap = column - row
     cells = [(r, c) for r in range(SHOWN) for c in range(SHOWN)]
     right = {(r, c) for r, c in cells if abs(r - c) == gap} - {(row, column)}
@@ -97,7 +97,7 @@ def _offsets(ask: Ask) -> Card:
         "row": frozenset((row, c) for c in range(SHOWN)) - right - {(row, column)},
         "column": frozenset((r, column) for r in range(SHOWN)) - right - {(row, column)},
     }
-    draws = np.random.default_rng(6 + ask.seed)
+    draws = np.random.default_rng(6 + inputs.seed)
     others = draws.normal(size=table.shape)
     others *= np.linalg.norm(table[0]) / np.linalg.norm(others, axis=1, keepdims=True)
     board = Board(
@@ -113,31 +113,31 @@ def _offsets(ask: Ask) -> Card:
         "column": column,
         "gap": gap,
         "value": float(products[row, column]),
-        "spread": float(max(np.ptp(each) for each in diagonals)),
+        "spread": float(max(np.ptp(diagonal) for diagonal in diagonals)),
         "random_spread": float(max(np.ptp(np.diag(others @ others.T, k)) for k in range(1, 5))),
     }
     question = CellQuestion("products", frozenset(right), wrong)
     return Card("offsets", numbers, (board,), question, (control,))
 
 
-def _by_distance(table: np.ndarray) -> np.ndarray:
+def _cosine_by_distance(table: np.ndarray) -> np.ndarray:
     """The mean cosine of two rows, for each distance between them."""
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)
     cosine = unit @ unit.T
-    return np.array([np.diag(cosine, gap).mean() for gap in range(1, FARTHEST + 1)])
+    return np.array([np.diag(cosine, gap).mean() for gap in range(1, MAX_DISTANCE + 1)])
 
 
-def _learned(ask: Ask) -> Card:
-    """The table that a decoder learned: neighbours are alike, though nobody said so."""
+def _learned(inputs: CardInputs) -> Card:
+    """The table that a decoder learned; neighbouring rows are similar."""
     table = learned().astype(np.float64)
-    mixed = np.random.default_rng(ask.seed).permutation(table)
-    gaps = np.arange(1, FARTHEST + 1, dtype=np.float64)
-    found, control = _by_distance(table), _by_distance(mixed)
+    mixed = np.random.default_rng(inputs.seed).permutation(table)
+    gaps = np.arange(1, MAX_DISTANCE + 1, dtype=np.float64)
+    by_distance, control = _cosine_by_distance(table), _cosine_by_distance(mixed)
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)
     chart = Chart(
         "distance",
         "cosine",
-        (Series("learned", gaps, found), Series("mixed", gaps, control)),
+        (Series("learned", gaps, by_distance), Series("mixed", gaps, control)),
     )
     numbers = {
         "rows": len(table),
@@ -147,10 +147,10 @@ def _learned(ask: Ask) -> Card:
         "far": FAR,
         "near_cosine": float(unit[ROW] @ unit[NEAR]),
         "far_cosine": float(unit[ROW] @ unit[FAR]),
-        "mean_near": float(found[0]),
-        "mean_far": float(found[-1]),
+        "mean_near": float(by_distance[0]),
+        "mean_far": float(by_distance[-1]),
         "mixed": float(control[0]),
-        "falls": sum(bool(later < before) for before, later in pairwise(found[:16])),
+        "falls": sum(bool(later < before) for before, later in pairwise(by_distance[:16])),
     }
     question = ChoiceQuestion(("near", "far", "equal"), "near")
     return Card("learned", numbers, (), question, (chart,))

@@ -1,8 +1,8 @@
 """The cards of lesson 9 about induction: with a control, without a repeat, and on one sentence.
 
-An induction head attends from a token to what followed the same token earlier (Elhage et al. 2021,
-Olsson et al. 2022). The control keeps the places and changes the words, so that a head which only
-looks so many tokens back would score the same.
+An induction head attends from a token to the one that followed the same token earlier (Elhage et
+al. 2021, Olsson et al. 2022). The control keeps the positions and changes the words: a head that
+only attends a fixed distance back would score the same.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float64
 
 from attnviz.attention.capture import Capture
 from attnviz.course.real.heads import chance, panel, score, uniform
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -24,7 +24,7 @@ from attnviz.lessons.cards.card import (
     NumberQuestion,
     Panel,
     Pick,
-    Real,
+    RealHead,
     Series,
     Typed,
 )
@@ -45,9 +45,9 @@ OTHERS = (
     *("store", "garden", "hill", "stone", "lamp", "chair", "coat", "cheese", "bread", "egg"),
     *("mouse", "boy", "girl", "queen", "kite", "hat", "dog", "cat", "ball"),
 )
-MOST_WORDS, N_CONTROLS = 8, 4
-# one sentence on which a head seems to do induction, and others of its kind
-SEEMING = HeadId(5, 11)
+MAX_WORDS, N_CONTROLS = 8, 4
+# a head that seems to do induction on the first of these sentences
+SEEMING_INDUCTION = HeadId(5, 11)
 SENTENCES = (
     "The cat sat on the mat because it was tired.",
     "The old dog saw the young dog.",
@@ -68,11 +68,11 @@ def _twice(words: Sequence[str]) -> str:
     return " ".join(("Once", *words, *words))
 
 
-def induction(ask: Ask) -> Card:
-    """Words that mean nothing together, twice: where does the second 'hat' look?"""
-    words = LISTS[ask.seed % len(LISTS)]
+def induction(inputs: CardInputs) -> Card:
+    """A list of words twice; the question asks where the second copy of a word attends."""
+    words = LISTS[inputs.seed % len(LISTS)]
     head = INDUCTION["stories"]
-    cap = ask.capture("stories", _twice(words))
+    cap = inputs.capture("stories", _twice(words))
     first, second = (n for n, label in enumerate(cap.tokens.labels) if label == words[1])
     wrong = {
         "same": frozenset({(second, first)}),
@@ -96,50 +96,50 @@ def induction(ask: Ask) -> Card:
         "layer": head.layer,
         "head": head.head,
     }
-    shown = (Board((panel(cap, head, "weights", hidden=True),)),)
-    return Card("induction", numbers, shown, question, link=Link("head", view))
+    board = Board((panel(cap, head, "weights", hidden=True),))
+    return Card("induction", numbers, (board,), question, link=Link("head", view))
 
 
-def _words(ask: Ask) -> tuple[str, ...]:
-    """What was typed, as a few words; the card's own where that is too little to repeat."""
-    typed = tuple(dict.fromkeys(ask.text("words").split()))[:MOST_WORDS]
+def _words(inputs: CardInputs) -> tuple[str, ...]:
+    """The typed words, at most eight; the card's own words if there are fewer than two."""
+    typed = tuple(dict.fromkeys(inputs.text("words").split()))[:MAX_WORDS]
     return typed if len(typed) > 1 else LISTS[0]
 
 
-def copied(ask: Ask) -> Card:
-    """The experiment: words that come twice, and in the same places words that come once."""
-    model, words = ask.text("model"), _words(ask)
-    head, twice = INDUCTION[model], ask.capture(model, _twice(words))
+def copied(inputs: CardInputs) -> Card:
+    """The experiment: a list of words twice, beside lists without a repeat as the control."""
+    model, words = inputs.text("model"), _words(inputs)
+    head, twice = INDUCTION[model], inputs.capture(model, _twice(words))
     n_once = (len(twice.tokens) - 2) // 2
-    places = induction_keys(twice.tokens)
-    places[:-n_once] = False
-    controls = ask.capture(model, _controls(words, n_once))
-    own = _on(twice, places)
-    other = np.mean([_on(controls, places, batch) for batch in range(N_CONTROLS)], axis=0)
-    chance_there = (uniform(twice) * places).sum(axis=1)[places.any(axis=1)].mean()
+    cells = induction_keys(twice.tokens)
+    cells[:-n_once] = False
+    controls = inputs.capture(model, _controls(words, n_once))
+    own = _mean_weight(twice, cells)
+    control = np.mean([_mean_weight(controls, cells, batch) for batch in range(N_CONTROLS)], axis=0)
+    even = (uniform(twice) * cells).sum(axis=1)[cells.any(axis=1)].mean()
     numbers: dict[str, float | int | str] = {
         "head": str(head),
         "score": float(own[head.layer, head.head]),
-        "control": float(other[head.layer, head.head]),
-        "chance": float(chance_there),
+        "control": float(control[head.layer, head.head]),
+        "chance": float(even),
         "words": " ".join(words),
         "lists": N_CONTROLS,
     }
-    board = Board((_by_head("control", other, head), _by_head("twice", own, head)))
+    board = Board((_by_head("control", control, head), _by_head("twice", own, head)))
     return Card("copied", numbers, (board,))
 
 
 def _controls(words: Sequence[str], n_once: int) -> list[str]:
-    """The words, then as many others as they have tokens; several such texts."""
-    free = [word for word in OTHERS if word not in words]
+    """Texts of the words and as many other words as they have tokens."""
+    others = [word for word in OTHERS if word not in words]
     return [
-        " ".join(("Once", *words, *(free[(n * 9 + at) % len(free)] for at in range(n_once))))
+        " ".join(("Once", *words, *(others[(9 * n + m) % len(others)] for m in range(n_once))))
         for n in range(N_CONTROLS)
     ]
 
 
 def _by_head(name: str, scores: Float64[np.ndarray, "layer head"], marked: HeadId) -> Panel:
-    """One number for each head, by layer."""
+    """A panel with one number for each head, by layer."""
     n_layers, n_heads = scores.shape
     return Panel(
         name,
@@ -151,50 +151,50 @@ def _by_head(name: str, scores: Float64[np.ndarray, "layer head"], marked: HeadI
     )
 
 
-def _on(
-    cap: Capture, places: Bool[np.ndarray, "query key"], batch: int = 0
+def _mean_weight(
+    cap: Capture, cells: Bool[np.ndarray, "query key"], batch: int = 0
 ) -> Float64[np.ndarray, "layer head"]:
-    """The mean weight on these cells, over the rows that have one, of every head."""
-    rows = places.any(axis=1)
+    """The mean weight of every head on these cells, over the rows that have one."""
+    rows = cells.any(axis=1)
     weights = cap.all_weights(batch)[:, :, rows].astype(np.float64)
-    return np.asarray((weights * places[rows]).sum(axis=-1).mean(axis=-1))
+    return np.asarray((weights * cells[rows]).sum(axis=-1).mean(axis=-1))
 
 
-def quiet(ask: Ask) -> Card:
-    """A story in which nothing repeats: what does the induction head do then?"""
-    head, cap = INDUCTION["stories"], ask.capture("stories", STORY)
+def quiet(inputs: CardInputs) -> Card:
+    """The induction head on a story without a repeat."""
+    head, cap = INDUCTION["stories"], inputs.capture("stories", STORY)
     numbers: dict[str, float | int | str] = {
         "head": str(head),
         "first": score(cap, head, "first"),
         "chance": chance(cap, "first"),
     }
     question = ChoiceQuestion(("spread", "previous", "first"), "first")
-    real = Real("stories", STORY, head.layer, head.head)
+    real = RealHead("stories", STORY, head.layer, head.head)
     return Card("quiet", numbers, (), question, (real,))
 
 
-def one(ask: Ask) -> Card:
+def one_sentence(inputs: CardInputs) -> Card:
     """A score on one sentence, and on seven more."""
-    cap, rows = ask.capture("minilm", list(SENTENCES)), range(len(SENTENCES))
-    scores = np.array([score(cap, SEEMING, "induction", row) for row in rows])
+    cap, rows = inputs.capture("minilm", list(SENTENCES)), range(len(SENTENCES))
+    scores = np.array([score(cap, SEEMING_INDUCTION, "induction", row) for row in rows])
     by_chance = np.array([chance(cap, "induction", row) for row in rows])
-    tokens = ask.capture("minilm", SENTENCES[0]).tokens
+    tokens = inputs.capture("minilm", SENTENCES[0]).tokens
     words = int((~tokens.special).sum())
-    behind = int(induction_keys(tokens)[~tokens.special].any(axis=1).sum())
+    n_counted = int(induction_keys(tokens)[~tokens.special].any(axis=1).sum())
     x = np.arange(len(rows), dtype=np.float64)
     chart = Chart(
         "sentence", "score", (Series("head", x, scores), Series("chance", x, by_chance)), bars=True
     )
     numbers: dict[str, float | int | str] = {
-        "head": str(SEEMING),
+        "head": str(SEEMING_INDUCTION),
         "score": float(scores[0]),
         "chance": float(by_chance[0]),
         "text": SENTENCES[0],
-        "behind": behind,
+        "behind": n_counted,
         "mean": float(scores.mean()),
         "mean_chance": float(by_chance.mean()),
         "least": float(scores.min()),
         "n": len(rows),
     }
-    question = NumberQuestion(behind, 0.1, {"words": words, "tokens": len(tokens), "pair": 2})
+    question = NumberQuestion(n_counted, 0.1, {"words": words, "tokens": len(tokens), "pair": 2})
     return Card("one", numbers, (), question, (chart,))

@@ -1,10 +1,10 @@
-"""The cards of lesson 9 about what a weight does: ‖α·f(x)‖, and what happens without a word.
+"""The cards of lesson 9 about the effect of a weight: ‖α·f(x)‖, and the answer without a word.
 
     f(x) = (x·W_V + b_V)·W_O                                     (Kobayashi et al. 2020, section 2)
 
-Whether weights explain an answer is disputed: Jain & Wallace 2019 compare them with leaving words
-out; Wiegreffe & Pinter 2019 say what such a comparison can show. Here it is made on the embedded
-`sentiment`, with shuffled weights as the control.
+It is disputed if weights explain an answer: Jain & Wallace 2019 compare them with leaving words
+out; Wiegreffe & Pinter 2019 discuss the limits of such a comparison. The cards make it on the
+embedded `sentiment`, with shuffled weights as the control.
 """
 
 from dataclasses import dataclass
@@ -14,32 +14,31 @@ from jaxtyping import Float64
 
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, Control, Link, Panel, Typed
 
 MODEL = "sentiment"
-# the head that its card names: from the judging word to its negator
-CARRIER = (0, 1)
-MAT, RESTING = "The cat sat on the mat.", (4, 5)
-ASKING = (3, 2, 6)
+NEGATOR_HEAD = (0, 1)  # attends from the judging word to its negator, as its card says
+MAT, RESTING_HEAD = "The cat sat on the mat.", (4, 5)
+QUERIES = (3, 2, 6)
 REVIEW = "the hotel was not bad at all ."
 REVIEWS = (REVIEW, "the music was not awful .", "the food was never boring .")
-MOST_WORDS = 16
+MAX_WORDS = 16
 N_SHUFFLES, SEED = 1000, 0
 EFFECT_CONTROLS: tuple[Control, ...] = (
     Typed("text", "I loved the story but the ending was terrible ."),
 )
 
 
-def effect(ask: Ask) -> Card:
-    """A row of weights, the length of what each token would write, and their product."""
-    cap, row = ask.capture("minilm", MAT), ASKING[ask.seed % len(ASKING)]
-    layer, head = RESTING
+def effect(inputs: CardInputs) -> Card:
+    """A row of weights, the length of each token's value through W_O, and their product."""
+    cap, row = inputs.capture("minilm", MAT), QUERIES[inputs.seed % len(QUERIES)]
+    layer, head = RESTING_HEAD
     steps = derive(cap.call(layer), head)
     assert steps.value_norms is not None, "W_O of this model is found"
     weights, reach = steps.weights[row].double().numpy(), steps.value_norms.double().numpy()
     written = weights * reach
-    heaviest, longest, most = (int(of.argmax()) for of in (weights, reach, written))
+    heaviest, longest, most = (int(values.argmax()) for values in (weights, reach, written))
     labels = cap.tokens.labels
     board = Board(
         (
@@ -63,7 +62,7 @@ def effect(ask: Ask) -> Card:
         "most_product": float(written[most]),
     }
     question = CellQuestion(
-        "written", frozenset({(0, most)}), _but(wrong, most), also=("weights", "reach")
+        "written", frozenset({(0, most)}), _without(wrong, most), also=("weights", "reach")
     )
     link = Link(
         "steps",
@@ -72,19 +71,19 @@ def effect(ask: Ask) -> Card:
     return Card("effect", numbers, (board,), question, link=link)
 
 
-def _but(
+def _without(
     wrong: dict[str, frozenset[tuple[int, int]]], right: int
 ) -> dict[str, frozenset[tuple[int, int]]]:
-    """The mistakes that are none in these numbers."""
+    """The mistakes without the right cell; a mistake that has no other cell is left out."""
     return {name: cells - {(0, right)} for name, cells in wrong.items() if cells - {(0, right)}}
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
-    """A review word by word: [CLS]'s weight in the last layer, and what leaving it out changes.
+class WordEffects:
+    """A review word by word: the weight of [CLS] in the last layer, and the effect of the word.
 
-    `margin` is the logit of praise minus that of blame; `changes` is the margin with the word minus
-    that without it.
+    `margin` is the logit of praise minus the logit of blame; `changes` is the margin with the word
+    minus the margin without it.
     """
 
     words: tuple[str, ...]
@@ -94,6 +93,7 @@ class LeftOut:
 
     @property
     def heaviest(self) -> int:
+        """The word with the largest weight."""
         return int(self.weights.argmax())
 
     @property
@@ -102,97 +102,101 @@ class LeftOut:
         return int(np.abs(self.changes).argmax())
 
     def agreement(self) -> tuple[float, float]:
-        """(rank correlation of weights and sizes of change, share of shuffles that reach it)."""
+        """(rank correlation of weights and sizes of change, fraction of shuffles that reach it)."""
         sizes = np.abs(self.changes)
-        found = _ranked(self.weights, sizes)
+        correlation = _rank_correlation(self.weights, sizes)
         draws = np.random.default_rng(SEED)
-        shuffled = [_ranked(draws.permutation(self.weights), sizes) for _ in range(N_SHUFFLES)]
-        return found, float(np.mean([each >= found - 1e-9 for each in shuffled]))
+        shuffled = np.array(
+            [_rank_correlation(draws.permutation(self.weights), sizes) for _ in range(N_SHUFFLES)]
+        )
+        return correlation, float((shuffled >= correlation - 1e-9).mean())
 
 
-def _ranked(one: Float64[np.ndarray, "word"], other: Float64[np.ndarray, "word"]) -> float:
+def _rank_correlation(a: Float64[np.ndarray, "word"], b: Float64[np.ndarray, "word"]) -> float:
     """Spearman's rank correlation."""
-    ranks = [np.argsort(np.argsort(of)).astype(np.float64) for of in (one, other)]
+    ranks = [np.argsort(np.argsort(values)).astype(np.float64) for values in (a, b)]
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def left_out(ask: Ask, words: tuple[str, ...]) -> LeftOut:
-    """One pass with the review and with each of its words left out."""
+def word_effects(inputs: CardInputs, words: tuple[str, ...]) -> WordEffects:
+    """The effects of a review's words, from one batch with each of them left out."""
     texts = [" ".join(words)]
     texts += [" ".join(words[:n] + words[n + 1 :]) for n in range(len(words))]
-    cap = ask.capture(MODEL, texts, cut=True)
-    assert cap.logits is not None, "the model judges"
+    cap = inputs.capture(MODEL, texts, cut=True)
+    assert cap.logits is not None, "a classifier has logits"
     margins = (cap.logits[:, 1] - cap.logits[:, 0]).double().numpy()
-    return LeftOut(words, _by_word(cap, words), float(margins[0]), margins[0] - margins[1:])
+    return WordEffects(
+        words, _weight_by_word(cap, words), float(margins[0]), margins[0] - margins[1:]
+    )
 
 
-def _by_word(cap: Capture, words: tuple[str, ...]) -> Float64[np.ndarray, "word"]:
-    """The weight of [CLS] on each word, mean of the last layer's heads, its pieces added up."""
+def _weight_by_word(cap: Capture, words: tuple[str, ...]) -> Float64[np.ndarray, "word"]:
+    """The weight of [CLS] on each word: mean of the last layer's heads, sum of its tokens."""
     from_cls = cap.weights(cap.n_layers - 1)[:, 0].mean(axis=0)
-    return np.array([from_cls[of].sum() for of in _tokens(cap, words)], dtype=np.float64)
+    return np.array([from_cls[numbers].sum() for numbers in _tokens(cap, words)], dtype=np.float64)
 
 
 def _tokens(cap: Capture, words: tuple[str, ...]) -> list[list[int]]:
     """The tokens of each word of a text whose words have one space between them."""
-    found, start = [], 0
+    tokens, start = [], 0
     for word in words:
         end = start + len(word)
-        found.append([n for n, (a, b) in enumerate(cap.tokens.offsets) if start <= a < b <= end])
+        tokens.append([n for n, (a, b) in enumerate(cap.tokens.offsets) if start <= a < b <= end])
         start = end + 1
-    return found
+    return tokens
 
 
-def _board(of: LeftOut, *, hidden: bool) -> Board:
+def _board(effects: WordEffects, *, hidden: bool) -> Board:
     return Board(
         (
-            Panel("weights", of.weights[None], columns=of.words, signed=False),
-            Panel("changes", of.changes[None], columns=of.words, hidden=hidden),
+            Panel("weights", effects.weights[None], columns=effects.words, signed=False),
+            Panel("changes", effects.changes[None], columns=effects.words, hidden=hidden),
         )
     )
 
 
-def explains(ask: Ask) -> Card:
-    """Which word can the model least do without? Not the one with the largest weight."""
-    of = left_out(ask, tuple(REVIEWS[ask.seed % len(REVIEWS)].split()))
-    cap = ask.capture(MODEL, " ".join(of.words))
-    tokens, (layer, head) = _tokens(cap, of.words), CARRIER
-    carried = cap.weights(layer, head)[tokens[of.heaviest][0], tokens[of.strongest]].sum()
+def explains(inputs: CardInputs) -> Card:
+    """The question asks for the word whose removal changes the answer most."""
+    effects = word_effects(inputs, tuple(REVIEWS[inputs.seed % len(REVIEWS)].split()))
+    cap = inputs.capture(MODEL, " ".join(effects.words))
+    tokens, (layer, head) = _tokens(cap, effects.words), NEGATOR_HEAD
+    carried = cap.weights(layer, head)[tokens[effects.heaviest][0], tokens[effects.strongest]].sum()
     numbers: dict[str, float | int | str] = {
-        "margin": of.margin,
-        "heavy": of.words[of.heaviest],
-        "heavy_weight": float(of.weights[of.heaviest]),
-        "heavy_change": float(of.changes[of.heaviest]),
-        "strong": of.words[of.strongest],
-        "strong_weight": float(of.weights[of.strongest]),
-        "strong_change": float(of.changes[of.strongest]),
-        "after": float(of.margin - of.changes[of.strongest]),
+        "margin": effects.margin,
+        "heavy": effects.words[effects.heaviest],
+        "heavy_weight": float(effects.weights[effects.heaviest]),
+        "heavy_change": float(effects.changes[effects.heaviest]),
+        "strong": effects.words[effects.strongest],
+        "strong_weight": float(effects.weights[effects.strongest]),
+        "strong_change": float(effects.changes[effects.strongest]),
+        "after": float(effects.margin - effects.changes[effects.strongest]),
         "carrier": f"L{layer}.H{head}",
         "carried": float(carried),
         "chance": 1 / len(cap.tokens),
-        "typical": float(np.median(np.abs(of.changes))),
+        "typical": float(np.median(np.abs(effects.changes))),
     }
-    wrong = {"heaviest": frozenset({(0, of.heaviest)})}
+    wrong = {"heaviest": frozenset({(0, effects.heaviest)})}
     question = CellQuestion(
         "weights",
-        frozenset({(0, of.strongest)}),
-        _but(wrong, of.strongest),
+        frozenset({(0, effects.strongest)}),
+        _without(wrong, effects.strongest),
         also=("changes",),
     )
-    return Card("explains", numbers, (_board(of, hidden=True),), question)
+    return Card("explains", numbers, (_board(effects, hidden=True),), question)
 
 
-def review(ask: Ask) -> Card:
-    """The experiment: a review of one's own, and shuffled weights as the control."""
-    words = tuple(ask.text("text").split())[:MOST_WORDS]
-    of = left_out(ask, words if len(words) > 1 else tuple(REVIEW.split()))
-    found, by_chance = of.agreement()
+def review(inputs: CardInputs) -> Card:
+    """The experiment: a review of the learner, and shuffled weights as the control."""
+    words = tuple(inputs.text("text").split())[:MAX_WORDS]
+    effects = word_effects(inputs, words if len(words) > 1 else tuple(REVIEW.split()))
+    correlation, by_chance = effects.agreement()
     numbers: dict[str, float | int | str] = {
-        "margin": of.margin,
-        "heavy": of.words[of.heaviest],
-        "strong": of.words[of.strongest],
-        "agreement": found,
+        "margin": effects.margin,
+        "heavy": effects.words[effects.heaviest],
+        "strong": effects.words[effects.strongest],
+        "agreement": correlation,
         "shuffles": N_SHUFFLES,
         "percent": 100 * by_chance,
     }
-    link = Link("output", {"model": MODEL, "text": " ".join(of.words)})
-    return Card("review", numbers, (_board(of, hidden=False),), link=link)
+    link = Link("output", {"model": MODEL, "text": " ".join(effects.words)})
+    return Card("review", numbers, (_board(effects, hidden=False),), link=link)

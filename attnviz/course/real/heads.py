@@ -1,7 +1,7 @@
-"""What lesson 9 measures heads with: a score, its chance, and a matrix of weights with its tokens.
+"""Measures of heads for lesson 9: a score, its chance, and weights as a panel with tokens.
 
 In: captures of the embedded models. Out: numbers from `attnviz.metrics` and panels. Chance is
-uniform attention to what a query may attend to.
+uniform attention over the keys that a query may attend to.
 """
 
 import numpy as np
@@ -14,37 +14,37 @@ from attnviz.types import HeadId, Measure
 
 
 def may_attend(cap: Capture, batch: int = 0) -> Bool[np.ndarray, "query key"]:
-    """What each query may attend to; the same in every layer of these models."""
+    """The mask, True = may attend; it is the same in every layer of these models."""
     masked = cap.call(0).stages(0, batch)["masked"].numpy()
     return np.asarray(np.isfinite(masked))
 
 
 def uniform(cap: Capture, batch: int = 0) -> Float32[np.ndarray, "query key"]:
-    """The weights of a head that attends anywhere it may."""
+    """The weights of a head that attends evenly to all keys that it may attend to."""
     allowed = may_attend(cap, batch)
     return np.asarray(allowed / allowed.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
 def score(cap: Capture, head: HeadId, measure: Measure, batch: int = 0) -> float:
-    """One measure of one head, a mean over the words of the text."""
+    """One measure of one head, the mean over the words of the text."""
     return _measure(cap, cap.weights(head.layer, head.head, batch=batch), measure, batch)
 
 
 def chance(cap: Capture, measure: Measure, batch: int = 0) -> float:
-    """The same of uniform attention."""
+    """The measure of uniform attention."""
     return _measure(cap, uniform(cap, batch), measure, batch)
 
 
 def _measure(
     cap: Capture, weights: Float32[np.ndarray, "query key"], measure: Measure, batch: int
 ) -> float:
-    seen = may_attend(cap, batch)[None]
-    found = measured(weights[None, None], cap.tokens_of(batch), visible=seen)
-    return float(found[measure][0, 0])
+    visible = may_attend(cap, batch)[None]
+    values = measured(weights[None, None], cap.tokens_of(batch), visible=visible)
+    return float(values[measure][0, 0])
 
 
 def panel(cap: Capture, head: HeadId, name: str, hidden: bool = False, decimals: int = 2) -> Panel:
-    """A head's weights, with the tokens along both axes."""
+    """A panel of a head's weights, with the tokens along both axes."""
     return weights_panel(cap, cap.weights(head.layer, head.head), name, hidden, decimals)
 
 
@@ -56,7 +56,7 @@ def weights_panel(
     decimals: int = 2,
     sums: Sums = "none",
 ) -> Panel:
-    """Any weights over the tokens of a capture."""
+    """A panel of weights over the tokens of a capture."""
     labels, blocked = cap.tokens.labels, ~may_attend(cap)
     return Panel(
         name,

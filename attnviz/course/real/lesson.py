@@ -1,16 +1,16 @@
-"""Lesson 9, what real heads do: habits of the embedded models, each beside chance and a control.
+"""Lesson 9, real heads: patterns of the embedded models, each beside chance and a control.
 
 Sources: Clark et al. 2019 (positions, [CLS], [SEP]), Xiao et al. 2023 (sinks), Olsson et al. 2022
-(induction). Heads are those that the models' cards and `attnviz.metrics` name. Why a large weight
-is no large effect, and what attention explains: `effects`; induction: `copies`.
+(induction). The models' cards and `attnviz.metrics` name the heads. `effects` has the cards on the
+effect of a weight, `copies` those on induction.
 """
 
 import numpy as np
 
-from attnviz.course.real.copies import COPY_CONTROLS, copied, induction, one, quiet
+from attnviz.course.real.copies import COPY_CONTROLS, copied, induction, one_sentence, quiet
 from attnviz.course.real.effects import EFFECT_CONTROLS, effect, explains, review
 from attnviz.course.real.heads import chance, panel, score, uniform, weights_panel
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -25,7 +25,7 @@ from attnviz.types import HeadId, Measure
 STORY, MAT = "Lily gave the red ball to Tom.", "The cat sat on the mat."
 STORY_MIXED, MAT_MIXED = "Tom red the gave Lily to ball.", "mat the on sat the cat."
 TWICE, NOT_TWICE = "The old dog saw the young dog.", "The young cat saw my old dog."
-# what each encoder head of the gallery does, which is also the name of its measure
+# the heads of the gallery by the measure in which each is high
 GALLERY: dict[Measure, HeadId] = {
     "first": HeadId(4, 5),
     "previous": HeadId(0, 2),
@@ -33,12 +33,12 @@ GALLERY: dict[Measure, HeadId] = {
 }
 SAME = HeadId(2, 9)
 PREVIOUS = {"stories": HeadId(0, 1), "stories-llama": HeadId(0, 4)}
-ASKING = (5, 4, 7)
+QUERIES = (5, 4, 7)
 
 
-def _chance_card(ask: Ask) -> Card:
-    """Uniform attention under a causal mask: the number that every claim stands beside."""
-    cap, row = ask.capture("stories", STORY), ASKING[ask.seed % len(ASKING)]
+def _chance_card(inputs: CardInputs) -> Card:
+    """Uniform attention under a causal mask: the baseline of every other card."""
+    cap, row = inputs.capture("stories", STORY), QUERIES[inputs.seed % len(QUERIES)]
     n, answer = len(cap.tokens), 1 / (row + 1)
     question = NumberQuestion(answer, 0.006, {"all": 1 / n, "before": 1 / row, "half": 0.5})
     board = Board((weights_panel(cap, uniform(cap), "uniform", hidden=True, sums="rows"),))
@@ -53,16 +53,16 @@ def _chance_card(ask: Ask) -> Card:
     return Card("chance", numbers, (board,), question)
 
 
-def _previous(ask: Ask) -> Card:
-    """The story model's previous-token head, and the same text with its words mixed up."""
-    cap, mixed = (ask.capture("stories", text) for text in (STORY, STORY_MIXED))
-    head, row = PREVIOUS["stories"], ASKING[ask.seed % len(ASKING)]
+def _previous(inputs: CardInputs) -> Card:
+    """The story model's previous-token head, on a text and on its words in random order."""
+    cap, mixed = (inputs.capture("stories", text) for text in (STORY, STORY_MIXED))
+    head, row = PREVIOUS["stories"], QUERIES[inputs.seed % len(QUERIES)]
     wrong = {
         "transposed": frozenset({(row - 1, row)}),
         "self": frozenset({(row, row)}),
         "next": frozenset({(row, row + 1), (row + 1, row)}),
     }
-    llama = ask.capture("stories-llama", STORY)
+    llama = inputs.capture("stories-llama", STORY)
     numbers: dict[str, float | int | str] = {
         "head": str(head),
         "token": cap.tokens.labels[row],
@@ -83,9 +83,9 @@ def _previous(ask: Ask) -> Card:
     )
 
 
-def _gallery(ask: Ask) -> Card:
-    """Three heads of a sentence encoder; which of them looks at the next token?"""
-    cap = ask.capture("minilm", MAT)
+def _gallery(inputs: CardInputs) -> Card:
+    """Three heads of a sentence encoder; one of them attends to the next token."""
+    cap = inputs.capture("minilm", MAT)
     pictures: dict[str, Board] = {
         name: Board((panel(cap, head, f"of_{name}", decimals=1),)) for name, head in GALLERY.items()
     }
@@ -96,9 +96,9 @@ def _gallery(ask: Ask) -> Card:
     return Card("gallery", numbers, (), question)
 
 
-def _rest(ask: Ask) -> Card:
-    """Mix the words up: what becomes of a head that rests on [CLS]?"""
-    cap, mixed = (ask.capture("minilm", text) for text in (MAT, MAT_MIXED))
+def _rest(inputs: CardInputs) -> Card:
+    """A head that attends to [CLS], on a text and on its words in random order."""
+    cap, mixed = (inputs.capture("minilm", text) for text in (MAT, MAT_MIXED))
     head = GALLERY["first"]
     separators = measured(cap.all_weights(), cap.tokens)["separator"]
     best = np.unravel_index(int(separators.argmax()), separators.shape)
@@ -113,22 +113,22 @@ def _rest(ask: Ask) -> Card:
         "heads": separators.size,
     }
     question = ChoiceQuestion(("chance", "separator", "stays"), "stays")
-    shown = (Board((panel(cap, head, "weights"),)),)
-    return Card("rest", numbers, shown, question, (Board((panel(mixed, head, "mixed"),)),))
+    board = Board((panel(cap, head, "weights"),))
+    return Card("rest", numbers, (board,), question, (Board((panel(mixed, head, "mixed"),)),))
 
 
-def _same(ask: Ask) -> Card:
-    """A head that finds the same word elsewhere; without one, it rests."""
-    cap, control = (ask.capture("minilm", text) for text in (TWICE, NOT_TWICE))
+def _same(inputs: CardInputs) -> Card:
+    """A head that attends to another copy of the same word; without one, to [CLS]."""
+    cap, control = (inputs.capture("minilm", text) for text in (TWICE, NOT_TWICE))
     first, second = (n for n, label in enumerate(cap.tokens.labels) if label == "dog")
     weights = cap.weights(SAME.layer, SAME.head)
-    again = control.tokens.labels.index("dog")
+    query = control.tokens.labels.index("dog")
     numbers: dict[str, float | int | str] = {
         "head": str(SAME),
         "weight": float(weights[second, first]),
         "chance": 1 / len(cap.tokens),
         "control_text": NOT_TWICE,
-        "rest": float(control.weights(SAME.layer, SAME.head)[again, 0]),
+        "rest": float(control.weights(SAME.layer, SAME.head)[query, 0]),
     }
     wrong = {
         "itself": frozenset({(second, second)}),
@@ -136,10 +136,10 @@ def _same(ask: Ask) -> Card:
         "previous": frozenset({(second, second - 1)}),
     }
     question = CellQuestion("weights", frozenset({(second, first)}), wrong)
-    shown = (Board((panel(cap, SAME, "weights", hidden=True),)),)
+    board = Board((panel(cap, SAME, "weights", hidden=True),))
     reveal = (Board((panel(control, SAME, "control"),)),)
     link = Link("head", {"model": "minilm", "text": TWICE, "layer": SAME.layer, "head": SAME.head})
-    return Card("same", numbers, shown, question, reveal, link)
+    return Card("same", numbers, (board,), question, reveal, link)
 
 
 LESSON = Lesson(
@@ -159,7 +159,7 @@ LESSON = Lesson(
             "experiment",
         ),
         Recipe("quiet", quiet),
-        Recipe("one", one),
+        Recipe("one", one_sentence),
         Recipe("effect", effect),
         Recipe("explains", explains),
         Recipe("review", review, EFFECT_CONTROLS, "experiment"),

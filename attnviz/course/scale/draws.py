@@ -1,7 +1,7 @@
-"""Drawn queries and keys of many widths, and what a softmax makes of their scores.
+"""Random queries and keys of many widths, and the softmax of their scores.
 
 In: a width d_k and a seed. Out: measured variances, histograms, entropies and gradients, each a
-mean of `MANY` rows. What was measured for a seed is kept: a slider asks for the same again.
+mean of `N_ROWS` rows. Results of a seed are cached: a slider asks for them again.
 """
 
 import math
@@ -16,16 +16,16 @@ from attnviz.lessons.cards.card import Series
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 N_KEYS = 8
-MANY = 500
+N_ROWS = 500
 BINS = np.linspace(-40, 40, 81)
 
 
 @cache
 def scores_at(d_k: int, seed: int) -> Float64[np.ndarray, "row key"]:
-    """q·k of `MANY` queries with `N_KEYS` keys each; every entry has mean 0 and variance 1."""
+    """q·k of `N_ROWS` queries with `N_KEYS` keys each; every entry has mean 0 and variance 1."""
     draws = np.random.default_rng((seed, d_k))
-    q = draws.normal(size=(MANY, 1, d_k))
-    k = draws.normal(size=(MANY, N_KEYS, d_k))
+    q = draws.normal(size=(N_ROWS, 1, d_k))
+    k = draws.normal(size=(N_ROWS, N_KEYS, d_k))
     return np.asarray((q * k).sum(axis=-1))
 
 
@@ -40,7 +40,7 @@ def measured_variance(seed: int) -> Mapping[int, float]:
 
 
 def spread(name: str, d_k: int, divisor: float, seed: int) -> Series:
-    """The share of scores in each bin, as a line through the middles of the bins."""
+    """The fraction of scores in each bin, as a line through the middles of the bins."""
     scores = scores_at(d_k, seed) / divisor
     bins = BINS if divisor == 1 else BINS / 10
     counts, edges = np.histogram(scores, bins=bins)
@@ -48,7 +48,7 @@ def spread(name: str, d_k: int, divisor: float, seed: int) -> Series:
 
 
 def gradient_size(weights: Float64[np.ndarray, "row key"]) -> Float64[np.ndarray, "row"]:
-    """The size (Frobenius) of ∂weights/∂scores = diag(a) − a·aᵀ, for each row."""
+    """The Frobenius norm of ∂weights/∂scores = diag(a) − a·aᵀ, for each row."""
     square = (weights**2).sum(axis=1)
     return np.asarray(np.sqrt(np.maximum(square - 2 * (weights**3).sum(axis=1) + square**2, 0)))
 
@@ -57,14 +57,14 @@ def gradient_size(weights: Float64[np.ndarray, "row key"]) -> Float64[np.ndarray
 def rows_at(
     seed: int,
 ) -> tuple[Mapping[int, tuple[float, float]], Mapping[int, tuple[float, float]]]:
-    """(entropy, gradient) of the weights at each width: divided by √d_k, and not; means."""
+    """(entropy, gradient) by width, each a pair of means: scores divided by √d_k, and not."""
     entropy: dict[int, tuple[float, float]] = {}
     gradient: dict[int, tuple[float, float]] = {}
     for width in WIDTHS:
         scores = scores_at(width, seed)
-        divided, whole = softmax(scores / math.sqrt(width)), softmax(scores)
-        entropy[width] = _mean(entropy_bits(divided)), _mean(entropy_bits(whole))
-        gradient[width] = _mean(gradient_size(divided)), _mean(gradient_size(whole))
+        divided, undivided = softmax(scores / math.sqrt(width)), softmax(scores)
+        entropy[width] = _mean(entropy_bits(divided)), _mean(entropy_bits(undivided))
+        gradient[width] = _mean(gradient_size(divided)), _mean(gradient_size(undivided))
     return entropy, gradient
 
 

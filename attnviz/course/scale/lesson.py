@@ -1,9 +1,9 @@
-"""Lesson 3, why divide by √d_k: what happens to a softmax whose scores grow with the dimension.
+"""Lesson 3, the division by √d_k: the softmax of scores that grow with the dimension.
 
     Var(q·k) = d_k for independent entries of mean 0 and variance 1    (Vaswani et al. 2017, note 4)
 
-Everything here is measured on drawn queries and keys (`draws`), then on a trained head, whose
-scores are not bound to that assumption (`real`).
+Everything is measured on random queries and keys (`draws`), then on a trained head, which need not
+meet that assumption (`real`).
 """
 
 import math
@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 
 from attnviz.course.arrays import apart, softmax
-from attnviz.course.recipe import Ask, Lesson, Recipe
+from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.course.scale.draws import (
-    MANY,
     N_KEYS,
+    N_ROWS,
     WIDTHS,
     gradient_size,
     measured_variance,
@@ -40,45 +40,44 @@ WIDE = (64, 256, 16)
 WIDTH_AXIS = np.array(WIDTHS, dtype=np.float64)
 WEIGHTS = (0.9, 0.8, 0.7)
 SLOPE_TOLERANCE = 0.004
-# the divisor's row of scores, for pictures of what each divisor makes of it
-PICTURED = 64
+PICTURE_WIDTH = 64  # d_k of the scores in the pictures
 
 weights_panel = partial(Panel, signed=False)
 
 
-def _grows(ask: Ask) -> Card:
-    """The variance of q·k, asked; then measured at every width."""
-    d_k = WIDE[ask.seed % len(WIDE)]
-    measured = measured_variance(ask.seed)
+def _grows(inputs: CardInputs) -> Card:
+    """The question asks for the variance of q·k; the chart measures it at every width."""
+    d_k = WIDE[inputs.seed % len(WIDE)]
+    measured = measured_variance(inputs.seed)
     widths = WIDTH_AXIS
     lines = (
         Series("measured", widths, np.array([measured[width] for width in WIDTHS])),
         Series("expected", widths, widths),
     )
     wrong = {"one": 1.0, "root": math.sqrt(d_k), "squared": float(d_k**2)}
-    numbers = {"d_k": d_k, "measured": measured[d_k], "draws": MANY, "root": math.sqrt(d_k)}
+    numbers = {"d_k": d_k, "measured": measured[d_k], "draws": N_ROWS, "root": math.sqrt(d_k)}
     chart = Chart("width", "variance", lines, log_x=True, marked_x=float(d_k))
     return Card("grows", numbers, question=NumberQuestion(d_k, 0.5, wrong), reveal=(chart,))
 
 
-def _divisor(ask: Ask) -> Card:
-    """Scores of two widths as histograms; which divisor makes them alike?"""
-    narrow, wide = 4, WIDE[ask.seed % len(WIDE)]
-    shown = Chart(
+def _divisor(inputs: CardInputs) -> Card:
+    """Scores of two widths as histograms; the question asks for the divisor that equals them."""
+    narrow, wide = 4, WIDE[inputs.seed % len(WIDE)]
+    undivided = Chart(
         "score",
         "share",
-        (spread("narrow", narrow, 1.0, ask.seed), spread("wide", wide, 1.0, ask.seed)),
+        (spread("narrow", narrow, 1.0, inputs.seed), spread("wide", wide, 1.0, inputs.seed)),
     )
     divided = Chart(
         "score",
         "share",
         (
-            spread("narrow", narrow, math.sqrt(narrow), ask.seed),
-            spread("wide", wide, math.sqrt(wide), ask.seed),
-            spread("flat", wide, float(wide), ask.seed),
+            spread("narrow", narrow, math.sqrt(narrow), inputs.seed),
+            spread("wide", wide, math.sqrt(wide), inputs.seed),
+            spread("flat", wide, float(wide), inputs.seed),
         ),
     )
-    deviation = math.sqrt(measured_variance(ask.seed)[wide])
+    deviation = math.sqrt(measured_variance(inputs.seed)[wide])
     numbers = {
         "narrow": narrow,
         "wide": wide,
@@ -88,20 +87,20 @@ def _divisor(ask: Ask) -> Card:
         "root": math.sqrt(wide),
     }
     question = ChoiceQuestion(("whole", "root", "square"), "root")
-    return Card("divisor", numbers, (shown,), question, (divided,))
+    return Card("divisor", numbers, (undivided,), question, (divided,))
 
 
-def _lab(ask: Ask) -> Card:
+def _lab(inputs: CardInputs) -> Card:
     """The experiment: one row of weights, and the mean of many rows, with and without √d_k."""
-    d_k = int(ask.number("d_k"))
-    row = score_row(d_k, ask.seed)
+    d_k = int(inputs.number("d_k"))
+    row = score_row(d_k, inputs.seed)
     board = Board(
         (
             weights_panel("control", softmax(row / math.sqrt(d_k)), sums="rows"),
             weights_panel("changed", softmax(row), sums="rows"),
         )
     )
-    entropy, gradient = rows_at(ask.seed)
+    entropy, gradient = rows_at(inputs.seed)
     charts = tuple(
         Chart(
             "width",
@@ -110,19 +109,19 @@ def _lab(ask: Ask) -> Card:
                 Series(
                     series,
                     WIDTH_AXIS,
-                    np.array([of[width][at] for width in WIDTHS]),
+                    np.array([means[width][index] for width in WIDTHS]),
                 )
-                for at, series in enumerate(("divided", "undivided"))
+                for index, series in enumerate(("divided", "undivided"))
             ),
             log_x=True,
             marked_x=float(d_k),
         )
-        for name, of in (("entropy", entropy), ("gradient", gradient))
+        for name, means in (("entropy", entropy), ("gradient", gradient))
     )
     numbers = {
         "d_k": d_k,
         "keys": N_KEYS,
-        "rows": MANY,
+        "rows": N_ROWS,
         "uniform": math.log2(N_KEYS),
         "entropy_divided": entropy[d_k][0],
         "entropy_undivided": entropy[d_k][1],
@@ -133,9 +132,9 @@ def _lab(ask: Ask) -> Card:
     return Card("lab", numbers, (board, *charts))
 
 
-def _slope(ask: Ask) -> Card:
-    """Two keys: how much does a weight move for a small change of its score?"""
-    weight = WEIGHTS[ask.seed % len(WEIGHTS)]
+def _slope(inputs: CardInputs) -> Card:
+    """Two keys; the question asks for the change of a weight per change of its score."""
+    weight = WEIGHTS[inputs.seed % len(WEIGHTS)]
     gap = math.log(weight / (1 - weight))
     gaps = np.linspace(-8, 8, 81)
     first = softmax(np.stack([gaps, np.zeros_like(gaps)], axis=1))[:, 0]
@@ -160,25 +159,26 @@ def _slope(ask: Ask) -> Card:
     return Card("slope", numbers, question=question, reveal=(chart,))
 
 
-def _pictures(ask: Ask) -> Card:
-    """Which picture was divided by √d_k? Three queries, six keys, three divisors."""
-    draws = np.random.default_rng(11 + ask.seed)
-    q, k = (draws.normal(size=(n, PICTURED)) for n in (3, 6))
+def _pictures(inputs: CardInputs) -> Card:
+    """Three queries, six keys, three divisors; one picture was divided by √d_k."""
+    draws = np.random.default_rng(11 + inputs.seed)
+    q, k = (draws.normal(size=(n, PICTURE_WIDTH)) for n in (3, 6))
     scores = q @ k.T
-    divisors = {"flat": float(PICTURED), "root": math.sqrt(PICTURED), "sharp": 1.0}
-    weights = {name: softmax(scores / by) for name, by in divisors.items()}
+    divisors = {"flat": float(PICTURE_WIDTH), "root": math.sqrt(PICTURE_WIDTH), "sharp": 1.0}
+    weights = {name: softmax(scores / divisor) for name, divisor in divisors.items()}
     pictures = {
-        name: Board((weights_panel("weights", of, sums="rows"),)) for name, of in weights.items()
+        name: Board((weights_panel("weights", rows, sums="rows"),))
+        for name, rows in weights.items()
     }
     order = (("sharp", "root", "flat"), ("root", "flat", "sharp"), ("flat", "sharp", "root"))
-    question = ChoiceQuestion(order[ask.seed % 3], "root", pictures)
+    question = ChoiceQuestion(order[inputs.seed % 3], "root", pictures)
     numbers = {
-        "d_k": PICTURED,
+        "d_k": PICTURE_WIDTH,
         "keys": k.shape[0],
         "uniform": 1 / k.shape[0],
         "flattest": weights["flat"].max(),
         "sharpest": weights["sharp"].max(axis=1).mean(),
-        "root": math.sqrt(PICTURED),
+        "root": math.sqrt(PICTURE_WIDTH),
     }
     return Card("pictures", numbers, question=question)
 

@@ -1,7 +1,7 @@
-"""The last card of lesson 3: a trained head whose scores are divided otherwise than it learned.
+"""The last card of lesson 3: a trained head with another divisor of its scores.
 
 In: a typed text and a divisor. Out: the card, with one row of a MiniLM head under the divisor
-beside its own, and how far the variance of its scores is from d_k.
+beside its own, and the variance of its scores, to compare with d_k.
 """
 
 import math
@@ -11,26 +11,26 @@ from torch import Tensor
 from attnviz.attention import formula
 from attnviz.course.arrays import Matrix, as_numbers, entropy_bits
 from attnviz.course.ask.real import HEAD, LAYER, MODEL, strongest, text_control, typed
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, Control, Link, Panel, Pick
 
-# so few tokens that a row of weights is shown with its numbers
+# few tokens, so that a row of weights is shown with its numbers
 SHORT = "The animal was tired, so it slept."
 
 
 def controls() -> tuple[Control, ...]:
-    """A sentence and a divisor."""
+    """The controls: a sentence and a divisor."""
     return text_control(SHORT), Pick("by", ("none", "root", "whole"), "none")
 
 
-def real(ask: Ask) -> Card:
+def real(inputs: CardInputs) -> Card:
     """One row of the head, as trained and with the chosen divisor."""
-    text = typed(ask)
-    captured = ask.capture(MODEL, text)
+    text = typed(inputs)
+    captured = inputs.capture(MODEL, text)
     query, _ = strongest(captured, LAYER, HEAD)
     call = captured.call(LAYER)
     d_k = call.inputs.d_head or 1
-    divisor = {"none": 1.0, "root": math.sqrt(d_k), "whole": float(d_k)}[ask.text("by")]
+    divisor = {"none": 1.0, "root": math.sqrt(d_k), "whole": float(d_k)}[inputs.text("by")]
     scores = [call.stages(head)["scores"] for head in range(call.n_heads)]
     own, changed = (_weights(scores[HEAD], by) for by in (math.sqrt(d_k), divisor))
     labels = captured.tokens.labels
@@ -38,16 +38,16 @@ def real(ask: Ask) -> Card:
         tuple(
             Panel(
                 name,
-                of[query : query + 1],
+                weights[query : query + 1],
                 rows=(labels[query],),
                 columns=labels,
                 signed=False,
                 sums="rows",
             )
-            for name, of in (("control", own), ("changed", changed))
+            for name, weights in (("control", own), ("changed", changed))
         )
     )
-    variances = [float(of.var(dim=1).mean()) for of in scores]
+    variances = [float(head.var(dim=1).mean()) for head in scores]
     numbers: dict[str, float | int | str] = {
         "head": f"L{LAYER}.H{HEAD}",
         "layer": LAYER,

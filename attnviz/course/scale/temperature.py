@@ -1,7 +1,7 @@
 """Cards of lesson 3 about temperature: softmax(scores / T), of which √d_k is one case.
 
-In: a row of scores. Out: cards that ask who loses weight when T rises, that let T be set, and that
-add a constant to all scores, which changes nothing. Source: the definition of softmax.
+In: a row of scores. Out: cards about the keys that lose weight when T rises, about any T, and about
+a constant added to all scores, which changes nothing. Source: the definition of softmax.
 """
 
 from functools import partial
@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from attnviz.course.arrays import Matrix, softmax
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -32,16 +32,16 @@ def _row(seed: int) -> Matrix:
     return np.array([SCORES[seed % len(SCORES)]])
 
 
-def loses(ask: Ask) -> Card:
-    """A higher temperature: which key loses weight?"""
-    cool, hot = softmax(_row(ask.seed)), softmax(_row(ask.seed) / HOTTER)
+def loses(inputs: CardInputs) -> Card:
+    """A higher temperature; the question asks for a key that loses weight."""
+    cool, hot = softmax(_row(inputs.seed)), softmax(_row(inputs.seed) / HOTTER)
     board = Board(
         (
-            Panel("scores", _row(ask.seed), decimals=1),
+            Panel("scores", _row(inputs.seed), decimals=1),
             weights_panel("cool", cool, before="→", sums="rows"),
         )
     )
-    after = Board((weights_panel("hot", hot, sums="rows"),))
+    hot_board = Board((weights_panel("hot", hot, sums="rows"),))
     loses = frozenset((0, int(key)) for key in np.flatnonzero(hot[0] < cool[0]))
     gains = frozenset((0, int(key)) for key in np.flatnonzero(hot[0] >= cool[0]))
     numbers = {
@@ -52,21 +52,21 @@ def loses(ask: Ask) -> Card:
         "uniform": 1 / cool.shape[1],
     }
     question = CellQuestion("cool", loses, {"gains": gains}, also=("scores",))
-    return Card("loses", numbers, (board,), question, (after,))
+    return Card("loses", numbers, (board,), question, (hot_board,))
 
 
-def temperature(ask: Ask) -> Card:
+def temperature(inputs: CardInputs) -> Card:
     """The experiment: the same scores at another temperature, beside temperature 1."""
-    temperature, scores = ask.number("temperature"), _row(ask.seed)
+    temperature, scores = inputs.number("temperature"), _row(inputs.seed)
     board = Board(
         (
             weights_panel("control", softmax(scores), decimals=3, sums="rows"),
             weights_panel("changed", softmax(scores / temperature), decimals=3, sums="rows"),
         )
     )
-    at = np.geomspace(TEMPERATURES[0], TEMPERATURES[-1], 60)
-    by_temperature = np.concatenate([softmax(scores / each) for each in at])
-    lines = tuple(Series(f"key{key}", at, by_temperature[:, key]) for key in range(scores.shape[1]))
+    axis = np.geomspace(TEMPERATURES[0], TEMPERATURES[-1], 60)
+    weights = np.concatenate([softmax(scores / value) for value in axis])
+    lines = tuple(Series(f"key{key}", axis, weights[:, key]) for key in range(scores.shape[1]))
     chart = Chart("temperature", "weight", lines, log_x=True, marked_x=temperature)
     numbers = {
         "temperature": temperature,
@@ -79,17 +79,17 @@ def temperature(ask: Ask) -> Card:
     return Card("temperature", numbers, (board, chart))
 
 
-def shift(ask: Ask) -> Card:
-    """Adding the same to every score of a row, and multiplying instead."""
-    scores = _row(ask.seed)
-    before, added, doubled = (softmax(each) for each in (scores, scores + ADDED, 2 * scores))
-    shown = Board(
+def shift(inputs: CardInputs) -> Card:
+    """A constant added to every score of a row, and a factor for every score."""
+    scores = _row(inputs.seed)
+    before, added, doubled = (softmax(changed) for changed in (scores, scores + ADDED, 2 * scores))
+    board = Board(
         (
             Panel("scores", scores, decimals=1),
             weights_panel("before", before, before="→", decimals=3, sums="rows"),
         )
     )
-    found = Board(
+    solution = Board(
         (
             weights_panel("added", added, decimals=3, sums="rows"),
             weights_panel("doubled", doubled, decimals=3, sums="rows"),
@@ -102,4 +102,4 @@ def shift(ask: Ask) -> Card:
         "before": before.max(),
     }
     question = ChoiceQuestion(("sharper", "nothing", "flatter"), "nothing")
-    return Card("shift", numbers, (shown,), question, (found,))
+    return Card("shift", numbers, (board,), question, (solution,))

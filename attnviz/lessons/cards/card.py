@@ -1,8 +1,8 @@
-"""The vocabulary of a lesson: a card, what it shows, what it asks.
+"""The vocabulary of a lesson: cards with their pictures, questions and controls.
 
 In: numbers that `attnviz.course` computed. Out: frozen data that a page draws, a worksheet prints
-and `grade` judges. Names here are keys of the card's texts (see `content`), never texts themselves,
-but for tokens, which are the same in every language.
+and `grade` judges. Names here are keys of the card's texts (see `texts`), never texts themselves;
+tokens are the exception, since they are the same in every language.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float64
 
-Cell = tuple[int, int]
+BoardCell = tuple[int, int]
 Numbers = Mapping[str, float | int | str]
 Sums = Literal["none", "rows", "columns", "both"]
-# how a real head is shown: as on the page of that name, or by the part of Output that fits
+# the page that draws a real head; "output": the part of Output that fits the model
 RealView = Literal["head", "overview", "output"]
 
 
@@ -26,9 +26,8 @@ class Panel:
     Its caption is the text "panel.<name>" of the card. Rows and columns are named by `rows` and
     `columns`, by numbers where these are empty. `blocked` cells are hatched, `marked` cells are
     outlined; `sums` asks for the sums of rows or columns beside it. `hidden` panels keep their
-    numbers back until the card's question is answered; `blank_on_paper` ones are kept back on a
-    worksheet, where they would answer the question of another card. Panels of a card that have the
-    same `scale` hold the same kind of number: their colours share one range.
+    numbers back until the card's question is answered. Panels of a card that have the same `scale`
+    hold the same kind of number: their colours share one range.
     """
 
     name: str
@@ -40,17 +39,21 @@ class Panel:
     signed: bool = True
     scale: str = ""
     blocked: Bool[np.ndarray, "row column"] | None = None
-    marked: tuple[Cell, ...] = ()
+    marked: tuple[BoardCell, ...] = ()
     sums: Sums = "none"
     hidden: bool = False
-    blank_on_paper: bool = False
 
 
 @dataclass(frozen=True)
 class Board:
-    """Matrices from left to right, wrapped where the page is narrow."""
+    """Matrices from left to right, wrapped where the page is narrow.
+
+    A worksheet leaves the panels named in `blank_on_paper` empty: there they would answer the
+    question of another card.
+    """
 
     panels: tuple[Panel, ...]
+    blank_on_paper: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +78,8 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Real:
-    """A real model's head on a text, with everything that the page of that name can do.
+class RealHead:
+    """A head of a real model on a text, drawn and used as on its own page.
 
     `view` holds further fields of the app's address: target, generate, kind, stack, image, query.
     """
@@ -90,21 +93,21 @@ class Real:
 
 
 @dataclass(frozen=True)
-class Live:
-    """Something that runs in the page and has a view of its own, by name."""
+class LiveTraining:
+    """A training that runs in the page: the transformer of the lesson `birth`, from a seed."""
 
     name: Literal["birth"]
     seed: int = 0
 
 
 @dataclass(frozen=True)
-class Code:
+class Program:
     """A program to copy, the same in every language."""
 
     source: str
 
 
-Picture = Board | Chart | Real | Live | Code
+Picture = Board | Chart | RealHead | LiveTraining | Program
 
 
 @dataclass(frozen=True)
@@ -118,14 +121,14 @@ class NumberQuestion:
 
 @dataclass(frozen=True)
 class CellQuestion:
-    """Click a cell of the board's panel of that name; a row question takes any cell of the row.
+    """Click a cell of the panel named `panel`; a question about a row takes any cell of it.
 
     `also` names panels of the same board whose cells mean the same: they take the answer too.
     """
 
     panel: str
-    right: frozenset[Cell]
-    mistakes: Mapping[str, frozenset[Cell]] = field(default_factory=dict)
+    right: frozenset[BoardCell]
+    mistakes: Mapping[str, frozenset[BoardCell]] = field(default_factory=dict)
     also: tuple[str, ...] = ()
 
     @property
@@ -138,7 +141,7 @@ class CellQuestion:
 class ChoiceQuestion:
     """Choose one option: the text "option.<name>", with a picture where `pictures` has one.
 
-    Every wrong option is a mistake of its own, under its name.
+    Each wrong option is the mistake of its name.
     """
 
     options: tuple[str, ...]
@@ -169,7 +172,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Typed:
-    """A text of the learner's own."""
+    """A text that the learner types, at most `most_chars` characters long."""
 
     name: str
     start: str
@@ -190,10 +193,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Card:
-    """A card as it stands, with its numbers.
+    """A built card. `numbers` fill the placeholders of its texts.
 
-    `numbers` fill the placeholders of its texts. `pictures` are shown at once, `reveal` after the
-    question was answered.
+    `pictures` are shown at once, `reveal` after the question was answered.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Is an answer right, and if not, which mistake does it show?
+"""The verdict on an answer: right, or the mistake that it shows.
 
 In: a question and an answer as it came from a page (checked as user input). Out: a `Verdict` whose
 `mistake` names the feedback to show: the texts "feedback.<mistake>" of the card.
@@ -8,15 +8,21 @@ import math
 from dataclasses import dataclass
 
 from attnviz.errors import BadInput
-from attnviz.lessons.cards.card import Cell, CellQuestion, ChoiceQuestion, NumberQuestion, Question
+from attnviz.lessons.cards.card import (
+    BoardCell,
+    CellQuestion,
+    ChoiceQuestion,
+    NumberQuestion,
+    Question,
+)
 
-Answer = float | int | str | Cell
+Answer = float | int | str | BoardCell
 OTHER = "other"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Right, or the name of the mistake; "other" where it is none of those that were expected."""
+    """True, or the name of the mistake; "other" for a mistake that the card does not expect."""
 
     right: bool
     mistake: str = ""
@@ -26,7 +32,7 @@ RIGHT = Verdict(True)
 
 
 def grade(question: Question, answer: Answer) -> Verdict:
-    """Judge an answer. Raises `BadInput` where it is not of the question's kind."""
+    """The verdict on an answer. Raises `BadInput` for one that does not fit the question."""
     match question, answer:
         case NumberQuestion(), int() | float() if math.isfinite(answer):
             return _number(question, float(answer))
@@ -35,7 +41,7 @@ def grade(question: Question, answer: Answer) -> Verdict:
         case ChoiceQuestion(), str() if answer in question.options:
             return RIGHT if answer == question.right else Verdict(False, answer)
     raise BadInput(
-        f"{answer!r} does not answer this question; {_wanted(question)}",
+        f"{answer!r} does not answer this question; {_expected(question)}",
         code="not_an_answer",
         asked=str(answer),
     )
@@ -50,7 +56,7 @@ def _number(question: NumberQuestion, answer: float) -> Verdict:
     return Verdict(False, OTHER)
 
 
-def _cell(question: CellQuestion, answer: Cell) -> Verdict:
+def _cell(question: CellQuestion, answer: BoardCell) -> Verdict:
     if answer in question.right:
         return RIGHT
     for mistake, cells in question.mistakes.items():
@@ -59,7 +65,7 @@ def _cell(question: CellQuestion, answer: Cell) -> Verdict:
     return Verdict(False, OTHER)
 
 
-def _wanted(question: Question) -> str:
+def _expected(question: Question) -> str:
     match question:
         case NumberQuestion():
             return "enter a finite number"
@@ -70,7 +76,7 @@ def _wanted(question: Question) -> str:
 
 
 def mistakes(question: Question) -> tuple[str, ...]:
-    """The names of all mistakes that have feedback of their own."""
+    """The names of the mistakes that the question expects; each has its feedback."""
     if isinstance(question, ChoiceQuestion):
         return tuple(option for option in question.options if option != question.right)
     return tuple(question.mistakes)

@@ -1,105 +1,109 @@
-"""What a learner set and answered, and the text forms of both that stand in an address.
+"""The learner's settings and answers, and their text form in an address.
 
 In: the parts "factor=2.0&text=Hi" (values of a card's controls) and "sizes=64&erratum=1.0&mix=?"
-(answers of a lesson's cards; "?" where the answer was shown instead). Out: frozen mappings, or
-`BadInput`. Whether an answer is right is not kept: `grade` says so each time.
+(answers of a lesson's cards; "?" where the answer was shown instead). Out: mappings, or `BadInput`.
+Verdicts are not kept: `grade` judges an answer each time.
 """
 
 from collections.abc import Mapping
 from typing import Literal
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import quote_plus, unquote_plus
 
+from attnviz import notation
 from attnviz.errors import BadInput
 from attnviz.lessons.cards.card import Card, CellQuestion, ChoiceQuestion, NumberQuestion, Question
 from attnviz.lessons.cards.grade import Answer, Verdict, grade
+from attnviz.notation import TextForm, refusal
 
 SHOWN = "?"
-HELD = "~"  # before an answer that is noted and judged later, as in a class
-MOST_CHARS = 2000
+UNGRADED = "~"  # before an answer that is stored but not graded until the reveal, as in a class
+MAX_NUMBER = 1e12
 Standing = Literal["right", "wrong", "shown"]
-MOST_ENTRIES = 24
+
+
+def _refusal(part: str, reason: str) -> BadInput:
+    example = "name=answer&name=answer"
+    return refusal("not_an_answer", "the answers", part, reason, example)
+
+
+FORM = TextForm(_refusal, separator="&", max_chars=2000, max_entries=24)
 
 
 def parse(text: str) -> dict[str, str]:
     """The entries of a text form; `BadInput` for nonsense."""
-    try:
-        entries = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text))
-    except ValueError:
-        entries = []
-    if len(text) > MOST_CHARS or len(entries) > MOST_ENTRIES or bool(entries) != bool(text):
-        raise BadInput(
-            f"{text[:40]!r} is no list of answers; write it as name=answer&name=answer",
-            code="not_an_answer",
-            asked=text[:40],
-        )
-    return dict(entries)
+    return FORM.parse(text, _parse_entry)
+
+
+def _parse_entry(part: str) -> tuple[str, str]:
+    name, equals, value = part.partition("=")
+    if not equals:
+        raise _refusal(part, "an answer has a name")
+    return unquote_plus(name), unquote_plus(value)
 
 
 def write(entries: Mapping[str, object]) -> str:
     """The text form of `parse`."""
-    return urlencode({name: str(value) for name, value in entries.items()})
+    return FORM.write(
+        f"{quote_plus(name)}={quote_plus(str(value))}" for name, value in entries.items()
+    )
 
 
 def answer_of(question: Question, text: str) -> Answer | None:
-    """An answer from its text form; None where it is none."""
+    """The answer in a text form; None for a text that is not an answer to the question."""
     match question:
         case NumberQuestion():
             return number(text)
         case CellQuestion():
-            row, _, column = text.partition(".")
-            is_cell = row.isdecimal() and column.isdecimal() and len(text) < 12
-            return (int(row), int(column)) if is_cell else None
+            cell = notation.indices(text, 2)
+            return None if cell is None else (cell[0], cell[1])
         case ChoiceQuestion():
             return text if text in question.options else None
 
 
 def text_of(answer: Answer) -> str:
     """The text form of an answer."""
-    return f"{answer[0]}.{answer[1]}" if isinstance(answer, tuple) else str(answer)
+    return notation.write_indices(*answer) if isinstance(answer, tuple) else str(answer)
 
 
 def number(text: str) -> float | None:
-    """What a learner typed as a number: a decimal comma and a real minus sign are fine too.
+    """The number that a learner typed, None for none; a decimal comma and a minus sign are fine.
 
     >>> number("−0,25")
     -0.25
     """
     plain = text.strip().replace("−", "-").replace(",", ".")
-    try:
-        found = float(plain)
-    except ValueError:
-        return None
-    return found if abs(found) < 1e12 else None
+    value = notation.number(plain)
+    return None if value is None or abs(value) >= MAX_NUMBER else value
 
 
-def given(name: str, answers: Mapping[str, str]) -> str:
-    """What a learner answered to the card of that name; "" for nothing."""
-    found = answers.get(name, "").removeprefix(HELD)
-    return "" if found == SHOWN else found
+def answer_text(name: str, answers: Mapping[str, str]) -> str:
+    """The learner's answer to a card, as text; "" for none."""
+    text = answers.get(name, "").removeprefix(UNGRADED)
+    return "" if text == SHOWN else text
 
 
-def is_held(name: str, answers: Mapping[str, str]) -> bool:
-    """Whether the card of that name does not judge yet."""
-    return answers.get(name, "").startswith(HELD)
+def is_ungraded(name: str, answers: Mapping[str, str]) -> bool:
+    """True if the answer to a card is stored and not graded yet."""
+    return answers.get(name, "").startswith(UNGRADED)
 
 
 def verdict(card: Card, answers: Mapping[str, str]) -> Verdict | None:
-    """How the card's question was answered; None where it was not, or the answer was shown."""
-    if card.question is None or is_held(card.name, answers):
+    """The verdict on a card's answer; None without one, and for one that is not graded yet."""
+    if card.question is None or is_ungraded(card.name, answers):
         return None
-    answer = answer_of(card.question, given(card.name, answers))
+    answer = answer_of(card.question, answer_text(card.name, answers))
     return None if answer is None else grade(card.question, answer)
 
 
 def standing(card: Card, answers: Mapping[str, str]) -> Standing:
-    """How a card stands that has an entry among the answers."""
-    found = verdict(card, answers)
-    return "shown" if found is None else "right" if found.right else "wrong"
+    """The standing of a card that has an entry among the answers."""
+    judged = verdict(card, answers)
+    return "shown" if judged is None else "right" if judged.right else "wrong"
 
 
 def is_open(card: Card, answers: Mapping[str, str]) -> bool:
-    """Whether the card still keeps its answer back."""
+    """True if the card still keeps its answer back."""
     if card.question is None or answers.get(card.name) == SHOWN:
         return False
-    found = verdict(card, answers)
-    return found is None or not found.right
+    judged = verdict(card, answers)
+    return judged is None or not judged.right

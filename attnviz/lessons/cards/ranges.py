@@ -1,8 +1,8 @@
-"""Which colours mean the same on one card: the largest value of each kind of number.
+"""The colour ranges of a card: the largest value of each kind of number on it.
 
 In: a card. Out: for each `Panel.scale` the largest absolute value that any panel of that scale has,
-before and after the reveal. A matrix and what became of it are then coloured by one measure, and
-colours do not change their meaning when an answer is shown.
+before and after the reveal. A matrix is then coloured on one range before and after a step, and
+colours keep their meaning when an answer is shown.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,11 +14,11 @@ from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Panel, Pictu
 
 def ranges(card: Card) -> dict[str, float]:
     """The largest absolute value of each scale; infinite and undefined values do not count."""
-    found: dict[str, float] = {}
+    largest_of: dict[str, float] = {}
     for panel in _panels(card):
         if panel.scale:
-            found[panel.scale] = max(found.get(panel.scale, 0.0), largest(panel))
-    return found
+            largest_of[panel.scale] = max(largest_of.get(panel.scale, 0.0), largest(panel))
+    return largest_of
 
 
 def largest(panel: Panel) -> float:
@@ -29,7 +29,7 @@ def largest(panel: Panel) -> float:
 
 def _panels(card: Card) -> Iterator[Panel]:
     options = card.question.pictures if isinstance(card.question, ChoiceQuestion) else {}
-    shown: Iterable[Picture] = (*card.pictures, *card.reveal, *options.values())
-    for picture in shown:
+    pictures: Iterable[Picture] = (*card.pictures, *card.reveal, *options.values())
+    for picture in pictures:
         if isinstance(picture, Board):
             yield from picture.panels

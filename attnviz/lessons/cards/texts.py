@@ -3,7 +3,7 @@
 In: `content/<slug>/<lang>.md`. It begins with front matter between two lines of `---` (title,
 summary); then each card is `# name`, and each of its texts `## key`. Out: `LessonTexts`. A
 placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number is
-typed into a text. What a learner typed is inserted as plain text, never as markup.
+typed into a text. Text that a learner typed is inserted as plain text, never as markup.
 
 Keys of a card: title, text; question, reveal and feedback.<mistake>, feedback.other where it asks;
 option.<name> for the options of a choice; control.<name> and control.<name>.<option>;
@@ -21,26 +21,28 @@ from attnviz.lessons.cards.card import Card, Numbers
 
 FENCE = "---"
 PLACEHOLDER = re.compile(r"\[\[(\w+)(?::([^\]]+))?\]\]")
+# a number at the beginning of a line, with the full stop that would make it a list
+LIST_MARK = re.compile(r"^(\[\[[^\]]+\]\])([.)])", re.MULTILINE)
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
 
 
 @dataclass(frozen=True)
 class LessonTexts:
-    """What a lesson says in one language; `cards` maps card name and key to a template."""
+    """The texts of a lesson in one language; `cards` maps card name and key to a template."""
 
     title: str
     summary: str
     cards: Mapping[str, Mapping[str, str]]
 
     def of(self, card: str, key: str) -> str:
-        """The template of a card's text; a hole in a lesson is never shown."""
+        """The template of a card's text; raises `MissingText` for one that is not there."""
         try:
             return self.cards[card][key]
         except KeyError:
             raise MissingText(f"no text {key!r} of card {card!r} in {self.title!r}") from None
 
     def has(self, card: str, key: str) -> bool:
-        """Whether the card has this text."""
+        """True if the card has this text."""
         return key in self.cards.get(card, {})
 
 
@@ -52,7 +54,7 @@ def lesson_texts(slug: str, lang: Language) -> LessonTexts:
 
 
 def parse(source: str) -> LessonTexts:
-    """The texts in a file's content; raises `ValueError` where it is not built as said above."""
+    """The texts in a file; raises `ValueError` for one that is not in the form described above."""
     head, _, body = source.removeprefix(FENCE).partition(f"\n{FENCE}\n")
     about = dict(_entry(line) for line in head.strip().splitlines())
     cards: dict[str, dict[str, str]] = {}
@@ -73,7 +75,7 @@ def _entry(line: str) -> tuple[str, str]:
 
 
 def _parts(body: str, mark: str) -> list[tuple[str, str]]:
-    """(heading, what follows it) for each line that begins with the mark."""
+    """(heading, text below it) for each line that begins with the mark."""
     pieces = re.split(rf"^{mark}(.+)$", body, flags=re.MULTILINE)
     names, texts = pieces[1::2], pieces[2::2]
     return [(name.strip(), text.strip()) for name, text in zip(names, texts, strict=True)]
@@ -81,11 +83,11 @@ def _parts(body: str, mark: str) -> list[tuple[str, str]]:
 
 def placeholders(template: str) -> set[str]:
     """The names of the placeholders in a template."""
-    return {found[1] for found in PLACEHOLDER.finditer(template)}
+    return {match[1] for match in PLACEHOLDER.finditer(template)}
 
 
 def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
-    """The template with its placeholders filled; texts among them escaped where markup is read.
+    """The template with its placeholders filled; with `markup`, inserted texts are escaped.
 
     >>> fill("softmax gives [[first:.2f]]", {"first": 0.891})
     'softmax gives 0.89'
@@ -93,8 +95,10 @@ def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
     missing = placeholders(template) - numbers.keys()
     if missing:
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
+    if markup:
+        template = LIST_MARK.sub(r"\1\\\2", template)
     return PLACEHOLDER.sub(
-        lambda found: _written(numbers[found[1]], found[2] or "", markup), template
+        lambda match: _written(numbers[match[1]], match[2] or "", markup), template
     )
 
 
@@ -105,5 +109,5 @@ def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
 
 def _written(value: float | int | str, form: str, markup: bool) -> str:
     if isinstance(value, str):
-        return MARKUP.sub(r"\\\1", value) if markup else value
+        return MARKUP.sub(r"\\\1", " ".join(value.splitlines())) if markup else value
     return format(value, form).replace("-", "−")

@@ -1,4 +1,4 @@
-"""A class that follows its presenter: who is in the room, and how it answered.
+"""A class that follows its presenter: its members, its stage, its answers.
 
-`room` is one class, `rooms` all classes of a server, `tally` how answers are spread.
+`room` is one class, `rooms` all classes of a server, `tally` counts the answers to a card.
 """

@@ -1,8 +1,8 @@
-"""One room of a class: what its presenter shows, who is there, how the class answered.
+"""One room of a class: the presenter's stage, the members, their answers.
 
 In: stages and answers, checked for their size and form. Out: `Stage` for a follower's page, `Tally`
-for a card. A member is a random id, never a name; an answer is kept as a label, the name of what
-`grade` found, never as what was typed. Nothing here locks or ends: `rooms` does.
+for a card. A member is a random id, never a name; an answer is kept as a label, the name of the
+verdict, never as the text that was typed. `rooms` locks and ends rooms, this module does not.
 """
 
 import re
@@ -22,7 +22,7 @@ Watcher = Callable[[], None]
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much one server keeps for classes, and for how long."""
+    """The limits of one server's classes: counts, characters, seconds."""
 
     rooms: int = 50
     members: int = 200
@@ -36,11 +36,10 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Stage:
-    """What every follower's page shows: one card of a lesson, as the presenter has it.
+    """The card that every follower's page shows, in the presenter's state.
 
-    `settings` and `selection` are written as in the address. `shown`: followers see how the class
-    answered; `revealed`: they see the right answer, and no answer counts any more. `version` is
-    the room's own count.
+    `settings` and `selection` are text forms, as in the address. `shown`: followers see the tally;
+    `revealed`: they see the right answer, and answers are closed. The room counts `version`.
     """
 
     lesson: str
@@ -53,26 +52,26 @@ class Stage:
 
     @property
     def name(self) -> CardName:
-        """The card, among those of all lessons."""
+        """The name of the card among the cards of all lessons."""
         return self.lesson, self.card
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How a class answered one card: label → members; how many are here now."""
+    """The answers of a class to one card: label → members; `present` members are here now."""
 
     counts: Mapping[str, int]
     present: int
 
     @property
     def answered(self) -> int:
-        """How many members answered, those who left again included."""
+        """The number of members who answered, with those who left again."""
         return sum(self.counts.values())
 
 
 @dataclass(eq=False)
 class Member:
-    """A follower: when it was last here, how many pages of it listen, its answer for each card."""
+    """A follower: the time it was last here, its listening pages, its answer to each card."""
 
     seen: float
     listening: int = 0
@@ -81,7 +80,7 @@ class Member:
 
 @dataclass(eq=False)
 class Room:
-    """One class. `changes` counts all that its presenter would want to see."""
+    """One class. `changes` counts the changes that its presenter is shown."""
 
     key: str
     bounds: Bounds
@@ -93,7 +92,7 @@ class Room:
     watchers: list[Watcher] = field(default_factory=list)
 
     def ended(self, now: float) -> bool:
-        """Whether nobody came for too long, or the room is too old."""
+        """True if nobody came for too long, or the room is too old."""
         age, idle = now - self.opened, now - self.touched
         return age >= self.bounds.total_s or idle >= self.bounds.idle_s
 
@@ -106,7 +105,7 @@ class Room:
             self.changes += 1
 
     def join(self, seat: str | None, now: float) -> str:
-        """The id of a member: the one it had, or a new one; an id from elsewhere is not taken."""
+        """The id of a member: its old one, or a new one if the room does not know the old one."""
         if seat is None or seat not in self.members:
             self._make_room(now)
             seat = secrets.token_urlsafe(SEAT_BYTES)
@@ -116,7 +115,7 @@ class Room:
         return seat
 
     def see(self, seat: str, now: float) -> None:
-        """Note that a member is here; nothing for an id that is none."""
+        """Note that a member is here; an unknown id is ignored."""
         member = self.members.get(seat)
         if member is not None:
             self.changes += not self._is_here(member, now)
@@ -157,16 +156,16 @@ class Room:
             self.changes += 1
 
     def tally(self, card: CardName, now: float) -> Tally:
-        """How the class answered a card."""
+        """The answers of the class to a card."""
         labels = (member.answers.get(card) for member in self.members.values())
         counts = Counter(label for label in labels if label is not None)
-        return Tally(counts, sum(self._is_here(each, now) for each in self.members.values()))
+        return Tally(counts, sum(self._is_here(member, now) for member in self.members.values()))
 
     def _is_here(self, member: Member, now: float) -> bool:
         return member.listening > 0 or now - member.seen < self.bounds.present_s
 
     def _make_room(self, now: float) -> None:
-        """Let the member go that is away for longest, where the room is full."""
+        """Remove the member that is away for longest if the room is full."""
         if len(self.members) < self.bounds.members:
             return
         seat, member = min(
@@ -185,12 +184,12 @@ class Room:
 
 
 def check_size(stage: Stage, bounds: Bounds) -> None:
-    """Refuse a stage that is longer than any card needs."""
+    """Refuse a stage that is longer than the limit."""
     check_count("characters", sum(len(str(part)) for part in astuple(stage)), bounds.stage_chars)
 
 
 def check_count(unit: str, found: int, limit: int) -> None:
-    """Refuse more than a room keeps."""
+    """Refuse a count above the limit."""
     if found > limit:
         raise TooLarge(
             f"a room keeps {limit} {unit}, not {found}",

@@ -1,9 +1,9 @@
-"""The rooms of a server: opened under a code, ruled by a key, ended by rule; in memory only.
+"""The rooms of a server: each has a code, a presenter's key and an end; in memory only.
 
-In: what pages ask for, from many threads. Out: stages, tallies, ids. A code has 60 random bits in
+In: requests of pages, from many threads. Out: stages, tallies, ids. A code has 60 random bits in
 signs that nobody confuses when they are read aloud or from a wall; the presenter's key has 144.
-Rooms end when their presenter says so, when nobody came for long, or by age. Whoever watches a room
-is called after each change, outside the lock.
+A room ends when its presenter closes it, when nobody came for long, or by age. Watchers of a room
+are called after each change, outside the lock.
 """
 
 import secrets
@@ -33,7 +33,7 @@ KEY_BYTES = 18
 
 
 @dataclass(frozen=True)
-class Opened:
+class NewRoom:
     """A new room: the code for everyone, the key for its presenter alone."""
 
     code: str
@@ -51,7 +51,7 @@ class Rooms:
         self._rooms: dict[str, Room] = {}
         self._lock = threading.Lock()
 
-    def create(self, stage: Stage) -> Opened:
+    def create(self, stage: Stage) -> NewRoom:
         """Open a room that shows this stage."""
         check_size(stage, self.bounds)
         with self._lock:
@@ -64,41 +64,41 @@ class Rooms:
                     limit=self.bounds.rooms,
                     unit="rooms",
                 )
-            opened = Opened(new_code(), secrets.token_urlsafe(KEY_BYTES))
+            opened = NewRoom(new_code(), secrets.token_urlsafe(KEY_BYTES))
             now = self._clock()
             first = replace(stage, version=1)
             self._rooms[opened.code] = Room(opened.key, self.bounds, now, now, first)
         return opened
 
     def stage(self, code: str) -> Stage:
-        """What the room shows now."""
+        """The stage of a room."""
         with self._room(code) as room:
             return room.stage
 
     def changes(self, code: str) -> int:
-        """A count that grows with all that a presenter would want to see."""
+        """A count that grows with each change that the presenter is shown."""
         with self._room(code) as room:
             return room.changes
 
     def tally(self, code: str, card: CardName) -> Tally:
-        """How the class answered a card, and how many are here."""
+        """The answers of a class to a card, and the number of members who are here."""
         with self._room(code) as room:
             return room.tally(card, self._clock())
 
     def is_presenter(self, code: str, key: str) -> bool:
-        """Whether this key rules the room."""
+        """True if the key is the presenter's."""
         with self._room(code) as room:
             return secrets.compare_digest(room.key.encode(), key.encode())
 
     def show(self, code: str, key: str, stage: Stage) -> None:
-        """Put another stage before the class; only for who has the key."""
+        """Put another stage before the class; `BadInput` without the presenter's key."""
         with self._room(code) as room:
-            _rule(room, key)
+            _require_key(room, key)
             room.touched = self._clock()
             room.show(stage)
 
     def join(self, code: str, seat: str | None = None) -> str:
-        """Come in, or come back with the id of before; the member's id."""
+        """The id of a member who joins, or who returns with its old id."""
         with self._room(code) as room:
             return room.join(seat, self._clock())
 
@@ -125,12 +125,12 @@ class Rooms:
     def close(self, code: str, key: str) -> None:
         """End a room: nothing of it is kept."""
         with self._room(code) as room:
-            _rule(room, key)
+            _require_key(room, key)
             del self._rooms[normal(code)]
             room.changes += 1
 
     def watch(self, code: str, watcher: Watcher) -> Callable[[], None]:
-        """Have `watcher` called after each change of a room; call what is returned to stop."""
+        """Call `watcher` after each change of a room; the returned function stops that."""
         with self._room(code) as room:
             check_count("pages", len(room.watchers) + 1, self.bounds.watchers)
             room.watchers.append(watcher)
@@ -164,7 +164,7 @@ class Rooms:
         self._rooms = {code: room for code, room in self._rooms.items() if not room.ended(now)}
 
 
-def _rule(room: Room, key: str) -> None:
+def _require_key(room: Room, key: str) -> None:
     if not secrets.compare_digest(room.key.encode(), key.encode()):
         raise BadInput("only the presenter of this room may do this", code="not_the_presenter")
 

@@ -1,7 +1,8 @@
-"""How a class answered a card, in the order of the answers and in words.
+"""The answers of a class to a card as bars with words.
 
-In: a card, its texts and a tally. Out: one `Bar` for each answer that the card knows, and for all
-others. What a class typed is counted under what it shows, never kept: "right" or "not_<mistake>".
+In: a card, its texts and a tally. Out: one `AnswerBar` for each answer that the card knows, and one
+for all others. A typed answer is counted under its verdict, "right" or "not_<mistake>", and never
+kept.
 """
 
 from dataclasses import dataclass
@@ -15,26 +16,26 @@ from attnviz.lessons.paper.answer_key import cells, exact
 from attnviz.lessons.paper.markdown import plain
 
 RIGHT = "right"
-MOST_CELLS = 3
+MAX_CELLS = 3
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One answer: what it is called, how many gave it, and whether it is the right one."""
+class AnswerBar:
+    """One answer in words, the number of members who gave it, and True if it is right."""
 
-    said: str
+    words: str
     count: int
     right: bool
 
 
 def label(verdict: Verdict) -> str:
-    """Under which name a class counts an answer."""
+    """The name under which a class counts an answer."""
     return RIGHT if verdict.right else f"not_{verdict.mistake}"
 
 
-def bars(
+def answer_bars(
     card: Card, texts: LessonTexts, lang: Language, tally: Tally, revealed: bool = True
-) -> list[Bar]:
+) -> list[AnswerBar]:
     """The answers to a card's question, as many bars as it knows answers; none without one.
 
     Before they are `revealed`, a number or a cell is named only once someone answered it: the list
@@ -44,18 +45,21 @@ def bars(
     if question is None:
         return []
     if isinstance(question, ChoiceQuestion):
-        said = {
+        words = {
             label(Verdict(name == question.right, name)): plain(
                 fill(texts.of(card.name, f"option.{name}"), card.numbers)
             )
             for name in question.options
         }
     else:
-        said = _answers(card, lang, question)
-        said[f"not_{OTHER}"] = text(lang, "class.other")
+        words = _answers(card, lang, question)
+        words[f"not_{OTHER}"] = text(lang, "class.other")
         if not revealed:
-            said = {name: words for name, words in said.items() if tally.counts.get(name)}
-    return [Bar(words, tally.counts.get(name, 0), name == RIGHT) for name, words in said.items()]
+            words = {name: answer for name, answer in words.items() if tally.counts.get(name)}
+    return [
+        AnswerBar(answer, tally.counts.get(name, 0), name == RIGHT)
+        for name, answer in words.items()
+    ]
 
 
 def _answers(card: Card, lang: Language, question: Question) -> dict[str, str]:
@@ -71,11 +75,12 @@ def _answers(card: Card, lang: Language, question: Question) -> dict[str, str]:
         f"not_{name}": question.mistakes[name] for name in mistakes(question)
     }
     order = sorted((name for name in places if places[name]), key=lambda name: min(places[name]))
-    return {name: _some(card, lang, question, places[name]) for name in order}
+    return {name: _cells(card, lang, question, places[name]) for name in order}
 
 
-def _some(
-    card: Card, lang: Language, question: CellQuestion, found: frozenset[tuple[int, int]]
+def _cells(
+    card: Card, lang: Language, question: CellQuestion, right: frozenset[tuple[int, int]]
 ) -> str:
-    named = cells(card, lang, question.panel, found)
-    return " · ".join(named[:MOST_CELLS]) + " …" * (len(named) > MOST_CELLS)
+    """The first cells of an answer in words."""
+    named = cells(card, lang, question.panel, right)
+    return " · ".join(named[:MAX_CELLS]) + " …" * (len(named) > MAX_CELLS)

@@ -1,6 +1,6 @@
-"""The key of a worksheet: what `grade` takes for right, with the reason, on a page of its own.
+"""The key of a worksheet: the answers that `grade` accepts, with their reasons, on a last page.
 
-In: a `Sheet`. Out: HTML. Numbers have as many digits as their tolerance asks for.
+In: a `Worksheet`. Out: HTML. Numbers have as many digits as their tolerance asks for.
 """
 
 import math
@@ -11,60 +11,61 @@ from html import escape
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import (
     Board,
+    BoardCell,
     Card,
-    Cell,
     CellQuestion,
     ChoiceQuestion,
     NumberQuestion,
     Question,
 )
-from attnviz.lessons.paper.boards import is_blank, number
+from attnviz.lessons.paper.boards import format_number, is_blank
 from attnviz.lessons.paper.markdown import html, inline
-from attnviz.lessons.paper.sheet import Sheet, picture, takeaway
+from attnviz.lessons.paper.sheet import Worksheet, picture_html, takeaway
 
-MOST_DECIMALS = 6
+MAX_DECIMALS = 6
 
 
-def key(sheet: Sheet) -> str:
+def key(sheet: Worksheet) -> str:
     """The answers, on a page of their own."""
     parts = [
-        _solved(sheet, place, each.card, each.card.question)
-        for place, each in enumerate(sheet.cards, 1)
-        if each.card.question is not None
+        _solution(sheet, number, printed.card, printed.card.question)
+        for number, printed in enumerate(sheet.cards, 1)
+        if printed.card.question is not None
     ]
-    seed = sheet.own("seed", seed=sheet.seed)
+    seed = sheet.label("seed", seed=sheet.seed)
     return (
-        f'<section class="key"><h2>{sheet.own("key")}</h2>'
-        f'<p class="note">{escape(sheet.texts.title)} · {seed}. {sheet.own("same")}</p>'
+        f'<section class="key"><h2>{sheet.label("key")}</h2>'
+        f'<p class="note">{escape(sheet.texts.title)} · {seed}. {sheet.label("same")}</p>'
         f"{''.join(parts)}</section>"
     )
 
 
-def _solved(sheet: Sheet, place: int, card: Card, question: Question) -> str:
+def _solution(sheet: Worksheet, number: int, card: Card, question: Question) -> str:
+    answer = _right_answer(sheet, card, question)
     parts = [
-        f"<h3>{place}. {inline(sheet.say(card, 'title'))}</h3>",
-        f'<p class="right" id="right-{escape(card.name)}">{_right(sheet, card, question)}</p>',
+        f"<h3>{number}. {inline(sheet.say(card, 'title'))}</h3>",
+        f'<p class="right" id="right-{escape(card.name)}">{answer}</p>',
         html(sheet.say(card, "reveal")),
     ]
     filled = [
-        Board(tuple(replace(panel, before="") for panel in shown.panels if is_blank(panel)))
-        for shown in card.pictures
-        if isinstance(shown, Board)
+        Board(tuple(replace(panel, before="") for panel in board.panels if is_blank(board, panel)))
+        for board in card.pictures
+        if isinstance(board, Board)
     ]
-    pictures = [each for each in filled if each.panels] + list(card.reveal)
-    parts += [picture(sheet, card, each, answers=True) for each in pictures]
+    pictures = [board for board in filled if board.panels] + list(card.reveal)
+    parts += [picture_html(sheet, card, picture, answers=True) for picture in pictures]
     if sheet.texts.has(card.name, "takeaway"):
         parts.append(takeaway(sheet, card))
     return f"<article>{''.join(parts)}</article>"
 
 
-def _right(sheet: Sheet, card: Card, question: Question) -> str:
+def _right_answer(sheet: Worksheet, card: Card, question: Question) -> str:
     match question:
         case NumberQuestion():
             return escape(exact(question.answer, question.tolerance))
         case CellQuestion():
-            said = " · ".join(cells(card, sheet.lang, question.panel, question.right))
-            return f"{inline(sheet.say(card, f'panel.{question.panel}'))}: {escape(said)}"
+            named = " · ".join(cells(card, sheet.lang, question.panel, question.right))
+            return f"{inline(sheet.say(card, f'panel.{question.panel}'))}: {escape(named)}"
         case ChoiceQuestion():
             return inline(sheet.say(card, f"option.{question.right}"))
 
@@ -76,36 +77,36 @@ def exact(answer: float | int, tolerance: float) -> str:
     ('0.891', '64')
     """
     if float(answer).is_integer():
-        return number(float(answer), 0)
-    digits = math.ceil(-math.log10(tolerance)) if tolerance > 0 else MOST_DECIMALS
-    return number(float(answer), min(max(digits, 0), MOST_DECIMALS))
+        return format_number(float(answer), 0)
+    digits = math.ceil(-math.log10(tolerance)) if tolerance > 0 else MAX_DECIMALS
+    return format_number(float(answer), min(max(digits, 0), MAX_DECIMALS))
 
 
-def cells(card: Card, lang: Language, name: str, found: Collection[Cell]) -> list[str]:
-    """Cells of a card's panel in words; rows that are there as a whole are named as rows."""
+def cells(card: Card, lang: Language, name: str, chosen: Collection[BoardCell]) -> list[str]:
+    """Cells of a card's panel in words; a row whose cells are all there is named as a row."""
     panel = next(
         panel
-        for shown in card.pictures
-        if isinstance(shown, Board)
-        for panel in shown.panels
+        for board in card.pictures
+        if isinstance(board, Board)
+        for panel in board.panels
         if panel.name == name
     )
     width = panel.values.shape[1]
     by_row: dict[int, list[int]] = {}
-    for row, column in sorted(found):
+    for row, column in sorted(chosen):
         by_row.setdefault(row, []).append(column)
-    said = []
+    words = []
     for row, columns in by_row.items():
-        of_row = _name(panel.rows, row)
+        row_name = _name(panel.rows, row)
         if len(columns) == width > 1:
-            said.append(text(lang, "worksheet.row", row=of_row))
+            words.append(text(lang, "worksheet.row", row=row_name))
             continue
-        said += [
-            text(lang, "worksheet.cell", row=of_row, column=_name(panel.columns, column))
+        words += [
+            text(lang, "worksheet.cell", row=row_name, column=_name(panel.columns, column))
             for column in columns
         ]
-    return said
+    return words
 
 
-def _name(names: tuple[str, ...], place: int) -> str:
-    return f"{names[place]} ({place})" if names else str(place)
+def _name(names: tuple[str, ...], index: int) -> str:
+    return f"{names[index]} ({index})" if names else str(index)

@@ -1,7 +1,7 @@
-"""What a worksheet is made from, and the parts that its pages share.
+"""The data of a worksheet, and the parts that its pages share.
 
-In: built cards, a language, a seed. Out: texts with their numbers, pictures as HTML. What runs on
-screen only is named, with where to find it.
+In: built cards, a language, a seed. Out: texts with their numbers, pictures as HTML. A picture that
+runs on screen only is named, with its address.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,39 +15,39 @@ from attnviz.lessons.cards.card import (
     Board,
     Card,
     Chart,
-    Code,
     Control,
-    Live,
+    LiveTraining,
     Panel,
     Picture,
-    Real,
+    Program,
+    RealHead,
     Value,
 )
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts, say
-from attnviz.lessons.paper.boards import Say, board, is_blank, matrix
-from attnviz.lessons.paper.charts import chart
+from attnviz.lessons.paper.boards import Say, board_html, is_blank, matrix_html
+from attnviz.lessons.paper.charts import chart_html
 from attnviz.lessons.paper.markdown import inline
 
 LAST_SEED = 9999  # of worksheets
 
 
 @dataclass(frozen=True, eq=False)
-class Printed:
-    """A card as it is printed: with the controls that it has on screen and how they were set."""
+class PrintedCard:
+    """A card for paper, with the controls that it has on screen and their values."""
 
     card: Card
     controls: Sequence[tuple[Control, Value]] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
-    """What a worksheet is made from; `real` gives a head's weights where these fit on it."""
+class Worksheet:
+    """The data of a worksheet; `real` gives the weights of a real head if they fit on paper."""
 
     slug: str
     lang: Language
     seed: int
-    cards: Sequence[Printed]
-    real: Callable[[Real], Panel | None]
+    cards: Sequence[PrintedCard]
+    real: Callable[[RealHead], Panel | None]
 
     @property
     def texts(self) -> LessonTexts:
@@ -58,48 +58,48 @@ class Sheet:
         """A text of a card with its numbers, still Markdown."""
         return say(self.texts, card, key)
 
-    def own(self, key: str, **values: object) -> str:
-        """A text that is the sheet's own, as HTML."""
+    def label(self, key: str, **values: object) -> str:
+        """A text of the sheet, not of the lesson, as HTML."""
         return escape(text(self.lang, f"worksheet.{key}", **values))
 
     def address(self, card: Card) -> str:
-        """Where the card is in the app."""
+        """The address of the card in the app."""
         return f"/learn?{urlencode({'lesson': self.slug, 'card': card.name})}"
 
 
-def note(said: str) -> str:
-    """A line in small print; HTML."""
-    return f'<p class="note">{said}</p>'
+def note(line: str) -> str:
+    """A line of HTML in small print."""
+    return f'<p class="note">{line}</p>'
 
 
-def takeaway(sheet: Sheet, card: Card) -> str:
+def takeaway(sheet: Worksheet, card: Card) -> str:
     """The line to take away."""
     return f'<p class="takeaway">{inline(sheet.say(card, "takeaway"))}</p>'
 
 
-def picture(sheet: Sheet, card: Card, shown: Picture, answers: bool = False) -> str:
-    """A picture of a card; with `answers`, what it keeps back too."""
+def picture_html(sheet: Worksheet, card: Card, picture: Picture, answers: bool = False) -> str:
+    """A picture of a card; with `answers`, its hidden numbers are filled in."""
     say: Say = partial(sheet.say, card)
-    match shown:
+    match picture:
         case Board():
-            hidden = any(is_blank(panel) for panel in shown.panels) and not answers
-            fill_in = note(sheet.own("fill_in")) if hidden else ""
-            return board(shown, say, answers) + fill_in
+            hidden = any(is_blank(picture, panel) for panel in picture.panels) and not answers
+            fill_in = note(sheet.label("fill_in")) if hidden else ""
+            return board_html(picture, say, answers) + fill_in
         case Chart():
-            return chart(shown, say)
-        case Code():
-            return f"<pre>{escape(shown.source)}</pre>"
-        case Real():
-            return _real(sheet, card, shown)
-        case Live():
-            return note(sheet.own("live", address=sheet.address(card)))
+            return chart_html(picture, say)
+        case Program():
+            return f"<pre>{escape(picture.source)}</pre>"
+        case RealHead():
+            return _real_head(sheet, card, picture)
+        case LiveTraining():
+            return note(sheet.label("live", address=sheet.address(card)))
 
 
-def _real(sheet: Sheet, card: Card, real: Real) -> str:
-    """The head's weights as a table where there is room, else where to see it."""
+def _real_head(sheet: Worksheet, card: Card, real: RealHead) -> str:
+    """The head's weights as a table if there is room, else its address."""
     panel = sheet.real(real)
-    said = {"head": f"L{real.layer}.H{real.head}", "model": real.model}
+    names = {"head": f"L{real.layer}.H{real.head}", "model": real.model}
     if panel is None:
-        return note(sheet.own("real", address=sheet.address(card), **said))
-    caption = text(sheet.lang, "worksheet.weights", **said)
-    return f'<div class="board">{matrix(panel, lambda _: caption)}</div>'
+        return note(sheet.label("real", address=sheet.address(card), **names))
+    caption = text(sheet.lang, "worksheet.weights", **names)
+    return f'<div class="board">{matrix_html(panel, lambda _: caption)}</div>'

@@ -64,7 +64,7 @@ def _card(lang: Language, stage: Stage) -> None:
     name = card.name
     if not stage.revealed:
         _count(lang, stage, card, mine)
-    answers = {**mine, name: progress.HELD + progress.given(name, mine)}
+    answers = {**mine, name: progress.UNGRADED + progress.answer_text(name, mine)}
     if stage.revealed:
         verdict = progress.verdict(card, mine)
         answers[name] = mine[name] if verdict is not None and verdict.right else progress.SHOWN

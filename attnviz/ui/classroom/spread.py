@@ -13,7 +13,7 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.texts import LessonTexts
 from attnviz.lessons.classroom.room import Tally
-from attnviz.lessons.classroom.tally import Bar, bars
+from attnviz.lessons.classroom.tally import AnswerBar, answer_bars
 from attnviz.ui.host.components import show_listener
 from attnviz.ui.server import class_socket
 from attnviz.ui.session import messages, state
@@ -22,13 +22,13 @@ from attnviz.views.texts import strings
 
 def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed: bool) -> None:
     """Draw one bar for each answer: those that the card knows, or were given before the reveal."""
-    for bar in bars(card, texts, lang, tally, revealed):
+    for bar in answer_bars(card, texts, lang, tally, revealed):
         fraction = bar.count / tally.answered if tally.answered else 0.0
         st.progress(fraction, text=_said(lang, bar, revealed))
 
 
-def _said(lang: Language, bar: Bar, revealed: bool) -> str:
-    said = text(lang, "class.bar", said=messages.plain(bar.said), count=bar.count)
+def _said(lang: Language, bar: AnswerBar, revealed: bool) -> str:
+    said = text(lang, "class.bar", said=messages.plain(bar.words), count=bar.count)
     return f"✓ **{text(lang, 'learn.right')}** {said}" if revealed and bar.right else said
 
 

@@ -24,7 +24,7 @@ from attnviz.ui.session import messages, state
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
-    from attnviz.course.birth import Snapshot
+    from attnviz.course.birth import TrainingSnapshot
     from attnviz.types import HeadId
 
 POLL_S = 0.5
@@ -123,7 +123,7 @@ def _timeline(lang: Language, training: Training) -> None:
         messages.say(lang, error)
         return
     last = training.snapshots[-1].repeated
-    weights = birth.attention(birth.restored(by_step[step]), tokens)
+    weights = birth.attention(birth.restore(by_step[step]), tokens)
     _heads(lang, weights, birth.labels(tokens), (last.previous_head, last.induction_head))
 
 
@@ -147,7 +147,7 @@ def _panel(name: str, weights: np.ndarray, letters: tuple[str, ...]) -> Panel:
     return Panel(name, weights.astype(np.float64), rows=letters, columns=letters, signed=False)
 
 
-def _curve(lang: Language, snapshots: "Sequence[Snapshot]", step: float | None) -> None:
+def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float | None) -> None:
     """Scores against steps: both kinds of attention, the control, and what is predicted right."""
     steps = np.array([snapshot.step for snapshot in snapshots], dtype=np.float64)
     values = {

@@ -18,14 +18,14 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import (
     Board,
+    BoardCell,
     Card,
-    Cell,
     CellQuestion,
     Chart,
-    Code,
     Panel,
     Picture,
-    Real,
+    Program,
+    RealHead,
 )
 from attnviz.lessons.cards.ranges import ranges
 from attnviz.lessons.cards.texts import LessonTexts, say
@@ -53,9 +53,9 @@ def show(
         _board(lang, texts, card, picture, key, answers, narrow)
     elif isinstance(picture, Chart):
         _chart(lang, texts, card, picture, key)
-    elif isinstance(picture, Code):
+    elif isinstance(picture, Program):
         st.code(picture.source, language="python")
-    elif isinstance(picture, Real):
+    elif isinstance(picture, RealHead):
         real.show(lang, picture)
     else:
         birth.show(lang, picture.seed)
@@ -95,7 +95,7 @@ def _board(
     found = progress.verdict(card, answers)
     chosen = None
     if asking and card.question is not None:
-        answer = progress.answer_of(card.question, progress.given(card.name, answers))
+        answer = progress.answer_of(card.question, progress.answer_text(card.name, answers))
         chosen = answer if isinstance(answer, tuple) else None
     view = BoardView(
         picture,
@@ -144,7 +144,7 @@ def asking_panels(card: Card, picture: Board) -> tuple[Panel, ...]:
     return tuple(panel for panel in panels if panel.name in question.panels)
 
 
-def _answers(card: Card) -> frozenset[Cell]:
+def _answers(card: Card) -> frozenset[BoardCell]:
     """The cells that answer the card's question."""
     return card.question.right if isinstance(card.question, CellQuestion) else frozenset()
 

@@ -62,9 +62,9 @@ def _built(slug: str, recipe: "Recipe", values: Mapping[str, Value]) -> Card:
     """A card with the numbers of seed 0."""
 
     def build() -> Card:
-        from attnviz.course.recipe import Ask
+        from attnviz.course.recipe import CardInputs
 
-        return recipe.build(Ask(values, 0, cache.lesson_capture))
+        return recipe.build(CardInputs(values, 0, cache.lesson_capture))
 
     return cache.lesson_card(f"{slug} {recipe.name} {sorted(values.items())}", build)
 

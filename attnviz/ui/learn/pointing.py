@@ -1,25 +1,27 @@
-"""What a presenter points at on a card, and how it travels to a class: as a part of the stage.
+"""The cell that a presenter points at on a card, and its text form, which a class's stage carries.
 
-In: the presenter's page. Out: text forms that `lessons.classroom.room` carries: a cell of a board,
-the head and cell that are chosen in a real head, how often a live training was begun. What comes
-back from a stage was written here, and is still read as if it were not.
+In: the presenter's page. Out: "weights/0/2/1;3.5.1.": the cell of a board, then the head and cell
+that are chosen in a real head, or "run.2", the number of times that a live training was started.
+A stage's text is treated as hostile: a part that is not of its form counts as absent.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from attnviz.lessons.cards.card import Card, Live, Real
+from attnviz import notation
+from attnviz.lessons.cards.card import Card, LiveTraining, RealHead
 from attnviz.ui.session import state
 from attnviz.ui.session.view import INDICES
 
 KEPT = "learn.pointing"
-SEPARATOR = ";"
+SEPARATOR = ";"  # between what is pointed at and what is chosen
+CELL_SEPARATOR = "/"
 RUN = "run"
 
 
 @dataclass(frozen=True)
 class Pointing:
-    """What a presenter points at on a card: picture, panel, row, column; `leads` for the one."""
+    """A cell of a card: its picture, then panel, row, column; `leads` is True for the presenter."""
 
     leads: bool = False
     card: str = ""
@@ -27,90 +29,91 @@ class Pointing:
     at: tuple[int, int, int] = (0, 0, 0)
 
     def written(self) -> str:
-        """As a stage carries it; "" for nothing."""
-        return "/".join(map(str, (self.picture, *self.at))) if self.picture else ""
+        """The text form for a stage; "" for nothing."""
+        if not self.picture:
+            return ""
+        picture = notation.escape(self.picture, CELL_SEPARATOR + SEPARATOR)
+        cell = notation.write_indices(*self.at, separator=CELL_SEPARATOR)
+        return picture + CELL_SEPARATOR + cell
 
     @staticmethod
     def read(card: str, written: str) -> "Pointing":
-        """What a follower of that stage is shown."""
-        picture, *at = written.partition(SEPARATOR)[0].split("/")
-        return (
-            Pointing(card=card, picture=picture, at=(int(at[0]), int(at[1]), int(at[2])))
-            if at
-            else Pointing(card=card)
-        )
+        """The cell that a follower of that stage is shown."""
+        picture, _, cell = written.partition(SEPARATOR)[0].partition(CELL_SEPARATOR)
+        at = notation.indices(cell, 3, CELL_SEPARATOR)
+        if at is None:
+            return Pointing(card=card)
+        picture = notation.unescape(picture, CELL_SEPARATOR + SEPARATOR)
+        return Pointing(card=card, picture=picture, at=(at[0], at[1], at[2]))
 
 
 def pointing() -> Pointing | None:
-    """What is pointed at in a class; None outside of one."""
-    found: Pointing | None = state.kept(KEPT)
-    return found
+    """The cell that is pointed at in a class; None outside of one."""
+    kept: Pointing | None = state.kept(KEPT)
+    return kept
 
 
-def point(found: Pointing | None) -> None:
+def point(target: Pointing | None) -> None:
     """Point at a cell, or at none."""
-    state.keep(KEPT, found)
+    state.keep(KEPT, target)
 
 
 def leads() -> bool:
-    """Whether this page leads a class."""
-    found = pointing()
-    return found is not None and found.leads
+    """True if this page leads a class."""
+    current = pointing()
+    return current is not None and current.leads
 
 
 def is_led() -> bool:
-    """Whether this page follows someone else's."""
-    found = pointing()
-    return found is not None and not found.leads
+    """True if this page follows a presenter's."""
+    current = pointing()
+    return current is not None and not current.leads
 
 
-def selection(found: Pointing, card: Card) -> str:
-    """All that a presenter chose on a card, as its stage carries it; "" for nothing."""
+def selection(target: Pointing, card: Card) -> str:
+    """All that a presenter pointed at and chose on a card, for its stage; "" for nothing."""
     pictures = (*card.pictures, *card.reveal)
     chosen = ""
-    if any(isinstance(each, Real) for each in pictures):
+    if any(isinstance(picture, RealHead) for picture in pictures):
         places = (getattr(state.current(), name) for name in INDICES)
         chosen = ".".join("" if place is None else str(place) for place in places)
-    for each in pictures:
-        if isinstance(each, Live):
-            chosen = f"{RUN}.{begun(each)}"
-    return f"{found.written()}{SEPARATOR}{chosen}" if chosen else found.written()
+    for picture in pictures:
+        if isinstance(picture, LiveTraining):
+            chosen = f"{RUN}.{begun(picture)}"
+    return f"{target.written()}{SEPARATOR}{chosen}" if chosen else target.written()
 
 
 def read_chosen(written: str) -> dict[str, int | None]:
     """The head and cell that a stage's presenter chose in a real head; {} for none."""
-    parts = written.partition(SEPARATOR)[2].split(".")
-    if len(parts) != len(INDICES) or not parts[0].isdecimal() or not parts[1].isdecimal():
+    places = [notation.index(part) for part in written.partition(SEPARATOR)[2].split(".")]
+    if len(places) != len(INDICES) or None in places[:2]:
         return {}
-    return {
-        name: int(part) if part.isdecimal() else None
-        for name, part in zip(INDICES, parts, strict=True)
-    }
+    return dict(zip(INDICES, places, strict=True))
 
 
 def read_begun(written: str) -> int:
-    """How often a stage's presenter began a live training."""
+    """The number of times that a stage's presenter started a live training."""
     run, _, count = written.partition(SEPARATOR)[2].partition(".")
-    return int(count) if run == RUN and count.isdecimal() else 0
+    return (notation.index(count) or 0) if run == RUN else 0
 
 
 def training_name(seed: int) -> str:
-    """Under which name it is kept how often the training of a seed was begun here."""
+    """The name under which the session keeps the number of starts of a seed's training."""
     return f"birth.{seed}"
 
 
-def begun(live: Live) -> int:
-    """How often a live training was begun on this page, or on the one that it follows."""
+def begun(live: LiveTraining) -> int:
+    """The number of starts of a live training on this page, or on the one that it follows."""
     return int(state.kept(training_name(live.seed)) or 0)
 
 
 def follow_training(card: Card, written: str) -> None:
-    """Have a follower's page show the very training that the presenter began."""
-    for each in card.pictures:
-        if isinstance(each, Live):
-            state.keep(training_name(each.seed), read_begun(written))
+    """Have a follower's page show the training that the presenter started."""
+    for picture in card.pictures:
+        if isinstance(picture, LiveTraining):
+            state.keep(training_name(picture.seed), read_begun(written))
 
 
 def as_selection(chosen: Mapping[str, int | None]) -> dict[str, int | None] | None:
-    """A choice as the browser's listener hears of it; None for nothing chosen."""
+    """A choice in the form of the browser's listener; None for nothing chosen."""
     return {name: chosen[name] for name in INDICES} if chosen else None

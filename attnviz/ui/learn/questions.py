@@ -25,7 +25,7 @@ def show(
     name = built.name
     with st.container(border=True):
         st.markdown(f"**{text(lang, 'learn.predict')}** {say(texts, built, 'question')}")
-        given, is_open = progress.given(name, answers), progress.is_open(built, answers)
+        given, is_open = progress.answer_text(name, answers), progress.is_open(built, answers)
         match built.question:
             case NumberQuestion():
                 _number(lang, name, given, is_open)
@@ -33,7 +33,7 @@ def show(
                 _choice(lang, texts, built, built.question, answers, is_open)
             case CellQuestion() if is_open:
                 st.caption(_where(lang, texts, built, built.question))
-        if progress.is_held(name, answers):
+        if progress.is_ungraded(name, answers):
             st.caption(text(lang, "learn.held" if given else "learn.asked"))
             return
         verdict(lang, texts, built, answers)
@@ -89,7 +89,7 @@ def _choice(
     is_open: bool,
 ) -> None:
     """The options, with their pictures where they have some."""
-    given = progress.given(built.name, answers) or None
+    given = progress.answer_text(built.name, answers) or None
     shown = question.right if not is_open else given
     if not question.pictures:
         st.radio(

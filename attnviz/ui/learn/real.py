@@ -7,7 +7,7 @@ picture that Overview, Head or Output draws of that view. Heads that a visitor s
 import streamlit as st
 
 from attnviz.i18n import Language
-from attnviz.lessons.cards.card import Real
+from attnviz.lessons.cards.card import RealHead
 from attnviz.ui import outputs
 from attnviz.ui.learn.look import look_at
 from attnviz.ui.page import capture_of_view, fragments, frame
@@ -19,7 +19,7 @@ from attnviz.views.groups import chosen
 SHOWN = "learn.real"
 
 
-def show(lang: Language, real: Real) -> None:
+def show(lang: Language, real: RealHead) -> None:
     """Draw a real head."""
     if _changed(real):
         look_at(_asked(real))
@@ -38,13 +38,13 @@ def show(lang: Language, real: Real) -> None:
     frame.verification(lang, captured)
 
 
-def _asked(real: Real) -> dict[str, str | int]:
+def _asked(real: RealHead) -> dict[str, str | int]:
     text = {"text": real.text} if real.text else {}
     place = {"layer": real.layer, "head": real.head}
     return {"model": real.model, **text, **place, **real.view}
 
 
-def _changed(real: Real) -> bool:
+def _changed(real: RealHead) -> bool:
     """Whether the view shows something else than this card; a link may have brought its head."""
     asked, view, before = _asked(real), state.current(), state.kept(SHOWN)
     state.keep(SHOWN, asked)

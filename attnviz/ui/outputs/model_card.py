@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from attnviz.checks import card
-from attnviz.checks.cards import Card, HeadNote
+from attnviz.checks.cards import HeadNote, ModelCard
 from attnviz.checks.figure import Figure
 from attnviz.i18n import DEFAULT, Language, text
 from attnviz.ui.session import routes, state
@@ -85,7 +85,7 @@ def _table(lang: Language, figures: tuple[Figure, ...]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def _made(lang: Language, found: Card) -> None:
+def _made(lang: Language, found: ModelCard) -> None:
     described, trained = found.description, found.training
     facts = {
         "data": _said(described.data),

@@ -74,7 +74,7 @@ def _choices(lang: Language, made: Sheet) -> None:
     for column, name, options, now in (
         (source, "source", SOURCES, "x" if made.from_x else "qkv"),
         (mask, "mask_kind", sheets.MASKS, made.mask),
-        (scale, "scale", sheets.SCALES, made.scale),
+        (scale, "scale", sheets.SCALE_RULES, made.scale),
     ):
         # the browser answers with a label: in another language it must be another widget
         widget = f"lab.{name}.{lang}"
@@ -147,7 +147,7 @@ def _keep(made: Sheet) -> None:
 
 def _typed(made: Sheet, chosen: Mapping[str, str], texts: Mapping[MatrixName, str]) -> Sheet:
     mask, scale = chosen["mask_kind"], chosen["scale"]
-    if mask not in sheets.MASKS or scale not in sheets.SCALES:
+    if mask not in sheets.MASKS or scale not in sheets.SCALE_RULES:
         return made
     if (chosen["source"] == "x") != made.from_x:
         return _switched(made)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
     from attnviz.capture.blocked_rows import BlockedRow
-    from attnviz.course.birth import Effects, Snapshot
+    from attnviz.course.birth import Effects, TrainingSnapshot
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
@@ -283,7 +283,7 @@ def _training(seed: int) -> Training:
     with loading.importing:
         from attnviz.course import birth
 
-    def train(cancel: threading.Event) -> "Iterator[Snapshot]":
+    def train(cancel: threading.Event) -> "Iterator[TrainingSnapshot]":
         import torch
 
         torch.set_num_threads(loading.TORCH_THREADS)
@@ -302,7 +302,7 @@ def ablations(training: Training) -> "Effects":
 def _ablations(key: int, _training: Training) -> "Effects":
     from attnviz.course import birth
 
-    return birth.effects(birth.restored(_training.snapshots[-1]))
+    return birth.effects(birth.restore(_training.snapshots[-1]))
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

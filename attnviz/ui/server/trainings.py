@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal
 from attnviz.errors import Cancelled
 
 if TYPE_CHECKING:
-    from attnviz.course.birth import Snapshot
+    from attnviz.course.birth import TrainingSnapshot
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
-Train = Callable[[threading.Event], "Iterable[Snapshot]"]
+Train = Callable[[threading.Event], "Iterable[TrainingSnapshot]"]
 
 
 @dataclass(eq=False)
@@ -28,7 +28,7 @@ class Training:
     seed: int
     n_steps: int
     cancel: threading.Event = field(default_factory=threading.Event)
-    snapshots: "list[Snapshot]" = field(default_factory=list)
+    snapshots: "list[TrainingSnapshot]" = field(default_factory=list)
     state: State = "waiting"
     error: Exception | None = None
 

@@ -187,7 +187,6 @@ def has_no_date(model: str, shown: str) -> bool:
 
 
 def _world(model: str) -> World:
-    from attnviz.worlds import dates  # word lists: not before they are needed
-    from attnviz.worlds.french import sentences  # word lists: not before they are needed
+    from attnviz.worlds import dates, french  # word lists: not before they are needed
 
-    return {"translator": sentences, "dates": dates}[model]
+    return {"translator": french, "dates": dates}[model]

@@ -8,9 +8,11 @@ import pytest
 from attnviz.checks import alignment
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
+from attnviz.types import HeadId
+from attnviz.worlds.cases import AlignedPair
 
 # ab cd → x yz: the second target word comes from the first source word
-CASE = alignment.Case("May 3 1999", "1999-05-03", (((0, 3), (5, 7)), ((6, 10), (0, 1))))
+CASE = AlignedPair("May 3 1999", "1999-05-03", (((0, 3), (5, 7)), ((6, 10), (0, 1))))
 
 
 @dataclass
@@ -32,7 +34,7 @@ def model() -> LoadedModel:
 def test_a_row_is_right_when_its_strongest_token_is(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, target = (alignment.offsets(model, text) for text in (CASE.source, CASE.target))
+    source, target = (alignment.token_spans(model, text) for text in (CASE.source, CASE.target))
     n_source, n_target = len(source), len(target)
     weights = np.full((2, 2, n_target, n_source), 0.01, dtype=np.float32)
     may = next(n for n, place in enumerate(source) if place[1] == 3)
@@ -41,9 +43,9 @@ def test_a_row_is_right_when_its_strongest_token_is(
     weights[1, 0, 0, n_source - 2] = 0.9  # and, for the year, its last digit
     weights[0, 1, 0, may] = 0.9  # L0.H1 finds the month for the year: wrong
     monkeypatch.setattr(alignment, "capture", lambda *_, **__: Taken(weights))
-    found = alignment.shares(model, [CASE])
+    found = alignment.accuracy(model, [CASE])
     assert found.heads.tolist() == [[0.5, 0.5], [1.0, 0.5]]
-    assert found.best == (1, 0)
+    assert found.best_head == HeadId(1, 0) and found.best == 1.0
     assert found.means.tolist() == [0.5, 1.0]
     assert found.n_links == 2
     # one of the tokens for May, four for 1999

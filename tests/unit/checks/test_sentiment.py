@@ -10,7 +10,8 @@ from attnviz.checks import card, sentiment
 from attnviz.checks.figure import Figure
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
-from attnviz.worlds.sentiment.reviews import LABELS
+from attnviz.worlds.cases import SpanPair
+from scripts.train.worlds.sentiment.reviews import LABELS
 
 # by hand, not by the generator's templates
 PRAISE = (
@@ -97,6 +98,11 @@ def test_weight_between_is_read_from_the_tokens_of_both_spans(lm: LoadedModel) -
     cap = capture(lm, [text])
     labels = cap.tokens.labels
     query, key = labels.index("good"), labels.index("not")
-    between = sentiment.weight_between(cap.tokens, cap.all_weights(), (17, 21), (13, 16))
+    pair = SpanPair(text, (17, 21), (13, 16))
+    between = sentiment.weight_between(cap.tokens, cap.all_weights(), pair)
     assert text[17:21] == "good" and text[13:16] == "not"
     assert np.allclose(between, cap.all_weights()[:, :, query, key])
+    from_cls = sentiment.weight_between(
+        cap.tokens, cap.all_weights(), SpanPair(text, None, (13, 16))
+    )
+    assert np.allclose(from_cls, cap.all_weights()[:, :, 0, key])

@@ -62,12 +62,12 @@ def test_a_habit_alone_counts_as_one() -> None:
     """The second baseline: weights that are the same on every picture see no thing of its own."""
     scenes, habit = [sample(seed) for seed in range(7)], np.zeros((37, 37), np.float32)
     habit[0, 1:] = np.random.default_rng(3).random(36)
-    own, elsewhere = shapes.on_things(scenes, [habit] * len(scenes))
+    own, elsewhere = shapes.mass_on_things(scenes, [habit] * len(scenes))
     assert own == pytest.approx(elsewhere)
     seeing = [np.zeros((37, 37), np.float32) for _ in scenes]
     for scene, weights in zip(scenes, seeing, strict=True):
         weights[0, 1 + int(scene.cover().argmax())] = 1.0
-    own, elsewhere = shapes.on_things(scenes, seeing)
+    own, elsewhere = shapes.mass_on_things(scenes, seeing)
     assert own > 2 * elsewhere
 
 

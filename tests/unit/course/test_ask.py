@@ -10,9 +10,9 @@ from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.course.arrays import apart, entropy_bits, softmax
 from attnviz.course.ask.lesson import LESSON
-from attnviz.course.ask.printed import printed_weights, products, right_weights
+from attnviz.course.ask.printed_example import printed_weights, products, right_weights
 from attnviz.course.ask.real import MODEL, START
-from attnviz.course.recipe import Ask, CaptureText
+from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, Chart, NumberQuestion, Value
 from attnviz.models.loader import load
@@ -33,7 +33,7 @@ def _no_model(*_: object) -> Capture:
 
 def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
     recipe = LESSON.recipe(name)
-    return recipe.build(Ask(recipe.start_values() | values, seed, capture))
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, capture))
 
 
 def _panel(card: Card, name: str, board: int = 0, reveal: bool = False) -> np.ndarray:

@@ -139,10 +139,10 @@ def test_training_leaves_the_global_random_state_alone() -> None:
 
 def test_a_snapshot_gives_the_model_of_its_moment() -> None:
     (*_, last) = birth.train(7, steps=20, every=20)
-    again = birth.measure(birth.restored(last), alphabet.repeated())
+    again = birth.measure(birth.restore(last), alphabet.repeated())
     np.testing.assert_allclose(again.induction, last.repeated.induction, atol=2e-3)
     assert again.loss == pytest.approx(last.repeated.loss, abs=1e-2)
-    maps = birth.attention(birth.restored(last), birth.encode("ABCABC"))
+    maps = birth.attention(birth.restore(last), birth.encode("ABCABC"))
     assert maps.shape == (2, 2, 6, 6)
     np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
 
@@ -170,7 +170,7 @@ def test_the_circuit_is_born_and_stands_on_the_previous_token_head(seed: int) ->
     assert last.repeated.best_induction > 0.6 and last.repeated.accuracy > 0.9
     assert last.fresh.best_induction < 0.2  # nothing to copy, nothing to look at
     assert last.fresh.accuracy < 0.2
-    found = birth.effects(birth.restored(last))
+    found = birth.effects(birth.restore(last))
     head = found.before.previous_head
     other = HeadId(0, 1 - head.head)
     for ablation in birth.ABLATIONS:

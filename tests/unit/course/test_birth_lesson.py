@@ -10,7 +10,7 @@ from attnviz.course import birth
 from attnviz.course.birth import LESSON
 from attnviz.course.birth.by_hand import circuit
 from attnviz.course.birth.training import train
-from attnviz.course.recipe import Ask
+from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Card
 from attnviz.models.registry import embedded_folder
 from attnviz.types import HeadId
@@ -24,7 +24,7 @@ def no_capture(*_given: object, **_options: object) -> None:
 
 def built(name: str, seed: int = 0, **values: float | str) -> Card:
     recipe = LESSON.recipe(name)
-    return recipe.build(Ask(recipe.start_values() | values, seed, no_capture))  # type: ignore[arg-type]
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, no_capture))  # type: ignore[arg-type]
 
 
 def test_the_circuit_by_hand_finds_what_followed() -> None:
@@ -76,7 +76,7 @@ def test_a_live_run_bears_out_what_the_cards_say() -> None:
     assert last.repeated.best_induction > 0.9
     assert float(control.max()) < min(0.25, 3.5 * even)
     assert float(np.abs(control - even).max()) > 0.01, "low, but not what even attention gives"
-    effects, previous = birth.effects(birth.restored(last)), last.repeated.previous_head
+    effects, previous = birth.effects(birth.restore(last)), last.repeated.previous_head
     other = HeadId(0, 1 - previous.head)
     for ablation in birth.ABLATIONS:
         assert effects.of(previous, ablation).best_induction < 5 * even

@@ -13,16 +13,16 @@ from attnviz.capture.run import capture
 from attnviz.course.masks.code import N, multihead_weights
 from attnviz.course.masks.lesson import LESSON, scaled_scores
 from attnviz.course.masks.numbers import FILLS, masked_with
-from attnviz.course.recipe import Ask, CaptureText
+from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lab.presets import DECODER_TOKENS
 from attnviz.lessons.cards.card import (
     Board,
     Card,
     CellQuestion,
     ChoiceQuestion,
-    Code,
     NumberQuestion,
     Panel,
+    Program,
     Value,
 )
 from attnviz.masks.code import CONVENTIONS
@@ -42,7 +42,7 @@ def run() -> CaptureText:
 
 def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
     recipe = LESSON.recipe(name)
-    return recipe.build(Ask(recipe.start_values() | values, seed, capture))
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, capture))
 
 
 def _panel(card: Card, name: str, reveal: bool = False) -> Panel:
@@ -175,7 +175,7 @@ def test_true_drops_in_multihead_attention(seed: int) -> None:
 def test_the_code_makes_the_mask_of_the_picture(kind: str, interface: str) -> None:
     card = _card("translate", mask=kind, interface=interface)
     source = card.pictures[1]
-    assert isinstance(source, Code)
+    assert isinstance(source, Program)
     names: dict[str, object] = {}
     exec(source.source, names)
     may_attend, mask = _panel(card, "may").values == 1, cast(torch.Tensor, names["mask"])

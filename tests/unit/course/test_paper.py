@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from attnviz.course import SLUGS, lesson
-from attnviz.course.paper import MOST_TOKENS, sheet, weights
-from attnviz.course.recipe import Ask, CaptureText
+from attnviz.course.paper import MAX_TOKENS, sheet, weights
+from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
 from attnviz.lessons.cards.card import (
@@ -17,7 +17,7 @@ from attnviz.lessons.cards.card import (
     CellQuestion,
     ChoiceQuestion,
     NumberQuestion,
-    Real,
+    RealHead,
 )
 from attnviz.lessons.cards.grade import grade
 from attnviz.lessons.cards.texts import fill, lesson_texts
@@ -56,7 +56,8 @@ def body(page: str) -> str:
 
 def built(slug: str, capture: CaptureText) -> list[Card]:
     return [
-        recipe.build(Ask(recipe.start_values(), SEED, capture)) for recipe in lesson(slug).recipes
+        recipe.build(CardInputs(recipe.start_values(), SEED, capture))
+        for recipe in lesson(slug).recipes
     ]
 
 
@@ -116,7 +117,7 @@ def test_a_blank_matrix_is_blank(slug: str, capture_text: CaptureText) -> None:
         for shown in card.pictures
         if isinstance(shown, Board)
         for panel in shown.panels
-        if is_blank(panel)
+        if is_blank(shown, panel)
     ]
     empty = [each for each in TABLE.findall(main) if not FILLED.search(each)]
     assert len(empty) == len(blank)
@@ -161,10 +162,10 @@ def test_a_lesson_that_is_none_is_refused(capture_text: CaptureText) -> None:
 
 
 def test_a_head_of_a_short_text_becomes_a_table(capture_text: CaptureText) -> None:
-    panel = weights(capture_text, Real("minilm", "The cat sat", 5, 11))
+    panel = weights(capture_text, RealHead("minilm", "The cat sat", 5, 11))
     assert panel is not None and panel.rows == panel.columns
     assert panel.rows[1:-1] == ("The", "cat", "sat")
     assert abs(panel.values.sum(axis=1) - 1).max() < 1e-5
-    long = Real("minilm", "one " * MOST_TOKENS)
+    long = RealHead("minilm", "one " * MAX_TOKENS)
     assert weights(capture_text, long) is None
-    assert weights(capture_text, Real("minilm", "The cat", shown="overview")) is None
+    assert weights(capture_text, RealHead("minilm", "The cat", shown="overview")) is None

@@ -7,7 +7,7 @@ import torch
 from attnviz.capture.run import capture
 from attnviz.checks.shapes import CASES, mass_on
 from attnviz.course.patches.lesson import LESSON
-from attnviz.course.recipe import Ask, CaptureText
+from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lessons.cards.card import Board, Card, Chart, NumberQuestion, Panel
 from attnviz.models.loader import load
 from attnviz.worlds.shapes import sample
@@ -21,7 +21,7 @@ def run() -> CaptureText:
 
 def built(run: CaptureText, name: str, seed: int = 0, **values: float | str) -> Card:
     recipe = LESSON.recipe(name)
-    return recipe.build(Ask(recipe.start_values() | values, seed, run))
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, run))
 
 
 def panels(board: object) -> dict[str, Panel]:

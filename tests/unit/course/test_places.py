@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.course.places.reading import PAIRS
+from attnviz.course.places.translation import PAIRS
 from attnviz.lab.presets import DECODER_TOKENS
 from attnviz.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.lessons.cards.grade import grade

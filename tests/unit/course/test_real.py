@@ -6,9 +6,9 @@ import pytest
 from attnviz.attention.steps import derive
 from attnviz.capture.run import capture
 from attnviz.course.real.copies import INDUCTION, OTHERS
-from attnviz.course.real.effects import left_out
+from attnviz.course.real.effects import word_effects
 from attnviz.course.real.lesson import LESSON
-from attnviz.course.recipe import Ask, CaptureText
+from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lessons.cards.card import Board, Card
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
@@ -26,7 +26,7 @@ def run(models: dict[str, LoadedModel]) -> CaptureText:
 
 def built(run: CaptureText, name: str, seed: int = 0, **values: float | str) -> Card:
     recipe = LESSON.recipe(name)
-    return recipe.build(Ask(recipe.start_values() | values, seed, run))
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, run))
 
 
 def number(card: Card, name: str) -> float:
@@ -127,7 +127,7 @@ def test_the_negator_matters_more_than_the_heaviest_word(run: CaptureText, seed:
 
 def test_leaving_a_word_out_really_runs_without_it(run: CaptureText) -> None:
     words = ("the", "hotel", "was", "not", "bad", ".")
-    of = left_out(Ask({}, 0, run), words)
+    of = word_effects(CardInputs({}, 0, run), words)
     logits = run("sentiment", "the hotel was bad .").logits
     assert logits is not None
     margin = float(logits[0, 1] - logits[0, 0])

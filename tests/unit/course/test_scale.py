@@ -10,7 +10,7 @@ import torch
 from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.course.arrays import softmax
-from attnviz.course.recipe import Ask, CaptureText
+from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.course.scale.draws import WIDTHS, gradient_size, measured_variance, rows_at, scores_at
 from attnviz.course.scale.lesson import LESSON
 from attnviz.course.scale.temperature import TEMPERATURES
@@ -32,7 +32,7 @@ def _no_model(*_: object) -> Capture:
 
 def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
     recipe = LESSON.recipe(name)
-    return recipe.build(Ask(recipe.start_values() | values, seed, capture))
+    return recipe.build(CardInputs(recipe.start_values() | values, seed, capture))
 
 
 def _panels(card: Card, board: int = 0) -> dict[str, np.ndarray]:

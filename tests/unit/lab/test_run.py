@@ -10,14 +10,14 @@ from attnviz.attention.steps import Steps, derive
 from attnviz.lab.code import numpy_code, torch_code
 from attnviz.lab.presets import PRESETS, preset
 from attnviz.lab.run import call
-from attnviz.lab.sheet import MASKS, SCALES, MaskChoice, Scale, Sheet, sheet
+from attnviz.lab.sheet import MASKS, SCALE_RULES, MaskChoice, ScaleRule, Sheet, sheet
 
 
 def steps(made: Sheet) -> Steps:
     return derive(call(made), 0)
 
 
-def made_sheet(mask: MaskChoice, scale: Scale, from_x: bool) -> Sheet:
+def made_sheet(mask: MaskChoice, scale: ScaleRule, from_x: bool) -> Sheet:
     draws = np.random.default_rng(11)
     custom = np.tril(np.ones((5, 5)))
     custom[2] = 0  # a row without keys
@@ -27,7 +27,7 @@ def made_sheet(mask: MaskChoice, scale: Scale, from_x: bool) -> Sheet:
     return sheet(matrices | {"mask": custom}, mask, scale)  # type: ignore[arg-type]
 
 
-SHEETS = [made_sheet(m, s, x) for m in MASKS for s in SCALES for x in (False, True)]
+SHEETS = [made_sheet(m, s, x) for m in MASKS for s in SCALE_RULES for x in (False, True)]
 
 
 @pytest.mark.parametrize("made", [*map(preset, PRESETS), *SHEETS])

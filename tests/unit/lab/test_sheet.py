@@ -5,7 +5,7 @@ import pytest
 
 from attnviz.errors import BadInput
 from attnviz.lab.presets import PRESETS, Preset, preset
-from attnviz.lab.sheet import MOST_CHARS, matrix, parse, sheet, write
+from attnviz.lab.sheet import FORM, matrix, parse, sheet, write
 
 WANTED = [[1.0, -2.5], [0.001, 4.0]]
 
@@ -32,11 +32,11 @@ def test_matrices_are_read_as_they_are_pasted(text: str) -> None:
     [
         ("", "empty"),
         ("1 2\n3", "differ in length"),
-        ("1 two", "'two' is no number"),
+        ("1 two", "'two' is not a number"),
         ("1 nan", "between"),
         ("1 inf", "between"),
         ("1 1e9", "between"),
-        ("<script>alert(1)</script>", "no number"),
+        ("<script>alert(1)</script>", "not a number"),
         ("\n".join(["1 2"] * 9), "limit is 8"),
         (" ".join("123456789"), "limit is 8"),
     ],
@@ -76,7 +76,7 @@ def test_shapes_must_fit() -> None:
 def test_the_text_form_comes_back(name: Preset) -> None:
     made = preset(name)
     text = write(made)
-    assert len(text) < MOST_CHARS
+    assert len(text) < FORM.max_chars
     again = parse(text)
     assert write(again) == text
     assert (again.mask, again.scale, again.tokens) == (made.mask, made.scale, made.tokens)
@@ -84,7 +84,9 @@ def test_the_text_form_comes_back(name: Preset) -> None:
         np.testing.assert_allclose(again.matrices[key], of, rtol=1e-8)
 
 
-@pytest.mark.parametrize("text", ["", "q=1", "x=1 2~mask=round", "~" * MOST_CHARS + "~", "q=<b>"])
+@pytest.mark.parametrize(
+    "text", ["", "q=1", "x=1 2~mask=round", "~" * (FORM.max_chars + 1), "q=<b>"]
+)
 def test_nonsense_is_no_sheet(text: str) -> None:
     with pytest.raises(BadInput):
         parse(text)

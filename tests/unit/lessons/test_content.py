@@ -4,6 +4,7 @@ import pytest
 
 from attnviz.i18n import MissingText
 from attnviz.lessons.cards.texts import fill, parse
+from attnviz.lessons.paper.markdown import html
 
 FILE = """---
 title: Masks
@@ -52,9 +53,17 @@ def test_numbers_are_written_with_a_real_minus() -> None:
     assert fill("[[a:.2f]] and [[n]]", {"a": -0.5, "n": 3}) == "−0.50 and 3"
 
 
+def test_a_number_that_begins_a_line_begins_no_list() -> None:
+    filled = fill("[[n]]. The diagonal stays.", {"n": 10})
+    assert filled == r"10\. The diagonal stays."
+    assert html(filled) == "<p>10. The diagonal stays.</p>"
+    assert fill("[[n]]. Plain.", {"n": 10}, markup=False) == "10. Plain."
+
+
 def test_what_a_learner_typed_is_never_markup() -> None:
     assert fill("[[a]]", {"a": "<b>*x*</b>"}) == r"\<b\>\*x\*\</b\>"
     assert fill("[[a]]", {"a": "L1.H8"}, markup=False) == "L1.H8"
+    assert html(fill("[[a]]", {"a": "title\n===\n\n    code"})) == "<p>title ===      code</p>"
 
 
 def test_a_number_that_is_missing_is_never_a_hole() -> None:

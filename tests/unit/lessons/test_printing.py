@@ -1,4 +1,4 @@
-"""What goes on paper: Markdown, matrices and charts, with hostile text in all of them."""
+"""Matrices and charts on paper, and hostile text in everything that is printed."""
 
 import math
 import re
@@ -8,9 +8,10 @@ import pytest
 
 from attnviz.lessons.cards.card import Board, Chart, Panel, Series
 from attnviz.lessons.cards.texts import fill
-from attnviz.lessons.paper.boards import board, matrix, number
-from attnviz.lessons.paper.charts import HEIGHT, chart
-from attnviz.lessons.paper.markdown import formula, html, inline, plain
+from attnviz.lessons.paper.boards import board_html, format_number, matrix_html
+from attnviz.lessons.paper.charts import HEIGHT, chart_html
+from attnviz.lessons.paper.formula import formula
+from attnviz.lessons.paper.markdown import html, inline, plain
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -24,36 +25,6 @@ def say(key: str) -> str:
     return f"the {key}"
 
 
-@pytest.mark.parametrize(
-    ("source", "made"),
-    [
-        ("a **b** *c* `d*e*`", "<p>a <strong>b</strong> <em>c</em> <code>d*e*</code></p>"),
-        ("W_Q and d_k, 2 * 3 * 4", "<p>W_Q and d_k, 2 * 3 * 4</p>"),
-        ("one\n\ntwo", "<p>one</p>\n<p>two</p>"),
-        ("1. a\n2. b", "<ol><li>a</li><li>b</li></ol>"),
-        ("so:\n- a\n- b", "<p>so:</p>\n<ul><li>a</li><li>b</li></ul>"),
-        ("10. The rest", "<p>10. The rest</p>"),
-        ("```python\na < 1\n\nb\n```", "<pre>a &lt; 1\n\nb</pre>"),
-        (
-            "a|b\n-|-\n1|2",
-            '<table class="text"><tr><th>a</th><th>b</th></tr>'
-            "<tr><td>1</td><td>2</td></tr></table>",
-        ),
-        ("[page](https://a.b/c)", "<p>page (https://a.b/c)</p>"),
-        (r"costs $5 and \$6", "<p>costs $5 and $6</p>"),
-        (r"$\sqrt{d_k}$", "<p><i>√(d<sub>k</sub>)</i></p>"),
-    ],
-)
-def test_markdown_becomes_html(source: str, made: str) -> None:
-    assert html(source) == made
-
-
-def test_formulas_are_set_in_plain_signs() -> None:
-    assert formula(r"\frac{QK^\top}{\sqrt{d_k}} \cdot x_{ij}^2 \le 1") == (
-        "(QK<sup>T</sup>) / (√(d<sub>k</sub>)) · x<sub>ij</sub><sup>2</sup> ≤ 1"
-    )
-
-
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_nothing_that_was_typed_becomes_markup(hostile: str) -> None:
     panel = Panel("p", np.zeros((1, 1)), rows=(hostile,), columns=(hostile,), before=hostile)
@@ -63,9 +34,12 @@ def test_nothing_that_was_typed_becomes_markup(hostile: str) -> None:
         inline(hostile),
         html(fill("you typed [[text]]", {"text": f"**{hostile}**"})),
         html(f"```\n{hostile}\n```"),
+        html(f"$\\text{{{hostile}}}$ and $$ {hostile} $$"),
+        html(f"| {hostile} |\n|-|\n| {hostile} |"),
         formula(hostile),
-        board(Board((panel,)), lambda _: hostile),
-        chart(Chart("x", "y", (line,)), lambda _: hostile),
+        formula(rf"\text{{{hostile}}}", display=True),
+        board_html(Board((panel,)), lambda _: hostile),
+        chart_html(Chart("x", "y", (line,)), lambda _: hostile),
     )
     for page in pages:
         assert not re.search(r"<(?:script|img)|on\w+=[^&]*\"[^>]*>(?=<img)", page), page
@@ -76,7 +50,7 @@ def test_a_matrix_is_a_table_with_its_names_and_sums() -> None:
     blocked = np.array([[False, True], [False, False]])
     values = np.array([[0.25, -math.inf], [-0.5, 1.0]])
     panel = Panel("p", values, rows=("a", "b"), blocked=blocked, marked=((1, 0),), sums="rows")
-    made = matrix(panel, say)
+    made = matrix_html(panel, say)
     assert "<caption>the panel.p</caption>" in made
     assert re.findall(r"<th>(.*?)</th>", made) == ["", "0", "1", "Σ", "a", "b"]
     cells = ["<td>0.25</td>", '<td class="blocked">−∞</td>', '<td class="sum">−∞</td>']
@@ -86,17 +60,20 @@ def test_a_matrix_is_a_table_with_its_names_and_sums() -> None:
 
 def test_a_hidden_matrix_keeps_its_size_and_nothing_else() -> None:
     panel = Panel("p", np.full((2, 3), 4.25), sums="both", hidden=True)
-    empty, filled = (board(Board((panel,)), say, answers) for answers in (False, True))
+    empty, filled = (board_html(Board((panel,)), say, answers) for answers in (False, True))
     assert "4.25" not in empty and "12.75" not in empty
     assert filled.count("4.25") == 6 and filled.count("12.75") == 2
     assert empty.count("<td") == filled.count("<td")
 
 
-@pytest.mark.parametrize("kept_back", [{"hidden": True}, {"blank_on_paper": True}])
-def test_a_blank_matrix_does_not_say_where_its_answer_is(kept_back: dict[str, bool]) -> None:
+@pytest.mark.parametrize(("hidden", "blank"), [(True, ()), (False, ("p",))])
+def test_a_blank_matrix_does_not_say_where_its_answer_is(
+    hidden: bool, blank: tuple[str, ...]
+) -> None:
     values, blocked = np.full((2, 2), 4.25), np.array([[False, True], [False, False]])
-    panel = Panel("p", values, blocked=blocked, marked=((1, 0),), **kept_back)
-    empty, filled = (board(Board((panel,)), say, answers) for answers in (False, True))
+    panel = Panel("p", values, blocked=blocked, marked=((1, 0),), hidden=hidden)
+    board = Board((panel,), blank)
+    empty, filled = (board_html(board, say, answers) for answers in (False, True))
     assert re.findall(r"<td.*?</td>", empty) == ["<td></td>"] * 4
     assert 'class="blocked"' in filled and 'class="marked"' in filled
 
@@ -105,7 +82,7 @@ def test_a_blank_matrix_does_not_say_where_its_answer_is(kept_back: dict[str, bo
     ("value", "said"), [(-0.004, "0.00"), (-1.5, "−1.50"), (math.nan, "NaN"), (math.inf, "∞")]
 )
 def test_numbers_are_written_for_people(value: float, said: str) -> None:
-    assert number(value, 2) == said
+    assert format_number(value, 2) == said
 
 
 def test_a_line_goes_through_its_points() -> None:
@@ -113,7 +90,7 @@ def test_a_line_goes_through_its_points() -> None:
         Series("a", np.array([1.0, 10.0, 100.0]), np.array([0.0, math.nan, 2.0])),
         Series("b", np.array([1.0, 10.0, 100.0]), np.array([0.0, 1.0, 2.0])),
     )
-    made = chart(Chart("x", "y", series, log_x=True, marked_x=10.0), say)
+    made = chart_html(Chart("x", "y", series, log_x=True, marked_x=10.0), say)
     paths = re.findall(r'class="line"[^>]* d="([^"]+)"', made)
     with_hole, whole = paths[0], paths[2]  # each is followed by its sign in the legend
     assert with_hole.count("M") == 2 and "L" not in with_hole  # nothing is drawn over a hole
@@ -125,7 +102,7 @@ def test_a_line_goes_through_its_points() -> None:
 
 def test_bars_stand_on_zero() -> None:
     series = (Series("a", np.array([0.0, 1.0]), np.array([2.0, 4.0])),)
-    made = chart(Chart("x", "y", series, bars=True), say)
+    made = chart_html(Chart("x", "y", series, bars=True), say)
     bars = re.findall(r'<rect x="[\d.]+" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', made)[:2]
     (low, small), (high, tall) = [(float(y), float(height)) for y, height in bars]
     assert tall == pytest.approx(2 * small, abs=0.2)

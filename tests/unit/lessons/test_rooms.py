@@ -8,7 +8,15 @@ import pytest
 
 from attnviz.errors import AttnVizError
 from attnviz.lessons.classroom.room import Bounds, Stage
-from attnviz.lessons.classroom.rooms import ALPHABET, GROUP, GROUPS, Opened, Rooms, new_code, normal
+from attnviz.lessons.classroom.rooms import (
+    ALPHABET,
+    GROUP,
+    GROUPS,
+    NewRoom,
+    Rooms,
+    new_code,
+    normal,
+)
 
 FIRST = Stage("block", "order")
 SECOND = Stage("block", "sizes")
@@ -34,7 +42,7 @@ def rooms(clock: Clock) -> Rooms:
 
 
 @pytest.fixture
-def room(rooms: Rooms) -> Opened:
+def room(rooms: Rooms) -> NewRoom:
     return rooms.create(FIRST)
 
 
@@ -54,14 +62,14 @@ def test_a_code_may_be_typed_in_any_way(typed: str) -> None:
     assert normal(typed) == "K7QM-2XLP-9RTA"
 
 
-def test_the_presenters_key_is_another_and_longer_secret(rooms: Rooms, room: Opened) -> None:
+def test_the_presenters_key_is_another_and_longer_secret(rooms: Rooms, room: NewRoom) -> None:
     assert len(room.key) * 6 >= 128 and room.key not in room.code
     assert rooms.is_presenter(room.code, room.key)
     assert not rooms.is_presenter(room.code, "")
     assert not rooms.is_presenter(room.code, rooms.create(FIRST).key)
 
 
-def test_a_follower_sees_what_the_presenter_shows(rooms: Rooms, room: Opened) -> None:
+def test_a_follower_sees_what_the_presenter_shows(rooms: Rooms, room: NewRoom) -> None:
     assert rooms.stage(room.code) == replace(FIRST, version=1)
     rooms.show(room.code, room.key, SECOND)
     rooms.show(room.code, room.key, SECOND)  # nothing new
@@ -74,7 +82,7 @@ def refused(code: str) -> "pytest.RaisesExc[AttnVizError]":
     return pytest.RaisesExc(AttnVizError, check=lambda error: error.code == code)
 
 
-def test_nobody_else_rules_a_room(rooms: Rooms, room: Opened) -> None:
+def test_nobody_else_rules_a_room(rooms: Rooms, room: NewRoom) -> None:
     with refused("not_the_presenter"):
         rooms.show(room.code, "", SECOND)
     with refused("not_the_presenter"):
@@ -83,12 +91,12 @@ def test_nobody_else_rules_a_room(rooms: Rooms, room: Opened) -> None:
 
 
 @pytest.mark.parametrize("code", ["", "ABCD", "K7QM-2XLP-9RTA", "x" * 10_000])
-def test_a_wrong_code_opens_nothing(rooms: Rooms, room: Opened, code: str) -> None:
+def test_a_wrong_code_opens_nothing(rooms: Rooms, room: NewRoom, code: str) -> None:
     with refused("room_unknown"):
         rooms.join(code)
 
 
-def test_answers_are_counted_once_for_each_member(rooms: Rooms, room: Opened) -> None:
+def test_answers_are_counted_once_for_each_member(rooms: Rooms, room: NewRoom) -> None:
     one, two = rooms.join(room.code), rooms.join(room.code)
     rooms.answer(room.code, one, FIRST.name, "scale")
     rooms.answer(room.code, one, FIRST.name, "right")
@@ -99,7 +107,7 @@ def test_answers_are_counted_once_for_each_member(rooms: Rooms, room: Opened) ->
     assert rooms.tally(room.code, SECOND.name).answered == 0
 
 
-def test_who_drops_and_returns_keeps_its_answer(rooms: Rooms, room: Opened, clock: Clock) -> None:
+def test_who_drops_and_returns_keeps_its_answer(rooms: Rooms, room: NewRoom, clock: Clock) -> None:
     seat = rooms.join(room.code)
     rooms.answer(room.code, seat, FIRST.name, "mix")
     clock.now += rooms.bounds.present_s
@@ -114,7 +122,7 @@ def test_who_drops_and_returns_keeps_its_answer(rooms: Rooms, room: Opened, cloc
 
 
 def test_a_member_is_here_while_a_page_of_it_listens(
-    rooms: Rooms, room: Opened, clock: Clock
+    rooms: Rooms, room: NewRoom, clock: Clock
 ) -> None:
     seat = rooms.join(room.code)
     rooms.listen(room.code, seat)
@@ -126,14 +134,14 @@ def test_a_member_is_here_while_a_page_of_it_listens(
     assert rooms.tally(room.code, FIRST.name).present == 0
 
 
-def test_an_id_from_elsewhere_is_not_taken(rooms: Rooms, room: Opened) -> None:
+def test_an_id_from_elsewhere_is_not_taken(rooms: Rooms, room: NewRoom) -> None:
     assert rooms.join(room.code, "chosen") != "chosen"
     with refused("no_seat"):
         rooms.answer(room.code, "chosen", FIRST.name, "right")
 
 
 def test_answers_count_only_for_the_card_on_the_stage_and_before_its_reveal(
-    rooms: Rooms, room: Opened
+    rooms: Rooms, room: NewRoom
 ) -> None:
     seat = rooms.join(room.code)
     with refused("answer_closed"):
@@ -145,13 +153,13 @@ def test_answers_count_only_for_the_card_on_the_stage_and_before_its_reveal(
 
 
 @pytest.mark.parametrize("label", ["", "my name is Ann", "<b>", "a" * 41])
-def test_an_answer_is_a_name_never_a_text(rooms: Rooms, room: Opened, label: str) -> None:
+def test_an_answer_is_a_name_never_a_text(rooms: Rooms, room: NewRoom, label: str) -> None:
     seat = rooms.join(room.code)
     with refused("bad_label"):
         rooms.answer(room.code, seat, FIRST.name, label)
 
 
-def test_rooms_members_answers_and_stages_are_bounded(rooms: Rooms, room: Opened) -> None:
+def test_rooms_members_answers_and_stages_are_bounded(rooms: Rooms, room: NewRoom) -> None:
     seats = [rooms.join(room.code) for _ in range(2)]
     with refused("room_full"):
         rooms.join(room.code)
@@ -173,7 +181,7 @@ def test_rooms_members_answers_and_stages_are_bounded(rooms: Rooms, room: Opened
 
 
 def test_a_full_room_lets_go_who_is_away_for_longest(
-    rooms: Rooms, room: Opened, clock: Clock
+    rooms: Rooms, room: NewRoom, clock: Clock
 ) -> None:
     first = rooms.join(room.code)
     clock.now += 1
@@ -204,7 +212,7 @@ def test_rooms_end(rooms: Rooms, clock: Clock) -> None:
     assert len({rooms.create(FIRST).code for _ in range(3)}) == 3  # their places are free again
 
 
-def test_watchers_are_told_of_changes_and_of_the_end(rooms: Rooms, room: Opened) -> None:
+def test_watchers_are_told_of_changes_and_of_the_end(rooms: Rooms, room: NewRoom) -> None:
     told: list[int] = []
     stop = rooms.watch(room.code, lambda: told.append(1))
     seat = rooms.join(room.code)
@@ -220,7 +228,7 @@ def test_watchers_are_told_of_changes_and_of_the_end(rooms: Rooms, room: Opened)
     assert len(told) == 4
 
 
-def test_a_watcher_may_ask_the_room(rooms: Rooms, room: Opened) -> None:
+def test_a_watcher_may_ask_the_room(rooms: Rooms, room: NewRoom) -> None:
     seen: list[str] = []
     rooms.watch(room.code, lambda: seen.append(rooms.stage(room.code).card))
     rooms.show(room.code, room.key, SECOND)

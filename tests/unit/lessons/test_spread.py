@@ -14,7 +14,7 @@ from attnviz.lessons.cards.card import (
 from attnviz.lessons.cards.grade import RIGHT, Verdict, grade
 from attnviz.lessons.cards.texts import LessonTexts
 from attnviz.lessons.classroom.room import LABEL, Tally
-from attnviz.lessons.classroom.tally import bars, label
+from attnviz.lessons.classroom.tally import answer_bars, label
 
 TEXTS = LessonTexts("t", "s", {"c": {"option.yes": "It is [[n]]", "option.no": "**No**"}})
 BOARD = Board((Panel("p", np.zeros((2, 3)), rows=("a", "b")),))
@@ -26,8 +26,8 @@ CELLS = CellQuestion(
 
 def test_a_number_stands_among_its_mistakes_by_size() -> None:
     tally = Tally({"right": 3, "not_divided": 2, "not_other": 1}, 6)
-    found = bars(Card("c", question=NUMBER), TEXTS, "en", tally)
-    assert [(bar.said, bar.count, bar.right) for bar in found] == [
+    found = answer_bars(Card("c", question=NUMBER), TEXTS, "en", tally)
+    assert [(bar.words, bar.count, bar.right) for bar in found] == [
         ("0.667", 2, False),
         ("0.891", 3, True),
         ("1.090", 0, False),
@@ -37,34 +37,34 @@ def test_a_number_stands_among_its_mistakes_by_size() -> None:
 
 def test_options_are_said_as_the_card_says_them() -> None:
     card = Card("c", {"n": 3}, question=ChoiceQuestion(("no", "yes"), "yes"))
-    found = bars(card, TEXTS, "en", Tally({"not_no": 1}, 1))
-    assert [(bar.said, bar.count, bar.right) for bar in found] == [
+    found = answer_bars(card, TEXTS, "en", Tally({"not_no": 1}, 1))
+    assert [(bar.words, bar.count, bar.right) for bar in found] == [
         ("No", 1, False),
         ("It is 3", 0, True),
     ]
 
 
 def test_cells_are_named_by_row_and_column() -> None:
-    found = bars(Card("c", pictures=(BOARD,), question=CELLS), TEXTS, "en", Tally({}, 0))
-    assert [bar.said for bar in found] == ["row a (0), column 0", "row b (1)", "another answer"]
+    found = answer_bars(Card("c", pictures=(BOARD,), question=CELLS), TEXTS, "en", Tally({}, 0))
+    assert [bar.words for bar in found] == ["row a (0), column 0", "row b (1)", "another answer"]
     assert [bar.right for bar in found] == [False, True, False]
 
 
 def test_before_the_reveal_only_what_was_answered_is_named() -> None:
     number = Card("c", question=NUMBER)
-    assert bars(number, TEXTS, "en", Tally({}, 0), revealed=False) == []
+    assert answer_bars(number, TEXTS, "en", Tally({}, 0), revealed=False) == []
     tally = Tally({"not_divided": 2, "not_other": 1}, 3)
-    found = bars(number, TEXTS, "en", tally, revealed=False)
-    assert [(bar.said, bar.count) for bar in found] == [("0.667", 2), ("another answer", 1)]
+    found = answer_bars(number, TEXTS, "en", tally, revealed=False)
+    assert [(bar.words, bar.count) for bar in found] == [("0.667", 2), ("another answer", 1)]
     cells = Card("c", pictures=(BOARD,), question=CELLS)
-    assert bars(cells, TEXTS, "en", Tally({}, 0), revealed=False) == []
+    assert answer_bars(cells, TEXTS, "en", Tally({}, 0), revealed=False) == []
     choice = Card("c", {"n": 3}, question=ChoiceQuestion(("no", "yes"), "yes"))
-    found = bars(choice, TEXTS, "en", Tally({}, 0), revealed=False)
-    assert [bar.said for bar in found] == ["No", "It is 3"]  # the question shows them already
+    found = answer_bars(choice, TEXTS, "en", Tally({}, 0), revealed=False)
+    assert [bar.words for bar in found] == ["No", "It is 3"]  # the question shows them already
 
 
 def test_a_card_without_a_question_has_no_bars() -> None:
-    assert bars(Card("c"), TEXTS, "en", Tally({}, 0)) == []
+    assert answer_bars(Card("c"), TEXTS, "en", Tally({}, 0)) == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from safetensors import safe_open
 
 import attnviz
-from attnviz.checks import MEASURED, card
+from attnviz.checks import MODULES, card
 from attnviz.errors import ModelNotFound
 from attnviz.models import files, loader, registry
 from attnviz.models.registry import EMBEDDED, ENTRIES, EmbeddedModel
@@ -57,7 +57,7 @@ def test_the_card_tells_how_it_was_made(entry: EmbeddedModel) -> None:
     assert found.licence == entry.card.licence
     assert 0 < found.training.minutes * found.training.threads <= 120
     assert found.figures and found.description.what and found.description.limits
-    assert entry.card.name in MEASURED
+    assert entry.card.name in MODULES
     for note in found.description.heads:
         assert note.does and 0 <= note.score <= 1
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from attnviz.worlds import dates
-from attnviz.worlds.split import PARTS, held_out
+from attnviz.worlds.split import PARTS, is_held_out
 
 SOME = 1500
 
@@ -73,16 +73,18 @@ def test_a_seed_gives_the_same_dates() -> None:
 
 
 def test_training_and_checks_share_no_text(drawn: list[dates.DatePair]) -> None:
-    assert not any(held_out(pair.text) for pair in drawn)
+    assert not any(is_held_out(pair.text) for pair in drawn)
     rng = random.Random(6)
-    assert all(held_out(dates.draw(rng, held=True).text) for _ in range(50))
+    assert all(is_held_out(dates.draw(rng, held_out=True).text) for _ in range(50))
 
 
 def test_a_sixteenth_is_held_out_whatever_its_case() -> None:
     texts = [f"sentence {n}" for n in range(8000)]
-    share = sum(map(held_out, texts)) / len(texts)
+    share = sum(map(is_held_out, texts)) / len(texts)
     assert abs(share - 1 / PARTS) < 0.01
-    assert [held_out(text.upper()) for text in texts[:100]] == list(map(held_out, texts[:100]))
+    assert [is_held_out(text.upper()) for text in texts[:100]] == list(
+        map(is_held_out, texts[:100])
+    )
 
 
 def test_words_of_no_format_are_named() -> None:

@@ -16,8 +16,8 @@ def test_a_seed_gives_the_same_picture_always() -> None:
 def test_the_first_thing_is_clearly_the_largest_of_two_to_five() -> None:
     for scene in SCENES:
         assert 2 <= len(scene.things) <= 5
-        assert scene.asked is scene.things[0]
-        assert all(scene.asked.size > 1.5 * other.size for other in scene.things[1:])
+        assert scene.target is scene.things[0]
+        assert all(scene.target.size > 1.5 * other.size for other in scene.things[1:])
 
 
 def test_things_stay_inside_and_apart() -> None:
@@ -37,15 +37,17 @@ def test_a_scene_is_painted_at_any_size(side: int) -> None:
 
 
 def test_cover_is_the_area_of_the_thing_and_lies_where_its_paint_is() -> None:
-    scene = next(scene for scene in SCENES if scene.asked.form == "square" and not scene.asked.line)
+    scene = next(
+        scene for scene in SCENES if scene.target.form == "square" and not scene.target.line
+    )
     cover = scene.cover(8)
-    xs, ys = scene.asked.points.T
+    xs, ys = scene.target.points.T
     shoelace = abs(float(np.sum(xs * np.roll(ys, 1) - ys * np.roll(xs, 1)))) / 2
     assert cover.mean() == pytest.approx(shoelace, abs=0.012)
     assert cover.min() == 0 and cover.max() <= 1
     row, column = np.unravel_index(int(cover.argmax()), cover.shape)
     pixel = scene.picture(80)[row * 10 + 5, column * 10 + 5]
-    assert np.abs(pixel.astype(int) - scene.asked.paint).max() < 30
+    assert np.abs(pixel.astype(int) - scene.target.paint).max() < 30
 
 
 def test_every_label_is_asked_for_and_numbered() -> None:

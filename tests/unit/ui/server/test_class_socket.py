@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from attnviz.lessons.classroom.room import Stage
-from attnviz.lessons.classroom.rooms import Opened, Rooms
+from attnviz.lessons.classroom.rooms import NewRoom, Rooms
 from attnviz.ui.server import class_socket
 
 FIRST, SECOND = Stage("block", "order"), Stage("block", "sizes")
@@ -21,7 +21,7 @@ def client() -> Iterator[TestClient]:
 
 
 @pytest.fixture
-def room() -> Iterator[tuple[Rooms, Opened]]:
+def room() -> Iterator[tuple[Rooms, NewRoom]]:
     rooms = class_socket.rooms()
     opened = rooms.create(FIRST)
     yield rooms, opened
@@ -29,11 +29,11 @@ def room() -> Iterator[tuple[Rooms, Opened]]:
         rooms.close(opened.code, opened.key)
 
 
-def path(opened: Opened, heed: str, seat: str = "") -> str:
+def path(opened: NewRoom, heed: str, seat: str = "") -> str:
     return f"/{class_socket.FOLDER}/{opened.code}?heed={heed}&seat={seat}"
 
 
-def test_a_follower_hears_of_stages_only(client: TestClient, room: tuple[Rooms, Opened]) -> None:
+def test_a_follower_hears_of_stages_only(client: TestClient, room: tuple[Rooms, NewRoom]) -> None:
     rooms, opened = room
     with client.websocket_connect(path(opened, "stage")) as socket:
         assert socket.receive_text() == "1"
@@ -44,7 +44,7 @@ def test_a_follower_hears_of_stages_only(client: TestClient, room: tuple[Rooms, 
 
 
 def test_the_presenter_hears_of_every_answer(
-    client: TestClient, room: tuple[Rooms, Opened]
+    client: TestClient, room: tuple[Rooms, NewRoom]
 ) -> None:
     rooms, opened = room
     with client.websocket_connect(path(opened, "changes")) as socket:
@@ -55,7 +55,7 @@ def test_the_presenter_hears_of_every_answer(
         assert int(socket.receive_text()) == before + 2
 
 
-def test_a_member_is_here_while_it_listens(client: TestClient, room: tuple[Rooms, Opened]) -> None:
+def test_a_member_is_here_while_it_listens(client: TestClient, room: tuple[Rooms, NewRoom]) -> None:
     rooms, opened = room
     seat = rooms.join(opened.code)
     with client.websocket_connect(path(opened, "changes")) as watching:
@@ -68,7 +68,7 @@ def test_a_member_is_here_while_it_listens(client: TestClient, room: tuple[Rooms
 
 
 def test_the_end_of_a_class_closes_its_sockets(
-    client: TestClient, room: tuple[Rooms, Opened]
+    client: TestClient, room: tuple[Rooms, NewRoom]
 ) -> None:
     rooms, opened = room
     with client.websocket_connect(path(opened, "stage")) as socket:
@@ -84,7 +84,7 @@ def test_the_end_of_a_class_closes_its_sockets(
 
 
 def test_a_page_of_another_server_is_refused(
-    client: TestClient, room: tuple[Rooms, Opened]
+    client: TestClient, room: tuple[Rooms, NewRoom]
 ) -> None:
     _, opened = room
     foreign = {"origin": "http://elsewhere.example"}

@@ -1,0 +1,59 @@
+"""The English that `translator` knows: its examples and its words.
+
+In: a text. Out: the words of it that the model never learned. The forms of nouns, adjectives,
+verbs, adverbs, numbers and names stand in french_words.txt, one a line and in lower case; they come
+from the grammar that the model was trained on, which is part of training
+(scripts/train/worlds/french). A test compares both.
+"""
+
+import re
+from functools import cache
+from importlib import resources
+
+WORDS_FILE = "french_words.txt"
+FUNCTION_WORDS = frozenset(
+    (
+        "a an the my your his her our their this that these those some any every each many several"
+        " what i you he she it we they me him us them who where there and but because when not very"
+        " do does did is are am was were be will can cannot must to of s m re don't doesn't didn't"
+        " isn't aren't wasn't weren't won't can't in on under behind front next with for against"
+        " after before toward without near beside from no"
+    ).split()
+)
+EXAMPLES = (
+    "The little white cat sees a green apple.",
+    "She does not like the old red car.",
+    "My sister's dogs are sleeping under the big table.",
+    "We gave the beautiful queen a golden crown.",
+    "The happy children never forget this magnificent castle.",
+    "I saw her yesterday.",
+    "The man who lives in London reads many interesting books.",
+    "Is your new house near the river?",
+    "There are three black horses behind the school.",
+    "Anna wants to buy some honey because her bread is dry.",
+)
+LETTER = r"[^\W\d_]"
+WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*|\d+")
+
+
+@cache
+def content_words() -> frozenset[str]:
+    """Every English form of the nouns, adjectives, verbs, adverbs, numbers and names."""
+    file = resources.files("attnviz.worlds") / WORDS_FILE
+    return frozenset(file.read_text(encoding="utf-8").split())
+
+
+def unknown_words(text: str) -> tuple[str, ...]:
+    """The English words of a text that the translator never learned, in their order.
+
+    Names are not among them: a capital inside a sentence means a name, which is copied.
+    """
+    vocabulary = content_words() | FUNCTION_WORDS
+    unknown: list[str] = []
+    for n, word in enumerate(WORD.findall(text)):
+        lower = word.replace("’", "'").lower()
+        stem = re.sub(r"'(s|m|re)$", "", lower)
+        is_name = n > 0 and word[0].isupper() and word[0].isascii()
+        if not {lower, stem} & vocabulary and not is_name:
+            unknown.append(word)
+    return tuple(dict.fromkeys(unknown))
