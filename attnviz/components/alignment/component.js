@@ -4,7 +4,7 @@
 // Data: {strings, model, source, target: [{text, special, at, probability}], probability, stated: Choice, does, n_layers,
 // n_heads}, weights u16 [layer, head, target, source].
 
-import { neighbour } from "../head/keys.js";
+import { neighbour } from "../shared/headkeys.js";
 import { parse } from "../shared/buffer.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { swallow } from "../shared/controls.js";
