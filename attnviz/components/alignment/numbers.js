@@ -13,20 +13,32 @@ import { headValues, weightOf } from "../shared/buffer.js";
  * @returns {Float64Array}
  */
 export function chosenWeights(array, choice) {
-  const [layers, heads, rows, cols] = array.shape, found = new Float64Array(rows * cols);
+  const [layers, heads, rows, cols] = array.shape,
+    found = new Float64Array(rows * cols);
   const parts = [];
-  for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
-    const inLayer = choice.mean === "all" || layer === choice.layer;
-    if (inLayer && (choice.mean !== null || head === choice.head)) parts.push(headValues(array, layer, head));
-  }
-  for (const values of parts) for (let i = 0; i < found.length; i++) found[i] += weightOf(values[i], array.dtype) / parts.length;
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++) {
+      const inLayer = choice.mean === "all" || layer === choice.layer;
+      if (inLayer && (choice.mean !== null || head === choice.head))
+        parts.push(headValues(array, layer, head));
+    }
+  for (const values of parts)
+    for (let i = 0; i < found.length; i++) found[i] += weightOf(values[i], array.dtype) / parts.length;
   return found;
 }
 
 /** The weights between one word and all words of the other side, the largest first: [{word, weight}]. */
-export function ranked(/** @type {ArrayLike<number>} */ weights, /** @type {number} */ nSource, /** @type {{side: string, word: number}} */ at) {
-  const nTarget = nSource ? weights.length / nSource : 0, byTarget = at.side === "target";
-  const found = Array.from({ length: byTarget ? nSource : nTarget }, (_, word) => ({ word, weight: byTarget ? weights[at.word * nSource + word] : weights[word * nSource + at.word] }));
+export function ranked(
+  /** @type {ArrayLike<number>} */ weights,
+  /** @type {number} */ nSource,
+  /** @type {{side: string, word: number}} */ at,
+) {
+  const nTarget = nSource ? weights.length / nSource : 0,
+    byTarget = at.side === "target";
+  const found = Array.from({ length: byTarget ? nSource : nTarget }, (_, word) => ({
+    word,
+    weight: byTarget ? weights[at.word * nSource + word] : weights[word * nSource + at.word],
+  }));
   return found.sort((a, b) => b.weight - a.weight);
 }
 
@@ -34,6 +46,8 @@ export function ranked(/** @type {ArrayLike<number>} */ weights, /** @type {numb
 export function wordAt(/** @type {{at: number}[]} */ words, /** @type {number | null} */ position) {
   if (position === null) return null;
   let found = null;
-  words.forEach(({ at }, i) => { if (at <= position) found = i; });
+  words.forEach(({ at }, i) => {
+    if (at <= position) found = i;
+  });
   return found;
 }

@@ -14,57 +14,155 @@ const RANKED = 8;
  * @param {{choose: (change: any) => void, open: () => void}} act
  */
 export function buildAlignment(header, choice, act) {
-  const { strings, n_layers: nLayers, n_heads: nHeads } = header, thumbs = el("canvas", { "aria-hidden": "true" });
-  const picker = headPicker({ label: strings.heads, nLayers, nHeads, under: thumbs, onMove: (layer, head) => act.choose({ layer, head }) });
-  const mean = segmented({ label: strings.what, value: choice.mean ?? "head", onChange: (value) => act.choose({ mean: value === "head" ? null : value }),
-    options: [{ value: "head", label: strings.one_head }, { value: "layer", label: strings.mean_layer }, { value: "all", label: strings.mean_all }] });
-  const title = el("h3", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
+  const { strings, n_layers: nLayers, n_heads: nHeads } = header,
+    thumbs = el("canvas", { "aria-hidden": "true" });
+  const picker = headPicker({
+    label: strings.heads,
+    nLayers,
+    nHeads,
+    under: thumbs,
+    onMove: (layer, head) => act.choose({ layer, head }),
+  });
+  const mean = segmented({
+    label: strings.what,
+    value: choice.mean ?? "head",
+    onChange: (value) => act.choose({ mean: value === "head" ? null : value }),
+    options: [
+      { value: "head", label: strings.one_head },
+      { value: "layer", label: strings.mean_layer },
+      { value: "all", label: strings.mean_all },
+    ],
+  });
+  const title = el("h3", { class: "av-title" }),
+    sentence = el("p", { class: "av-sentence" });
   const open = button({ label: strings.open_heatmap, onClick: act.open });
-  const rows = { source: wordRow("source", header, strings.source_words), target: wordRow("target", header, strings.target_words) };
-  const canvas = el("canvas", { role: "img" }), inner = el("div", { class: "av-align-inner" }, rows.source.node, canvas, rows.target.node);
-  const scroll = el("div", { class: "av-align-scroll" }, inner), list = barList({ label: strings.ranked_label });
-  const heading = el("h4", { class: "av-heading" }), spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const idle = el("p", { class: "av-note" }, strings.idle), total = totalLine(header);
-  const keys = { arrows: keycaps("←", "→", "↑", "↓"), enter: keycaps("Enter"), brackets: keycaps("[", "]"), escape: keycaps("Esc") };
+  const rows = {
+    source: wordRow("source", header, strings.source_words),
+    target: wordRow("target", header, strings.target_words),
+  };
+  const canvas = el("canvas", { role: "img" }),
+    inner = el("div", { class: "av-align-inner" }, rows.source.node, canvas, rows.target.node);
+  const scroll = el("div", { class: "av-align-scroll" }, inner),
+    list = barList({ label: strings.ranked_label });
+  const heading = el("h4", { class: "av-heading" }),
+    spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
+  const idle = el("p", { class: "av-note" }, strings.idle),
+    total = totalLine(header);
+  const keys = {
+    arrows: keycaps("←", "→", "↑", "↓"),
+    enter: keycaps("Enter"),
+    brackets: keycaps("[", "]"),
+    escape: keycaps("Esc"),
+  };
   const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, keys));
   const name = el("div", { class: "av-align-name" }, el("div", { class: "av-row" }, title, open), sentence);
   const top = el("div", { class: "av-align-top" }, el("div", {}, mean.node, picker.node), name);
   const side = el("div", { class: "av-align-side" }, heading, idle, list.node);
-  const body = el("div", { class: "av-align-body" }, el("div", { class: "av-align-left" }, scroll, total, hint), side);
-  return { nodes: [top, body, spoken], side, thumbs, picker, mean, title, sentence, canvas, scroll, inner, list, heading, idle, spoken,
-    chips: { source: rows.source.chips, target: rows.target.chips } };
+  const body = el(
+    "div",
+    { class: "av-align-body" },
+    el("div", { class: "av-align-left" }, scroll, total, hint),
+    side,
+  );
+  return {
+    nodes: [top, body, spoken],
+    side,
+    thumbs,
+    picker,
+    mean,
+    title,
+    sentence,
+    canvas,
+    scroll,
+    inner,
+    list,
+    heading,
+    idle,
+    spoken,
+    chips: { source: rows.source.chips, target: rows.target.chips },
+  };
 }
 
 /** One row of words: buttons, of which one is in the tab order. */
-function wordRow(/** @type {"source" | "target"} */ side, /** @type {any} */ header, /** @type {string} */ label) {
-  const chips = header[side].map((/** @type {any} */ word, /** @type {number} */ i) => el("button", { type: "button", tabIndex: i ? -1 : 0, dir: "auto", dataset: { side, word: i },
-    class: `av-word${word.special ? " av-special" : ""}`, "aria-pressed": "false" }, word.text, ...probabilityOf(word, header.strings)));
-  return { chips, node: el("div", { class: "av-align-row" }, el("span", { class: "av-note av-align-label" }, label), el("div", { class: "av-words", role: "group", "aria-label": label }, ...chips)) };
+function wordRow(
+  /** @type {"source" | "target"} */ side,
+  /** @type {any} */ header,
+  /** @type {string} */ label,
+) {
+  const chips = header[side].map((/** @type {any} */ word, /** @type {number} */ i) =>
+    el(
+      "button",
+      {
+        type: "button",
+        tabIndex: i ? -1 : 0,
+        dir: "auto",
+        dataset: { side, word: i },
+        class: `av-word${word.special ? " av-special" : ""}`,
+        "aria-pressed": "false",
+      },
+      word.text,
+      ...probabilityOf(word, header.strings),
+    ),
+  );
+  return {
+    chips,
+    node: el(
+      "div",
+      { class: "av-align-row" },
+      el("span", { class: "av-note av-align-label" }, label),
+      el("div", { class: "av-words", role: "group", "aria-label": label }, ...chips),
+    ),
+  };
 }
 
 function probabilityOf(/** @type {any} */ word, /** @type {Record<string, string>} */ strings) {
   if (word.probability === undefined || word.probability === null) return [];
   const percent = fmtPercent(word.probability);
-  return [el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, `${percent}\u2009%`),
-    el("span", { class: "av-visually-hidden" }, ` (${fill(strings.probability, { percent })})`)];
+  return [
+    el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, `${percent}\u2009%`),
+    el("span", { class: "av-visually-hidden" }, ` (${fill(strings.probability, { percent })})`),
+  ];
 }
 
 function totalLine(/** @type {any} */ header) {
   const { strings, probability } = header;
-  return probability === null ? null : el("p", { class: "av-note av-number" }, fill(strings.total, { percent: fmtPercent(probability) }));
+  return probability === null
+    ? null
+    : el("p", { class: "av-note av-number" }, fill(strings.total, { percent: fmtPercent(probability) }));
 }
 
 /** The list beside the words: what a word is aligned with, the largest first, the rest as one row. */
-export function fillRanked(/** @type {any} */ parts, /** @type {any} */ header, /** @type {{side: string, word: number} | null} */ at, /** @type {{word: number, weight: number}[]} */ rows) {
+export function fillRanked(
+  /** @type {any} */ parts,
+  /** @type {any} */ header,
+  /** @type {{side: string, word: number} | null} */ at,
+  /** @type {{word: number, weight: number}[]} */ rows,
+) {
   parts.idle.hidden = !!at;
   parts.list.node.hidden = !at;
   parts.heading.hidden = !at;
   if (!at) return;
-  const { strings } = header, others = at.side === "target" ? header.source : header.target, mine = header[at.side][at.word];
-  const shown = rows.slice(0, RANKED), rest = rows.slice(RANKED);
-  const bars = shown.map(({ word, weight }) => ({ label: others[word].text, value: weight, muted: !!others[word].special }));
-  if (rest.length && at.side === "target") bars.push({ label: fill(strings.rest, { count: rest.length }), value: rest.reduce((sum, { weight }) => sum + weight, 0), muted: true });
+  const { strings } = header,
+    others = at.side === "target" ? header.source : header.target,
+    mine = header[at.side][at.word];
+  const shown = rows.slice(0, RANKED),
+    rest = rows.slice(RANKED);
+  const bars = shown.map(({ word, weight }) => ({
+    label: others[word].text,
+    value: weight,
+    muted: !!others[word].special,
+  }));
+  if (rest.length && at.side === "target")
+    bars.push({
+      label: fill(strings.rest, { count: rest.length }),
+      value: rest.reduce((sum, { weight }) => sum + weight, 0),
+      muted: true,
+    });
   parts.list.set(bars);
   parts.side.style.minHeight = `${Math.max(parseFloat(parts.side.style.minHeight) || 0, 26 * (bars.length + 1))}px`; // what is below stays where it is
-  parts.heading.replaceChildren(...fillNodes(at.side === "target" ? strings.looks_at : strings.looked_at, { word: el("bdi", {}, mine.text) }));
+  parts.heading.replaceChildren(
+    ...fillNodes(at.side === "target" ? strings.looks_at : strings.looked_at, {
+      word: el("bdi", {}, mine.text),
+    }),
+  );
 }

@@ -25,11 +25,15 @@ export default function board(/** @type {any} */ component) {
 }
 
 function mountBoard(/** @type {any} */ root) {
-  const box = el("div", { class: "av-board-flow" }), status = el("p", { class: "av-status av-note", "aria-live": "polite" });
+  const box = el("div", { class: "av-board-flow" }),
+    status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const top = el("section", { class: "av av-board" }, box, status);
   root.append(top);
   const view = /** @type {any} */ ({ root, top, box, status, parts: [] });
-  view.destroy = () => { for (const part of view.parts) part.stop?.(); top.remove(); };
+  view.destroy = () => {
+    for (const part of view.parts) part.stop?.();
+    top.remove();
+  };
   return view;
 }
 
@@ -37,30 +41,49 @@ function showBoard(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
   for (const part of view.parts) part.stop?.();
   Object.assign(view, { header, arrays, theme: theme(view.root) });
-  view.parts = header.panels.map((/** @type {Panel} */ panel, /** @type {number} */ place) => makePart(view, panel, place));
+  view.parts = header.panels.map((/** @type {Panel} */ panel, /** @type {number} */ place) =>
+    makePart(view, panel, place),
+  );
   view.box.replaceChildren(...view.parts.map((/** @type {any} */ part) => part.node));
   for (const part of view.parts) part.draw?.();
   pointBack(view);
-  view.status.textContent = header.open && header.panels.some((/** @type {Panel} */ panel) => panel.asks) ? header.strings.hint : "";
+  view.status.textContent =
+    header.open && header.panels.some((/** @type {Panel} */ panel) => panel.asks) ? header.strings.hint : "";
 }
 
 /** One panel: what stands before it, its caption, and its matrix as a table or a heatmap. */
 function makePart(/** @type {any} */ view, /** @type {Panel} */ panel, /** @type {number} */ place) {
-  const data = panelData(view, place), on = {
-    point: (/** @type {number | null} */ row, /** @type {number | null} */ column) => (row === null ? pointBack(view) : point(view, place, row, column)),
-    choose: (/** @type {number} */ row, /** @type {number} */ column) => choose(view, place, row, column),
-    say: (/** @type {string} */ text) => { view.status.textContent = text; },
-  };
-  const made = isSmall(panel, view.header.narrow) ? makeTable(view, panel, data, on) : drawHeatmap(view, panel, data, on);
+  const data = panelData(view, place),
+    on = {
+      point: (/** @type {number | null} */ row, /** @type {number | null} */ column) =>
+        row === null ? pointBack(view) : point(view, place, row, column),
+      choose: (/** @type {number} */ row, /** @type {number} */ column) => choose(view, place, row, column),
+      say: (/** @type {string} */ text) => {
+        view.status.textContent = text;
+      },
+    };
+  const made = isSmall(panel, view.header.narrow)
+    ? makeTable(view, panel, data, on)
+    : drawHeatmap(view, panel, data, on);
   const before = panel.before ? el("span", { class: "av-board-before" }, panel.before) : null;
-  const figure = el("figure", { class: "av-board-panel", dataset: { panel: panel.name } }, el("figcaption", {}, panel.caption), made.node);
+  const figure = el(
+    "figure",
+    { class: "av-board-panel", dataset: { panel: panel.name } },
+    el("figcaption", {}, panel.caption),
+    made.node,
+  );
   return { ...made, panel, node: el("div", { class: "av-board-part" }, before, figure) };
 }
 
 /** The arrays of a panel. */
 function panelData(/** @type {any} */ view, /** @type {number} */ place) {
   const of = (/** @type {string} */ name) => view.arrays[`${name}${place}`].data;
-  return { values: of("values"), blocked: of("blocked"), rowSums: of("row_sums"), columnSums: of("column_sums") };
+  return {
+    values: of("values"),
+    blocked: of("blocked"),
+    rowSums: of("row_sums"),
+    columnSums: of("column_sums"),
+  };
 }
 
 /** Marks what someone else points at, where nothing is pointed at here. */
@@ -70,17 +93,32 @@ function pointBack(/** @type {any} */ view) {
 }
 
 /** Marks a cell's row and column; where the panel is a product, its row in the first factor and its column in the second. */
-function point(/** @type {any} */ view, /** @type {number} */ place, /** @type {number | null} */ row, /** @type {number | null} */ column) {
-  const { parts } = view, product = parts[place].panel.before === "=" && parts[place - 1]?.panel.before === "·" && parts[place - 2];
+function point(
+  /** @type {any} */ view,
+  /** @type {number} */ place,
+  /** @type {number | null} */ row,
+  /** @type {number | null} */ column,
+) {
+  const { parts } = view,
+    product = parts[place].panel.before === "=" && parts[place - 1]?.panel.before === "·" && parts[place - 2];
   parts.forEach((/** @type {any} */ part, /** @type {number} */ other) => {
-    const own = other === place, left = product && other === place - 2, right = product && other === place - 1;
+    const own = other === place,
+      left = product && other === place - 2,
+      right = product && other === place - 1;
     if (part.table) markTable(part, own || left ? row : null, own || right ? column : null);
   });
 }
 
-function choose(/** @type {any} */ view, /** @type {number} */ place, /** @type {number} */ row, /** @type {number} */ column) {
+function choose(
+  /** @type {any} */ view,
+  /** @type {number} */ place,
+  /** @type {number} */ row,
+  /** @type {number} */ column,
+) {
   const { panel } = view.parts[place];
-  if ((panel.asks && view.header.open) || view.header.reports) return view.send("cell", { panel: panel.name, row, column, at: Date.now() });
+  if ((panel.asks && view.header.open) || view.header.reports)
+    return view.send("cell", { panel: panel.name, row, column, at: Date.now() });
   const asking = view.header.panels.find((/** @type {Panel} */ each) => each.asks);
-  if (asking && view.header.open) view.status.textContent = fill(view.header.strings.elsewhere, { panel: asking.caption });
+  if (asking && view.header.open)
+    view.status.textContent = fill(view.header.strings.elsewhere, { panel: asking.caption });
 }

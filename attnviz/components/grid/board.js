@@ -9,7 +9,10 @@ import { stampHead, thumbRect } from "../shared/thumbs.js";
 import { measureText } from "./order.js";
 import { summaryOf, summaryPlaces } from "./summaries.js";
 
-const LEFT = 36, ABOVE = 20, UNDER = 28, NAMED = 44;
+const LEFT = 36,
+  ABOVE = 20,
+  UNDER = 28,
+  NAMED = 44;
 const MOST_PIXELS = 48e6;
 
 /** How many heads stand in a row when they are sorted: as many as their names have room for. */
@@ -18,10 +21,21 @@ export function sortedColumns(/** @type {any} */ header, /** @type {number} */ w
 }
 
 /** Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little. */
-export function boardGeometry(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {boolean} */ sorted, /** @type {number} */ width, /** @type {number} */ n) {
-  const x = sorted ? 3 : LEFT, y = sorted ? 3 : ABOVE, columns = rows[0].length, ratio = pixelRatio();
-  const room = Math.floor((width - x - 6) / columns), gap = room >= 34 ? 6 : 3, most = Math.max(10, Math.min(84, room - gap));
-  const whole = (Math.floor((most * ratio) / n) * n) / ratio, size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
+export function boardGeometry(
+  /** @type {import("../shared/controls.js").Arrangement} */ rows,
+  /** @type {boolean} */ sorted,
+  /** @type {number} */ width,
+  /** @type {number} */ n,
+) {
+  const x = sorted ? 3 : LEFT,
+    y = sorted ? 3 : ABOVE,
+    columns = rows[0].length,
+    ratio = pixelRatio();
+  const room = Math.floor((width - x - 6) / columns),
+    gap = room >= 34 ? 6 : 3,
+    most = Math.max(10, Math.min(84, room - gap));
+  const whole = (Math.floor((most * ratio) / n) * n) / ratio,
+    size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
   const named = sorted && width * rows.length * (size + gap + UNDER) * ratio ** 2 <= MOST_PIXELS;
   return { x, y, size, gap, rowGap: gap + (named ? UNDER : 0), named, layers: rows.length, heads: columns };
 }
@@ -33,10 +47,18 @@ export function boardGeometry(/** @type {import("../shared/controls.js").Arrange
  *   header: any, at: any, query: number | null, sorting: import("./order.js").Sorting | null}} view
  */
 export function drawBoard(canvas, view) {
-  const { rows, geom, atlas, at, header, query, sorting } = view, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
+  const { rows, geom, atlas, at, header, query, sorting } = view,
+    step = geom.size + geom.gap,
+    down = geom.size + geom.rowGap;
   const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * down);
   ctx.imageSmoothingEnabled = false;
-  const count = header.n_layers * header.n_heads, stamp = (/** @type {any} */ from, /** @type {number} */ i, /** @type {number} */ inRow, /** @type {any} */ box) => stampHead(ctx, from, Math.floor(i / inRow), i % inRow, box);
+  const count = header.n_layers * header.n_heads,
+    stamp = (
+      /** @type {any} */ from,
+      /** @type {number} */ i,
+      /** @type {number} */ inRow,
+      /** @type {any} */ box,
+    ) => stampHead(ctx, from, Math.floor(i / inRow), i % inRow, box);
   eachPlace(rows, (index, row, column) => {
     if (index < count) stamp(atlas, index, header.n_heads, thumbRect(geom, row, column));
     else stamp(view.summaryAtlas, index - count, summaryPlaces(header), thumbRect(geom, row, column));
@@ -44,19 +66,45 @@ export function drawBoard(canvas, view) {
   if (query !== null) markRows(ctx, view, query);
   if (!sorting) labelSides(ctx, view);
   else if (geom.named) labelPlaces(ctx, view, sorting);
-  setData(canvas, { layer: at.layer, head: at.head, extra: at.extra, query, order: sorting?.name, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap, step: down, columns: geom.heads });
+  setData(canvas, {
+    layer: at.layer,
+    head: at.head,
+    extra: at.extra,
+    query,
+    order: sorting?.name,
+    x: geom.x,
+    y: geom.y,
+    size: geom.size,
+    gap: geom.gap,
+    step: down,
+    columns: geom.heads,
+  });
   markDrawn(canvas);
 }
 
 /** Calls back with every filled place: what stands there, row and column. */
-function eachPlace(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {(index: number, row: number, column: number) => void} */ then) {
-  rows.forEach((line, row) => line.forEach((index, column) => { if (index !== null) then(index, row, column); }));
+function eachPlace(
+  /** @type {import("../shared/controls.js").Arrangement} */ rows,
+  /** @type {(index: number, row: number, column: number) => void} */ then,
+) {
+  rows.forEach((line, row) =>
+    line.forEach((index, column) => {
+      if (index !== null) then(index, row, column);
+    }),
+  );
 }
 
 /** A pair of lines across every small heatmap, around the row that is chosen. */
-function markRows(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {number} */ query) {
-  const { geom, theme: look, header, at: shown } = view, own = header.layers.length ? header.layers[shown.layer] : header;
-  const share = 1 / own.n_query, h = Math.max(2, share * geom.size), at = (query + 0.5) * share * geom.size - h / 2;
+function markRows(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ view,
+  /** @type {number} */ query,
+) {
+  const { geom, theme: look, header, at: shown } = view,
+    own = header.layers.length ? header.layers[shown.layer] : header;
+  const share = 1 / own.n_query,
+    h = Math.max(2, share * geom.size),
+    at = (query + 0.5) * share * geom.size - h / 2;
   ctx.strokeStyle = look.accent;
   ctx.lineWidth = 1;
   eachPlace(view.rows, (index, row, column) => {
@@ -68,30 +116,51 @@ function markRows(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} *
 
 /** Layers down the left side, heads along the top; they thin out where there is no room. */
 function labelSides(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { geom, theme: look, at } = view, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
-  const label = (/** @type {string} */ text, /** @type {boolean} */ on, /** @type {number} */ x, /** @type {number} */ y) => {
+  const { geom, theme: look, at } = view,
+    step = geom.size + geom.gap,
+    down = geom.size + geom.rowGap;
+  const label = (
+    /** @type {string} */ text,
+    /** @type {boolean} */ on,
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+  ) => {
     ctx.font = `${on ? "600 " : ""}11.5px ${look.font}`;
     ctx.fillStyle = on ? look.accent : look.muted;
     ctx.fillText(text, x, y);
   };
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
-  const { n_layers: layers, n_heads: heads } = view.header, middle = (/** @type {number} */ i, /** @type {number} */ pitch) => i * pitch + geom.size / 2;
-  for (const layer of shownLabels(layers, down, 13, at.layer ?? null)) label(`L${layer}`, layer === at.layer, 0, geom.y + middle(layer, down));
+  const { n_layers: layers, n_heads: heads } = view.header,
+    middle = (/** @type {number} */ i, /** @type {number} */ pitch) => i * pitch + geom.size / 2;
+  for (const layer of shownLabels(layers, down, 13, at.layer ?? null))
+    label(`L${layer}`, layer === at.layer, 0, geom.y + middle(layer, down));
   ctx.textAlign = "center";
-  for (const head of shownLabels(heads, step, 26, at.head ?? null)) label(`H${head}`, head === at.head, geom.x + middle(head, step), 7);
+  for (const head of shownLabels(heads, step, 26, at.head ?? null))
+    label(`H${head}`, head === at.head, geom.x + middle(head, step), 7);
   if (geom.heads > heads) labelSummaries(view, label, ctx, middle);
 }
 
 /** "mean" and "max" over the two last columns and beside the two last rows; one name for both where columns are narrow. */
-function labelSummaries(/** @type {any} */ view, /** @type {(text: string, on: boolean, x: number, y: number) => void} */ label, /** @type {CanvasRenderingContext2D} */ ctx, /** @type {(i: number, pitch: number) => number} */ middle) {
-  const { geom, header, at } = view, { strings, n_layers: layers, n_heads: heads } = header, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
-  const summary = at.extra === undefined ? null : summaryOf(header, at.extra), words = [strings.mean, strings.max];
-  const on = (/** @type {number} */ i, /** @type {boolean} */ inColumn) => summary !== null && (summary.kind === "max") === (i === 1) && (summary.place < layers) === inColumn;
+function labelSummaries(
+  /** @type {any} */ view,
+  /** @type {(text: string, on: boolean, x: number, y: number) => void} */ label,
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {(i: number, pitch: number) => number} */ middle,
+) {
+  const { geom, header, at } = view,
+    { strings, n_layers: layers, n_heads: heads } = header,
+    step = geom.size + geom.gap,
+    down = geom.size + geom.rowGap;
+  const summary = at.extra === undefined ? null : summaryOf(header, at.extra),
+    words = [strings.mean, strings.max];
+  const on = (/** @type {number} */ i, /** @type {boolean} */ inColumn) =>
+    summary !== null && (summary.kind === "max") === (i === 1) && summary.place < layers === inColumn;
   if (step >= 34) words.forEach((word, i) => label(word, on(i, true), geom.x + middle(heads + i, step), 7));
   else {
     ctx.textAlign = "right";
-    const text = words.join(" · "), right = geom.x + geom.heads * step - geom.gap;
+    const text = words.join(" · "),
+      right = geom.x + geom.heads * step - geom.gap;
     ctx.clearRect(right - ctx.measureText(text).width - 4, 0, geom.heads * step, geom.y - 2);
     label(text, false, right, 7);
   }
@@ -100,13 +169,20 @@ function labelSummaries(/** @type {any} */ view, /** @type {(text: string, on: b
 }
 
 /** Name and number below each small heatmap. */
-function labelPlaces(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {import("./order.js").Sorting} */ sorting) {
+function labelPlaces(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ view,
+  /** @type {import("./order.js").Sorting} */ sorting,
+) {
   const { geom, theme: look, at, header } = view;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "center";
   eachPlace(view.rows, (index, row, column) => {
-    const layer = Math.floor(index / header.n_heads), head = index % header.n_heads, on = layer === at.layer && head === at.head;
-    const { x, y } = thumbRect(geom, row, column), middle = x + geom.size / 2;
+    const layer = Math.floor(index / header.n_heads),
+      head = index % header.n_heads,
+      on = layer === at.layer && head === at.head;
+    const { x, y } = thumbRect(geom, row, column),
+      middle = x + geom.size / 2;
     ctx.font = `${on ? "600 " : ""}10px ${look.font}`;
     ctx.fillStyle = on ? look.accent : look.muted;
     ctx.fillText(headName(layer, head), middle, y + geom.size + 14, geom.size + geom.gap);

@@ -12,9 +12,15 @@ export const BY_LAYER = "layer";
  * @typedef {{name: string, label: string, unit: string, values: ArrayLike<number>}} Sorting */
 
 /** What the heads can be sorted by, the numbers of each from the buffer. @returns {Sorting[]} */
-export function sortings(/** @type {import("../shared/buffer.js").HeadsHeader} */ header, /** @type {import("../shared/buffer.js").PackedArray | undefined} */ array) {
+export function sortings(
+  /** @type {import("../shared/buffer.js").HeadsHeader} */ header,
+  /** @type {import("../shared/buffer.js").PackedArray | undefined} */ array,
+) {
   const count = header.n_layers * header.n_heads;
-  return header.measures.map((measure, i) => ({ ...measure, values: /** @type {any} */ (array).data.subarray(i * count, (i + 1) * count) }));
+  return header.measures.map((measure, i) => ({
+    ...measure,
+    values: /** @type {any} */ (array).data.subarray(i * count, (i + 1) * count),
+  }));
 }
 
 /** How many heads each layer has, where layers differ. @returns {number[] | undefined} */
@@ -28,7 +34,9 @@ export function headCounts(/** @type {any} */ header) {
  * @returns {number[]} */
 export function sortedHeads(values, among) {
   const size = (/** @type {number} */ i) => (Number.isNaN(values[i]) ? -Infinity : values[i]);
-  return Array.from(values, (_, i) => i).filter((i) => !among || among.includes(i)).sort((a, b) => (size(b) === size(a) ? a - b : size(b) - size(a)));
+  return Array.from(values, (_, i) => i)
+    .filter((i) => !among || among.includes(i))
+    .sort((a, b) => (size(b) === size(a) ? a - b : size(b) - size(a)));
 }
 
 /** Rows of heads, as many in a row as there are columns; the last row is filled up with empty places.
@@ -37,14 +45,21 @@ export function sortedHeads(values, among) {
  * @param {readonly (number | null)[]} [among]
  * @returns {import("../shared/controls.js").Arrangement} */
 export function sortedRows(values, columns, among) {
-  const order = sortedHeads(values, among), rows = [];
-  for (let at = 0; at < order.length; at += columns) rows.push(Array.from({ length: columns }, (_, i) => order[at + i] ?? null));
+  const order = sortedHeads(values, among),
+    rows = [];
+  for (let at = 0; at < order.length; at += columns)
+    rows.push(Array.from({ length: columns }, (_, i) => order[at + i] ?? null));
   return rows;
 }
 
 /** The heads as they are arranged for an order; `columns` for one that is not the model's. */
-export function arranged(/** @type {any} */ header, /** @type {Sorting | null} */ sorting, /** @type {number} */ columns) {
-  const heads = headCounts(header), rows = arrangement(header.n_layers, header.n_heads, heads);
+export function arranged(
+  /** @type {any} */ header,
+  /** @type {Sorting | null} */ sorting,
+  /** @type {number} */ columns,
+) {
+  const heads = headCounts(header),
+    rows = arrangement(header.n_layers, header.n_heads, heads);
   return sorting ? sortedRows(sorting.values, columns, rows.flat()) : rows;
 }
 
@@ -56,9 +71,28 @@ export function measureText(/** @type {Sorting} */ sorting, /** @type {number} *
 }
 
 /** The select box, with the model's own order first. */
-export function orderSelect(/** @type {{strings: Record<string, string>}} */ header, /** @type {Sorting[]} */ all, /** @type {(name: string) => void} */ onChange) {
-  const { strings } = header, option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
-  const select = el("select", { on: { change: () => onChange(select.value) } }, option(BY_LAYER, strings.by_layer), ...all.map(({ name, label }) => option(name, label)));
-  const node = el("div", { class: "av-pick" }, el("label", {}, el("span", { class: "av-caption" }, strings.order), select));
-  return { node, set: (/** @type {string} */ name) => { select.value = name; } };
+export function orderSelect(
+  /** @type {{strings: Record<string, string>}} */ header,
+  /** @type {Sorting[]} */ all,
+  /** @type {(name: string) => void} */ onChange,
+) {
+  const { strings } = header,
+    option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
+  const select = el(
+    "select",
+    { on: { change: () => onChange(select.value) } },
+    option(BY_LAYER, strings.by_layer),
+    ...all.map(({ name, label }) => option(name, label)),
+  );
+  const node = el(
+    "div",
+    { class: "av-pick" },
+    el("label", {}, el("span", { class: "av-caption" }, strings.order), select),
+  );
+  return {
+    node,
+    set: (/** @type {string} */ name) => {
+      select.value = name;
+    },
+  };
 }

@@ -18,39 +18,63 @@ export function summaryPlaces(/** @type {{n_layers: number, n_heads: number}} */
 }
 
 /** The summary that an extra cell of the overview stands for. @returns {Summary} */
-export function summaryOf(/** @type {{n_layers: number, n_heads: number}} */ header, /** @type {number} */ extra) {
+export function summaryOf(
+  /** @type {{n_layers: number, n_heads: number}} */ header,
+  /** @type {number} */ extra,
+) {
   const places = summaryPlaces(header);
   return { kind: KINDS[Math.floor(extra / places)], place: extra % places };
 }
 
 /** All summaries of an array of weights [layer, head, query, key]. @returns {PackedArray} */
 export function summarise(/** @type {PackedArray} */ array) {
-  const [layers, heads, rows, cols] = array.shape, size = rows * cols, places = layers + heads + 1, top = TOP[/** @type {"u8" | "u16"} */ (array.dtype)];
+  const [layers, heads, rows, cols] = array.shape,
+    size = rows * cols,
+    places = layers + heads + 1,
+    top = TOP[/** @type {"u8" | "u16"} */ (array.dtype)];
   const squares = Float64Array.from({ length: top + 1 }, (_, code) => (code / top) ** 2);
-  const sums = new Float64Array(places * size), most = new Uint16Array(places * size), scratch = scratchOf(array);
-  for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
-    const values = headValues(array, layer, head, scratch), inLayer = layer * size, inColumn = (layers + head) * size;
-    for (let i = 0; i < size; i++) {
-      const code = values[i];
-      sums[inLayer + i] += squares[code];
-      sums[inColumn + i] += squares[code];
-      if (code > most[inLayer + i]) most[inLayer + i] = code;
-      if (code > most[inColumn + i]) most[inColumn + i] = code;
+  const sums = new Float64Array(places * size),
+    most = new Uint16Array(places * size),
+    scratch = scratchOf(array);
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++) {
+      const values = headValues(array, layer, head, scratch),
+        inLayer = layer * size,
+        inColumn = (layers + head) * size;
+      for (let i = 0; i < size; i++) {
+        const code = values[i];
+        sums[inLayer + i] += squares[code];
+        sums[inColumn + i] += squares[code];
+        if (code > most[inLayer + i]) most[inLayer + i] = code;
+        if (code > most[inColumn + i]) most[inColumn + i] = code;
+      }
     }
-  }
   const all = (places - 1) * size;
-  for (let layer = 0; layer < layers; layer++) for (let i = 0; i < size; i++) {
-    sums[all + i] += sums[layer * size + i];
-    if (most[layer * size + i] > most[all + i]) most[all + i] = most[layer * size + i];
-  }
-  return { data: stored(sums, most, layers, heads, size, 65535 / top), shape: [2, places, rows, cols], dtype: "u16" };
+  for (let layer = 0; layer < layers; layer++)
+    for (let i = 0; i < size; i++) {
+      sums[all + i] += sums[layer * size + i];
+      if (most[layer * size + i] > most[all + i]) most[all + i] = most[layer * size + i];
+    }
+  return {
+    data: stored(sums, most, layers, heads, size, 65535 / top),
+    shape: [2, places, rows, cols],
+    dtype: "u16",
+  };
 }
 
 /** Sums as means and maxima, in codes of 16 bits. */
-function stored(/** @type {Float64Array} */ sums, /** @type {Uint16Array} */ most, /** @type {number} */ layers, /** @type {number} */ heads, /** @type {number} */ size, /** @type {number} */ widen) {
+function stored(
+  /** @type {Float64Array} */ sums,
+  /** @type {Uint16Array} */ most,
+  /** @type {number} */ layers,
+  /** @type {number} */ heads,
+  /** @type {number} */ size,
+  /** @type {number} */ widen,
+) {
   const data = new Uint16Array(2 * sums.length);
   for (let i = 0; i < sums.length; i++) {
-    const place = Math.floor(i / size), count = place < layers ? heads : place < layers + heads ? layers : layers * heads;
+    const place = Math.floor(i / size),
+      count = place < layers ? heads : place < layers + heads ? layers : layers * heads;
     data[i] = Math.round(65535 * Math.sqrt(sums[i] / count));
     data[sums.length + i] = most[i] * widen;
   }
@@ -58,18 +82,34 @@ function stored(/** @type {Float64Array} */ sums, /** @type {Uint16Array} */ mos
 }
 
 /** The overview with its summaries: mean and maximum end each row and each column. @returns {import("../shared/controls.js").Arrangement} */
-export function summarisedRows(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {{n_layers: number, n_heads: number}} */ header) {
-  const { n_layers: layers, n_heads: heads } = header, first = layers * heads, places = summaryPlaces(header), all = places - 1;
-  const columns = (/** @type {number} */ from) => Array.from({ length: heads }, (_, head) => from + layers + head);
-  return [...rows.map((row, layer) => [...row, first + layer, first + places + layer]),
-    [...columns(first), first + all, null], [...columns(first + places), null, first + places + all]];
+export function summarisedRows(
+  /** @type {import("../shared/controls.js").Arrangement} */ rows,
+  /** @type {{n_layers: number, n_heads: number}} */ header,
+) {
+  const { n_layers: layers, n_heads: heads } = header,
+    first = layers * heads,
+    places = summaryPlaces(header),
+    all = places - 1;
+  const columns = (/** @type {number} */ from) =>
+    Array.from({ length: heads }, (_, head) => from + layers + head);
+  return [
+    ...rows.map((row, layer) => [...row, first + layer, first + places + layer]),
+    [...columns(first), first + all, null],
+    [...columns(first + places), null, first + places + all],
+  ];
 }
 
 /** What a summary is called and what it is, in words. */
 export function summaryText(/** @type {any} */ header, /** @type {Summary} */ { kind, place }) {
-  const { strings, n_layers: layers, n_heads: heads } = header, head = place - layers;
-  const word = kind === "mean" ? strings.mean : strings.max, says = kind === "mean" ? strings.mean_says : strings.max_says;
-  const of = place < layers ? [`L${place}`, fill(strings.of_layer, { layer: place, count: heads })]
-    : head < heads ? [`H${head}`, fill(strings.of_column, { head, count: layers })] : ["", fill(strings.of_all, { count: layers * heads })];
+  const { strings, n_layers: layers, n_heads: heads } = header,
+    head = place - layers;
+  const word = kind === "mean" ? strings.mean : strings.max,
+    says = kind === "mean" ? strings.mean_says : strings.max_says;
+  const of =
+    place < layers
+      ? [`L${place}`, fill(strings.of_layer, { layer: place, count: heads })]
+      : head < heads
+        ? [`H${head}`, fill(strings.of_column, { head, count: layers })]
+        : ["", fill(strings.of_all, { count: layers * heads })];
   return { name: `${of[0]} ${word}`.trim(), sentence: fill(says, { what: of[1] }) };
 }

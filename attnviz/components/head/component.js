@@ -5,12 +5,30 @@
 
 import { layerHeaders, parse } from "../shared/buffer.js";
 import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
-import { afterPaint, el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
+import {
+  afterPaint,
+  el,
+  fitCanvas,
+  localPoint,
+  markDrawn,
+  oncePerFrame,
+  setText,
+  watchSize,
+} from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { swallow } from "../shared/controls.js";
 import { neighbour } from "../shared/headkeys.js";
-import { cancelWrite, clampSelection, fitLayer, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
+import {
+  cancelWrite,
+  clampSelection,
+  fitLayer,
+  flushWrite,
+  makeCommitter,
+  readParameter,
+  readSelection,
+  writeSelection,
+} from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
 import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
@@ -18,7 +36,15 @@ import { onHeadKey } from "./keys.js";
 import { drawLines, hitLines, layoutLines, linesAreMany, lineStep } from "./lines.js";
 import { rowWeights, weightAt } from "../shared/numbers.js";
 import { buildParts } from "./parts.js";
-import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery, windowSource } from "../shared/picture.js";
+import {
+  drawPicture,
+  hitPicture,
+  layoutPicture,
+  patchLevels,
+  pictureSource,
+  restingQuery,
+  windowSource,
+} from "../shared/picture.js";
 import { heardOf } from "../shared/spectrum.js";
 import { showRanked } from "./ranked.js";
 import { caption, hiddenText, readout } from "./said.js";
@@ -44,14 +70,36 @@ function refreshHead(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
 function mountHead(/** @type {any} */ root) {
   const box = el("section", { class: "av av-head" });
   root.append(box);
-  const state = /** @type {any} */ ({ root, box, cells: document.createElement("canvas"), cache: {}, hover: null, focus: null });
+  const state = /** @type {any} */ ({
+    root,
+    box,
+    cells: document.createElement("canvas"),
+    cache: {},
+    hover: null,
+    focus: null,
+  });
   state.committer = makeCommitter(box, (/** @type {any} */ selection) => followHead(state, selection));
   state.destroy = () => unmountHead(state);
   state.show = oncePerFrame(() => showAll(state));
   state.point = oncePerFrame(() => showFocus(state));
-  state.linesLater = afterPaint(() => state.view.data.rows.length && state.view.data.cols.length && drawLines(state.parts.lines, state.cache, state.view, state.linesLayout));
-  state.unwatch = watchSize(box, () => { if (state.header) layoutHead(state); });
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onHeadKey(event, state, (change) => choosePlace(state, change), () => pinnedAt(state), (place) => tokensAt(state.view, place)));
+  state.linesLater = afterPaint(
+    () =>
+      state.view.data.rows.length &&
+      state.view.data.cols.length &&
+      drawLines(state.parts.lines, state.cache, state.view, state.linesLayout),
+  );
+  state.unwatch = watchSize(box, () => {
+    if (state.header) layoutHead(state);
+  });
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) =>
+    onHeadKey(
+      event,
+      state,
+      (change) => choosePlace(state, change),
+      () => pinnedAt(state),
+      (place) => tokensAt(state.view, place),
+    ),
+  );
   return state;
 }
 
@@ -70,7 +118,16 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
   const { header, arrays } = parse(data);
   header.approximate = arrays.weights.dtype === "u8";
   state.whole = arrays.picture && header.patches ? pictureSource(arrays.picture) : null;
-  Object.assign(state, { raw: data, headers: layerHeaders(header), merged: new Map(), view: null, weights: arrays.weights, hover: null, focus: null, keptToken: null });
+  Object.assign(state, {
+    raw: data,
+    headers: layerHeaders(header),
+    merged: new Map(),
+    view: null,
+    weights: arrays.weights,
+    hover: null,
+    focus: null,
+    keptToken: null,
+  });
   flushWrite();
   state.selection = { ...clampSelection(readSelection(), header), more: readOptions() };
   takeLayer(state, state.headers[state.selection.layer]);
@@ -82,7 +139,8 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
       if ("beside" in change) state.parts.lines.focus({ preventScroll: true }); // the button that was pressed will go
       choosePlace(state, { more: { ...state.selection.more, ...change } });
     },
-    change: (/** @type {any} */ change) => choosePlace(state, "step" in change ? neighbour(header, state.selection, change.step) : change),
+    change: (/** @type {any} */ change) =>
+      choosePlace(state, "step" in change ? neighbour(header, state.selection, change.step) : change),
     open: () => openSteps(state),
   });
   state.box.replaceChildren(...state.parts.nodes);
@@ -91,15 +149,31 @@ function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) 
 
 /** The tokens of the chosen layer, and the part of the picture that they are. */
 function takeLayer(/** @type {any} */ state, /** @type {any} */ header) {
-  const tokens = { query: tokenAxis(header.tokens, header.special, header.written), key: tokenAxis(header.key_tokens, header.key_special, header.key_written) };
-  const words = hasPieces(header) ? { query: wordAxis(header.words, tokens.query), key: wordAxis(header.key_words, tokens.key) } : null;
-  Object.assign(state, { header, tokens, words, source: state.whole && header.patches ? windowSource(state.whole, header.patches) : null });
+  const tokens = {
+    query: tokenAxis(header.tokens, header.special, header.written),
+    key: tokenAxis(header.key_tokens, header.key_special, header.key_written),
+  };
+  const words = hasPieces(header)
+    ? { query: wordAxis(header.words, tokens.query), key: wordAxis(header.key_words, tokens.key) }
+    : null;
+  Object.assign(state, {
+    header,
+    tokens,
+    words,
+    source: state.whole && header.patches ? windowSource(state.whole, header.patches) : null,
+  });
 }
 
 /** How the head is drawn, as the address has it. */
 function readOptions() {
   const flag = (/** @type {string} */ name) => (readParameter(name) === "1" ? "1" : null);
-  return { sums: flag("sums"), words: flag("words"), across: flag("across"), top: readParameter("top"), beside: readParameter("beside") };
+  return {
+    sums: flag("sums"),
+    words: flag("words"),
+    across: flag("across"),
+    top: readParameter("top"),
+    beside: readParameter("beside"),
+  };
 }
 
 /** Asks the server for the steps of the head; scale and special tokens are committed on the way. */
@@ -112,7 +186,8 @@ function openSteps(/** @type {any} */ state) {
 
 /** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
 function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
-  const next = { ...state.selection, ...change }, uneven = state.header.layers.length > 0;
+  const next = { ...state.selection, ...change },
+    uneven = state.header.layers.length > 0;
   state.selection = uneven ? fitLayer("query" in change ? next : state.selection, next, state.headers) : next;
   state.hover = state.focus = state.keptToken = null;
   state.committer.update(state.selection);
@@ -144,21 +219,32 @@ function followHead(/** @type {any} */ state, /** @type {any} */ selection) {
 
 function listenPointer(/** @type {any} */ state) {
   const { heatmap, lines, picture } = state.parts;
-  const point = (/** @type {any} */ hover, /** @type {any} */ focus) => { state.hover = hover; state.focus = focus; state.point(); };
+  const point = (/** @type {any} */ hover, /** @type {any} */ focus) => {
+    state.hover = hover;
+    state.focus = focus;
+    state.point();
+  };
   heatmap.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     const hit = state.view ? hitHeatmap(state.layout, state.view, localPoint(event, heatmap)) : null;
-    point(hit && hit.query !== null && hit.key !== null ? hit : null, hit && (hit.query === null ? hit : { query: hit.query, key: null }));
+    point(
+      hit && hit.query !== null && hit.key !== null ? hit : null,
+      hit && (hit.query === null ? hit : { query: hit.query, key: null }),
+    );
   });
   lines.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     point(null, state.view ? hitLines(state.linesLayout, state.view.data, localPoint(event, lines)) : null);
   });
-  const patchAt = (/** @type {MouseEvent} */ event) => hitPicture(state.pictureGeom, state.header.patches, localPoint(event, picture));
+  const patchAt = (/** @type {MouseEvent} */ event) =>
+    hitPicture(state.pictureGeom, state.header.patches, localPoint(event, picture));
   picture.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     const token = patchAt(event);
     point(null, token === null ? null : { query: token, key: null });
   });
-  picture.addEventListener("click", (/** @type {MouseEvent} */ event) => pin(state, { query: patchAt(event), key: null }));
-  for (const canvas of [heatmap, lines, picture]) canvas.addEventListener("pointerleave", () => point(null, null));
+  picture.addEventListener("click", (/** @type {MouseEvent} */ event) =>
+    pin(state, { query: patchAt(event), key: null }),
+  );
+  for (const canvas of [heatmap, lines, picture])
+    canvas.addEventListener("pointerleave", () => point(null, null));
   heatmap.addEventListener("click", (/** @type {MouseEvent} */ event) => {
     heatmap.focus({ preventScroll: true });
     const hit = hitHeatmap(state.layout, state.view, localPoint(event, heatmap));
@@ -170,14 +256,32 @@ function listenPointer(/** @type {any} */ state) {
     if (hit) focusToken(state, hit, hit.key !== null && state.keptToken?.key === hit.key);
   });
   lines.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey, { view } = state, pinned = view && pinnedAt(state);
-    const next = plain && view ? lineStep(event.key, state.linesLayout, view.data, state.keptToken ?? (pinned.query === null ? null : pinned)) : null;
-    if (next) { swallow(event); focusToken(state, next, false, true); }
+    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey,
+      { view } = state,
+      pinned = view && pinnedAt(state);
+    const next =
+      plain && view
+        ? lineStep(
+            event.key,
+            state.linesLayout,
+            view.data,
+            state.keptToken ?? (pinned.query === null ? null : pinned),
+          )
+        : null;
+    if (next) {
+      swallow(event);
+      focusToken(state, next, false, true);
+    }
   });
 }
 
 /** Keeps a token of the lines in focus: a query as a pinned row, a key until something else is chosen; `off` lets it go. */
-function focusToken(/** @type {any} */ state, /** @type {{query: number | null, key: number | null}} */ token, /** @type {boolean} */ off, stays = false) {
+function focusToken(
+  /** @type {any} */ state,
+  /** @type {{query: number | null, key: number | null}} */ token,
+  /** @type {boolean} */ off,
+  stays = false,
+) {
   if (token.query !== null) {
     if (stays) choosePlace(state, tokensAt(state.view, token));
     else pin(state, token);
@@ -188,7 +292,10 @@ function focusToken(/** @type {any} */ state, /** @type {{query: number | null, 
 }
 
 /** The tokens at places on the axes: of a word the first one. */
-function tokensAt(/** @type {any} */ view, /** @type {{query: number | null, key: number | null}} */ { query, key }) {
+function tokensAt(
+  /** @type {any} */ view,
+  /** @type {{query: number | null, key: number | null}} */ { query, key },
+) {
   return { query: view.axes.query.tokenOf(query), key: view.axes.key.tokenOf(key) };
 }
 
@@ -199,13 +306,15 @@ function pinnedAt(/** @type {any} */ { view, selection }) {
 
 /** Pins a cell or a row, given by their places on the axes; the same one again, or a place without either, unpins. */
 function pin(/** @type {any} */ state, /** @type {{query: number | null, key: number | null} | null} */ hit) {
-  const { query, key } = pinnedAt(state), same = hit && hit.query === query && hit.key === key;
+  const { query, key } = pinnedAt(state),
+    same = hit && hit.query === query && hit.key === key;
   choosePlace(state, !hit || same ? { query: null, key: null } : tokensAt(state.view, hit));
 }
 
 /** Sizes everything for the width there is and draws it. */
 function layoutHead(/** @type {any} */ state) {
-  const width = state.box.clientWidth, { header, parts, weights } = state;
+  const width = state.box.clientWidth,
+    { header, parts, weights } = state;
   if (!width) return;
   state.narrow = width < NARROW;
   state.box.classList.toggle("av-head-narrow", state.narrow);
@@ -213,12 +322,24 @@ function layoutHead(/** @type {any} */ state) {
   state.lut = sequential(state.theme.dark);
   const across = state.selection.more.across !== null && !header.patches;
   state.box.classList.toggle("av-head-across", across);
-  state.linesWidth = across ? width : state.narrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)));
+  state.linesWidth = across
+    ? width
+    : state.narrow
+      ? Math.min(width, 460)
+      : Math.max(250, Math.min(380, Math.round(width * 0.35)));
   state.heatWidth = state.narrow || across ? width : width - 32 - state.linesWidth;
   parts.right.style.width = state.narrow || across ? "" : `${state.linesWidth}px`;
-  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads }, step = THUMB.size + THUMB.gap;
-  const atlas = makeAtlas({ array: weights, lut: state.lut, levels: levelTable(weights.dtype, "sqrt") }, THUMB.size);
-  drawAtlas(fitCanvas(parts.thumbs, geom.heads * step - THUMB.gap, geom.layers * step - THUMB.gap), atlas, geom);
+  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads },
+    step = THUMB.size + THUMB.gap;
+  const atlas = makeAtlas(
+    { array: weights, lut: state.lut, levels: levelTable(weights.dtype, "sqrt") },
+    THUMB.size,
+  );
+  drawAtlas(
+    fitCanvas(parts.thumbs, geom.heads * step - THUMB.gap, geom.layers * step - THUMB.gap),
+    atlas,
+    geom,
+  );
   markDrawn(parts.thumbs);
   state.shownFor = null;
   showAll(state);
@@ -226,7 +347,10 @@ function layoutHead(/** @type {any} */ state) {
 
 /** Everything for the chosen head: names, controls, cells, then what depends on the pointer. */
 function showAll(/** @type {any} */ state) {
-  const view = (state.view = makeView(state)), { parts, header } = state, { strings } = header, name = headName(view.layer, view.head);
+  const view = (state.view = makeView(state)),
+    { parts, header } = state,
+    { strings } = header,
+    name = headName(view.layer, view.head);
   setText(parts.title, name);
   setText(parts.sentence, header.sentences[view.layer][view.head]);
   parts.picker.set(view.layer, view.head);
@@ -247,7 +371,11 @@ function showAll(/** @type {any} */ state) {
   const laidOut = `${view.specialMode} ${view.inWords} ${view.across} ${view.width} ${view.linesWidth} ${view.sums !== null}`;
   if (state.shownFor !== laidOut) {
     state.layout = layoutHeatmap(parts.heatmap, view);
-    state.linesLayout = layoutLines(parts.lines, view, linesHeight(state, Math.max(view.data.rows.length, view.data.cols.length)));
+    state.linesLayout = layoutLines(
+      parts.lines,
+      view,
+      linesHeight(state, Math.max(view.data.rows.length, view.data.cols.length)),
+    );
     state.shownFor = laidOut;
   }
   paintCells(state.cells, view, state.layout);
@@ -265,7 +393,10 @@ function showFocus(/** @type {any} */ state) {
   const { view, parts, hover, focus } = state;
   if (!view || !view.data.rows.length || !view.data.cols.length) return;
   const { pinned, strings } = view;
-  Object.assign(view, { hover, focus: focus ?? state.keptToken ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
+  Object.assign(view, {
+    hover,
+    focus: focus ?? state.keptToken ?? (pinned.query === null ? null : { query: pinned.query, key: null }),
+  });
   drawHeatmap(parts.heatmap, state.cells, view, state.layout);
   if (state.source) showPicture(state);
   else if (linesAreMany(state.cache, view, state.linesLayout)) state.linesLater();
@@ -273,7 +404,14 @@ function showFocus(/** @type {any} */ state) {
   const cell = hover ?? (pinned.key === null ? null : pinned);
   drawBar(state, cell);
   setText(parts.readout, cell ? readout(view, cell) : strings.readout_idle);
-  if (view.sums) saySums(parts.sumsSaid, view, view.sums, placeOf(view.data.rows, hover?.query ?? view.focus?.query ?? pinned.query), placeOf(view.data.cols, hover?.key ?? view.focus?.key ?? pinned.key));
+  if (view.sums)
+    saySums(
+      parts.sumsSaid,
+      view,
+      view.sums,
+      placeOf(view.data.rows, hover?.query ?? view.focus?.query ?? pinned.query),
+      placeOf(view.data.cols, hover?.key ?? view.focus?.key ?? pinned.key),
+    );
   showPieces(parts.pieces, view, pinned);
   setText(parts.caption, caption(view));
   const query = pinned.query ?? view.focus?.query ?? null;
@@ -286,13 +424,25 @@ function showFocus(/** @type {any} */ state) {
 
 /** The picture under the patches, with the attention of one query over it. */
 function showPicture(/** @type {any} */ state) {
-  const { view, parts, source, header } = state, { strings, patches } = header;
-  const query = view.focus?.query ?? view.pinned.query ?? restingQuery(patches, header.tokens.length), key = view.hover?.key ?? view.pinned.key ?? null;
+  const { view, parts, source, header } = state,
+    { strings, patches } = header;
+  const query = view.focus?.query ?? view.pinned.query ?? restingQuery(patches, header.tokens.length),
+    key = view.hover?.key ?? view.pinned.key ?? null;
   const levels = query === null ? null : patchLevels(rowWeights(view.data, query), patches, view.scale);
   state.pictureGeom = layoutPicture(source, patches, Math.min(view.linesWidth, MAX_PICTURE));
-  drawPicture(parts.picture, source, state.pictureGeom, { levels, lut: view.lut, theme: view.theme, patches, query, key });
+  drawPicture(parts.picture, source, state.pictureGeom, {
+    levels,
+    lut: view.lut,
+    theme: view.theme,
+    patches,
+    query,
+    key,
+  });
   const size = { rows: patches.rows, columns: patches.columns };
-  const said = query === null ? fill(strings.picture_idle, size) : fill(strings.picture, { ...size, token: view.labels[query], position: query });
+  const said =
+    query === null
+      ? fill(strings.picture_idle, size)
+      : fill(strings.picture, { ...size, token: view.labels[query], position: query });
   parts.picture.setAttribute("aria-label", said);
   setText(parts.pictured, said);
   setText(parts.blocks, patches.said ?? "");
@@ -300,11 +450,22 @@ function showPicture(/** @type {any} */ state) {
 
 /** The printed colour bar, with a needle at the weight of a cell. */
 function drawBar(/** @type {any} */ state, /** @type {{query: number, key: number} | null} */ cell) {
-  const { view, parts } = state, { strings } = view, mark = cell ? weightAt(view.data, cell.query, cell.key) : undefined;
+  const { view, parts } = state,
+    { strings } = view,
+    mark = cell ? weightAt(view.data, cell.query, cell.key) : undefined;
   drawColourBar(parts.bar, { lut: view.lut, theme: view.theme, scale: view.scale, width: 236, mark });
   parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${view.scale}`] }));
 }
 
 function rankedName(/** @type {any} */ view, /** @type {number | null} */ query) {
-  return [view.layer, view.head, query, view.scale, view.specialMode, view.inWords, view.theme.dark, view.header.tokens.length].join();
+  return [
+    view.layer,
+    view.head,
+    query,
+    view.scale,
+    view.specialMode,
+    view.inWords,
+    view.theme.dark,
+    view.header.tokens.length,
+  ].join();
 }

@@ -24,10 +24,18 @@ export function onHeadKey(event, state, change, pinned, tokensAt) {
 
 /** The cell that an arrow leads to from the pinned one; the first arrow pins the first cell. */
 function cellStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ data, /** @type {any} */ pinned) {
-  const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] });
-  const move = moves[event.key], { rows, cols } = data, { query, key } = pinned;
+  const moves = /** @type {Record<string, [number, number]>} */ ({
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+  });
+  const move = moves[event.key],
+    { rows, cols } = data,
+    { query, key } = pinned;
   if (!move || event.shiftKey || !rows.length) return null;
-  const row = rows.indexOf(query), col = cols.indexOf(key);
+  const row = rows.indexOf(query),
+    col = cols.indexOf(key);
   if (row < 0) return { query: rows[0], key: cols[0] };
   if (col < 0) return { query, key: cols[0] };
   const clamp = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));

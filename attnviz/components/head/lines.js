@@ -18,49 +18,113 @@ const HEAD_ROOM = 24;
 const ACROSS_GAP = 190;
 const MOST_LABEL = 110;
 const MANY_LINES = 4096;
-const MOST_PITCH = 24, MOST_ACROSS = 64;
+const MOST_PITCH = 24,
+  MOST_ACROSS = 64;
 
 /** Sizes of the picture: labels on both sides, tokens of a side at an even pitch, of the shorter side at a wider one if its
  * labels have no room else. */
-export function layoutLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view, /** @type {number} */ most) {
-  const { data, labels, keyLabels, theme, linesWidth: width, across } = view, ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+export function layoutLines(
+  /** @type {HTMLCanvasElement} */ canvas,
+  /** @type {any} */ view,
+  /** @type {number} */ most,
+) {
+  const { data, labels, keyLabels, theme, linesWidth: width, across } = view,
+    ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   ctx.font = `600 12px ${theme.font}`;
   let room = 24;
-  const limit = across ? MOST_LABEL : width * 0.28, fit = (/** @type {string} */ name) => { room = Math.max(room, Math.min(limit, ctx.measureText(name).width)); };
+  const limit = across ? MOST_LABEL : width * 0.28,
+    fit = (/** @type {string} */ name) => {
+      room = Math.max(room, Math.min(limit, ctx.measureText(name).width));
+    };
   for (const i of data.rows) fit(labels[i]);
   for (const i of data.cols) fit(keyLabels[i]);
   room = Math.ceil(room);
   const count = Math.max(1, data.rows.length, data.cols.length);
   if (across) {
-    const from = 56, pitch = Math.min(MOST_ACROSS, (width - from - 8) / count), near = room + 8;
-    return { across, width, room, ...pitches(data, pitch, MOST_ACROSS), from, near, far: near + ACROSS_GAP, height: near + ACROSS_GAP + room + 8 };
+    const from = 56,
+      pitch = Math.min(MOST_ACROSS, (width - from - 8) / count),
+      near = room + 8;
+    return {
+      across,
+      width,
+      room,
+      ...pitches(data, pitch, MOST_ACROSS),
+      from,
+      near,
+      far: near + ACROSS_GAP,
+      height: near + ACROSS_GAP + room + 8,
+    };
   }
   const pitch = Math.min(MOST_PITCH, most / count);
-  return { across, width, room, ...pitches(data, pitch, MOST_PITCH), from: HEAD_ROOM, near: room + 8, far: width - room - 8, height: HEAD_ROOM + pitch * count + 4 };
+  return {
+    across,
+    width,
+    room,
+    ...pitches(data, pitch, MOST_PITCH),
+    from: HEAD_ROOM,
+    near: room + 8,
+    far: width - room - 8,
+    height: HEAD_ROOM + pitch * count + 4,
+  };
 }
 
 /** The pitch of the longer side, and that of each side. */
 function pitches(/** @type {any} */ data, /** @type {number} */ pitch, /** @type {number} */ most) {
-  const length = pitch * Math.max(data.rows.length, data.cols.length), of = (/** @type {any} */ side) => Math.min(most, length / Math.max(1, side.length));
+  const length = pitch * Math.max(data.rows.length, data.cols.length),
+    of = (/** @type {any} */ side) => Math.min(most, length / Math.max(1, side.length));
   return { pitch, queryPitch: of(data.rows), keyPitch: of(data.cols) };
 }
 
 /** Draws the picture for what is focused: {query}, {key} or nothing. */
-export function drawLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const ctx = fitCanvas(canvas, layout.width, layout.height), { data, focus } = view;
-  const row = placeOf(data.rows, focus?.query), col = row === null ? placeOf(data.cols, focus?.key) : null;
-  if (row !== null || col !== null) strokeHeads(ctx, view, layout, (/** @type {any} */ head) => focusedBands(head, row, col));
+export function drawLines(
+  /** @type {HTMLCanvasElement} */ canvas,
+  /** @type {any} */ cache,
+  /** @type {any} */ view,
+  /** @type {any} */ layout,
+) {
+  const ctx = fitCanvas(canvas, layout.width, layout.height),
+    { data, focus } = view;
+  const row = placeOf(data.rows, focus?.query),
+    col = row === null ? placeOf(data.cols, focus?.key) : null;
+  if (row !== null || col !== null)
+    strokeHeads(ctx, view, layout, (/** @type {any} */ head) => focusedBands(head, row, col));
   else ctx.drawImage(wholePicture(cache, view, layout), 0, 0, layout.width, layout.height);
-  drawSide(ctx, view, layout, { shown: data.rows, labels: view.labels, marks: view.marks, hi: row, title: view.strings.query, far: false });
-  drawSide(ctx, view, layout, { shown: data.cols, labels: view.keyLabels, marks: view.keyMarks, hi: col, title: view.strings.key, far: true });
-  setData(canvas, { layer: view.layer, head: view.head, query: row === null ? null : focus.query, key: col === null ? null : focus.key, top: view.top, across: layout.across ? 1 : null,
-    heads: view.heads.length, pitch: layout.pitch, from: layout.from, near: layout.near, far: layout.far });
+  drawSide(ctx, view, layout, {
+    shown: data.rows,
+    labels: view.labels,
+    marks: view.marks,
+    hi: row,
+    title: view.strings.query,
+    far: false,
+  });
+  drawSide(ctx, view, layout, {
+    shown: data.cols,
+    labels: view.keyLabels,
+    marks: view.keyMarks,
+    hi: col,
+    title: view.strings.key,
+    far: true,
+  });
+  setData(canvas, {
+    layer: view.layer,
+    head: view.head,
+    query: row === null ? null : focus.query,
+    key: col === null ? null : focus.key,
+    top: view.top,
+    across: layout.across ? 1 : null,
+    heads: view.heads.length,
+    pitch: layout.pitch,
+    from: layout.from,
+    near: layout.near,
+    far: layout.far,
+  });
   markDrawn(canvas);
 }
 
 /** Whether so many lines have to be drawn that the heatmap should be on the screen first. */
 export function linesAreMany(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const { data, focus, top } = view, { rows, cols } = data;
+  const { data, focus, top } = view,
+    { rows, cols } = data;
   if (placeOf(rows, focus?.query) !== null || placeOf(cols, focus?.key) !== null) return false;
   const known = cache.name === pictureName(view, layout) && cache.data === data.values;
   return !known && view.heads.length * rows.length * Math.min(top || cols.length, cols.length) > MANY_LINES;
@@ -68,7 +132,17 @@ export function linesAreMany(/** @type {any} */ cache, /** @type {any} */ view, 
 
 /** What an unfocused picture depends on, beside its numbers. */
 function pictureName(/** @type {any} */ view, /** @type {any} */ layout) {
-  return [view.heads.map((/** @type {any} */ head) => head.name), view.specialMode, view.inWords, view.top, layout.across, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
+  return [
+    view.heads.map((/** @type {any} */ head) => head.name),
+    view.specialMode,
+    view.inWords,
+    view.top,
+    layout.across,
+    layout.width,
+    layout.height,
+    view.theme.dark,
+    devicePixelRatio,
+  ].join();
 }
 
 /** The unfocused picture, drawn once for what is shown and its size. */
@@ -76,14 +150,24 @@ function wholePicture(/** @type {any} */ cache, /** @type {any} */ view, /** @ty
   const name = pictureName(view, layout);
   if (cache.name !== name || cache.data !== view.data.values) {
     cache.canvas ??= document.createElement("canvas");
-    strokeHeads(fitCanvas(cache.canvas, layout.width, layout.height), view, layout, (/** @type {any} */ head) => strongestBands(head, view.top || head.data.cols.length));
+    strokeHeads(
+      fitCanvas(cache.canvas, layout.width, layout.height),
+      view,
+      layout,
+      (/** @type {any} */ head) => strongestBands(head, view.top || head.data.cols.length),
+    );
     Object.assign(cache, { name, data: view.data.values });
   }
   return cache.canvas;
 }
 
 /** The lines of every head that is shown, the chosen one on top. */
-function strokeHeads(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {any} */ layout, /** @type {(head: any) => number[][]} */ bandsOf) {
+function strokeHeads(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ view,
+  /** @type {any} */ layout,
+  /** @type {(head: any) => number[][]} */ bandsOf,
+) {
   for (const head of [...view.heads].reverse()) strokeBands(ctx, head.colour, layout, bandsOf(head));
 }
 
@@ -93,27 +177,45 @@ function emptyBands() {
 }
 
 function strongestBands(/** @type {any} */ { data }, /** @type {number} */ count) {
-  const bands = emptyBands(), place = new Map(data.cols.map((/** @type {number} */ key, /** @type {number} */ i) => [key, i]));
+  const bands = emptyBands(),
+    place = new Map(data.cols.map((/** @type {number} */ key, /** @type {number} */ i) => [key, i]));
   data.rows.forEach((/** @type {number} */ query, /** @type {number} */ row) => {
     for (const key of count < data.cols.length ? topKeys(data, query, count) : data.cols) {
-      bands[Math.round(BANDS * scaleValue(weightAt(data, query, key), OPACITY_SCALE))].push(row, /** @type {number} */ (place.get(key)));
+      bands[Math.round(BANDS * scaleValue(weightAt(data, query, key), OPACITY_SCALE))].push(
+        row,
+        /** @type {number} */ (place.get(key)),
+      );
     }
   });
   return bands;
 }
 
-function focusedBands(/** @type {any} */ { data }, /** @type {number | null} */ row, /** @type {number | null} */ col) {
+function focusedBands(
+  /** @type {any} */ { data },
+  /** @type {number | null} */ row,
+  /** @type {number | null} */ col,
+) {
   const bands = emptyBands();
   const add = (/** @type {number} */ r, /** @type {number} */ c) =>
-    bands[Math.round(BANDS * scaleValue(weightAt(data, data.rows[r], data.cols[c]), OPACITY_SCALE))].push(r, c);
+    bands[Math.round(BANDS * scaleValue(weightAt(data, data.rows[r], data.cols[c]), OPACITY_SCALE))].push(
+      r,
+      c,
+    );
   if (row !== null) for (let c = 0; c < data.cols.length; c++) add(row, c);
   else for (let r = 0; r < data.rows.length; r++) add(r, /** @type {number} */ (col));
   return bands;
 }
 
-function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string} */ colour, /** @type {any} */ layout, /** @type {number[][]} */ bands) {
-  const { near, far, from, pitch, queryPitch, keyPitch, across } = layout, thick = Math.max(0.7, Math.min(2.2, pitch / 9));
-  const asks = (/** @type {number} */ place) => from + (place + 0.5) * queryPitch, answers = (/** @type {number} */ place) => from + (place + 0.5) * keyPitch;
+function strokeBands(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {string} */ colour,
+  /** @type {any} */ layout,
+  /** @type {number[][]} */ bands,
+) {
+  const { near, far, from, pitch, queryPitch, keyPitch, across } = layout,
+    thick = Math.max(0.7, Math.min(2.2, pitch / 9));
+  const asks = (/** @type {number} */ place) => from + (place + 0.5) * queryPitch,
+    answers = (/** @type {number} */ place) => from + (place + 0.5) * keyPitch;
   ctx.strokeStyle = colour;
   for (let band = 1; band <= BANDS; band++) {
     const pairs = bands[band];
@@ -122,8 +224,13 @@ function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {str
     ctx.lineWidth = thick * (0.6 + (0.7 * band) / BANDS);
     ctx.beginPath();
     for (let i = 0; i < pairs.length; i += 2) {
-      if (across) { ctx.moveTo(asks(pairs[i]), near); ctx.lineTo(answers(pairs[i + 1]), far); }
-      else { ctx.moveTo(near, asks(pairs[i])); ctx.lineTo(far, answers(pairs[i + 1])); }
+      if (across) {
+        ctx.moveTo(asks(pairs[i]), near);
+        ctx.lineTo(answers(pairs[i + 1]), far);
+      } else {
+        ctx.moveTo(near, asks(pairs[i]));
+        ctx.lineTo(far, answers(pairs[i + 1]));
+      }
     }
     ctx.stroke();
   }
@@ -138,7 +245,11 @@ function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {str
  * @param {{shown: readonly number[], labels: string[], marks: number[], hi: number | null, title: string, far: boolean}} side
  */
 function drawSide(ctx, view, layout, side) {
-  const { shown, labels, marks, hi, far } = side, { theme } = view, { across, from, room } = layout, pitch = far ? layout.keyPitch : layout.queryPitch, edge = far ? layout.far + 8 : layout.near - 8;
+  const { shown, labels, marks, hi, far } = side,
+    { theme } = view,
+    { across, from, room } = layout,
+    pitch = far ? layout.keyPitch : layout.queryPitch,
+    edge = far ? layout.far + 8 : layout.near - 8;
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   ctx.font = `11px ${theme.font}`;
@@ -148,9 +259,11 @@ function drawSide(ctx, view, layout, side) {
   else ctx.fillText(side.title, edge, 8);
   const most = across ? room : Math.min(room, far ? layout.width - edge : edge);
   for (const i of shownLabels(shown.length, pitch, 15, hi)) {
-    const token = shown[i], at = from + (i + 0.5) * pitch;
+    const token = shown[i],
+      at = from + (i + 0.5) * pitch;
     ctx.font = `${marks[token] & WRITTEN ? "italic " : ""}${i === hi ? "600 " : ""}12px ${theme.font}`;
-    ctx.fillStyle = i === hi ? theme.accent : marks[token] & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
+    ctx.fillStyle =
+      i === hi ? theme.accent : marks[token] & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
     const text = isolate(ellipsize(ctx, labels[token], most));
     if (across) drawUpright(ctx, text, at, edge, far);
     else ctx.fillText(text, edge, at + 0.5);
@@ -158,7 +271,13 @@ function drawSide(ctx, view, layout, side) {
 }
 
 /** Text that reads upwards, ending or beginning at the side. */
-function drawUpright(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y, /** @type {boolean} */ far) {
+function drawUpright(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {string} */ text,
+  /** @type {number} */ x,
+  /** @type {number} */ y,
+  /** @type {boolean} */ far,
+) {
   ctx.save();
   ctx.translate(x, y);
   ctx.rotate(-Math.PI / 2);
@@ -168,7 +287,11 @@ function drawUpright(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {str
 }
 
 /** The token under a point: a query on the first half, a key on the other, or nothing. */
-export function hitLines(/** @type {any} */ layout, /** @type {any} */ data, /** @type {{x: number, y: number}} */ point) {
+export function hitLines(
+  /** @type {any} */ layout,
+  /** @type {any} */ data,
+  /** @type {{x: number, y: number}} */ point,
+) {
   const [along, over] = layout.across ? [point.x, point.y] : [point.y, point.x];
   const asks = over < (layout.across ? layout.height : layout.width) / 2;
   const place = Math.floor((along - layout.from) / (asks ? layout.queryPitch : layout.keyPitch));
@@ -177,11 +300,21 @@ export function hitLines(/** @type {any} */ layout, /** @type {any} */ data, /**
 }
 
 /** The token that an arrow leads to from the focused one: along its side, or over to the other one; null for other keys. */
-export function lineStep(/** @type {string} */ key, /** @type {any} */ layout, /** @type {any} */ data, /** @type {any} */ focus) {
-  const along = layout.across ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"], over = layout.across ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
+export function lineStep(
+  /** @type {string} */ key,
+  /** @type {any} */ layout,
+  /** @type {any} */ data,
+  /** @type {any} */ focus,
+) {
+  const along = layout.across ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"],
+    over = layout.across ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
   if (![...along, ...over].includes(key)) return null;
-  const onKeys = focus !== null && focus.query === null && focus.key !== null, list = onKeys ? data.cols : data.rows;
-  const here = focus === null ? -1 : list.indexOf(onKeys ? focus.key : focus.query), clamp = (/** @type {number} */ i, /** @type {readonly number[]} */ of) => of[Math.max(0, Math.min(of.length - 1, i))];
-  const toKeys = over.includes(key) ? key === over[1] : onKeys, next = along.includes(key) ? here + (key === along[1] ? 1 : -1) : here;
+  const onKeys = focus !== null && focus.query === null && focus.key !== null,
+    list = onKeys ? data.cols : data.rows;
+  const here = focus === null ? -1 : list.indexOf(onKeys ? focus.key : focus.query),
+    clamp = (/** @type {number} */ i, /** @type {readonly number[]} */ of) =>
+      of[Math.max(0, Math.min(of.length - 1, i))];
+  const toKeys = over.includes(key) ? key === over[1] : onKeys,
+    next = along.includes(key) ? here + (key === along[1] ? 1 : -1) : here;
   return toKeys ? { query: null, key: clamp(next, data.cols) } : { query: clamp(next, data.rows), key: null };
 }

@@ -9,23 +9,35 @@ import { hiddenInRow, hiddenMean, rankAt, weightAt } from "../shared/numbers.js"
 export function readout(/** @type {any} */ view, /** @type {{query: number, key: number}} */ cell) {
   const { strings, labels, keyLabels, marks, keyMarks, data } = view;
   const named = (/** @type {string[]} */ names, /** @type {number[]} */ of, /** @type {number} */ i) =>
-    fill(of[i] & WRITTEN ? strings.token_written : strings.token_at, { token: isolate(names[i]), position: i });
-  return fill(strings.readout, { query: named(labels, marks, cell.query), key: named(keyLabels, keyMarks, cell.key), weight: fmtWeight(weightAt(data, cell.query, cell.key), view.approx),
-    rank: rankAt(data, cell.query, cell.key), count: data.nKey });
+    fill(of[i] & WRITTEN ? strings.token_written : strings.token_at, {
+      token: isolate(names[i]),
+      position: i,
+    });
+  return fill(strings.readout, {
+    query: named(labels, marks, cell.query),
+    key: named(keyLabels, keyMarks, cell.key),
+    weight: fmtWeight(weightAt(data, cell.query, cell.key), view.approx),
+    rank: rankAt(data, cell.query, cell.key),
+    count: data.nKey,
+  });
 }
 
 /** What the lines show. */
 export function caption(/** @type {any} */ view) {
   const { strings, labels, keyLabels, focus } = view;
-  if (focus && focus.query !== null) return fill(strings.lines_query, { token: isolate(labels[focus.query]) });
+  if (focus && focus.query !== null)
+    return fill(strings.lines_query, { token: isolate(labels[focus.query]) });
   if (focus && focus.key !== null) return fill(strings.lines_key, { token: isolate(keyLabels[focus.key]) });
   const count = view.data.cols.length;
-  return view.top === 0 || view.top >= count ? strings.lines_every : fill(strings.lines_all, { count: view.top });
+  return view.top === 0 || view.top >= count
+    ? strings.lines_every
+    : fill(strings.lines_all, { count: view.top });
 }
 
 /** How much attention hides with the special tokens. */
 export function hiddenText(/** @type {any} */ view, /** @type {number | null} */ query) {
-  const { strings, labels, data } = view, mean = fill(strings.hidden_mean, { percent: fmtPercent(hiddenMean(data)) });
+  const { strings, labels, data } = view,
+    mean = fill(strings.hidden_mean, { percent: fmtPercent(hiddenMean(data)) });
   if (query === null) return mean;
   return `${mean} · ${fill(strings.hidden_row, { percent: fmtPercent(hiddenInRow(data, query)), token: isolate(labels[query]) })}`;
 }

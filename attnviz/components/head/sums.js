@@ -9,19 +9,26 @@ import { weightOf } from "../shared/buffer.js";
 import { isolate } from "../shared/axes.js";
 
 export const SUMS_ROOM = 46;
-const SUMS_GAP = 7, BAR = 34;
+const SUMS_GAP = 7,
+  BAR = 34;
 
 /** What keys receive, what rows hold, and what keys would receive from uniform attention; by place on the axes.
  * @typedef {{received: Float64Array, held: Float64Array, uniform: Float64Array}} Sums */
 
 /** Uniform attention: each row spread evenly over the keys that it can see; `visible` is null where all are. */
-export function evenWeights(/** @type {number} */ nQuery, /** @type {number} */ nKey, /** @type {ArrayLike<number> | null} */ visible) {
+export function evenWeights(
+  /** @type {number} */ nQuery,
+  /** @type {number} */ nKey,
+  /** @type {ArrayLike<number> | null} */ visible,
+) {
   const even = new Float32Array(nQuery * nKey).fill(1 / nKey);
-  if (visible) for (let query = 0; query < nQuery; query++) {
-    let open = 0;
-    for (let key = 0; key < nKey; key++) open += visible[query * nKey + key];
-    for (let key = 0; key < nKey; key++) even[query * nKey + key] = open > 0 ? visible[query * nKey + key] / open : 0;
-  }
+  if (visible)
+    for (let query = 0; query < nQuery; query++) {
+      let open = 0;
+      for (let key = 0; key < nKey; key++) open += visible[query * nKey + key];
+      for (let key = 0; key < nKey; key++)
+        even[query * nKey + key] = open > 0 ? visible[query * nKey + key] / open : 0;
+    }
   return even;
 }
 
@@ -32,20 +39,38 @@ export function evenWeights(/** @type {number} */ nQuery, /** @type {number} */ 
  * @returns {Sums}
  */
 export function axisSums(data, even) {
-  const { rows, cols, values, nKey, dtype } = data, received = new Float64Array(cols.length), held = new Float64Array(rows.length), uniform = new Float64Array(cols.length);
-  rows.forEach((query, row) => cols.forEach((key, col) => {
-    const weight = weightOf(values[query * nKey + key], dtype);
-    received[col] += weight;
-    held[row] += weight;
-    uniform[col] += even[query * nKey + key];
-  }));
+  const { rows, cols, values, nKey, dtype } = data,
+    received = new Float64Array(cols.length),
+    held = new Float64Array(rows.length),
+    uniform = new Float64Array(cols.length);
+  rows.forEach((query, row) =>
+    cols.forEach((key, col) => {
+      const weight = weightOf(values[query * nKey + key], dtype);
+      received[col] += weight;
+      held[row] += weight;
+      uniform[col] += even[query * nKey + key];
+    }),
+  );
   return { received, held, uniform };
 }
 
 /** Draws the bars; `rowHi` and `colHi` are emphasised. */
-export function drawSums(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Sums} */ sums, /** @type {any} */ geom, /** @type {import("../shared/theme.js").Theme} */ theme, /** @type {any} */ strings, /** @type {number | null} */ rowHi, /** @type {number | null} */ colHi) {
-  const { received, held, uniform } = sums, cw = geom.w / geom.cols, ch = geom.h / geom.rows, thin = (/** @type {number} */ cell) => (cell >= 5 ? cell - 2 : cell);
-  const right = geom.x + geom.w + SUMS_GAP, below = geom.y + geom.h + SUMS_GAP, most = Math.max(1e-9, ...received, ...uniform);
+export function drawSums(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Sums} */ sums,
+  /** @type {any} */ geom,
+  /** @type {import("../shared/theme.js").Theme} */ theme,
+  /** @type {any} */ strings,
+  /** @type {number | null} */ rowHi,
+  /** @type {number | null} */ colHi,
+) {
+  const { received, held, uniform } = sums,
+    cw = geom.w / geom.cols,
+    ch = geom.h / geom.rows,
+    thin = (/** @type {number} */ cell) => (cell >= 5 ? cell - 2 : cell);
+  const right = geom.x + geom.w + SUMS_GAP,
+    below = geom.y + geom.h + SUMS_GAP,
+    most = Math.max(1e-9, ...received, ...uniform);
   ctx.fillStyle = theme.bg2;
   ctx.fillRect(right, geom.y, BAR, geom.h);
   ctx.fillRect(geom.x, below, geom.w, BAR);
@@ -58,7 +83,8 @@ export function drawSums(/** @type {CanvasRenderingContext2D} */ ctx, /** @type 
     ctx.fillRect(geom.x + col * cw + (cw - thin(cw)) / 2, below, thin(cw), (BAR * received[col]) / most);
   }
   ctx.fillStyle = theme.text;
-  for (let col = 0; col < geom.cols; col++) ctx.fillRect(geom.x + col * cw, below + (BAR * uniform[col]) / most - 0.75, cw, 1.5);
+  for (let col = 0; col < geom.cols; col++)
+    ctx.fillRect(geom.x + col * cw, below + (BAR * uniform[col]) / most - 0.75, cw, 1.5);
   ctx.font = `10.5px ${theme.font}`;
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "middle";
@@ -70,19 +96,43 @@ export function drawSums(/** @type {CanvasRenderingContext2D} */ ctx, /** @type 
 
 /** Whether a point is on the bars of a row or of a column: {row, col: null}, {row: null, col}, or null. */
 export function hitSums(/** @type {any} */ geom, /** @type {{x: number, y: number}} */ { x, y }) {
-  const right = x - geom.x - geom.w, below = y - geom.y - geom.h;
-  const row = Math.floor(((y - geom.y) * geom.rows) / geom.h), col = Math.floor(((x - geom.x) * geom.cols) / geom.w);
+  const right = x - geom.x - geom.w,
+    below = y - geom.y - geom.h;
+  const row = Math.floor(((y - geom.y) * geom.rows) / geom.h),
+    col = Math.floor(((x - geom.x) * geom.cols) / geom.w);
   if (right >= 0 && right < SUMS_ROOM && row >= 0 && row < geom.rows) return { row, col: null };
   return below >= 0 && below < SUMS_ROOM && col >= 0 && col < geom.cols ? { row: null, col } : null;
 }
 
 /** The sums of the row and the column that are pointed at or pinned, in words. */
-export function saySums(/** @type {HTMLElement} */ node, /** @type {any} */ view, /** @type {Sums} */ sums, /** @type {number | null} */ row, /** @type {number | null} */ col) {
-  const { strings, labels, keyLabels, data, approx } = view, about = approx ? "≈\u2009" : "", parts = [];
+export function saySums(
+  /** @type {HTMLElement} */ node,
+  /** @type {any} */ view,
+  /** @type {Sums} */ sums,
+  /** @type {number | null} */ row,
+  /** @type {number | null} */ col,
+) {
+  const { strings, labels, keyLabels, data, approx } = view,
+    about = approx ? "≈\u2009" : "",
+    parts = [];
   if (col !== null) {
     const times = sums.uniform[col] > 0 ? `${fmtFixed(sums.received[col] / sums.uniform[col], 2)}` : "–";
-    parts.push(fill(strings.column_readout, { key: isolate(keyLabels[data.cols[col]]), sum: about + fmtFixed(sums.received[col], 3), rows: data.rows.length, times, uniform: fmtFixed(sums.uniform[col], 3) }));
+    parts.push(
+      fill(strings.column_readout, {
+        key: isolate(keyLabels[data.cols[col]]),
+        sum: about + fmtFixed(sums.received[col], 3),
+        rows: data.rows.length,
+        times,
+        uniform: fmtFixed(sums.uniform[col], 3),
+      }),
+    );
   }
-  if (row !== null) parts.push(fill(strings.row_readout, { query: isolate(labels[data.rows[row]]), sum: about + fmtFixed(sums.held[row], 3) }));
+  if (row !== null)
+    parts.push(
+      fill(strings.row_readout, {
+        query: isolate(labels[data.rows[row]]),
+        sum: about + fmtFixed(sums.held[row], 3),
+      }),
+    );
   setText(node, parts.length ? parts.join(" ") : strings.sums_idle);
 }

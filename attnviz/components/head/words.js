@@ -20,7 +20,11 @@ export function hasPieces(/** @type {any} */ header) {
 }
 
 /** An axis whose places are the tokens. @returns {AxisPlaces} */
-export function tokenAxis(/** @type {string[]} */ labels, /** @type {ArrayLike<number>} */ special, /** @type {ArrayLike<number>} */ written) {
+export function tokenAxis(
+  /** @type {string[]} */ labels,
+  /** @type {ArrayLike<number>} */ special,
+  /** @type {ArrayLike<number>} */ written,
+) {
   const same = (/** @type {number | null} */ i) => i;
   return { labels, marks: axisMarks(special, written), special, spans: null, placeOf: same, tokenOf: same };
 }
@@ -29,11 +33,15 @@ export function tokenAxis(/** @type {string[]} */ labels, /** @type {ArrayLike<n
 export function wordAxis(/** @type {WordSpan[]} */ spans, /** @type {AxisPlaces} */ tokens) {
   const place = new Int32Array(tokens.labels.length);
   spans.forEach(([start, stop], i) => place.fill(i, start, stop));
-  const any = (/** @type {WordSpan} */ [start, stop], /** @type {number} */ bit) => tokens.marks.slice(start, stop).reduce((all, mark) => all | (mark & bit), 0);
+  const any = (/** @type {WordSpan} */ [start, stop], /** @type {number} */ bit) =>
+    tokens.marks.slice(start, stop).reduce((all, mark) => all | (mark & bit), 0);
   return {
-    labels: spans.map((span) => span[2]), special: spans.map(([start]) => tokens.special[start]), spans,
+    labels: spans.map((span) => span[2]),
+    special: spans.map(([start]) => tokens.special[start]),
+    spans,
     marks: spans.map((span) => (tokens.marks[span[0]] & ~WRITTEN) | any(span, WRITTEN)),
-    placeOf: (token) => (token === null ? null : place[token]), tokenOf: (i) => (i === null ? null : spans[i][0]),
+    placeOf: (token) => (token === null ? null : place[token]),
+    tokenOf: (i) => (i === null ? null : spans[i][0]),
   };
 }
 
@@ -48,28 +56,65 @@ export function wordAxis(/** @type {WordSpan[]} */ spans, /** @type {AxisPlaces}
  */
 export function mergeHead(values, dtype, nKey, queries, keys) {
   const out = new Float32Array(queries.length * keys.length);
-  queries.forEach(([top, bottom], row) => keys.forEach(([left, right], col) => {
-    let sum = 0;
-    for (let query = top; query < bottom; query++) for (let key = left; key < right; key++) sum += weightOf(values[query * nKey + key], dtype);
-    out[row * keys.length + col] = sum / (bottom - top);
-  }));
+  queries.forEach(([top, bottom], row) =>
+    keys.forEach(([left, right], col) => {
+      let sum = 0;
+      for (let query = top; query < bottom; query++)
+        for (let key = left; key < right; key++) sum += weightOf(values[query * nKey + key], dtype);
+      out[row * keys.length + col] = sum / (bottom - top);
+    }),
+  );
   return out;
 }
 
 /** Shows the pieces behind the cell of two words as a table; nothing where both words are one token. */
-export function showPieces(/** @type {HTMLElement} */ node, /** @type {any} */ view, /** @type {{query: number | null, key: number | null}} */ { query, key }) {
-  const { axes, header } = view, rows = query === null ? null : axes.query.spans?.[query], cols = key === null ? null : axes.key.spans?.[key];
+export function showPieces(
+  /** @type {HTMLElement} */ node,
+  /** @type {any} */ view,
+  /** @type {{query: number | null, key: number | null}} */ { query, key },
+) {
+  const { axes, header } = view,
+    rows = query === null ? null : axes.query.spans?.[query],
+    cols = key === null ? null : axes.key.spans?.[key];
   node.hidden = !rows || !cols || rows[1] - rows[0] + cols[1] - cols[0] === 2;
-  if (node.hidden) { node.replaceChildren(); return; }
-  const { strings, head: values, dtype } = view.pieces, range = (/** @type {WordSpan} */ [start, stop]) => Array.from({ length: stop - start }, (_, i) => start + i);
+  if (node.hidden) {
+    node.replaceChildren();
+    return;
+  }
+  const { strings, head: values, dtype } = view.pieces,
+    range = (/** @type {WordSpan} */ [start, stop]) =>
+      Array.from({ length: stop - start }, (_, i) => start + i);
   const cell = (/** @type {number} */ q, /** @type {number} */ k) => {
-    const weight = weightOf(values[q * header.n_key + k], dtype), level = levelFor(weight, view.scale);
-    return el("td", { class: "av-number", style: { backgroundColor: colourFor(view.lut, weight, view.scale), color: inkOn(view.lut, level) } }, fmtWeight(weight, view.approx));
+    const weight = weightOf(values[q * header.n_key + k], dtype),
+      level = levelFor(weight, view.scale);
+    return el(
+      "td",
+      {
+        class: "av-number",
+        style: { backgroundColor: colourFor(view.lut, weight, view.scale), color: inkOn(view.lut, level) },
+      },
+      fmtWeight(weight, view.approx),
+    );
   };
-  const name = (/** @type {string} */ scope, /** @type {string} */ label) => el("th", { scope }, el("bdi", {}, label));
-  const said = fill(strings.pieces, { query: isolate(rows[2]), key: isolate(cols[2]), weight: fmtWeight(view.data.values[query * view.data.nKey + key], view.approx) });
-  const table = el("table", { class: "av-pieces-table" }, el("caption", { class: "av-note" }, said),
+  const name = (/** @type {string} */ scope, /** @type {string} */ label) =>
+    el("th", { scope }, el("bdi", {}, label));
+  const said = fill(strings.pieces, {
+    query: isolate(rows[2]),
+    key: isolate(cols[2]),
+    weight: fmtWeight(view.data.values[query * view.data.nKey + key], view.approx),
+  });
+  const table = el(
+    "table",
+    { class: "av-pieces-table" },
+    el("caption", { class: "av-note" }, said),
     el("thead", {}, el("tr", {}, el("td"), ...range(cols).map((k) => name("col", header.key_tokens[k])))),
-    el("tbody", {}, ...range(rows).map((q) => el("tr", {}, name("row", header.tokens[q]), ...range(cols).map((k) => cell(q, k))))));
+    el(
+      "tbody",
+      {},
+      ...range(rows).map((q) =>
+        el("tr", {}, name("row", header.tokens[q]), ...range(cols).map((k) => cell(q, k))),
+      ),
+    ),
+  );
   node.replaceChildren(table);
 }

@@ -9,10 +9,10 @@ import { mounted } from "../shared/mounted.js";
 import { announceSelection } from "../shared/selection.js";
 
 const LISTEN_ENDED = 4404;
-const LISTEN_GAP_MS = 250;  // the presenter's page need not run for each of thirty answers
+const LISTEN_GAP_MS = 250; // the presenter's page need not run for each of thirty answers
 const LISTEN_AGAIN_MS = [300, 1000, 3000, 5000];
 const LISTEN_POLL_MS = 3000;
-const LISTEN_SURE_MS = 4000;  // a run that was asked for and never came is asked for again
+const LISTEN_SURE_MS = 4000; // a run that was asked for and never came is asked for again
 const LISTEN_DEAF_AFTER = 2;
 
 /** Streamlit calls this with new data or a new theme. */
@@ -21,16 +21,34 @@ export default function listener(/** @type {any} */ component) {
 }
 
 function mountListener(/** @type {any} */ root) {
-  const sign = el("span", { "aria-hidden": "true" }), words = el("span");
+  const sign = el("span", { "aria-hidden": "true" }),
+    words = el("span");
   const box = el("p", { class: "av av-listener", role: "status" }, sign, words);
   root.append(box);
-  const ear = /** @type {any} */ ({ box, sign, words, tries: 0, live: false, asked: 0, told: null, socket: null });
-  ear.destroy = () => { ear.gone = true; clearTimeout(ear.again); clearTimeout(ear.soon); clearTimeout(ear.sure); ear.socket?.close(); box.remove(); };
+  const ear = /** @type {any} */ ({
+    box,
+    sign,
+    words,
+    tries: 0,
+    live: false,
+    asked: 0,
+    told: null,
+    socket: null,
+  });
+  ear.destroy = () => {
+    ear.gone = true;
+    clearTimeout(ear.again);
+    clearTimeout(ear.soon);
+    clearTimeout(ear.sure);
+    ear.socket?.close();
+    box.remove();
+  };
   return ear;
 }
 
 function refreshListener(/** @type {any} */ ear, /** @type {Uint8Array} */ data) {
-  const { header } = parse(data), place = [header.folder, header.code, header.seat, header.heed].join("/");
+  const { header } = parse(data),
+    place = [header.folder, header.code, header.seat, header.heed].join("/");
   Object.assign(ear, { header, drawn: header.drawn });
   if (ear.place !== place) {
     ear.place = place;
@@ -57,11 +75,17 @@ function besidePage(/** @type {any} */ header) {
 function openListener(/** @type {any} */ ear) {
   const socket = new WebSocket(besidePage(ear.header));
   ear.socket = socket;
-  socket.onopen = () => { ear.tries = 0; sayListener(ear, true); };
+  socket.onopen = () => {
+    ear.tries = 0;
+    sayListener(ear, true);
+  };
   socket.onmessage = (event) => hearListener(ear, Number(event.data));
   socket.onclose = (event) => {
     if (ear.gone || ear.socket !== socket) return;
-    if (event.code === LISTEN_ENDED) { askListener(ear, -1); return; }
+    if (event.code === LISTEN_ENDED) {
+      askListener(ear, -1);
+      return;
+    }
     sayListener(ear, false);
     const wait = LISTEN_AGAIN_MS[Math.min(ear.tries, LISTEN_AGAIN_MS.length - 1)];
     ear.tries += 1;
@@ -85,7 +109,9 @@ function askListener(/** @type {any} */ ear, /** @type {number} */ count) {
   ear.asked = Date.now();
   ear.send("heard", { count, at: ear.asked });
   clearTimeout(ear.sure);
-  ear.sure = setTimeout(() => { if (!ear.gone && ear.told !== null) hearListener(ear, ear.told); }, LISTEN_SURE_MS);
+  ear.sure = setTimeout(() => {
+    if (!ear.gone && ear.told !== null) hearListener(ear, ear.told);
+  }, LISTEN_SURE_MS);
 }
 
 function sayListener(/** @type {any} */ ear, /** @type {boolean} */ live) {

@@ -8,7 +8,9 @@ const SPACING_PX = 6;
 
 /** Colours of the masks in order; the direction of their hatch alternates. */
 export function maskColours(/** @type {import("../shared/theme.js").Theme} */ theme) {
-  return theme.dark ? ["#ffb454", "#b9a5ff", "#7fd6c2", "#ff8fa3", "#8fd3ff", "#d9e06a"] : ["#9c4a00", "#5a3fb0", "#00695c", "#b0003a", "#005a9c", "#5f6b00"];
+  return theme.dark
+    ? ["#ffb454", "#b9a5ff", "#7fd6c2", "#ff8fa3", "#8fd3ff", "#d9e06a"]
+    : ["#9c4a00", "#5a3fb0", "#00695c", "#b0003a", "#005a9c", "#5f6b00"];
 }
 
 /**
@@ -31,8 +33,14 @@ export function hatchMasks(ctx, geom, bits, variant, theme) {
 }
 
 /** The cells whose bits meet `wanted`, runs of a row as one rectangle; null without any. */
-function pathOf(/** @type {Geom} */ geom, /** @type {ArrayLike<number>} */ bits, /** @type {number} */ wanted) {
-  const path = new Path2D(), cw = geom.w / geom.cols, ch = geom.h / geom.rows;
+function pathOf(
+  /** @type {Geom} */ geom,
+  /** @type {ArrayLike<number>} */ bits,
+  /** @type {number} */ wanted,
+) {
+  const path = new Path2D(),
+    cw = geom.w / geom.cols,
+    ch = geom.h / geom.rows;
   let any = false;
   for (let row = 0; row < geom.rows; row++) {
     for (let col = 0, start = -1; col <= geom.cols; col++) {
@@ -48,7 +56,13 @@ function pathOf(/** @type {Geom} */ geom, /** @type {ArrayLike<number>} */ bits,
 }
 
 /** Parallel lines inside a path, in four directions in turn: rising, falling, level, upright. */
-export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Path2D} */ path, /** @type {{x: number, y: number, w: number, h: number}} */ box, /** @type {string} */ colour, /** @type {number} */ bit) {
+export function hatchPath(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Path2D} */ path,
+  /** @type {{x: number, y: number, w: number, h: number}} */ box,
+  /** @type {string} */ colour,
+  /** @type {number} */ bit,
+) {
   const { x, y, w, h } = box;
   ctx.save();
   ctx.clip(path);
@@ -56,7 +70,8 @@ export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type
   ctx.lineWidth = 1.2;
   ctx.globalAlpha = 0.8;
   ctx.beginPath();
-  const level = bit % 4 === 2, upright = bit % 4 === 3;
+  const level = bit % 4 === 2,
+    upright = bit % 4 === 3;
   for (let d = level || upright ? SPACING_PX / 2 : -h; d < (level ? h : w); d += SPACING_PX) {
     if (level) drawLine(ctx, x, y + d, x + w, y + d);
     else if (upright) drawLine(ctx, x + d, y, x + d, y + h);
@@ -66,7 +81,13 @@ export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type
   ctx.restore();
 }
 
-function drawLine(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ x1, /** @type {number} */ y1, /** @type {number} */ x2, /** @type {number} */ y2) {
+function drawLine(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {number} */ x1,
+  /** @type {number} */ y1,
+  /** @type {number} */ x2,
+  /** @type {number} */ y2,
+) {
   ctx.moveTo(x1, y1);
   ctx.lineTo(x2, y2);
 }

@@ -9,7 +9,11 @@
 export const GROUND = "#ffffff";
 
 /** Paints everything since the last "clear" on a white ground. */
-export function paintDeeds(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {readonly Deed[]} */ deeds, /** @type {number} */ side) {
+export function paintDeeds(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {readonly Deed[]} */ deeds,
+  /** @type {number} */ side,
+) {
   ctx.fillStyle = GROUND;
   ctx.fillRect(0, 0, side, side);
   const start = deeds.map((deed) => deed.kind).lastIndexOf("clear") + 1;
@@ -17,7 +21,11 @@ export function paintDeeds(/** @type {CanvasRenderingContext2D} */ ctx, /** @typ
 }
 
 /** Paints one thing over what is there. */
-export function paintDeed(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Deed} */ deed, /** @type {number} */ side) {
+export function paintDeed(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Deed} */ deed,
+  /** @type {number} */ side,
+) {
   if (deed.kind === "line") paintLine(ctx, deed, side);
   else if (deed.kind === "form") {
     ctx.fillStyle = deed.colour;
@@ -27,13 +35,22 @@ export function paintDeed(/** @type {CanvasRenderingContext2D} */ ctx, /** @type
 }
 
 /** The outline of a form as the current path. */
-export function tracePath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ deed, /** @type {number} */ side) {
+export function tracePath(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ deed,
+  /** @type {number} */ side,
+) {
   ctx.beginPath();
-  for (const [x, y] of deed.points) ctx.lineTo((deed.at[0] + x * deed.size) * side, (deed.at[1] + y * deed.size) * side);
+  for (const [x, y] of deed.points)
+    ctx.lineTo((deed.at[0] + x * deed.size) * side, (deed.at[1] + y * deed.size) * side);
   ctx.closePath();
 }
 
-function paintLine(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ deed, /** @type {number} */ side) {
+function paintLine(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ deed,
+  /** @type {number} */ side,
+) {
   const { points } = deed;
   ctx.strokeStyle = ctx.fillStyle = deed.colour;
   ctx.lineWidth = deed.width * side;

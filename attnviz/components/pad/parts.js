@@ -7,7 +7,11 @@ import { tracePath } from "./drawing.js";
 
 const FACE = 16;
 /** Widths of a line and half-sides of a form, as shares of the pad's side. */
-export const PAD_SIZES = /** @type {const} */ ([["small", 0.025, 0.1], ["medium", 0.06, 0.22], ["large", 0.13, 0.34]]);
+export const PAD_SIZES = /** @type {const} */ ([
+  ["small", 0.025, 0.1],
+  ["medium", 0.06, 0.22],
+  ["large", 0.13, 0.34],
+]);
 
 /**
  * @param {any} header
@@ -15,26 +19,71 @@ export const PAD_SIZES = /** @type {const} */ ([["small", 0.025, 0.1], ["medium"
  * @param {{choose: (change: any) => void, undo: () => void, clear: () => void, look: () => void}} act
  */
 export function buildPadParts(header, choice, act) {
-  const { strings, colours, forms } = header, hint = padHint(strings);
-  const tools = [{ value: "brush", face: brushFace }, { value: "eraser", face: eraserFace },
-    ...forms.map((/** @type {any} */ form) => ({ value: form.name, face: formFace(form.points) }))];
-  const group = (/** @type {string} */ label, /** @type {string} */ name, /** @type {{value: string, face: Face}[]} */ options) => segmented({
-    label, value: choice[name], options: options.map(({ value, face }) => ({ value, label: faced(strings[value], face), tip: strings[value] })), onChange: (value) => act.choose({ [name]: value }) });
+  const { strings, colours, forms } = header,
+    hint = padHint(strings);
+  const tools = [
+    { value: "brush", face: brushFace },
+    { value: "eraser", face: eraserFace },
+    ...forms.map((/** @type {any} */ form) => ({ value: form.name, face: formFace(form.points) })),
+  ];
+  const group = (
+    /** @type {string} */ label,
+    /** @type {string} */ name,
+    /** @type {{value: string, face: Face}[]} */ options,
+  ) =>
+    segmented({
+      label,
+      value: choice[name],
+      options: options.map(({ value, face }) => ({
+        value,
+        label: faced(strings[value], face),
+        tip: strings[value],
+      })),
+      onChange: (value) => act.choose({ [name]: value }),
+    });
   const surface = el("canvas", { class: "av-pad-surface", "aria-hidden": "true" });
-  const above = el("canvas", { class: "av-pad-above", role: "application", tabIndex: 0, "aria-label": strings.surface, "aria-describedby": hint.id });
-  const toolRow = group(strings.tools, "tool", tools), colourRow = group(strings.colours, "colour", colours.map((/** @type {any} */ each) => ({ value: each.name, face: swatch(each.css) })));
-  const sizeRow = group(strings.sizes, "size", PAD_SIZES.map(([value], i) => ({ value, face: dotFace(2 + 2.5 * i) })));
-  const undo = button({ label: strings.undo, onClick: act.undo }), clear = button({ label: strings.clear, onClick: act.clear });
-  const look = button({ label: strings.look, kind: "primary", onClick: act.look }), spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const stage = el("div", { class: "av-pad-stage" }, surface, above), row = el("div", { class: "av-row" }, undo, clear);
-  return { surface, above, undo, clear, look, spoken, stage, nodes: [stage, toolRow.node, colourRow.node, sizeRow.node, row, look, hint, spoken] };
+  const above = el("canvas", {
+    class: "av-pad-above",
+    role: "application",
+    tabIndex: 0,
+    "aria-label": strings.surface,
+    "aria-describedby": hint.id,
+  });
+  const toolRow = group(strings.tools, "tool", tools),
+    colourRow = group(
+      strings.colours,
+      "colour",
+      colours.map((/** @type {any} */ each) => ({ value: each.name, face: swatch(each.css) })),
+    );
+  const sizeRow = group(
+    strings.sizes,
+    "size",
+    PAD_SIZES.map(([value], i) => ({ value, face: dotFace(2 + 2.5 * i) })),
+  );
+  const undo = button({ label: strings.undo, onClick: act.undo }),
+    clear = button({ label: strings.clear, onClick: act.clear });
+  const look = button({ label: strings.look, kind: "primary", onClick: act.look }),
+    spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
+  const stage = el("div", { class: "av-pad-stage" }, surface, above),
+    row = el("div", { class: "av-row" }, undo, clear);
+  return {
+    surface,
+    above,
+    undo,
+    clear,
+    look,
+    spoken,
+    stage,
+    nodes: [stage, toolRow.node, colourRow.node, sizeRow.node, row, look, hint, spoken],
+  };
 }
 
 /** @typedef {(ctx: CanvasRenderingContext2D, ink: string) => void} Face */
 
 /** A drawn face with its name for those who cannot see it. */
 function faced(/** @type {string} */ name, /** @type {Face} */ face) {
-  const canvas = el("canvas", { "aria-hidden": "true" }), node = el("span", { class: "av-face" }, canvas, el("span", { class: "av-visually-hidden" }, name));
+  const canvas = el("canvas", { "aria-hidden": "true" }),
+    node = el("span", { class: "av-face" }, canvas, el("span", { class: "av-visually-hidden" }, name));
   node.paint = (/** @type {string} */ ink) => face(fitCanvas(canvas, FACE, FACE), ink);
   return node;
 }

@@ -18,45 +18,121 @@ const BAR = { height: 10, pad: 22, font: 11 };
  */
 
 /** Room for labels; plots of one width share it, so that equal texts stand equally. */
-export function layoutPlots(/** @type {Plot[]} */ plots, /** @type {number[]} */ widths, /** @type {any} */ theme, /** @type {{rowTitle: string, colTitle: string}} */ titles) {
+export function layoutPlots(
+  /** @type {Plot[]} */ plots,
+  /** @type {number[]} */ widths,
+  /** @type {any} */ theme,
+  /** @type {{rowTitle: string, colTitle: string}} */ titles,
+) {
   const probe = /** @type {CanvasRenderingContext2D} */ (plots[0].canvas.getContext("2d"));
   probe.font = `600 ${FONT}px ${theme.font}`;
-  const longer = (/** @type {string} */ best, /** @type {string} */ label) => (probe.measureText(label).width > probe.measureText(best).width ? label : best);
+  const longer = (/** @type {string} */ best, /** @type {string} */ label) =>
+    probe.measureText(label).width > probe.measureText(best).width ? label : best;
   plots.forEach((plot, i) => {
-    const alike = plots.filter((_, j) => widths[j] === widths[i]), longest = (/** @type {"rows" | "cols"} */ axis) => alike.flatMap((other) => other[axis]).reduce(longer, "");
-    plot.layout = layoutAxes(probe, { rowLabels: [longest("rows"), ...plot.rows.slice(1)], colLabels: [longest("cols"), ...plot.cols.slice(1)], width: widths[i], theme, font: FONT, maxLabel: MAX_LABEL, maxCell: 40, ...titles });
+    const alike = plots.filter((_, j) => widths[j] === widths[i]),
+      longest = (/** @type {"rows" | "cols"} */ axis) =>
+        alike.flatMap((other) => other[axis]).reduce(longer, "");
+    plot.layout = layoutAxes(probe, {
+      rowLabels: [longest("rows"), ...plot.rows.slice(1)],
+      colLabels: [longest("cols"), ...plot.cols.slice(1)],
+      width: widths[i],
+      theme,
+      font: FONT,
+      maxLabel: MAX_LABEL,
+      maxCell: 40,
+      ...titles,
+    });
   });
 }
 
 /** The cells alone, at device resolution. */
 export function paintPlot(/** @type {Plot} */ plot, /** @type {any} */ theme) {
-  const { layout: { geom }, cells, values, toLevel, lut, signed, blocked } = plot;
-  drawMatrix(fitCanvas(cells, geom.w, geom.h), { values, toLevel, lut, signed, blocked, theme, grid: true, ...geom, x: 0, y: 0 });
+  const {
+    layout: { geom },
+    cells,
+    values,
+    toLevel,
+    lut,
+    signed,
+    blocked,
+  } = plot;
+  drawMatrix(fitCanvas(cells, geom.w, geom.h), {
+    values,
+    toLevel,
+    lut,
+    signed,
+    blocked,
+    theme,
+    grid: true,
+    ...geom,
+    x: 0,
+    y: 0,
+  });
 }
 
 /** Cells, axes and frames. `pinned` and `hover` are {row, col} of this plot, null where it has no such cell. */
-export function drawPlot(/** @type {Plot} */ plot, /** @type {any} */ theme, /** @type {any} */ titles, /** @type {any} */ pinned, /** @type {any} */ hover, /** @type {Record<string, any>} */ tells) {
-  const { canvas, cells, layout } = plot, { geom } = layout, ctx = fitCanvas(canvas, layout.width, layout.height), shown = hover ?? pinned;
+export function drawPlot(
+  /** @type {Plot} */ plot,
+  /** @type {any} */ theme,
+  /** @type {any} */ titles,
+  /** @type {any} */ pinned,
+  /** @type {any} */ hover,
+  /** @type {Record<string, any>} */ tells,
+) {
+  const { canvas, cells, layout } = plot,
+    { geom } = layout,
+    ctx = fitCanvas(canvas, layout.width, layout.height),
+    shown = hover ?? pinned;
   ctx.drawImage(cells, 0, 0, cells.width, cells.height, geom.x, geom.y, geom.w, geom.h);
-  if (pinned && pinned.row !== null && geom.h / geom.rows >= 5) frameCell(ctx, geom, pinned.row, null, theme, { width: 1.5 });
-  if (pinned && pinned.row !== null && pinned.col !== null) frameCell(ctx, geom, pinned.row, pinned.col, theme, { width: 2.5 });
-  if (hover && hover.row !== null && hover.col !== null) frameCell(ctx, geom, hover.row, hover.col, theme, { width: 1.5, colour: theme.text });
-  drawAxes(ctx, layout, plot.rows, plot.cols, { theme, rowHi: shown?.row ?? null, colHi: shown?.col ?? null, rowMarks: plot.rowMarks, colMarks: plot.colMarks, ...titles });
-  setData(canvas, { ...tells, row: pinned?.row, col: pinned?.col, overRow: hover?.row, overCol: hover?.col, x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols });
+  if (pinned && pinned.row !== null && geom.h / geom.rows >= 5)
+    frameCell(ctx, geom, pinned.row, null, theme, { width: 1.5 });
+  if (pinned && pinned.row !== null && pinned.col !== null)
+    frameCell(ctx, geom, pinned.row, pinned.col, theme, { width: 2.5 });
+  if (hover && hover.row !== null && hover.col !== null)
+    frameCell(ctx, geom, hover.row, hover.col, theme, { width: 1.5, colour: theme.text });
+  drawAxes(ctx, layout, plot.rows, plot.cols, {
+    theme,
+    rowHi: shown?.row ?? null,
+    colHi: shown?.col ?? null,
+    rowMarks: plot.rowMarks,
+    colMarks: plot.colMarks,
+    ...titles,
+  });
+  setData(canvas, {
+    ...tells,
+    row: pinned?.row,
+    col: pinned?.col,
+    overRow: hover?.row,
+    overCol: hover?.col,
+    x: geom.x,
+    y: geom.y,
+    w: geom.w,
+    h: geom.h,
+    rows: geom.rows,
+    cols: geom.cols,
+  });
   markDrawn(canvas);
 }
 
 /** What of a plot lies under a point: a cell, a row label ({row, col: null}), or nothing. */
 export function hitPlot(/** @type {Plot} */ plot, /** @type {{x: number, y: number}} */ point) {
-  const { geom } = plot.layout, cell = cellAt(point.x, point.y, geom);
+  const { geom } = plot.layout,
+    cell = cellAt(point.x, point.y, geom);
   if (cell) return { row: cell.row, col: cell.col };
   const side = cellAt(geom.x, point.y, geom);
   return side && point.x < geom.x ? { row: side.row, col: null } : null;
 }
 
 /** Every head in the colour of how much of its attention moved; the largest has the last colour. */
-export function drawMoved(/** @type {HTMLCanvasElement} */ canvas, /** @type {import("../shared/buffer.js").PackedArray} */ moved, /** @type {Uint32Array} */ lut, /** @type {{size: number, gap: number}} */ geom) {
-  const [layers, heads] = moved.shape, step = geom.size + geom.gap, most = Math.max(...moved.data);
+export function drawMoved(
+  /** @type {HTMLCanvasElement} */ canvas,
+  /** @type {import("../shared/buffer.js").PackedArray} */ moved,
+  /** @type {Uint32Array} */ lut,
+  /** @type {{size: number, gap: number}} */ geom,
+) {
+  const [layers, heads] = moved.shape,
+    step = geom.size + geom.gap,
+    most = Math.max(...moved.data);
   const ctx = fitCanvas(canvas, heads * step - geom.gap, layers * step - geom.gap);
   for (let i = 0; i < moved.data.length; i++) {
     ctx.fillStyle = colourAt(lut, most > 0 ? Math.round((255 * moved.data[i]) / most) : 0);
@@ -67,8 +143,16 @@ export function drawMoved(/** @type {HTMLCanvasElement} */ canvas, /** @type {im
 }
 
 /** A bar from 0 to the largest share, its ends printed. */
-export function drawMovedBar(/** @type {HTMLCanvasElement} */ canvas, /** @type {Uint32Array} */ lut, /** @type {any} */ theme, /** @type {number} */ width, /** @type {[string, string]} */ ends) {
-  const { height, pad, font } = BAR, ctx = fitCanvas(canvas, width, height + font + 6), span = width - 2 * pad;
+export function drawMovedBar(
+  /** @type {HTMLCanvasElement} */ canvas,
+  /** @type {Uint32Array} */ lut,
+  /** @type {any} */ theme,
+  /** @type {number} */ width,
+  /** @type {[string, string]} */ ends,
+) {
+  const { height, pad, font } = BAR,
+    ctx = fitCanvas(canvas, width, height + font + 6),
+    span = width - 2 * pad;
   for (let x = 0; x < span; x++) {
     ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));
     ctx.fillRect(pad + x, 0, x < span - 1 ? 1.5 : 1, height);

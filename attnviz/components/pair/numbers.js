@@ -9,48 +9,77 @@ import { headValues, weightOf } from "../shared/buffer.js";
 /** @typedef {{row: number | null, col: number | null}} SlotCell */
 
 /** The weights of one head as numbers. @returns {HeadWeights} */
-export function headWeights(/** @type {import("../shared/buffer.js").PackedArray} */ array, /** @type {{layer: number, head: number}} */ place) {
+export function headWeights(
+  /** @type {import("../shared/buffer.js").PackedArray} */ array,
+  /** @type {{layer: number, head: number}} */ place,
+) {
   const codes = headValues(array, place.layer, place.head);
   return { values: Float32Array.from(codes, (code) => weightOf(code, array.dtype)), nCols: array.shape[3] };
 }
 
 /** Weight of one side (0: A, 1: B) in a cell of the common axes; null where that side has no such cell. */
-export function weightIn(/** @type {HeadWeights} */ head, /** @type {0 | 1} */ side, /** @type {SlotRow} */ row, /** @type {SlotRow} */ col) {
+export function weightIn(
+  /** @type {HeadWeights} */ head,
+  /** @type {0 | 1} */ side,
+  /** @type {SlotRow} */ row,
+  /** @type {SlotRow} */ col,
+) {
   return row[side] < 0 || col[side] < 0 ? null : head.values[row[side] * head.nCols + col[side]];
 }
 
 /** B − A on the common axes, NaN where there is no counterpart, and the largest |B − A|. */
-export function differenceOf(/** @type {HeadWeights} */ a, /** @type {HeadWeights} */ b, /** @type {SlotRow[]} */ rows, /** @type {SlotRow[]} */ cols) {
+export function differenceOf(
+  /** @type {HeadWeights} */ a,
+  /** @type {HeadWeights} */ b,
+  /** @type {SlotRow[]} */ rows,
+  /** @type {SlotRow[]} */ cols,
+) {
   const values = new Float32Array(rows.length * cols.length);
-  let limit = 0, at = 0;
-  for (const row of rows) for (const col of cols) {
-    const one = weightIn(a, 0, row, col), other = weightIn(b, 1, row, col), value = one === null || other === null ? NaN : other - one;
-    if (Math.abs(value) > limit) limit = Math.abs(value);
-    values[at++] = value;
-  }
+  let limit = 0,
+    at = 0;
+  for (const row of rows)
+    for (const col of cols) {
+      const one = weightIn(a, 0, row, col),
+        other = weightIn(b, 1, row, col),
+        value = one === null || other === null ? NaN : other - one;
+      if (Math.abs(value) > limit) limit = Math.abs(value);
+      values[at++] = value;
+    }
   return { values, limit };
 }
 
 /** The share of each row's attention that moved, ½ Σ |B − A|; NaN for a row of one side only. @returns {Float64Array} */
-export function movedRows(/** @type {HeadWeights} */ a, /** @type {HeadWeights} */ b, /** @type {SlotRow[]} */ rows, /** @type {SlotRow[]} */ cols) {
+export function movedRows(
+  /** @type {HeadWeights} */ a,
+  /** @type {HeadWeights} */ b,
+  /** @type {SlotRow[]} */ rows,
+  /** @type {SlotRow[]} */ cols,
+) {
   return Float64Array.from(rows, (row) => {
     if (row[0] < 0 || row[1] < 0) return NaN;
     let sum = 0;
-    for (const col of cols) sum += Math.abs((weightIn(b, 1, row, col) ?? 0) - (weightIn(a, 0, row, col) ?? 0));
+    for (const col of cols)
+      sum += Math.abs((weightIn(b, 1, row, col) ?? 0) - (weightIn(a, 0, row, col) ?? 0));
     return sum / 2;
   });
 }
 
 /** The same for one head on both sides, as the library computed it. @returns {Float64Array} */
-export function givenRows(/** @type {import("../shared/buffer.js").PackedArray} */ rows, /** @type {{layer: number, head: number}} */ { layer, head }) {
-  const [, heads, count] = rows.shape, at = (layer * heads + head) * count;
+export function givenRows(
+  /** @type {import("../shared/buffer.js").PackedArray} */ rows,
+  /** @type {{layer: number, head: number}} */ { layer, head },
+) {
+  const [, heads, count] = rows.shape,
+    at = (layer * heads + head) * count;
   return Float64Array.from(rows.data.subarray(at, at + count));
 }
 
 /** Mean over the rows that have a counterpart; null where none has. */
 export function meanMoved(/** @type {Float64Array} */ moved) {
   const paired = moved.filter((value) => !Number.isNaN(value));
-  return paired.length ? { share: paired.reduce((sum, value) => sum + value, 0) / paired.length, rows: paired.length } : null;
+  return paired.length
+    ? { share: paired.reduce((sum, value) => sum + value, 0) / paired.length, rows: paired.length }
+    : null;
 }
 
 /** The rows that differ most, the first ones: [{row, share}]. */
@@ -61,21 +90,35 @@ export function mostMoved(/** @type {Float64Array} */ moved, /** @type {number} 
 
 /** The head whose rows differ most. */
 export function mostMovedHead(/** @type {import("../shared/buffer.js").PackedArray} */ moved) {
-  const best = moved.data.indexOf(Math.max(...moved.data)), heads = moved.shape[1];
+  const best = moved.data.indexOf(Math.max(...moved.data)),
+    heads = moved.shape[1];
   return { layer: Math.floor(best / heads), head: best % heads };
 }
 
 /** The slot that holds a token of one side; null for none. `at`: first token of each part. */
-export function slotOf(/** @type {SlotRow[]} */ slots, /** @type {number[]} */ at, /** @type {number | null} */ token, /** @type {0 | 1} */ side = 0) {
+export function slotOf(
+  /** @type {SlotRow[]} */ slots,
+  /** @type {number[]} */ at,
+  /** @type {number | null} */ token,
+  /** @type {0 | 1} */ side = 0,
+) {
   if (token === null) return null;
   let part = -1;
-  at.forEach((first, i) => { if (first <= token) part = i; });
+  at.forEach((first, i) => {
+    if (first <= token) part = i;
+  });
   const found = slots.findIndex((slot) => slot[side] === part && part >= 0);
   return found < 0 ? null : found;
 }
 
 /** The nearest slot in a direction that a side (0, 1) has, or both where side is null; the same one at the edge. */
-export function stepSlot(/** @type {SlotRow[]} */ slots, /** @type {0 | 1 | null} */ side, /** @type {number} */ from, /** @type {number} */ by) {
-  for (let i = from + by; i >= 0 && i < slots.length; i += by) if (side === null || slots[i][side] >= 0) return i;
+export function stepSlot(
+  /** @type {SlotRow[]} */ slots,
+  /** @type {0 | 1 | null} */ side,
+  /** @type {number} */ from,
+  /** @type {number} */ by,
+) {
+  for (let i = from + by; i >= 0 && i < slots.length; i += by)
+    if (side === null || slots[i][side] >= 0) return i;
   return from;
 }

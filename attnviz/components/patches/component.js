@@ -11,8 +11,22 @@ import { el, localPoint, oncePerFrame, setText, watchSize } from "../shared/dom.
 import { fill, fmtWeight, headName } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
 import { mounted } from "../shared/mounted.js";
-import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery } from "../shared/picture.js";
-import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import {
+  drawPicture,
+  hitPicture,
+  layoutPicture,
+  patchLevels,
+  pictureSource,
+  restingQuery,
+} from "../shared/picture.js";
+import {
+  cancelWrite,
+  clampSelection,
+  flushWrite,
+  makeCommitter,
+  readSelection,
+  writeSelection,
+} from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { buildPatchParts } from "./parts.js";
 import { drawThumbs, layoutThumbs, stampPictures } from "./thumbs.js";
@@ -37,7 +51,9 @@ function mountPatches(/** @type {any} */ root) {
   const state = /** @type {any} */ ({ root, box, hover: null, hoverHead: null, mean: false, stretch: false });
   state.committer = makeCommitter(box, (/** @type {any} */ selection) => followPatches(state, selection));
   state.show = oncePerFrame(() => showPatches(state));
-  state.unwatch = watchSize(box, () => { if (state.header) layoutPatches(state); });
+  state.unwatch = watchSize(box, () => {
+    if (state.header) layoutPatches(state);
+  });
   state.destroy = () => unmountPatches(state);
   box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onPatchKey(state, event));
   box.addEventListener("pointerleave", () => point(state, { hover: null, hoverHead: null }));
@@ -57,21 +73,40 @@ function takePatchData(/** @type {any} */ state, /** @type {Uint8Array} */ data)
   const { header, arrays } = parse(data);
   header.approximate = arrays.weights.dtype === "u8";
   flushWrite();
-  Object.assign(state, { raw: data, header, weights: arrays.weights, source: pictureSource(arrays.picture), hover: null, hoverHead: null, mean: false, stretch: false });
+  Object.assign(state, {
+    raw: data,
+    header,
+    weights: arrays.weights,
+    source: pictureSource(arrays.picture),
+    hover: null,
+    hoverHead: null,
+    mean: false,
+    stretch: false,
+  });
   state.selection = clampSelection(readSelection(), header);
   state.committer.start(state.selection);
   state.parts = buildPatchParts(header, state.selection, {
-    choose: (change) => choosePatch(state, change), step: (by) => choosePatch(state, neighbour(header, state.selection, by)),
-    open: (page) => openFromPicture(state, page), ask: (token) => ask(state, token),
-    hoverHead: (at) => point(state, { hoverHead: at }), option: (change) => { Object.assign(state, change); state.show(); },
+    choose: (change) => choosePatch(state, change),
+    step: (by) => choosePatch(state, neighbour(header, state.selection, by)),
+    open: (page) => openFromPicture(state, page),
+    ask: (token) => ask(state, token),
+    hoverHead: (at) => point(state, { hoverHead: at }),
+    option: (change) => {
+      Object.assign(state, change);
+      state.show();
+    },
   });
   state.box.replaceChildren(...state.parts.nodes);
   listenPicture(state);
 }
 
 function listenPicture(/** @type {any} */ state) {
-  const { picture, picker } = state.parts, at = (/** @type {MouseEvent} */ event) => hitPicture(state.geom, state.header.patches, localPoint(event, picture));
-  picture.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => point(state, { hover: at(event) }));
+  const { picture, picker } = state.parts,
+    at = (/** @type {MouseEvent} */ event) =>
+      hitPicture(state.geom, state.header.patches, localPoint(event, picture));
+  picture.addEventListener("pointermove", (/** @type {PointerEvent} */ event) =>
+    point(state, { hover: at(event) }),
+  );
   picture.addEventListener("pointerleave", () => point(state, { hover: null }));
   picker.node.addEventListener("pointerleave", () => point(state, { hoverHead: null }));
   picture.addEventListener("click", (/** @type {MouseEvent} */ event) => {
@@ -116,8 +151,11 @@ function openFromPicture(/** @type {any} */ state, /** @type {string} */ page) {
 
 function onPatchKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !state.header) return;
-  const change = headStep(event, state.header, state.selection) ?? (event.target === state.parts.picture ? patchStep(event, state) : null);
-  if (event.key === "Escape" && state.selection.query !== null) choosePatch(state, { query: null, key: null });
+  const change =
+    headStep(event, state.header, state.selection) ??
+    (event.target === state.parts.picture ? patchStep(event, state) : null);
+  if (event.key === "Escape" && state.selection.query !== null)
+    choosePatch(state, { query: null, key: null });
   else if (change) choosePatch(state, change);
   else return;
   swallow(event);
@@ -125,20 +163,32 @@ function onPatchKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event
 
 /** The patch that a key leads to; the first arrow goes to the patch in the middle. */
 function patchStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ state) {
-  const { rows, columns, first } = state.header.patches, { query } = state.selection;
-  const move = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] })[event.key];
+  const { rows, columns, first } = state.header.patches,
+    { query } = state.selection;
+  const move = /** @type {Record<string, [number, number]>} */ ({
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+  })[event.key];
   if (event.key === "Home" && first > 0) return { query: 0, key: null };
   if (!move || event.shiftKey) return null;
-  const inside = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v)), at = (query ?? -1) - first;
-  const [row, column] = at < 0 ? [Math.floor(rows / 2), Math.floor(columns / 2)] : [inside(Math.floor(at / columns) + move[0], rows), inside((at % columns) + move[1], columns)];
+  const inside = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v)),
+    at = (query ?? -1) - first;
+  const [row, column] =
+    at < 0
+      ? [Math.floor(rows / 2), Math.floor(columns / 2)]
+      : [inside(Math.floor(at / columns) + move[0], rows), inside((at % columns) + move[1], columns)];
   return { query: first + row * columns + column, key: null };
 }
 
 /** Sizes everything for the width there is and draws it. */
 function layoutPatches(/** @type {any} */ state) {
-  const { header, box, source } = state, width = box.clientWidth;
+  const { header, box, source } = state,
+    width = box.clientWidth;
   if (!width) return;
-  const narrow = width < NARROW, picture = narrow ? Math.min(width, LARGEST_PICTURE) : Math.min(LARGEST_PICTURE, Math.round(width * 0.46));
+  const narrow = width < NARROW,
+    picture = narrow ? Math.min(width, LARGEST_PICTURE) : Math.min(LARGEST_PICTURE, Math.round(width * 0.46));
   box.classList.toggle("av-patches-narrow", narrow);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
@@ -151,12 +201,21 @@ function layoutPatches(/** @type {any} */ state) {
 }
 
 /** The weights of a query in one head, or in the mean of a layer's heads. @returns {Float32Array} */
-function weightsFrom(/** @type {any} */ state, /** @type {number} */ layer, /** @type {number | null} */ head, /** @type {number} */ query) {
+function weightsFrom(
+  /** @type {any} */ state,
+  /** @type {number} */ layer,
+  /** @type {number | null} */ head,
+  /** @type {number} */ query,
+) {
   const { header, weights } = state;
-  const of = (/** @type {number} */ each) => Float32Array.from(rowValues(weights, layer, each, query), (code) => weightOf(code, weights.dtype));
+  const of = (/** @type {number} */ each) =>
+    Float32Array.from(rowValues(weights, layer, each, query), (code) => weightOf(code, weights.dtype));
   if (head !== null) return of(head);
   const sum = new Float32Array(header.n_key);
-  for (let each = 0; each < header.n_heads; each++) of(each).forEach((weight, key) => { sum[key] += weight / header.n_heads; });
+  for (let each = 0; each < header.n_heads; each++)
+    of(each).forEach((weight, key) => {
+      sum[key] += weight / header.n_heads;
+    });
   return sum;
 }
 
@@ -167,15 +226,30 @@ function topOf(/** @type {any} */ state, /** @type {Float32Array} */ row) {
 
 /** Everything that is chosen or pointed at. While nothing is kept, the patch under the pointer asks; then it answers. */
 function showPatches(/** @type {any} */ state) {
-  const { header, parts, selection, hover, theme: look, lut, source } = state, { patches: grid } = header, { scale } = selection;
-  const kept = selection.query, query = kept ?? hover ?? restingQuery(grid), key = kept === null ? null : hover ?? selection.key;
-  const place = state.hoverHead ?? selection, at = { layer: place.layer, head: state.mean && !state.hoverHead ? null : place.head };
-  const row = query === null ? null : weightsFrom(state, at.layer, at.head, query), top = row ? topOf(state, row) : 1;
+  const { header, parts, selection, hover, theme: look, lut, source } = state,
+    { patches: grid } = header,
+    { scale } = selection;
+  const kept = selection.query,
+    query = kept ?? hover ?? restingQuery(grid),
+    key = kept === null ? null : (hover ?? selection.key);
+  const place = state.hoverHead ?? selection,
+    at = { layer: place.layer, head: state.mean && !state.hoverHead ? null : place.head };
+  const row = query === null ? null : weightsFrom(state, at.layer, at.head, query),
+    top = row ? topOf(state, row) : 1;
   const levels = row && patchLevels(row, grid, scale, top);
   drawPicture(parts.picture, source, state.geom, { levels, lut, theme: look, patches: grid, query, key });
   Object.assign(parts.picture.dataset, { layer: at.layer, head: at.head ?? "mean", kept: kept ?? "" });
-  drawThumbs(parts.thumbs, { geom: state.thumbs, stamped: state.stamped, source, lut, theme: look, patches: grid, query, at,
-    levelsOf: (layer, head) => levelsOfHead(state, layer, head, query) });
+  drawThumbs(parts.thumbs, {
+    geom: state.thumbs,
+    stamped: state.stamped,
+    source,
+    lut,
+    theme: look,
+    patches: grid,
+    query,
+    at,
+    levelsOf: (layer, head) => levelsOfHead(state, layer, head, query),
+  });
   parts.picker.set(selection.layer, selection.head);
   parts.scale.set(scale);
   const mark = row && key !== null && !state.stretch ? row[key] : undefined;
@@ -183,29 +257,61 @@ function showPatches(/** @type {any} */ state) {
   sayPatches(state, { at, query, key, row, top });
 }
 
-function levelsOfHead(/** @type {any} */ state, /** @type {number} */ layer, /** @type {number} */ head, /** @type {number | null} */ query) {
+function levelsOfHead(
+  /** @type {any} */ state,
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+  /** @type {number | null} */ query,
+) {
   if (query === null) return null;
   const row = weightsFrom(state, layer, head, query);
   return patchLevels(row, state.header.patches, state.selection.scale, topOf(state, row));
 }
 
 /** Everything in words. */
-function sayPatches(/** @type {any} */ state, /** @type {{at: any, query: number | null, key: number | null, row: Float32Array | null, top: number}} */ shown) {
-  const { header, parts, selection } = state, { strings, patches: grid, tokens } = header, { at, query, row } = shown;
-  const head = at.head === null ? fill(strings.mean_title, { layer: at.layer, count: header.n_heads }) : headName(at.layer, at.head);
+function sayPatches(
+  /** @type {any} */ state,
+  /** @type {{at: any, query: number | null, key: number | null, row: Float32Array | null, top: number}} */ shown,
+) {
+  const { header, parts, selection } = state,
+    { strings, patches: grid, tokens } = header,
+    { at, query, row } = shown;
+  const head =
+    at.head === null
+      ? fill(strings.mean_title, { layer: at.layer, count: header.n_heads })
+      : headName(at.layer, at.head);
   setText(parts.title, head);
   setText(parts.sentence, at.head === null ? strings.mean_sentence : header.sentences[at.layer][at.head]);
-  const from = query === null ? "" : isolate(tokens[query]), size = { rows: grid.rows, columns: grid.columns };
-  parts.picture.setAttribute("aria-label", query === null ? fill(strings.idle, size) : fill(strings.picture, { ...size, token: from, head }));
-  parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${selection.scale}`] }));
+  const from = query === null ? "" : isolate(tokens[query]),
+    size = { rows: grid.rows, columns: grid.columns };
+  parts.picture.setAttribute(
+    "aria-label",
+    query === null ? fill(strings.idle, size) : fill(strings.picture, { ...size, token: from, head }),
+  );
+  parts.bar.setAttribute(
+    "aria-label",
+    fill(strings.colour_bar, { scale: strings[`scale_${selection.scale}`] }),
+  );
   setText(parts.allHeads, query === null ? strings.heads : fill(strings.all_heads, { token: from }));
-  setText(parts.stretched, state.stretch ? fill(strings.stretched, { weight: fmtWeight(shown.top, header.approximate) }) : "");
+  setText(
+    parts.stretched,
+    state.stretch ? fill(strings.stretched, { weight: fmtWeight(shown.top, header.approximate) }) : "",
+  );
   setText(parts.readout, row ? patchReadout(state, shown, row) : fill(strings.idle, size));
-  parts.chips.forEach((/** @type {any} */ chip, /** @type {number} */ token) => showExtra(state, chip, token, query, row, shown.top));
+  parts.chips.forEach((/** @type {any} */ chip, /** @type {number} */ token) =>
+    showExtra(state, chip, token, query, row, shown.top),
+  );
 }
 
 /** A chip shows what its token is given, and whether it is the one that asks. */
-function showExtra(/** @type {any} */ state, /** @type {any} */ chip, /** @type {number} */ token, /** @type {number | null} */ query, /** @type {Float32Array | null} */ row, /** @type {number} */ top) {
+function showExtra(
+  /** @type {any} */ state,
+  /** @type {any} */ chip,
+  /** @type {number} */ token,
+  /** @type {number | null} */ query,
+  /** @type {Float32Array | null} */ row,
+  /** @type {number} */ top,
+) {
   const level = row ? levelFor(Math.min(1, top > 0 ? row[token] / top : 0), state.selection.scale) : 0;
   chip.node.setAttribute("aria-pressed", String(query === token));
   chip.given.style.backgroundColor = colourAt(state.lut, level);
@@ -215,9 +321,19 @@ function showExtra(/** @type {any} */ state, /** @type {any} */ chip, /** @type 
 
 /** The weight of the patch pointed at, or where the query looks most. */
 function patchReadout(/** @type {any} */ state, /** @type {any} */ shown, /** @type {Float32Array} */ row) {
-  const { strings, tokens, key_tokens: keys, approximate } = state.header, key = shown.key ?? row.indexOf(Math.max(...row));
-  const named = (/** @type {string[]} */ labels, /** @type {number} */ i) => fill(strings.token_at, { token: isolate(labels[i]), position: i });
-  const values = { query: named(tokens, shown.query), key: named(keys, key), weight: fmtWeight(row[key], approximate) };
+  const { strings, tokens, key_tokens: keys, approximate } = state.header,
+    key = shown.key ?? row.indexOf(Math.max(...row));
+  const named = (/** @type {string[]} */ labels, /** @type {number} */ i) =>
+    fill(strings.token_at, { token: isolate(labels[i]), position: i });
+  const values = {
+    query: named(tokens, shown.query),
+    key: named(keys, key),
+    weight: fmtWeight(row[key], approximate),
+  };
   if (shown.key === null) return fill(strings.strongest, values);
-  return fill(strings.readout, { ...values, rank: 1 + row.filter((weight) => weight > row[key]).length, count: row.length });
+  return fill(strings.readout, {
+    ...values,
+    rank: 1 + row.filter((weight) => weight > row[key]).length,
+    count: row.length,
+  });
 }

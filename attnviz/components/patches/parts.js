@@ -13,47 +13,152 @@ import { fill, headName } from "../shared/fmt.js";
  *   hoverHead: (at: any) => void, option: (change: any) => void}} act
  */
 export function buildPatchParts(header, selection, act) {
-  const { strings, patches } = header, thumbs = el("canvas", { "aria-hidden": "true" }), hint = patchHint(strings);
-  const picker = headPicker({ label: strings.heads, nLayers: header.n_layers, nHeads: header.n_heads, under: thumbs, onHover: act.hoverHead,
-    labelOf: (layer, head) => fill(strings.status, { head: headName(layer, head), sentence: header.sentences[layer][head] }),
-    onMove: (layer, head) => act.choose({ layer, head }) });
-  const scale = segmented({ label: strings.scale, value: selection.scale, options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
-    onChange: (value) => act.choose({ scale: value }) });
+  const { strings, patches } = header,
+    thumbs = el("canvas", { "aria-hidden": "true" }),
+    hint = patchHint(strings);
+  const picker = headPicker({
+    label: strings.heads,
+    nLayers: header.n_layers,
+    nHeads: header.n_heads,
+    under: thumbs,
+    onHover: act.hoverHead,
+    labelOf: (layer, head) =>
+      fill(strings.status, { head: headName(layer, head), sentence: header.sentences[layer][head] }),
+    onMove: (layer, head) => act.choose({ layer, head }),
+  });
+  const scale = segmented({
+    label: strings.scale,
+    value: selection.scale,
+    options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
+    onChange: (value) => act.choose({ scale: value }),
+  });
   const mean = checkbox({ label: strings.mean, checked: false, onChange: (on) => act.option({ mean: on }) });
-  const stretch = checkbox({ label: strings.stretch, checked: false, onChange: (on) => act.option({ stretch: on }) });
-  const title = el("h2", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
-  const picture = el("canvas", { role: "img", tabIndex: 0, class: "av-patches-picture", "aria-describedby": hint.id }), bar = el("canvas", { role: "img" });
-  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }), allHeads = el("h3", { class: "av-heading" });
+  const stretch = checkbox({
+    label: strings.stretch,
+    checked: false,
+    onChange: (on) => act.option({ stretch: on }),
+  });
+  const title = el("h2", { class: "av-title" }),
+    sentence = el("p", { class: "av-sentence" });
+  const picture = el("canvas", {
+      role: "img",
+      tabIndex: 0,
+      class: "av-patches-picture",
+      "aria-describedby": hint.id,
+    }),
+    bar = el("canvas", { role: "img" });
+  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }),
+    allHeads = el("h3", { class: "av-heading" });
   const stretched = el("p", { class: "av-note av-number" });
-  const chips = header.tokens.slice(0, patches.first).map((/** @type {string} */ token, /** @type {number} */ i) => extraChip(strings, token, () => act.ask(i)));
-  const extras = el("div", { class: "av-row av-extras", role: "group", "aria-label": strings.extras }, el("span", { class: "av-note" }, strings.extras), ...chips.map((/** @type {any} */ chip) => chip.node));
+  const chips = header.tokens
+    .slice(0, patches.first)
+    .map((/** @type {string} */ token, /** @type {number} */ i) =>
+      extraChip(strings, token, () => act.ask(i)),
+    );
+  const extras = el(
+    "div",
+    { class: "av-row av-extras", role: "group", "aria-label": strings.extras },
+    el("span", { class: "av-note" }, strings.extras),
+    ...chips.map((/** @type {any} */ chip) => chip.node),
+  );
   extras.hidden = !chips.length;
-  const scales = el("div", { class: "av-patches-scale" }, el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node), bar, stretched);
+  const scales = el(
+    "div",
+    { class: "av-patches-scale" },
+    el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node),
+    bar,
+    stretched,
+  );
   const options = el("div", { class: "av-patches-options" }, mean.node, stretch.node);
-  const top = el("div", { class: "av-patches-top" }, el("div", { class: "av-patches-name" }, patchNameRow(strings, title, act), sentence), options, scales);
-  const left = el("div", { class: "av-patches-left" }, picture, extras, readout, hint, header.approximate ? el("p", { class: "av-note" }, strings.approximate) : null);
-  const body = el("div", { class: "av-patches-body" }, left, el("div", { class: "av-patches-right" }, allHeads, picker.node));
-  return { picker, thumbs, scale, mean, title, sentence, picture, bar, readout, allHeads, stretched, chips, nodes: [top, body] };
+  const top = el(
+    "div",
+    { class: "av-patches-top" },
+    el("div", { class: "av-patches-name" }, patchNameRow(strings, title, act), sentence),
+    options,
+    scales,
+  );
+  const left = el(
+    "div",
+    { class: "av-patches-left" },
+    picture,
+    extras,
+    readout,
+    hint,
+    header.approximate ? el("p", { class: "av-note" }, strings.approximate) : null,
+  );
+  const body = el(
+    "div",
+    { class: "av-patches-body" },
+    left,
+    el("div", { class: "av-patches-right" }, allHeads, picker.node),
+  );
+  return {
+    picker,
+    thumbs,
+    scale,
+    mean,
+    title,
+    sentence,
+    picture,
+    bar,
+    readout,
+    allHeads,
+    stretched,
+    chips,
+    nodes: [top, body],
+  };
 }
 
-function patchNameRow(/** @type {Record<string, string>} */ strings, /** @type {Node} */ title, /** @type {any} */ act) {
+function patchNameRow(
+  /** @type {Record<string, string>} */ strings,
+  /** @type {Node} */ title,
+  /** @type {any} */ act,
+) {
   const step = (/** @type {string} */ label, /** @type {string} */ text, /** @type {number} */ by) => {
     const node = button({ label, text, onClick: () => act.step(by) });
     node.classList.add("av-step-button");
     return node;
   };
-  return el("div", { class: "av-row" }, step(strings.previous_head, "‹", -1), title, step(strings.next_head, "›", 1),
-    button({ label: strings.open_head, kind: "primary", onClick: () => act.open("head") }), button({ label: strings.open_steps, onClick: () => act.open("steps") }));
+  return el(
+    "div",
+    { class: "av-row" },
+    step(strings.previous_head, "‹", -1),
+    title,
+    step(strings.next_head, "›", 1),
+    button({ label: strings.open_head, kind: "primary", onClick: () => act.open("head") }),
+    button({ label: strings.open_steps, onClick: () => act.open("steps") }),
+  );
 }
 
 /** A token beside the patches, [CLS] for instance: it can ask, and it shows what it is given. */
-function extraChip(/** @type {Record<string, string>} */ strings, /** @type {string} */ token, /** @type {() => void} */ ask) {
+function extraChip(
+  /** @type {Record<string, string>} */ strings,
+  /** @type {string} */ token,
+  /** @type {() => void} */ ask,
+) {
   const given = el("span", { class: "av-number" });
-  const node = el("button", { class: "av-extra", type: "button", "aria-pressed": "false", title: fill(strings.extra, { token }), on: { click: ask } }, el("bdi", {}, token), given);
+  const node = el(
+    "button",
+    {
+      class: "av-extra",
+      type: "button",
+      "aria-pressed": "false",
+      title: fill(strings.extra, { token }),
+      on: { click: ask },
+    },
+    el("bdi", {}, token),
+    given,
+  );
   return { node, given };
 }
 
 function patchHint(/** @type {Record<string, string>} */ strings) {
-  const keys = { arrows: keycaps("←", "→", "↑", "↓"), home: keycaps("Home"), brackets: keycaps("[", "]"), shift: keycaps("Shift+↑", "Shift+↓"), escape: keycaps("Esc") };
+  const keys = {
+    arrows: keycaps("←", "→", "↑", "↓"),
+    home: keycaps("Home"),
+    brackets: keycaps("[", "]"),
+    shift: keycaps("Shift+↑", "Shift+↓"),
+    escape: keycaps("Esc"),
+  };
   return el("p", { class: "av-hint", id: "av-patches-hint" }, ...fillNodes(strings.hint, keys));
 }

@@ -16,9 +16,14 @@ import { el } from "./dom.js";
  */
 export function makeChips(node, tokens, marks, says) {
   const chips = tokens.map((token, i) => {
-    const written = (marks[i] & WRITTEN) !== 0, kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
-    return el("span", { class: `av-chip${kind}`, dir: "auto", title: written ? says : null, dataset: { token: i } }, token,
-      written ? el("span", { class: "av-visually-hidden" }, ` (${says})`) : null);
+    const written = (marks[i] & WRITTEN) !== 0,
+      kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
+    return el(
+      "span",
+      { class: `av-chip${kind}`, dir: "auto", title: written ? says : null, dataset: { token: i } },
+      token,
+      written ? el("span", { class: "av-visually-hidden" }, ` (${says})`) : null,
+    );
   });
   node.replaceChildren(...chips);
   return chips;

@@ -10,7 +10,9 @@ import { headName } from "./fmt.js";
  * @param {{label: string, options: {value: string, label: string | Node, tip?: string}[], value: string, onChange: (value: string) => void}} opts
  */
 export function segmented(opts) {
-  const buttons = opts.options.map(({ value, label, tip }) => el("button", { class: "av-seg", type: "button", role: "radio", title: tip, dataset: { value } }, label));
+  const buttons = opts.options.map(({ value, label, tip }) =>
+    el("button", { class: "av-seg", type: "button", role: "radio", title: tip, dataset: { value } }, label),
+  );
   const node = el("div", { class: "av-segs", role: "radiogroup", "aria-label": opts.label }, ...buttons);
   const set = (/** @type {string} */ value) => {
     for (const button of buttons) {
@@ -19,13 +21,17 @@ export function segmented(opts) {
       button.tabIndex = on ? 0 : -1;
     }
   };
-  const choose = (/** @type {any} */ button) => { set(button.dataset.value); opts.onChange(button.dataset.value); };
+  const choose = (/** @type {any} */ button) => {
+    set(button.dataset.value);
+    opts.onChange(button.dataset.value);
+  };
   node.addEventListener("click", (/** @type {any} */ event) => {
     const button = event.target.closest("[role=radio]");
     if (button) choose(button);
   });
   node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const step = arrowStep(event.key), at = buttons.indexOf(event.target);
+    const step = arrowStep(event.key),
+      at = buttons.indexOf(event.target);
     if (!step || at < 0) return;
     const next = buttons[(at + step + buttons.length) % buttons.length];
     swallow(event);
@@ -50,9 +56,21 @@ export function swallow(/** @type {Event} */ event) {
  * @param {{label: string, checked: boolean, onChange: (checked: boolean) => void}} opts
  */
 export function checkbox(opts) {
-  const input = el("input", { type: "checkbox", checked: opts.checked, on: { change: () => opts.onChange(input.checked) } });
+  const input = el("input", {
+    type: "checkbox",
+    checked: opts.checked,
+    on: { change: () => opts.onChange(input.checked) },
+  });
   const node = el("label", { class: "av-check" }, input, el("span", {}, opts.label));
-  return { node, set: (/** @type {boolean} */ checked) => { input.checked = checked; }, disable: (/** @type {boolean} */ off) => { input.disabled = off; } };
+  return {
+    node,
+    set: (/** @type {boolean} */ checked) => {
+      input.checked = checked;
+    },
+    disable: (/** @type {boolean} */ off) => {
+      input.disabled = off;
+    },
+  };
 }
 
 /**
@@ -60,8 +78,17 @@ export function checkbox(opts) {
  */
 export function button(opts) {
   const name = opts.text === undefined ? null : opts.label;
-  return el("button", { class: `av-button ${opts.kind === "primary" ? "av-primary" : ""}`, type: "button", "aria-label": name, title: name,
-    on: { click: opts.onClick } }, opts.text ?? opts.label);
+  return el(
+    "button",
+    {
+      class: `av-button ${opts.kind === "primary" ? "av-primary" : ""}`,
+      type: "button",
+      "aria-label": name,
+      title: name,
+      on: { click: opts.onClick },
+    },
+    opts.text ?? opts.label,
+  );
 }
 
 /**
@@ -82,8 +109,11 @@ export function button(opts) {
 /** @returns {{node: HTMLElement, set: (layer: number, head: number) => void, mark: (index: number) => void, arrange: (rows: Arrangement) => void,
  *   resize: (size: number, gap: number, left?: number, top?: number, rowGap?: number) => void}} */
 export function headPicker(/** @type {PickerOptions} */ opts) {
-  const { nHeads } = opts, grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
-  const cells = pickerCells(opts), node = el("div", { class: "av-picker" }, opts.under, grid), now = { at: 0, rows: arrangement(opts.nLayers, nHeads, opts.heads) };
+  const { nHeads } = opts,
+    grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
+  const cells = pickerCells(opts),
+    node = el("div", { class: "av-picker" }, opts.under, grid),
+    now = { at: 0, rows: arrangement(opts.nLayers, nHeads, opts.heads) };
   const mark = (/** @type {number} */ index) => {
     cells[now.at].setAttribute("aria-selected", "false");
     cells[now.at].tabIndex = -1;
@@ -93,10 +123,23 @@ export function headPicker(/** @type {PickerOptions} */ opts) {
   };
   const arrange = (/** @type {Arrangement} */ rows) => {
     now.rows = rows;
-    grid.replaceChildren(...rows.map((row) => el("div", { class: "av-picker-row", role: "row" }, ...row.map((i) => (i === null ? el("div", { role: "gridcell" }) : cells[i])))));
+    grid.replaceChildren(
+      ...rows.map((row) =>
+        el(
+          "div",
+          { class: "av-picker-row", role: "row" },
+          ...row.map((i) => (i === null ? el("div", { role: "gridcell" }) : cells[i])),
+        ),
+      ),
+    );
   };
   const resize = (/** @type {number} */ size, /** @type {number} */ gap, left = 0, top = 0, rowGap = gap) => {
-    Object.assign(grid.style, { gridTemplateColumns: `repeat(${now.rows[0].length}, ${size}px)`, gridAutoRows: `${size}px`, gap: `${rowGap}px ${gap}px`, margin: `${top}px 0 ${rowGap > gap ? rowGap : 0}px ${left}px` });
+    Object.assign(grid.style, {
+      gridTemplateColumns: `repeat(${now.rows[0].length}, ${size}px)`,
+      gridAutoRows: `${size}px`,
+      gap: `${rowGap}px ${gap}px`,
+      margin: `${top}px 0 ${rowGap > gap ? rowGap : 0}px ${left}px`,
+    });
   };
   listenPicker(grid, cells, opts, now, mark);
   arrange(now.rows);
@@ -106,19 +149,41 @@ export function headPicker(/** @type {PickerOptions} */ opts) {
 }
 
 /** The model's own order: a row for each layer; `heads` has the heads of each where these differ. @returns {Arrangement} */
-export function arrangement(/** @type {number} */ nLayers, /** @type {number} */ nHeads, /** @type {number[] | undefined} */ heads = undefined) {
-  return Array.from({ length: nLayers }, (_, layer) => Array.from({ length: nHeads }, (_, head) => (head < (heads?.[layer] ?? nHeads) ? layer * nHeads + head : null)));
+export function arrangement(
+  /** @type {number} */ nLayers,
+  /** @type {number} */ nHeads,
+  /** @type {number[] | undefined} */ heads = undefined,
+) {
+  return Array.from({ length: nLayers }, (_, layer) =>
+    Array.from({ length: nHeads }, (_, head) =>
+      head < (heads?.[layer] ?? nHeads) ? layer * nHeads + head : null,
+    ),
+  );
 }
 
 /** @returns {any[]} the cells: all heads in the model's order, then what else there is */
 function pickerCells(/** @type {PickerOptions} */ opts) {
   const { nLayers, nHeads, extras = [] } = opts;
-  const cell = (/** @type {string} */ label, /** @type {any} */ dataset) => el("div", { class: "av-picker-cell", role: "gridcell", tabIndex: -1,
-    "aria-label": label, "aria-selected": "false", title: opts.onHover ? null : label, dataset });
-  const heads = arrangement(nLayers, nHeads).flat().map((i) => {
-    const layer = Math.floor(/** @type {number} */ (i) / nHeads), head = /** @type {number} */ (i) % nHeads;
-    return cell((head < (opts.heads?.[layer] ?? nHeads) && opts.labelOf?.(layer, head)) || headName(layer, head), { layer, head });
-  });
+  const cell = (/** @type {string} */ label, /** @type {any} */ dataset) =>
+    el("div", {
+      class: "av-picker-cell",
+      role: "gridcell",
+      tabIndex: -1,
+      "aria-label": label,
+      "aria-selected": "false",
+      title: opts.onHover ? null : label,
+      dataset,
+    });
+  const heads = arrangement(nLayers, nHeads)
+    .flat()
+    .map((i) => {
+      const layer = Math.floor(/** @type {number} */ (i) / nHeads),
+        head = /** @type {number} */ (i) % nHeads;
+      return cell(
+        (head < (opts.heads?.[layer] ?? nHeads) && opts.labelOf?.(layer, head)) || headName(layer, head),
+        { layer, head },
+      );
+    });
   return [...heads, ...extras.map((label, extra) => cell(label, { extra }))];
 }
 
@@ -130,7 +195,9 @@ function pickerCells(/** @type {PickerOptions} */ opts) {
  * @param {(index: number) => void} mark
  */
 function listenPicker(grid, cells, opts, now, mark) {
-  const { nLayers, nHeads } = opts, count = nLayers * nHeads, calls = { move: opts.onMove, pick: opts.onPick ?? opts.onMove };
+  const { nLayers, nHeads } = opts,
+    count = nLayers * nHeads,
+    calls = { move: opts.onMove, pick: opts.onPick ?? opts.onMove };
   const tell = (/** @type {number} */ i, /** @type {"move" | "pick"} */ how) => {
     if (i >= count) opts.onExtra?.(i - count, how);
     else calls[how](Math.floor(i / nHeads), i % nHeads);
@@ -141,11 +208,13 @@ function listenPicker(grid, cells, opts, now, mark) {
     tell(i, how);
   };
   grid.addEventListener("click", (event) => {
-    const i = cells.indexOf(event.target), touch = /** @type {any} */ (event).pointerType === "touch";
+    const i = cells.indexOf(event.target),
+      touch = /** @type {any} */ (event).pointerType === "touch";
     if (i >= 0) go(i, touch && i !== now.at ? "move" : "pick");
   });
   grid.addEventListener("keydown", (event) => {
-    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey, next = plain ? movedPlace(event.key, now) : null;
+    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey,
+      next = plain ? movedPlace(event.key, now) : null;
     if (next !== null) go(next, "move");
     else if (event.key === "Enter" || event.key === " ") tell(now.at, "pick");
     else return;
@@ -162,12 +231,20 @@ function listenPicker(grid, cells, opts, now, mark) {
 
 /** What an arrow, Home or End key leads to, over empty places; null for other keys. */
 function movedPlace(/** @type {string} */ key, /** @type {{at: number, rows: Arrangement}} */ { at, rows }) {
-  const steps = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] });
-  const row = rows.findIndex((line) => line.includes(at)), here = rows[row].indexOf(at), filled = rows[row].filter((i) => i !== null);
+  const steps = /** @type {Record<string, [number, number]>} */ ({
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+  });
+  const row = rows.findIndex((line) => line.includes(at)),
+    here = rows[row].indexOf(at),
+    filled = rows[row].filter((i) => i !== null);
   if (key === "Home") return filled[0];
   if (key === "End") return filled[filled.length - 1];
   if (!steps[key]) return null;
   const [down, across] = steps[key];
-  for (let r = row + down, c = here + across; rows[r] && c >= 0 && c < rows[r].length; r += down, c += across) if (rows[r][c] !== null) return rows[r][c];
+  for (let r = row + down, c = here + across; rows[r] && c >= 0 && c < rows[r].length; r += down, c += across)
+    if (rows[r][c] !== null) return rows[r][c];
   return at;
 }

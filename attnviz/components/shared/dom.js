@@ -21,7 +21,8 @@ export function el(tag, props = {}, ...children) {
     else if (DOM_PROPERTIES.has(name)) node[name] = value;
     else node.setAttribute(name, String(value));
   }
-  for (const child of children) if (child !== null && child !== undefined) node.append(child instanceof Node ? child : String(child));
+  for (const child of children)
+    if (child !== null && child !== undefined) node.append(child instanceof Node ? child : String(child));
   return node;
 }
 
@@ -39,7 +40,10 @@ export function setText(/** @type {Element} */ node, /** @type {string} */ text)
  * @returns {(Node | string)[]}
  */
 export function fillNodes(template, nodes) {
-  return String(template ?? "").split(/(\{\w+\})/).filter(Boolean).map((part) => nodes[part.slice(1, -1)] ?? part);
+  return String(template ?? "")
+    .split(/(\{\w+\})/)
+    .filter(Boolean)
+    .map((part) => nodes[part.slice(1, -1)] ?? part);
 }
 
 /** Key names as keycaps: keycaps("←", "→"). */
@@ -70,7 +74,10 @@ export function setBusy(/** @type {HTMLElement} */ node, /** @type {boolean} */ 
     return void node.removeAttribute("data-faded");
   }
   node.setAttribute("aria-busy", "true");
-  BUSY.set(node, [setTimeout(() => node.setAttribute("data-faded", "1"), FADE_AFTER_MS), setTimeout(() => setBusy(node, false), BUSY_AT_MOST_MS)]);
+  BUSY.set(node, [
+    setTimeout(() => node.setAttribute("data-faded", "1"), FADE_AFTER_MS),
+    setTimeout(() => setBusy(node, false), BUSY_AT_MOST_MS),
+  ]);
 }
 
 /** Device pixels per CSS pixel. */
@@ -86,7 +93,9 @@ export function pixelRatio() {
  * @returns {CanvasRenderingContext2D}
  */
 export function fitCanvas(canvas, w, h) {
-  const ratio = pixelRatio(), pw = Math.max(1, Math.round(w * ratio)), ph = Math.max(1, Math.round(h * ratio));
+  const ratio = pixelRatio(),
+    pw = Math.max(1, Math.round(w * ratio)),
+    ph = Math.max(1, Math.round(h * ratio));
   if (canvas.width !== pw) canvas.width = pw;
   if (canvas.height !== ph) canvas.height = ph;
   const [width, height] = [`${w}px`, `${h}px`];
@@ -118,18 +127,33 @@ export function localPoint(/** @type {MouseEvent} */ event, /** @type {Element} 
 export function oncePerFrame(callback) {
   let asked = 0;
   const request = () => {
-    if (!asked) asked = requestAnimationFrame(() => { asked = 0; callback(); });
+    if (!asked)
+      asked = requestAnimationFrame(() => {
+        asked = 0;
+        callback();
+      });
   };
-  request.cancel = () => { cancelAnimationFrame(asked); asked = 0; };
+  request.cancel = () => {
+    cancelAnimationFrame(asked);
+    asked = 0;
+  };
   return request;
 }
 
 /** The same once the frame that is being made is on the screen: for what takes long and may follow. */
 export function afterPaint(/** @type {() => void} */ callback) {
   let timer = 0;
-  const frame = oncePerFrame(() => { timer = setTimeout(callback); });
-  const request = () => { clearTimeout(timer); frame(); };
-  request.cancel = () => { clearTimeout(timer); frame.cancel(); };
+  const frame = oncePerFrame(() => {
+    timer = setTimeout(callback);
+  });
+  const request = () => {
+    clearTimeout(timer);
+    frame();
+  };
+  request.cancel = () => {
+    clearTimeout(timer);
+    frame.cancel();
+  };
   return request;
 }
 
@@ -143,12 +167,18 @@ export function watchSize(element, callback) {
   let seen = "";
   const look = () => {
     const now = `${Math.round(element.getBoundingClientRect().width)}@${pixelRatio()}`;
-    if (now !== seen) { seen = now; callback(); }
+    if (now !== seen) {
+      seen = now;
+      callback();
+    }
   };
   const observer = new ResizeObserver(look);
   observer.observe(element);
   addEventListener("resize", look);
-  return () => { observer.disconnect(); removeEventListener("resize", look); };
+  return () => {
+    observer.disconnect();
+    removeEventListener("resize", look);
+  };
 }
 
 /**

@@ -4,8 +4,13 @@
 import { headsOf } from "./buffer.js";
 
 /** The head that a key leads to, or null. */
-export function headStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ header, /** @type {any} */ selection) {
-  const { layer } = selection, shift = event.shiftKey;
+export function headStep(
+  /** @type {KeyboardEvent} */ event,
+  /** @type {any} */ header,
+  /** @type {any} */ selection,
+) {
+  const { layer } = selection,
+    shift = event.shiftKey;
   if (event.key === "[" || (shift && event.key === "ArrowLeft")) return neighbour(header, selection, -1);
   if (event.key === "]" || (shift && event.key === "ArrowRight")) return neighbour(header, selection, 1);
   if (shift && event.key === "ArrowUp") return { layer: Math.max(0, layer - 1) };
@@ -14,9 +19,15 @@ export function headStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ 
 }
 
 /** The head before or after, across layers; the first and the last have no further neighbour. */
-export function neighbour(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ { layer, head }, /** @type {number} */ by) {
-  const next = head + by, last = headsOf(header, layer) - 1;
+export function neighbour(
+  /** @type {any} */ header,
+  /** @type {{layer: number, head: number}} */ { layer, head },
+  /** @type {number} */ by,
+) {
+  const next = head + by,
+    last = headsOf(header, layer) - 1;
   if (next >= 0 && next <= last) return { layer, head: next };
-  if (next < 0) return layer > 0 ? { layer: layer - 1, head: headsOf(header, layer - 1) - 1 } : { layer, head: 0 };
+  if (next < 0)
+    return layer > 0 ? { layer: layer - 1, head: headsOf(header, layer - 1) - 1 } : { layer, head: 0 };
   return layer < header.n_layers - 1 ? { layer: layer + 1, head: 0 } : { layer, head: last };
 }

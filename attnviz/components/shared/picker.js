@@ -38,14 +38,25 @@ export function makePicker(choose) {
 function pickerGroup(name, choose, now) {
   const caption = el("span", { class: "av-caption" });
   const select = el("select", { "data-pick": name, on: { change: () => choose(Number(select.value)) } });
-  const button = (sign, step) => el("button", { type: "button", class: "av-step", "data-step": `${name}${step}`,
-    on: { click: () => choose(now[name] + step) } }, sign);
+  const button = (sign, step) =>
+    el(
+      "button",
+      {
+        type: "button",
+        class: "av-step",
+        "data-step": `${name}${step}`,
+        on: { click: () => choose(now[name] + step) },
+      },
+      sign,
+    );
   const [back, forth] = [button("‹", -1), button("›", 1)];
   const node = el("div", { class: "av-pick" }, el("label", {}, caption, select), back, forth);
   const update = (strings, count, index) => {
     setText(caption, strings[name]);
     if (select.options.length !== count) {
-      select.replaceChildren(...Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, String(i))));
+      select.replaceChildren(
+        ...Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, String(i))),
+      );
     }
     select.value = String(index);
     back.disabled = index <= 0;

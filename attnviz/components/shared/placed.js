@@ -14,8 +14,15 @@ const LARGEST_PLACED = 220;
 
 /** The elements, empty until they are drawn. */
 export function makePlaced() {
-  const canvas = el("canvas", { role: "img", class: "av-placed-picture" }), said = el("p", { class: "av-note" }), blocks = el("p", { class: "av-note" });
-  return { node: el("div", { class: "av-placed", hidden: true }, canvas, el("div", {}, said, blocks)), canvas, said, blocks };
+  const canvas = el("canvas", { role: "img", class: "av-placed-picture" }),
+    said = el("p", { class: "av-note" }),
+    blocks = el("p", { class: "av-note" });
+  return {
+    node: el("div", { class: "av-placed", hidden: true }, canvas, el("div", {}, said, blocks)),
+    canvas,
+    said,
+    blocks,
+  };
 }
 
 /**
@@ -29,10 +36,22 @@ export function drawPlaced(placed, view) {
   const { whole, patches, labels, key, texts } = view;
   placed.node.hidden = !whole || !patches;
   if (!whole || !patches) return;
-  const query = view.query ?? restingQuery(patches, labels.length), source = windowSource(whole, patches), size = { rows: patches.rows, columns: patches.columns };
+  const query = view.query ?? restingQuery(patches, labels.length),
+    source = windowSource(whole, patches),
+    size = { rows: patches.rows, columns: patches.columns };
   const levels = query === null ? null : patchLevels(view.rowOf(query), patches, view.scale);
-  drawPicture(placed.canvas, source, layoutPicture(source, patches, Math.min(LARGEST_PLACED, view.width)), { levels, lut: view.lut, theme: view.theme, patches, query, key });
-  const said = query === null ? fill(texts.idle, size) : fill(texts.picture, { ...size, token: isolate(labels[query]), position: query });
+  drawPicture(placed.canvas, source, layoutPicture(source, patches, Math.min(LARGEST_PLACED, view.width)), {
+    levels,
+    lut: view.lut,
+    theme: view.theme,
+    patches,
+    query,
+    key,
+  });
+  const said =
+    query === null
+      ? fill(texts.idle, size)
+      : fill(texts.picture, { ...size, token: isolate(labels[query]), position: query });
   placed.canvas.setAttribute("aria-label", [said, patches.said].filter(Boolean).join(" · "));
   setText(placed.said, said);
   setText(placed.blocks, patches.said ?? "");

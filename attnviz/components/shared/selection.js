@@ -10,7 +10,7 @@
 
 const ANNOUNCED = "attnviz-selection";
 const URL_DELAY_MS = 150;
-const SETTLE_MS = 60;  // Streamlit sends in a timer
+const SETTLE_MS = 60; // Streamlit sends in a timer
 const RECEIPT_MS = 1500;
 const LOOK_MS = 20;
 const PAGES = ".st-key-attnviz-widget-pages";
@@ -18,11 +18,17 @@ const INDICES = /** @type {const} */ (["layer", "head", "query", "key"]);
 
 /** The selection in the page's address; what is missing or malformed is null or the default. @returns {Selection} */
 export function readSelection(search = location.search) {
-  const params = new URLSearchParams(search), scale = params.get("scale");
-  const index = (/** @type {string} */ name) => (/^\d{1,5}$/.test(params.get(name) ?? "") ? Number(params.get(name)) : null);
+  const params = new URLSearchParams(search),
+    scale = params.get("scale");
+  const index = (/** @type {string} */ name) =>
+    /^\d{1,5}$/.test(params.get(name) ?? "") ? Number(params.get(name)) : null;
   return {
-    layer: index("layer"), head: index("head"), query: index("query"), key: index("key"),
-    scale: scale === "linear" || scale === "log" ? scale : "sqrt", special: params.get("special") === "hide" ? "hide" : "show",
+    layer: index("layer"),
+    head: index("head"),
+    query: index("query"),
+    key: index("key"),
+    scale: scale === "linear" || scale === "log" ? scale : "sqrt",
+    special: params.get("special") === "hide" ? "hide" : "show",
   };
 }
 
@@ -39,11 +45,19 @@ export function readParameter(/** @type {string} */ name, search = location.sear
  * @returns {Selection}
  */
 export function clampSelection(selection, size) {
-  const clamp = (/** @type {number | null} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v ?? 0));
+  const clamp = (/** @type {number | null} */ v, /** @type {number} */ n) =>
+    Math.max(0, Math.min(n - 1, v ?? 0));
   const drop = (/** @type {number | null} */ v, /** @type {number} */ n) => (v !== null && v < n ? v : null);
-  const layer = clamp(selection.layer, size.n_layers), [heads, rows, cols] = size.shapes?.[layer] ?? [size.n_heads, size.n_query, size.n_key];
+  const layer = clamp(selection.layer, size.n_layers),
+    [heads, rows, cols] = size.shapes?.[layer] ?? [size.n_heads, size.n_query, size.n_key];
   const query = drop(selection.query, rows);
-  return { ...selection, layer, head: clamp(selection.head, heads), query, key: query === null ? null : drop(selection.key, cols) };
+  return {
+    ...selection,
+    layer,
+    head: clamp(selection.head, heads),
+    query,
+    key: query === null ? null : drop(selection.key, cols),
+  };
 }
 
 /**
@@ -54,8 +68,13 @@ export function clampSelection(selection, size) {
  * @returns {Selection}
  */
 export function fitLayer(before, after, headers) {
-  const [old, now] = [headers[before.layer ?? 0], headers[after.layer ?? 0]], kept = clampSelection(after, headers[0]);
-  if (old === now || (old.tokens.join() === now.tokens.join() && old.key_tokens.join() === now.key_tokens.join())) return kept;
+  const [old, now] = [headers[before.layer ?? 0], headers[after.layer ?? 0]],
+    kept = clampSelection(after, headers[0]);
+  if (
+    old === now ||
+    (old.tokens.join() === now.tokens.join() && old.key_tokens.join() === now.key_tokens.join())
+  )
+    return kept;
   return { ...kept, query: null, key: null };
 }
 
@@ -93,7 +112,9 @@ export function writeParameter(/** @type {string} */ name, /** @type {string | n
 }
 
 /** Has all components of the page show a head and a cell that were chosen on someone else's page. */
-export function announceSelection(/** @type {{layer: number, head: number, query: number | null, key: number | null}} */ place) {
+export function announceSelection(
+  /** @type {{layer: number, head: number, query: number | null, key: number | null}} */ place,
+) {
   const selection = { ...readSelection(), ...place };
   dispatchEvent(new CustomEvent(ANNOUNCED, { detail: { selection, from: null } }));
   writeSelection(selection);
@@ -124,7 +145,12 @@ function navigated() {
  * @param {(selection: Selection) => void} [follow]
  */
 export function makeCommitter(element, follow) {
-  let send = (/** @type {string} */ _name, /** @type {any} */ _value) => {}, known = "", current = "", hrefs = "", heldTimer = 0, sentAt = -Infinity;
+  let send = (/** @type {string} */ _name, /** @type {any} */ _value) => {},
+    known = "",
+    current = "",
+    hrefs = "",
+    heldTimer = 0,
+    sentAt = -Infinity;
   const commit = () => {
     if (!current || current === known) return;
     known = current;
@@ -136,20 +162,34 @@ export function makeCommitter(element, follow) {
   // A click that another page or widget hears before the server has had the value would undo it: it is made again later.
   // The links to the pages are the receipt, for they are drawn anew with what was chosen.
   const holdClick = (/** @type {MouseEvent} */ event) => {
-    const path = event.composedPath(), link = /** @type {any} */ (path.find((node) => node instanceof HTMLAnchorElement));
-    const since = performance.now() - sentAt, receipt = Boolean(link?.matches(`${PAGES} *`)) && navigated() === hrefs;
-    if (since >= (receipt ? RECEIPT_MS : SETTLE_MS) || path.includes(element) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const path = event.composedPath(),
+      link = /** @type {any} */ (path.find((node) => node instanceof HTMLAnchorElement));
+    const since = performance.now() - sentAt,
+      receipt = Boolean(link?.matches(`${PAGES} *`)) && navigated() === hrefs;
+    if (
+      since >= (receipt ? RECEIPT_MS : SETTLE_MS) ||
+      path.includes(element) ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.shiftKey
+    )
+      return;
     event.preventDefault();
     event.stopImmediatePropagation();
     clearTimeout(heldTimer);
-    heldTimer = setTimeout(() => path[0].dispatchEvent(new MouseEvent("click", event)), Math.max(LOOK_MS, SETTLE_MS - since));
+    heldTimer = setTimeout(
+      () => path[0].dispatchEvent(new MouseEvent("click", event)),
+      Math.max(LOOK_MS, SETTLE_MS - since),
+    );
   };
   const focusOut = (/** @type {FocusEvent} */ event) => {
     if (!(event.relatedTarget instanceof Node && element.contains(event.relatedTarget))) commit();
   };
   // the keyboard may change the selection while the pointer is elsewhere: a press there, on a link for instance, is told
   // to the server first, and so are the moves that lead to it
-  const pointerElsewhere = (/** @type {PointerEvent} */ event) => { if (!event.composedPath().includes(element)) commit(); };
+  const pointerElsewhere = (/** @type {PointerEvent} */ event) => {
+    if (!event.composedPath().includes(element)) commit();
+  };
   const hear = (/** @type {any} */ event) => {
     if (event.detail.from === element) return;
     cancelWrite();
@@ -165,12 +205,16 @@ export function makeCommitter(element, follow) {
   addEventListener("blur", commit);
   return {
     commit,
-    start(/** @type {Selection} */ selection) { known = current = JSON.stringify(selection); },
+    start(/** @type {Selection} */ selection) {
+      known = current = JSON.stringify(selection);
+    },
     update(/** @type {Selection} */ selection) {
       current = JSON.stringify(selection);
       dispatchEvent(new CustomEvent(ANNOUNCED, { detail: { selection, from: element } }));
     },
-    bind(/** @type {(name: string, value: any) => void} */ fn) { send = fn; },
+    bind(/** @type {(name: string, value: any) => void} */ fn) {
+      send = fn;
+    },
     destroy() {
       removeEventListener(ANNOUNCED, hear);
       element.removeEventListener("pointerleave", commit);

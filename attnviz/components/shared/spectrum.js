@@ -8,7 +8,11 @@ import { withAlpha } from "./theme.js";
 
 /** Room under a heatmap, in pixels. */
 export const SPECTRUM_ROOM = 96;
-const ABOVE = 12, BAND = 56, FONT = 10.5, LEAST_SPAN = 3, LEAST_TICK = 54;
+const ABOVE = 12,
+  BAND = 56,
+  FONT = 10.5,
+  LEAST_SPAN = 3,
+  LEAST_TICK = 54;
 const ROUND_S = [1, 2, 5];
 
 /** Levels 0..255 [band, column], as many columns for each frame; seconds of a frame and of the sound.
@@ -23,9 +27,15 @@ export function heardOf(/** @type {any} */ header, /** @type {any} */ arrays) {
 }
 
 /** What stands under the keys, and where the sound ends if the model hears more. */
-export function heardNote(/** @type {{frames: number, step_s: number, seconds: number}} */ heard, /** @type {string} */ note, /** @type {string} */ rest) {
+export function heardNote(
+  /** @type {{frames: number, step_s: number, seconds: number}} */ heard,
+  /** @type {string} */ note,
+  /** @type {string} */ rest,
+) {
   const whole = heard.frames * heard.step_s;
-  return whole - heard.seconds <= heard.step_s ? note : `${note} ${fill(rest, { seconds: heard.seconds.toFixed(2), whole: whole.toFixed(2) })}`;
+  return whole - heard.seconds <= heard.step_s
+    ? note
+    : `${note} ${fill(rest, { seconds: heard.seconds.toFixed(2), whole: whole.toFixed(2) })}`;
 }
 
 /** @type {WeakMap<object, {colour: string, canvas: HTMLCanvasElement}>} */
@@ -35,7 +45,11 @@ const INKED = new WeakMap();
 function inked(/** @type {Heard} */ heard, /** @type {string} */ colour) {
   const known = INKED.get(heard.levels);
   if (known?.colour === colour) return known.canvas;
-  const { shape: [height, width], data } = heard.levels, canvas = document.createElement("canvas");
+  const {
+      shape: [height, width],
+      data,
+    } = heard.levels,
+    canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   ctx.fillStyle = colour;
@@ -55,8 +69,14 @@ function inked(/** @type {Heard} */ heard, /** @type {string} */ colour) {
  * @param {{theme: import("./theme.js").Theme, title: string, key: number | null, query: number | null}} view
  */
 export function drawSpectrum(ctx, heard, strip, { theme, title, key, query }) {
-  const { x, w, from, to } = strip, unit = w / (to - from), y = strip.y + ABOVE, at = (/** @type {number} */ frame) => x + (frame - from) * unit;
-  const first = Math.max(0, from), last = Math.min(heard.frames, to), picture = inked(heard, theme.text), per = picture.width / heard.frames;
+  const { x, w, from, to } = strip,
+    unit = w / (to - from),
+    y = strip.y + ABOVE,
+    at = (/** @type {number} */ frame) => x + (frame - from) * unit;
+  const first = Math.max(0, from),
+    last = Math.min(heard.frames, to),
+    picture = inked(heard, theme.text),
+    per = picture.width / heard.frames;
   const end = Math.min(last, heard.seconds / heard.step_s);
   ctx.save();
   ctx.beginPath();
@@ -65,7 +85,18 @@ export function drawSpectrum(ctx, heard, strip, { theme, title, key, query }) {
   ctx.fillStyle = theme.bg2;
   if (end > first) ctx.fillRect(at(first), y, at(end) - at(first), BAND);
   ctx.imageSmoothingEnabled = unit < per;
-  if (last > first) ctx.drawImage(picture, first * per, 0, (last - first) * per, picture.height, at(first), y, at(last) - at(first), BAND);
+  if (last > first)
+    ctx.drawImage(
+      picture,
+      first * per,
+      0,
+      (last - first) * per,
+      picture.height,
+      at(first),
+      y,
+      at(last) - at(first),
+      BAND,
+    );
   if (query !== null) markSpan(ctx, at(query), unit, y, theme.text);
   if (key !== null) markSpan(ctx, at(key), unit, y, theme.accent);
   ctx.restore();
@@ -78,8 +109,15 @@ export function drawSpectrum(ctx, heard, strip, { theme, title, key, query }) {
 }
 
 /** The span of a frame: lines at both of its ends, its inside tinted. */
-function markSpan(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ left, /** @type {number} */ unit, /** @type {number} */ y, /** @type {string} */ colour) {
-  const w = Math.max(LEAST_SPAN, unit), x = left + (unit - w) / 2;
+function markSpan(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {number} */ left,
+  /** @type {number} */ unit,
+  /** @type {number} */ y,
+  /** @type {string} */ colour,
+) {
+  const w = Math.max(LEAST_SPAN, unit),
+    x = left + (unit - w) / 2;
   ctx.fillStyle = withAlpha(colour, 0.22);
   ctx.fillRect(x, y, w, BAND);
   ctx.fillStyle = colour;
@@ -87,18 +125,34 @@ function markSpan(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number
 }
 
 /** Seconds under the strip at round places; those of the marked frame stand over the others. */
-function drawSeconds(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Heard} */ heard, /** @type {Strip} */ strip, /** @type {number} */ y, /** @type {import("./theme.js").Theme} */ theme, /** @type {number | null} */ key) {
-  const { x, w, from, to } = strip, step = heard.step_s, unit = w / (to - from);
+function drawSeconds(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Heard} */ heard,
+  /** @type {Strip} */ strip,
+  /** @type {number} */ y,
+  /** @type {import("./theme.js").Theme} */ theme,
+  /** @type {number | null} */ key,
+) {
+  const { x, w, from, to } = strip,
+    step = heard.step_s,
+    unit = w / (to - from);
   ctx.font = `${FONT}px ${theme.font}`;
-  const said = key === null ? null : spanText(key, step), room = said ? ctx.measureText(said).width / 2 + 6 : 0;
+  const said = key === null ? null : spanText(key, step),
+    room = said ? ctx.measureText(said).width / 2 + 6 : 0;
   const middle = key === null ? 0 : Math.max(x + room, Math.min(x + w - room, x + (key + 0.5 - from) * unit));
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "middle";
   ctx.textAlign = "center";
-  for (const { at, text } of secondTicks(Math.max(0, from) * step, Math.min(heard.frames, to) * step, w / ((to - from) * step))) {
-    const place = x + (at / step - from) * unit, half = ctx.measureText(text).width / 2;
+  for (const { at, text } of secondTicks(
+    Math.max(0, from) * step,
+    Math.min(heard.frames, to) * step,
+    w / ((to - from) * step),
+  )) {
+    const place = x + (at / step - from) * unit,
+      half = ctx.measureText(text).width / 2;
     ctx.fillRect(place - 0.5, y, 1, 4);
-    if (place + half <= x + w + 8 && (!said || Math.abs(place - middle) > room + half)) ctx.fillText(text, place, y + 12);
+    if (place + half <= x + w + 8 && (!said || Math.abs(place - middle) > room + half))
+      ctx.fillText(text, place, y + 12);
   }
   if (!said) return;
   ctx.font = `600 ${FONT}px ${theme.font}`;
@@ -113,10 +167,15 @@ function drawSeconds(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Hea
  * @param {number} scale
  */
 export function secondTicks(from, to, scale) {
-  let power = -3, round = 0;
-  while (ROUND_S[round] * 10 ** power * scale < LEAST_TICK) [power, round] = round === 2 ? [power + 1, 0] : [power, round + 1];
-  const every = ROUND_S[round] * 10 ** power, digits = Math.max(0, -power), ticks = [];
-  for (let i = Math.ceil(from / every - 1e-9); i * every <= to + 1e-9; i++) ticks.push({ at: i * every, text: `${(i * every).toFixed(digits)} s` });
+  let power = -3,
+    round = 0;
+  while (ROUND_S[round] * 10 ** power * scale < LEAST_TICK)
+    [power, round] = round === 2 ? [power + 1, 0] : [power, round + 1];
+  const every = ROUND_S[round] * 10 ** power,
+    digits = Math.max(0, -power),
+    ticks = [];
+  for (let i = Math.ceil(from / every - 1e-9); i * every <= to + 1e-9; i++)
+    ticks.push({ at: i * every, text: `${(i * every).toFixed(digits)} s` });
   return ticks;
 }
 
@@ -127,8 +186,18 @@ export function spanText(/** @type {number} */ frame, /** @type {number} */ step
 }
 
 /** The frame under a point of the strip, or null. */
-export function hitSpectrum(/** @type {Heard} */ heard, /** @type {Strip} */ strip, /** @type {{x: number, y: number}} */ point) {
-  if (point.x < strip.x || point.x >= strip.x + strip.w || point.y < strip.y || point.y >= strip.y + SPECTRUM_ROOM) return null;
+export function hitSpectrum(
+  /** @type {Heard} */ heard,
+  /** @type {Strip} */ strip,
+  /** @type {{x: number, y: number}} */ point,
+) {
+  if (
+    point.x < strip.x ||
+    point.x >= strip.x + strip.w ||
+    point.y < strip.y ||
+    point.y >= strip.y + SPECTRUM_ROOM
+  )
+    return null;
   const frame = Math.floor(strip.from + ((point.x - strip.x) * (strip.to - strip.from)) / strip.w);
   return frame >= 0 && frame < heard.frames ? frame : null;
 }

@@ -21,24 +21,45 @@ import { paintLevels } from "./matrix.js";
  */
 export function makeAtlas(source, size) {
   if (source.array.shapes) return makeUnevenAtlas(source, size, source.array.shapes);
-  const { array, rowIndex, colIndex } = source, [layers, heads, nQuery, nKey] = array.shape;
-  const rows = rowIndex?.length ?? nQuery, cols = colIndex?.length ?? nKey, most = Math.max(1, Math.floor(size * pixelRatio()));
-  const w = Math.min(cols, most), h = Math.min(rows, most), canvas = document.createElement("canvas");
+  const { array, rowIndex, colIndex } = source,
+    [layers, heads, nQuery, nKey] = array.shape;
+  const rows = rowIndex?.length ?? nQuery,
+    cols = colIndex?.length ?? nKey,
+    most = Math.max(1, Math.floor(size * pixelRatio()));
+  const w = Math.min(cols, most),
+    h = Math.min(rows, most),
+    canvas = document.createElement("canvas");
   canvas.width = Math.max(1, w * heads);
   canvas.height = Math.max(1, h * layers);
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = new ImageData(canvas.width, canvas.height), out = new Uint32Array(image.data.buffer), scratch = scratchOf(array);
-  for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
-    const values = headValues(array, layer, head, scratch), at = layer * h * w * heads + head * w;
-    paintLevels({ values, rows, cols, stride: nKey, rowIndex, colIndex, lut: source.lut, levels: source.levels }, out, w, h, w * heads, at);
-  }
+  const image = new ImageData(canvas.width, canvas.height),
+    out = new Uint32Array(image.data.buffer),
+    scratch = scratchOf(array);
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++) {
+      const values = headValues(array, layer, head, scratch),
+        at = layer * h * w * heads + head * w;
+      paintLevels(
+        { values, rows, cols, stride: nKey, rowIndex, colIndex, lut: source.lut, levels: source.levels },
+        out,
+        w,
+        h,
+        w * heads,
+        at,
+      );
+    }
   ctx.putImageData(image, 0, 0);
   return { canvas, w, h };
 }
 
 /** The same where layers differ in shape: each has tiles of its own size, one row of them below the other. */
-function makeUnevenAtlas(/** @type {ThumbSource} */ source, /** @type {number} */ size, /** @type {number[][]} */ shapes) {
-  const most = Math.max(1, Math.floor(size * pixelRatio())), canvas = document.createElement("canvas");
+function makeUnevenAtlas(
+  /** @type {ThumbSource} */ source,
+  /** @type {number} */ size,
+  /** @type {number[][]} */ shapes,
+) {
+  const most = Math.max(1, Math.floor(size * pixelRatio())),
+    canvas = document.createElement("canvas");
   let y = 0;
   const tiles = shapes.map(([heads, rows, cols]) => {
     const tile = { w: Math.min(cols, most), h: Math.min(rows, most), y, heads, rows, cols };
@@ -48,10 +69,18 @@ function makeUnevenAtlas(/** @type {ThumbSource} */ source, /** @type {number} *
   canvas.width = Math.max(...tiles.map(({ w, heads }) => w * heads));
   canvas.height = y;
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = new ImageData(canvas.width, canvas.height), out = new Uint32Array(image.data.buffer);
+  const image = new ImageData(canvas.width, canvas.height),
+    out = new Uint32Array(image.data.buffer);
   tiles.forEach(({ w, h, y: top, heads, rows, cols }, layer) => {
     for (let head = 0; head < heads; head++) {
-      paintLevels({ values: headValues(source.array, layer, head), rows, cols, lut: source.lut, levels: source.levels }, out, w, h, canvas.width, top * canvas.width + head * w);
+      paintLevels(
+        { values: headValues(source.array, layer, head), rows, cols, lut: source.lut, levels: source.levels },
+        out,
+        w,
+        h,
+        canvas.width,
+        top * canvas.width + head * w,
+      );
     }
   });
   ctx.putImageData(image, 0, 0);
@@ -61,27 +90,49 @@ function makeUnevenAtlas(/** @type {ThumbSource} */ source, /** @type {number} *
 /** @typedef {{canvas: HTMLCanvasElement, w: number, h: number, tiles?: {w: number, h: number, y: number, heads: number}[]}} Atlas */
 
 /** Stamps an atlas into its grid. */
-export function drawAtlas(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Atlas} */ atlas, /** @type {ThumbGeom} */ geom) {
+export function drawAtlas(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Atlas} */ atlas,
+  /** @type {ThumbGeom} */ geom,
+) {
   ctx.imageSmoothingEnabled = false;
-  for (let layer = 0; layer < geom.layers; layer++) for (let head = 0; head < (atlas.tiles?.[layer].heads ?? geom.heads); head++) {
-    stampHead(ctx, atlas, layer, head, thumbRect(geom, layer, head));
-  }
+  for (let layer = 0; layer < geom.layers; layer++)
+    for (let head = 0; head < (atlas.tiles?.[layer].heads ?? geom.heads); head++) {
+      stampHead(ctx, atlas, layer, head, thumbRect(geom, layer, head));
+    }
 }
 
 /** Stamps one head of an atlas into a rectangle. */
-export function stampHead(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Atlas} */ atlas, /** @type {number} */ layer, /** @type {number} */ head, /** @type {{x: number, y: number, w: number, h: number}} */ box) {
+export function stampHead(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Atlas} */ atlas,
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+  /** @type {{x: number, y: number, w: number, h: number}} */ box,
+) {
   const tile = atlas.tiles?.[layer] ?? { w: atlas.w, h: atlas.h, y: layer * atlas.h };
   ctx.drawImage(atlas.canvas, head * tile.w, tile.y, tile.w, tile.h, box.x, box.y, box.w, box.h);
 }
 
 /** The rectangle of one head. */
-export function thumbRect(/** @type {ThumbGeom} */ geom, /** @type {number} */ layer, /** @type {number} */ head) {
-  return { x: geom.x + head * (geom.size + geom.gap), y: geom.y + layer * (geom.size + (geom.rowGap ?? geom.gap)), w: geom.size, h: geom.size };
+export function thumbRect(
+  /** @type {ThumbGeom} */ geom,
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+) {
+  return {
+    x: geom.x + head * (geom.size + geom.gap),
+    y: geom.y + layer * (geom.size + (geom.rowGap ?? geom.gap)),
+    w: geom.size,
+    h: geom.size,
+  };
 }
 
 /** The head under a point (gaps belong to the nearer head), or null outside. */
 export function thumbAt(/** @type {ThumbGeom} */ geom, /** @type {number} */ x, /** @type {number} */ y) {
-  const step = geom.size + geom.gap, half = geom.gap / 2;
-  const head = Math.floor((x - geom.x + half) / step), layer = Math.floor((y - geom.y + half) / step);
+  const step = geom.size + geom.gap,
+    half = geom.gap / 2;
+  const head = Math.floor((x - geom.x + half) / step),
+    layer = Math.floor((y - geom.y + half) / step);
   return head >= 0 && layer >= 0 && head < geom.heads && layer < geom.layers ? { layer, head } : null;
 }

@@ -25,21 +25,67 @@ function mountSimilarity(/** @type {any} */ root) {
 }
 
 function showSimilarity(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data), lut = sequential(theme(state.root).dark);
-  const { strings, caption, sentences } = header, count = sentences.length, values = arrays.cosine.data;
-  const heads = sentences.map((/** @type {any} */ _, /** @type {number} */ i) => el("th", { scope: "col", class: "av-similarity-number" }, String(i + 1)));
-  const rows = sentences.map((/** @type {any} */ sentence, /** @type {number} */ row) => el("tr", {},
-    el("th", { scope: "row", class: `av-similarity-text${sentence.own ? " av-similarity-own" : ""}` }, el("span", { class: "av-similarity-number" }, String(row + 1)), " ", el("bdi", {}, sentence.text),
-      sentence.own ? el("span", { class: "av-visually-hidden" }, ` (${strings.own})`) : null),
-    ...sentences.map((/** @type {any} */ _, /** @type {number} */ col) => cosineCell(values[row * count + col], row, col, lut, strings))));
-  const corner = el("td", {}), table = el("table", { "aria-label": caption }, el("thead", {}, el("tr", {}, corner, ...heads)), el("tbody", {}, ...rows));
-  const scroll = el("div", { class: "av-similarity-scroll", tabIndex: 0, role: "region", "aria-label": caption }, table);
-  const legend = el("p", { class: "av-note" }, ...fillNodes(strings.legend, { own: el("b", {}, strings.own) }));
+  const { header, arrays } = parse(data),
+    lut = sequential(theme(state.root).dark);
+  const { strings, caption, sentences } = header,
+    count = sentences.length,
+    values = arrays.cosine.data;
+  const heads = sentences.map((/** @type {any} */ _, /** @type {number} */ i) =>
+    el("th", { scope: "col", class: "av-similarity-number" }, String(i + 1)),
+  );
+  const rows = sentences.map((/** @type {any} */ sentence, /** @type {number} */ row) =>
+    el(
+      "tr",
+      {},
+      el(
+        "th",
+        { scope: "row", class: `av-similarity-text${sentence.own ? " av-similarity-own" : ""}` },
+        el("span", { class: "av-similarity-number" }, String(row + 1)),
+        " ",
+        el("bdi", {}, sentence.text),
+        sentence.own ? el("span", { class: "av-visually-hidden" }, ` (${strings.own})`) : null,
+      ),
+      ...sentences.map((/** @type {any} */ _, /** @type {number} */ col) =>
+        cosineCell(values[row * count + col], row, col, lut, strings),
+      ),
+    ),
+  );
+  const corner = el("td", {}),
+    table = el(
+      "table",
+      { "aria-label": caption },
+      el("thead", {}, el("tr", {}, corner, ...heads)),
+      el("tbody", {}, ...rows),
+    );
+  const scroll = el(
+    "div",
+    { class: "av-similarity-scroll", tabIndex: 0, role: "region", "aria-label": caption },
+    table,
+  );
+  const legend = el(
+    "p",
+    { class: "av-note" },
+    ...fillNodes(strings.legend, { own: el("b", {}, strings.own) }),
+  );
   state.box.replaceChildren(scroll, legend);
 }
 
-function cosineCell(/** @type {number} */ value, /** @type {number} */ row, /** @type {number} */ col, /** @type {Uint32Array} */ lut, /** @type {Record<string, string>} */ strings) {
-  const cell = el("td", { class: "av-number", dataset: { row, col }, title: fill(strings.pair, { row: row + 1, col: col + 1, value: fmtFixed(value, 4) }) }, fmtFixed(value, DECIMALS));
+function cosineCell(
+  /** @type {number} */ value,
+  /** @type {number} */ row,
+  /** @type {number} */ col,
+  /** @type {Uint32Array} */ lut,
+  /** @type {Record<string, string>} */ strings,
+) {
+  const cell = el(
+    "td",
+    {
+      class: "av-number",
+      dataset: { row, col },
+      title: fill(strings.pair, { row: row + 1, col: col + 1, value: fmtFixed(value, 4) }),
+    },
+    fmtFixed(value, DECIMALS),
+  );
   cell.style.backgroundColor = colourFor(lut, value, SCALE);
   cell.style.color = inkOn(lut, levelFor(value, SCALE));
   return cell;

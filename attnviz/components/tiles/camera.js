@@ -20,7 +20,8 @@ export function wholeCamera(/** @type {Frame} */ frame) {
 
 /** A camera that shows no more than there is. @returns {Camera} */
 export function clampCamera(/** @type {Camera} */ camera, /** @type {Frame} */ frame) {
-  const { nQuery, nKey, w, h } = frame, least = Math.min(w / nKey, h / nQuery);
+  const { nQuery, nKey, w, h } = frame,
+    least = Math.min(w / nKey, h / nQuery);
   const scale = Math.min(Math.max(MOST_SCALE, least), Math.max(least, camera.scale));
   const edge = (/** @type {number} */ at, /** @type {number} */ n, /** @type {number} */ span) =>
     span >= n ? (n - span) / 2 : Math.min(n - span, Math.max(0, at));
@@ -28,20 +29,41 @@ export function clampCamera(/** @type {Camera} */ camera, /** @type {Frame} */ f
 }
 
 /** Nearer or farther by a factor, with the point at (px, py) of the plot staying where it is. @returns {Camera} */
-export function zoomCamera(/** @type {Camera} */ camera, /** @type {Frame} */ frame, /** @type {number} */ factor, px = frame.w / 2, py = frame.h / 2) {
-  const x = camera.x + px / camera.scale, y = camera.y + py / camera.scale;
+export function zoomCamera(
+  /** @type {Camera} */ camera,
+  /** @type {Frame} */ frame,
+  /** @type {number} */ factor,
+  px = frame.w / 2,
+  py = frame.h / 2,
+) {
+  const x = camera.x + px / camera.scale,
+    y = camera.y + py / camera.scale;
   const { scale } = clampCamera({ ...camera, scale: camera.scale * factor }, frame);
   return clampCamera({ x: x - px / scale, y: y - py / scale, scale }, frame);
 }
 
 /** Shifted by CSS pixels. @returns {Camera} */
-export function moveCamera(/** @type {Camera} */ camera, /** @type {Frame} */ frame, /** @type {number} */ dx, /** @type {number} */ dy) {
+export function moveCamera(
+  /** @type {Camera} */ camera,
+  /** @type {Frame} */ frame,
+  /** @type {number} */ dx,
+  /** @type {number} */ dy,
+) {
   return clampCamera({ ...camera, x: camera.x + dx / camera.scale, y: camera.y + dy / camera.scale }, frame);
 }
 
 /** With a cell in the middle, near enough to see it. @returns {Camera} */
-export function cameraAt(/** @type {Camera} */ camera, /** @type {Frame} */ frame, /** @type {number} */ query, /** @type {number} */ key, scale = Math.max(CLOSE, camera.scale)) {
-  return clampCamera({ x: key + 0.5 - frame.w / scale / 2, y: query + 0.5 - frame.h / scale / 2, scale }, frame);
+export function cameraAt(
+  /** @type {Camera} */ camera,
+  /** @type {Frame} */ frame,
+  /** @type {number} */ query,
+  /** @type {number} */ key,
+  scale = Math.max(CLOSE, camera.scale),
+) {
+  return clampCamera(
+    { x: key + 0.5 - frame.w / scale / 2, y: query + 0.5 - frame.h / scale / 2, scale },
+    frame,
+  );
 }
 
 /** The level whose points are at least as large as a device pixel: none of them, and no peak, falls between pixels. */
@@ -51,31 +73,65 @@ export function levelOf(/** @type {Camera} */ camera, /** @type {number} */ top)
 }
 
 /** A tile's name in buffers and requests. */
-export function tileName(/** @type {number} */ level, /** @type {number} */ row, /** @type {number} */ column) {
+export function tileName(
+  /** @type {number} */ level,
+  /** @type {number} */ row,
+  /** @type {number} */ column,
+) {
   return `${level}/${row}/${column}`;
 }
 
 /** The tiles of a level that the plot shows, those in its middle first. @returns {Place[]} */
-export function visibleTiles(/** @type {Camera} */ camera, /** @type {Frame} */ frame, /** @type {number} */ level) {
-  const side = TILE * 2 ** level, right = camera.x + frame.w / camera.scale, low = camera.y + frame.h / camera.scale;
-  const range = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ n) =>
-    [Math.max(0, Math.floor(from / side)), Math.min(Math.ceil(n / side), Math.ceil(to / side))];
-  const [r0, r1] = range(camera.y, low, frame.nQuery), [c0, c1] = range(camera.x, right, frame.nKey), places = [];
-  for (let row = r0; row < r1; row++) for (let column = c0; column < c1; column++) {
-    places.push({ name: tileName(level, row, column), level, row, column, x: column * side, y: row * side, side });
-  }
-  const [mx, my] = [(camera.x + right) / 2, (camera.y + low) / 2], far = (/** @type {Place} */ p) => Math.hypot(p.x + side / 2 - mx, p.y + side / 2 - my);
+export function visibleTiles(
+  /** @type {Camera} */ camera,
+  /** @type {Frame} */ frame,
+  /** @type {number} */ level,
+) {
+  const side = TILE * 2 ** level,
+    right = camera.x + frame.w / camera.scale,
+    low = camera.y + frame.h / camera.scale;
+  const range = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ n) => [
+    Math.max(0, Math.floor(from / side)),
+    Math.min(Math.ceil(n / side), Math.ceil(to / side)),
+  ];
+  const [r0, r1] = range(camera.y, low, frame.nQuery),
+    [c0, c1] = range(camera.x, right, frame.nKey),
+    places = [];
+  for (let row = r0; row < r1; row++)
+    for (let column = c0; column < c1; column++) {
+      places.push({
+        name: tileName(level, row, column),
+        level,
+        row,
+        column,
+        x: column * side,
+        y: row * side,
+        side,
+      });
+    }
+  const [mx, my] = [(camera.x + right) / 2, (camera.y + low) / 2],
+    far = (/** @type {Place} */ p) => Math.hypot(p.x + side / 2 - mx, p.y + side / 2 - my);
   return places.sort((a, b) => far(a) - far(b));
 }
 
 /** The cell under a point of the plot, or null outside the matrix. */
-export function cellUnder(/** @type {Camera} */ camera, /** @type {Frame} */ frame, /** @type {{x: number, y: number}} */ point) {
+export function cellUnder(
+  /** @type {Camera} */ camera,
+  /** @type {Frame} */ frame,
+  /** @type {{x: number, y: number}} */ point,
+) {
   if (point.x < 0 || point.y < 0 || point.x >= frame.w || point.y >= frame.h) return null;
-  const key = Math.floor(camera.x + point.x / camera.scale), query = Math.floor(camera.y + point.y / camera.scale);
+  const key = Math.floor(camera.x + point.x / camera.scale),
+    query = Math.floor(camera.y + point.y / camera.scale);
   return key >= 0 && query >= 0 && key < frame.nKey && query < frame.nQuery ? { query, key } : null;
 }
 
 /** First and last (exclusive) index that an axis shows. */
-export function shownRange(/** @type {number} */ from, /** @type {number} */ room, /** @type {number} */ scale, /** @type {number} */ n) {
+export function shownRange(
+  /** @type {number} */ from,
+  /** @type {number} */ room,
+  /** @type {number} */ scale,
+  /** @type {number} */ n,
+) {
   return [Math.max(0, Math.floor(from)), Math.min(n, Math.ceil(from + room / scale))];
 }

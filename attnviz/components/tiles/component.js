@@ -10,7 +10,13 @@ import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
 import { printed } from "../shared/panel.js";
 import { askForHead, makePicker } from "../shared/picker.js";
-import { cancelWrite, clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import {
+  cancelWrite,
+  clampSelection,
+  makeCommitter,
+  readSelection,
+  writeSelection,
+} from "../shared/selection.js";
 import { heardOf } from "../shared/spectrum.js";
 import { theme } from "../shared/theme.js";
 import { cameraAt, clampCamera, levelOf, wholeCamera, zoomCamera } from "./camera.js";
@@ -43,11 +49,21 @@ export default function tiles(/** @type {any} */ component) {
 function mountTiles(/** @type {any} */ root) {
   const box = el("section", { class: "av av-tiles" });
   root.append(box);
-  const view = /** @type {any} */ ({ root, nodes: { top: box }, store: makeStore(), places: [], number: 0, asked: null, distance: 0 });
+  const view = /** @type {any} */ ({
+    root,
+    nodes: { top: box },
+    store: makeStore(),
+    places: [],
+    number: 0,
+    asked: null,
+    distance: 0,
+  });
   view.picker = makePicker((layer, head) => askForHead(view, layer, head));
   view.committer = makeCommitter(box);
   view.show = oncePerFrame(() => showTiles(view));
-  const stop = watchSize(box, () => { if (view.axes) layoutTiles(view); });
+  const stop = watchSize(box, () => {
+    if (view.axes) layoutTiles(view);
+  });
   view.destroy = () => {
     stop();
     view.show.cancel();
@@ -66,11 +82,13 @@ function updateTiles(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   view.number = Math.max(view.number, header.number);
   if (!view.asked || header.number >= view.asked.number) view.asked = null;
   view.header = header;
-  if (!header.axes && view.axesStamp !== header.axes_stamp) return askSoon(view);  // this browser forgot the names
-  const first = !view.axes, other = view.axesStamp !== header.axes_stamp;
+  if (!header.axes && view.axesStamp !== header.axes_stamp) return askSoon(view); // this browser forgot the names
+  const first = !view.axes,
+    other = view.axesStamp !== header.axes_stamp;
   if (view.stamp !== header.stamp) view.store.clear();
   view.stamp = header.stamp;
-  for (const [name, { data: values }] of Object.entries(arrays)) if (name.includes("/")) view.store.put(name, values);
+  for (const [name, { data: values }] of Object.entries(arrays))
+    if (name.includes("/")) view.store.put(name, values);
   for (const name of header.empty) view.store.put(name.join("/"), null);
   view.store.forget(header.top);
   if (other) takeAxes(view, header, heardOf(header, arrays));
@@ -84,15 +102,28 @@ function updateTiles(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 }
 
 function takeAxes(/** @type {any} */ view, /** @type {any} */ header, /** @type {any} */ heard) {
-  const { axes } = header, same = !header.cross;
+  const { axes } = header,
+    same = !header.cross;
   const rows = { labels: axes.tokens, marks: axisMarks(axes.special, axes.written) };
-  view.axes = { rows, columns: same ? rows : { labels: axes.key_tokens, marks: axisMarks(axes.key_special, axes.key_written) } };
-  Object.assign(view, { heard, axesStamp: header.axes_stamp, camera: null, hover: null, found: null, pointed: null, places: [] });
+  view.axes = {
+    rows,
+    columns: same ? rows : { labels: axes.key_tokens, marks: axisMarks(axes.key_special, axes.key_written) },
+  };
+  Object.assign(view, {
+    heard,
+    axesStamp: header.axes_stamp,
+    camera: null,
+    hover: null,
+    found: null,
+    pointed: null,
+    places: [],
+  });
 }
 
 /** Layer and head are the server's; the pinned cell and the scale are the address's at first, then this browser's. */
 function takeSelection(/** @type {any} */ view, /** @type {boolean} */ first) {
-  const { header } = view, from = { ...(first ? readSelection() : view.selection), layer: header.layer, head: header.head };
+  const { header } = view,
+    from = { ...(first ? readSelection() : view.selection), layer: header.layer, head: header.head };
   view.selection = clampSelection(from, header);
   const { query, key } = view.selection;
   view.pinned = query !== null && key !== null ? { query, key } : null;
@@ -106,32 +137,54 @@ function takeSelection(/** @type {any} */ view, /** @type {boolean} */ first) {
 function buildAll(/** @type {any} */ view) {
   view.parts?.finder.destroy();
   const parts = (view.parts = buildTiles(view.header, view.picker, view.scale, {
-    scale: (/** @type {any} */ scale) => { view.scale = scale; chooseTiles(view, { scale }); },
+    scale: (/** @type {any} */ scale) => {
+      view.scale = scale;
+      chooseTiles(view, { scale });
+    },
     zoom: (/** @type {number} */ factor) => lookAt(view, zoomCamera(view.camera, view.frame, factor)),
     whole: () => lookAt(view, wholeCamera(view.frame)),
-    look: (/** @type {string} */ wanted) => (view.places = placesOf(wanted, view.axes, Boolean(view.header.cross))),
+    look: (/** @type {string} */ wanted) =>
+      (view.places = placesOf(wanted, view.axes, Boolean(view.header.cross))),
     go: (/** @type {any} */ place) => goTo(view, place),
-    point: (/** @type {any} */ cell) => { view.pointed = cell; view.show(); },
-    pin: (/** @type {any} */ cell) => { pinCell(view, cell); lookAt(view, cameraAt(view.camera, view.frame, cell.query, cell.key)); },
-    distance: (/** @type {number} */ distance) => { view.distance = distance; askSoon(view); },
+    point: (/** @type {any} */ cell) => {
+      view.pointed = cell;
+      view.show();
+    },
+    pin: (/** @type {any} */ cell) => {
+      pinCell(view, cell);
+      lookAt(view, cameraAt(view.camera, view.frame, cell.query, cell.key));
+    },
+    distance: (/** @type {number} */ distance) => {
+      view.distance = distance;
+      askSoon(view);
+    },
   }));
   view.nodes.top.replaceChildren(...parts.nodes);
   listenMoves(parts.plot, view, {
     look: (camera) => lookAt(view, camera),
-    hover: (cell) => { view.hover = cell; view.show(); },
+    hover: (cell) => {
+      view.hover = cell;
+      view.show();
+    },
     pin: (cell) => pinCell(view, cell),
   });
   const jump = (/** @type {PointerEvent} */ event) => {
     const { query, key } = cellOnMap(event, parts.map);
     lookAt(view, cameraAt(view.camera, view.frame, query, key, view.camera.scale));
   };
-  parts.map.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => { parts.map.setPointerCapture(event.pointerId); jump(event); });
-  parts.map.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => { if (event.buttons) jump(event); });
+  parts.map.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    parts.map.setPointerCapture(event.pointerId);
+    jump(event);
+  });
+  parts.map.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (event.buttons) jump(event);
+  });
 }
 
 /** Words that change with the head. */
 function showFrame(/** @type {any} */ view) {
-  const { header, parts } = view, { strings, layer, head } = header;
+  const { header, parts } = view,
+    { strings, layer, head } = header;
   view.picker.update(strings, header, layer, head);
   setText(parts.title, headName(layer, head));
   parts.map.setAttribute("aria-label", fill(strings.overview, { head: headName(layer, head) }));
@@ -140,15 +193,25 @@ function showFrame(/** @type {any} */ view) {
 
 /** Sizes everything for the width there is. */
 function layoutTiles(/** @type {any} */ view) {
-  const width = view.nodes.top.clientWidth, { header, parts } = view;
+  const width = view.nodes.top.clientWidth,
+    { header, parts } = view;
   if (!width) return;
   const narrow = width < NARROW;
   view.nodes.top.classList.toggle("av-tiles-narrow", narrow);
   view.theme = theme(view.root);
-  view.plot = layoutPlot(narrow ? width : width - ASIDE - 28, SIDE, header.n_query, header.n_key, Boolean(view.heard));
+  view.plot = layoutPlot(
+    narrow ? width : width - ASIDE - 28,
+    SIDE,
+    header.n_query,
+    header.n_key,
+    Boolean(view.heard),
+  );
   parts.right.style.width = narrow ? "" : `${ASIDE}px`;
-  const frame = { nQuery: header.n_query, nKey: header.n_key, w: view.plot.w, h: view.plot.h }, { pinned } = view;
-  const camera = view.camera ?? (pinned ? cameraAt(wholeCamera(frame), frame, pinned.query, pinned.key) : wholeCamera(frame));
+  const frame = { nQuery: header.n_query, nKey: header.n_key, w: view.plot.w, h: view.plot.h },
+    { pinned } = view;
+  const camera =
+    view.camera ??
+    (pinned ? cameraAt(wholeCamera(frame), frame, pinned.query, pinned.key) : wholeCamera(frame));
   Object.assign(view, { frame, camera: clampCamera(camera, frame) });
   showTiles(view);
 }
@@ -165,7 +228,10 @@ function goTo(/** @type {any} */ view, /** @type {any} */ place) {
   view.found = place;
   if (!place) return view.show();
   const middle = { query: camera.y + frame.h / camera.scale / 2, key: camera.x + frame.w / camera.scale / 2 };
-  return lookAt(view, cameraAt(camera, frame, place.query ?? Math.floor(middle.query), place.key ?? Math.floor(middle.key)));
+  return lookAt(
+    view,
+    cameraAt(camera, frame, place.query ?? Math.floor(middle.query), place.key ?? Math.floor(middle.key)),
+  );
 }
 
 function pinCell(/** @type {any} */ view, /** @type {{query: number, key: number} | null} */ cell) {
@@ -184,18 +250,36 @@ function chooseTiles(/** @type {any} */ view, /** @type {any} */ change) {
 
 /** Draws plot, map, bar and words, and asks for what is missing. */
 function showTiles(/** @type {any} */ view) {
-  const { parts, header, scale, camera } = view, { strings } = header, lut = sequential(view.theme.dark);
+  const { parts, header, scale, camera } = view,
+    { strings } = header,
+    lut = sequential(view.theme.dark);
   if (!view.plot) return;
   const name = `${scale} ${view.theme.dark}`;
   if (view.colours?.name !== name) view.colours = tileColours(lut, scale, view.theme.dark);
-  const missing = drawPlot(parts.plot, view), level = levelOf(camera, header.top);
+  const missing = drawPlot(parts.plot, view),
+    level = levelOf(camera, header.top);
   drawMap(parts.map, view);
   parts.scale.set(scale);
   const at = view.hover ? weightAtCell(view, view.hover) : null;
-  drawColourBar(parts.bar, { lut, theme: view.theme, scale, width: 236, floor: TILE_FLOOR, mark: at?.weight });
+  drawColourBar(parts.bar, {
+    lut,
+    theme: view.theme,
+    scale,
+    width: 236,
+    floor: TILE_FLOOR,
+    mark: at?.weight,
+  });
   parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${scale}`] }));
   const detail = level ? fill(strings.pooled, { side: 2 ** level }) : strings.exact;
-  parts.plot.setAttribute("aria-label", fill(strings.canvas, { head: headName(header.layer, header.head), rows: header.n_query, cols: header.n_key, detail }));
+  parts.plot.setAttribute(
+    "aria-label",
+    fill(strings.canvas, {
+      head: headName(header.layer, header.head),
+      rows: header.n_query,
+      cols: header.n_key,
+      detail,
+    }),
+  );
   const idle = header.ready ? fill(strings.idle, { detail: capital(detail) }) : strings.waiting;
   setText(parts.readout, view.hover && at ? said(view, view.hover, at) : idle);
   setText(parts.pinned, pinnedText(view));
@@ -211,25 +295,49 @@ function weightAtCell(/** @type {any} */ view, /** @type {{query: number, key: n
   return null;
 }
 
-function said(/** @type {any} */ view, /** @type {{query: number, key: number}} */ cell, /** @type {any} */ at) {
-  const { strings, n_query: nQuery, n_key: nKey } = view.header, weight = printed(at.weight);
+function said(
+  /** @type {any} */ view,
+  /** @type {{query: number, key: number}} */ cell,
+  /** @type {any} */ at,
+) {
+  const { strings, n_query: nQuery, n_key: nKey } = view.header,
+    weight = printed(at.weight);
   if (at.exact) return fill(strings.point, { ...namesOf(view, cell), weight });
-  const side = 2 ** at.level, from = (/** @type {number} */ i) => Math.floor(i / side) * side, to = (/** @type {number} */ i, /** @type {number} */ n) => Math.min(n, from(i) + side) - 1;
-  return fill(strings.area, { from_query: from(cell.query), to_query: to(cell.query, nQuery), from_key: from(cell.key), to_key: to(cell.key, nKey), weight });
+  const side = 2 ** at.level,
+    from = (/** @type {number} */ i) => Math.floor(i / side) * side,
+    to = (/** @type {number} */ i, /** @type {number} */ n) => Math.min(n, from(i) + side) - 1;
+  return fill(strings.area, {
+    from_query: from(cell.query),
+    to_query: to(cell.query, nQuery),
+    from_key: from(cell.key),
+    to_key: to(cell.key, nKey),
+    weight,
+  });
 }
 
 function namesOf(/** @type {any} */ view, /** @type {{query: number, key: number}} */ { query, key }) {
   const { rows, columns } = view.axes;
-  return { query: `${isolate(rows.labels[query])} (${query})`, key: `${isolate(columns.labels[key])} (${key})` };
+  return {
+    query: `${isolate(rows.labels[query])} (${query})`,
+    key: `${isolate(columns.labels[key])} (${key})`,
+  };
 }
 
 /** The pinned cell and its weight, which the server tells where the tile of level 0 is not here. */
 function pinnedText(/** @type {any} */ view) {
   const { pinned, header, store } = view;
   if (!pinned) return "";
-  const here = store.weight(0, pinned.query, pinned.key), told = header.pinned;
-  const exact = here ? here.weight : told && told[0] === pinned.query && told[1] === pinned.key ? told[2] : null;
-  return fill(header.strings.pinned, { ...namesOf(view, pinned), weight: exact === null ? "…" : printed(exact) });
+  const here = store.weight(0, pinned.query, pinned.key),
+    told = header.pinned;
+  const exact = here
+    ? here.weight
+    : told && told[0] === pinned.query && told[1] === pinned.key
+      ? told[2]
+      : null;
+  return fill(header.strings.pinned, {
+    ...namesOf(view, pinned),
+    weight: exact === null ? "…" : printed(exact),
+  });
 }
 
 function capital(/** @type {string} */ text) {
@@ -244,13 +352,24 @@ function askSoon(/** @type {any} */ view) {
 
 function ask(/** @type {any} */ view) {
   const { header, asked, pinned } = view;
-  if (asked && performance.now() - asked.at < PATIENCE_MS) return;  // its answer draws, and asks again
-  const missing = view.axes && header.ready && view.frame ? drawPlot(view.parts.plot, view).slice(0, MOST_ASKED) : [];
-  const unknown = Boolean(pinned) && !view.store.weight(0, pinned.query, pinned.key) && (header.pinned?.[0] !== pinned.query || header.pinned?.[1] !== pinned.key);
+  if (asked && performance.now() - asked.at < PATIENCE_MS) return; // its answer draws, and asks again
+  const missing =
+    view.axes && header.ready && view.frame ? drawPlot(view.parts.plot, view).slice(0, MOST_ASKED) : [];
+  const unknown =
+    Boolean(pinned) &&
+    !view.store.weight(0, pinned.query, pinned.key) &&
+    (header.pinned?.[0] !== pinned.query || header.pinned?.[1] !== pinned.key);
   const nameless = view.axesStamp !== header.axes_stamp;
-  if (!missing.length && !nameless && !(header.ready && (unknown || view.distance !== header.distance))) return;
+  if (!missing.length && !nameless && !(header.ready && (unknown || view.distance !== header.distance)))
+    return;
   view.number += 1;
   view.asked = { number: view.number, at: performance.now() };
-  view.send("want", { number: view.number, stamp: header.stamp, axes: view.axesStamp ?? "", distance: view.distance || header.distance,
-    tiles: missing.map(({ level, row, column }) => [level, row, column]), cell: pinned ? [pinned.query, pinned.key] : null });
+  view.send("want", {
+    number: view.number,
+    stamp: header.stamp,
+    axes: view.axesStamp ?? "",
+    distance: view.distance || header.distance,
+    tiles: missing.map(({ level, row, column }) => [level, row, column]),
+    cell: pinned ? [pinned.query, pinned.key] : null,
+  });
 }

@@ -21,10 +21,15 @@ const QUIET_MS = 120;
 export function placesOf(wanted, axes, cross) {
   const needle = wanted.trim().toLocaleLowerCase();
   if (!needle) return [];
-  const among = (/** @type {string[]} */ labels, /** @type {(i: number) => any} */ at) => labels.flatMap((label, i) =>
-    (label.toLocaleLowerCase().includes(needle) ? [{ ...at(i), label, position: i }] : []));
+  const among = (/** @type {string[]} */ labels, /** @type {(i: number) => any} */ at) =>
+    labels.flatMap((label, i) =>
+      label.toLocaleLowerCase().includes(needle) ? [{ ...at(i), label, position: i }] : [],
+    );
   if (!cross) return among(axes.rows.labels, (i) => ({ query: i, key: i }));
-  return [...among(axes.rows.labels, (i) => ({ query: i, key: null })), ...among(axes.columns.labels, (i) => ({ query: null, key: i }))];
+  return [
+    ...among(axes.rows.labels, (i) => ({ query: i, key: null })),
+    ...among(axes.columns.labels, (i) => ({ query: null, key: i })),
+  ];
 }
 
 /**
@@ -35,12 +40,23 @@ export function placesOf(wanted, axes, cross) {
 export function makeFinder(strings, act) {
   /** @type {{places: FoundPlace[], at: number, timer: any}} */
   const state = { places: [], at: -1, timer: 0 };
-  const input = el("input", { type: "search", class: "av-find-input", placeholder: strings.find_hint, autocomplete: "off", spellcheck: "false" });
+  const input = el("input", {
+    type: "search",
+    class: "av-find-input",
+    placeholder: strings.find_hint,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   const said = el("p", { class: "av-note av-number", role: "status", "aria-live": "polite" });
   const say = () => {
-    const { places, at } = state, place = places[at], count = places.length;
-    const found = place ? fill(strings.found_at, { at: at + 1, count, token: isolate(place.label), position: place.position })
-      : count ? fill(strings.found_some, { count }) : strings.found_none;
+    const { places, at } = state,
+      place = places[at],
+      count = places.length;
+    const found = place
+      ? fill(strings.found_at, { at: at + 1, count, token: isolate(place.label), position: place.position })
+      : count
+        ? fill(strings.found_some, { count })
+        : strings.found_none;
     setText(said, input.value.trim() ? found : "");
     for (const step of steps) step.disabled = !count;
   };
@@ -59,11 +75,24 @@ export function makeFinder(strings, act) {
     act.go(null);
     say();
   };
-  const steps = [button({ label: strings.previous_place, text: "‹", onClick: () => walk(-1) }), button({ label: strings.next_place, text: "›", onClick: () => walk(1) })];
+  const steps = [
+    button({ label: strings.previous_place, text: "‹", onClick: () => walk(-1) }),
+    button({ label: strings.next_place, text: "›", onClick: () => walk(1) }),
+  ];
   for (const step of steps) step.classList.add("av-find-step");
-  input.addEventListener("input", () => { clearTimeout(state.timer); state.timer = setTimeout(look, QUIET_MS); });
-  input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") walk(event.shiftKey ? -1 : 1); });
-  const node = el("div", { class: "av-find" }, el("label", { class: "av-heading" }, strings.find, input), el("div", { class: "av-row av-find-row" }, ...steps, said));
+  input.addEventListener("input", () => {
+    clearTimeout(state.timer);
+    state.timer = setTimeout(look, QUIET_MS);
+  });
+  input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Enter") walk(event.shiftKey ? -1 : 1);
+  });
+  const node = el(
+    "div",
+    { class: "av-find" },
+    el("label", { class: "av-heading" }, strings.find, input),
+    el("div", { class: "av-row av-find-row" }, ...steps, said),
+  );
   say();
   return { node, destroy: () => clearTimeout(state.timer) };
 }

@@ -14,16 +14,33 @@ const ROUND = [1, 2, 5];
 const AXIS_TITLE = 8;
 
 /** The plot's place on the canvas, as large as the width allows and no taller than its matrix asks. */
-export function layoutPlot(/** @type {number} */ width, /** @type {number} */ most, /** @type {number} */ nQuery, /** @type {number} */ nKey, heard = false) {
-  const side = Math.max(160, Math.min(most, Math.floor(width - AROUND.left - AROUND.right))), ratio = nQuery / nKey;
-  const w = ratio > 1 ? Math.max(160, Math.round(side / ratio)) : side, h = ratio < 1 ? Math.max(160, Math.round(side * ratio)) : side;
-  return { x: AROUND.left, y: AROUND.top, w, h, width: AROUND.left + w + AROUND.right, height: AROUND.top + h + AROUND.bottom + (heard ? SPECTRUM_ROOM : 0) };
+export function layoutPlot(
+  /** @type {number} */ width,
+  /** @type {number} */ most,
+  /** @type {number} */ nQuery,
+  /** @type {number} */ nKey,
+  heard = false,
+) {
+  const side = Math.max(160, Math.min(most, Math.floor(width - AROUND.left - AROUND.right))),
+    ratio = nQuery / nKey;
+  const w = ratio > 1 ? Math.max(160, Math.round(side / ratio)) : side,
+    h = ratio < 1 ? Math.max(160, Math.round(side * ratio)) : side;
+  return {
+    x: AROUND.left,
+    y: AROUND.top,
+    w,
+    h,
+    width: AROUND.left + w + AROUND.right,
+    height: AROUND.top + h + AROUND.bottom + (heard ? SPECTRUM_ROOM : 0),
+  };
 }
 
 /** Draws everything; returns the places of the tiles that are missing. */
 export function drawPlot(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { plot, camera, frame, theme, header } = view, ctx = fitCanvas(canvas, plot.width, plot.height);
-  const level = levelOf(camera, header.top), places = visibleTiles(camera, frame, level);
+  const { plot, camera, frame, theme, header } = view,
+    ctx = fitCanvas(canvas, plot.width, plot.height);
+  const level = levelOf(camera, header.top),
+    places = visibleTiles(camera, frame, level);
   ctx.fillStyle = theme.bg2;
   ctx.fillRect(plot.x, plot.y, plot.w, plot.h);
   ctx.save();
@@ -37,31 +54,59 @@ export function drawPlot(/** @type {HTMLCanvasElement} */ canvas, /** @type {any
   drawCells(ctx, view);
   if (view.heard) drawHeard(ctx, view);
   if (!header.ready) drawWaiting(ctx, view);
-  setData(canvas, { x: plot.x, y: plot.y, w: plot.w, h: plot.h, level, missing: missing.length, cameraX: camera.x, cameraY: camera.y,
-    cellPx: camera.scale, heard: view.heard ? plot.y + plot.h : null, layer: header.layer, head: header.head, query: view.pinned?.query ?? null, key: view.pinned?.key ?? null, ready: header.ready });
+  setData(canvas, {
+    x: plot.x,
+    y: plot.y,
+    w: plot.w,
+    h: plot.h,
+    level,
+    missing: missing.length,
+    cameraX: camera.x,
+    cameraY: camera.y,
+    cellPx: camera.scale,
+    heard: view.heard ? plot.y + plot.h : null,
+    layer: header.layer,
+    head: header.head,
+    query: view.pinned?.query ?? null,
+    key: view.pinned?.key ?? null,
+    ready: header.ready,
+  });
   markDrawn(canvas);
   return header.ready ? missing : [];
 }
 
-function clipToMatrix(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ { plot, camera, frame }) {
-  const x = plot.x + Math.max(0, -camera.x * camera.scale), y = plot.y + Math.max(0, -camera.y * camera.scale);
-  const right = Math.min(plot.x + plot.w, plot.x + (frame.nKey - camera.x) * camera.scale), low = Math.min(plot.y + plot.h, plot.y + (frame.nQuery - camera.y) * camera.scale);
+function clipToMatrix(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ { plot, camera, frame },
+) {
+  const x = plot.x + Math.max(0, -camera.x * camera.scale),
+    y = plot.y + Math.max(0, -camera.y * camera.scale);
+  const right = Math.min(plot.x + plot.w, plot.x + (frame.nKey - camera.x) * camera.scale),
+    low = Math.min(plot.y + plot.h, plot.y + (frame.nQuery - camera.y) * camera.scale);
   ctx.beginPath();
   ctx.rect(x, y, right - x, low - y);
   ctx.clip();
 }
 
 /** One tile; where it is missing, the part of the nearest level above that is here. True when the tile itself was. */
-function drawTile(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {any} */ place) {
-  const { plot, camera, store, colours, header } = view, ratio = pixelRatio();
+function drawTile(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ view,
+  /** @type {any} */ place,
+) {
+  const { plot, camera, store, colours, header } = view,
+    ratio = pixelRatio();
   const snap = (/** @type {number} */ at) => Math.round(at * ratio) / ratio;
-  const x = snap(plot.x + (place.x - camera.x) * camera.scale), y = snap(plot.y + (place.y - camera.y) * camera.scale);
-  const w = snap(plot.x + (place.x + place.side - camera.x) * camera.scale) - x, h = snap(plot.y + (place.y + place.side - camera.y) * camera.scale) - y;
+  const x = snap(plot.x + (place.x - camera.x) * camera.scale),
+    y = snap(plot.y + (place.y - camera.y) * camera.scale);
+  const w = snap(plot.x + (place.x + place.side - camera.x) * camera.scale) - x,
+    h = snap(plot.y + (place.y + place.side - camera.y) * camera.scale) - y;
   ctx.imageSmoothingEnabled = false;
   for (let up = 0; place.level + up <= header.top; up++) {
     const picture = store.picture(tileName(place.level + up, place.row >> up, place.column >> up), colours);
     if (!picture) continue;
-    const part = TILE / 2 ** up, mask = 2 ** up - 1;
+    const part = TILE / 2 ** up,
+      mask = 2 ** up - 1;
     ctx.drawImage(picture, (place.column & mask) * part, (place.row & mask) * part, part, part, x, y, w, h);
     return up === 0;
   }
@@ -72,7 +117,9 @@ function drawTile(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} *
 function drawBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
   const { plot, camera, theme, found } = view;
   if (!found) return;
-  const away = Math.max(3, camera.scale) / 2, y = plot.y + (found.query + 0.5 - camera.y) * camera.scale, x = plot.x + (found.key + 0.5 - camera.x) * camera.scale;
+  const away = Math.max(3, camera.scale) / 2,
+    y = plot.y + (found.query + 0.5 - camera.y) * camera.scale,
+    x = plot.x + (found.key + 0.5 - camera.x) * camera.scale;
   ctx.fillStyle = withAlpha(theme.accent, 0.8);
   for (const side of [-away - 1, away]) {
     if (found.query !== null) ctx.fillRect(plot.x, y + side, plot.w, 1);
@@ -82,16 +129,31 @@ function drawBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} 
 
 /** The sound under the columns that are shown. */
 function drawHeard(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { plot, camera, theme, header, heard } = view, [key] = emphasised(view, false), [query] = header.cross ? [null] : emphasised(view, true);
-  const strip = { x: plot.x, y: plot.y + plot.h, w: plot.w, from: camera.x, to: camera.x + plot.w / camera.scale };
+  const { plot, camera, theme, header, heard } = view,
+    [key] = emphasised(view, false),
+    [query] = header.cross ? [null] : emphasised(view, true);
+  const strip = {
+    x: plot.x,
+    y: plot.y + plot.h,
+    w: plot.w,
+    from: camera.x,
+    to: camera.x + plot.w / camera.scale,
+  };
   drawSpectrum(ctx, heard, strip, { theme, title: header.strings.heard, key, query });
 }
 
 /** Frames of the pinned cell, of the one under the pointer and of the one that a list points at. */
 function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
   const { plot, camera, theme, pinned, hover, pointed } = view;
-  const frame = (/** @type {any} */ cell, /** @type {string} */ colour, /** @type {number} */ least, /** @type {number} */ width) => {
-    const size = Math.max(least, camera.scale), x = plot.x + (cell.key + 0.5 - camera.x) * camera.scale, y = plot.y + (cell.query + 0.5 - camera.y) * camera.scale;
+  const frame = (
+    /** @type {any} */ cell,
+    /** @type {string} */ colour,
+    /** @type {number} */ least,
+    /** @type {number} */ width,
+  ) => {
+    const size = Math.max(least, camera.scale),
+      x = plot.x + (cell.key + 0.5 - camera.x) * camera.scale,
+      y = plot.y + (cell.query + 0.5 - camera.y) * camera.scale;
     if (x < plot.x || y < plot.y || x > plot.x + plot.w || y > plot.y + plot.h) return;
     frameBox(ctx, { x: x - size / 2, y: y - size / 2, w: size, h: size }, { colour, theme, width });
   };
@@ -101,25 +163,38 @@ function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} 
 }
 
 /** Names along an axis: every token where they fit, round positions where they do not; found tokens get a tick. */
-function drawAxis(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {"row" | "column"} */ which) {
-  const { plot, camera, frame, theme } = view, row = which === "row", [from, room, n] = row ? [camera.y, plot.h, frame.nQuery] : [camera.x, plot.w, frame.nKey];
-  const { labels, marks } = row ? view.axes.rows : view.axes.columns, [first, last] = shownRange(from, room, camera.scale, n), need = LABEL_FONT + 4;
-  const every = labelStep(need / camera.scale), named = every <= 2 || Boolean(view.heard && (!row || !view.header.cross)), at = (/** @type {number} */ i) => (i + 0.5 - from) * camera.scale;
-  const chosen = emphasised(view, row), inside = (/** @type {number} */ i) => at(i) >= 0 && at(i) <= room;
+function drawAxis(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ view,
+  /** @type {"row" | "column"} */ which,
+) {
+  const { plot, camera, frame, theme } = view,
+    row = which === "row",
+    [from, room, n] = row ? [camera.y, plot.h, frame.nQuery] : [camera.x, plot.w, frame.nKey];
+  const { labels, marks } = row ? view.axes.rows : view.axes.columns,
+    [first, last] = shownRange(from, room, camera.scale, n),
+    need = LABEL_FONT + 4;
+  const every = labelStep(need / camera.scale),
+    named = every <= 2 || Boolean(view.heard && (!row || !view.header.cross)),
+    at = (/** @type {number} */ i) => (i + 0.5 - from) * camera.scale;
+  const chosen = emphasised(view, row),
+    inside = (/** @type {number} */ i) => at(i) >= 0 && at(i) <= room;
   ctx.save();
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   for (let i = Math.ceil(first / every) * every; i < last; i += every) {
-    if (!inside(i) || chosen.some((other) => other !== null && Math.abs(other - i) * camera.scale < need)) continue;
+    if (!inside(i) || chosen.some((other) => other !== null && Math.abs(other - i) * camera.scale < need))
+      continue;
     ctx.font = `${LABEL_FONT}px ${theme.font}`;
     ctx.fillStyle = !named || marks[i] ? theme.muted : theme.text;
     writeLabel(ctx, plot, row, at(i), named ? labels[i] : String(i));
   }
-  for (const i of new Set(chosen)) if (i !== null && inside(i)) {
-    ctx.font = `600 ${LABEL_FONT}px ${theme.font}`;
-    ctx.fillStyle = theme.accent;
-    writeLabel(ctx, plot, row, at(i), labels[i]);
-  }
+  for (const i of new Set(chosen))
+    if (i !== null && inside(i)) {
+      ctx.font = `600 ${LABEL_FONT}px ${theme.font}`;
+      ctx.fillStyle = theme.accent;
+      writeLabel(ctx, plot, row, at(i), labels[i]);
+    }
   drawTicks(ctx, view, row, at, room);
   ctx.restore();
 }
@@ -139,8 +214,15 @@ export function labelStep(/** @type {number} */ least) {
   }
 }
 
-function writeLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ plot, /** @type {boolean} */ row, /** @type {number} */ at, /** @type {string} */ label) {
-  const room = (row ? AROUND.left : AROUND.top) - 2 * AXIS_TITLE - 14, text = isolate(ellipsize(ctx, label, room));
+function writeLabel(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ plot,
+  /** @type {boolean} */ row,
+  /** @type {number} */ at,
+  /** @type {string} */ label,
+) {
+  const room = (row ? AROUND.left : AROUND.top) - 2 * AXIS_TITLE - 14,
+    text = isolate(ellipsize(ctx, label, room));
   ctx.save();
   if (row) ctx.translate(plot.x - 10, plot.y + at + 0.5);
   else ctx.translate(plot.x + at, plot.y - 10);
@@ -151,17 +233,36 @@ function writeLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any}
 }
 
 /** Small triangles at the edge, one for each place where the token that is looked for stands. */
-function drawTicks(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {boolean} */ row, /** @type {(i: number) => number} */ at, /** @type {number} */ room) {
+function drawTicks(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ view,
+  /** @type {boolean} */ row,
+  /** @type {(i: number) => number} */ at,
+  /** @type {number} */ room,
+) {
   const { plot, theme, places } = view;
   ctx.fillStyle = theme.accent;
   let before = -9;
   for (const place of places) {
-    const i = row ? place.query : place.key, along = i === null ? -1 : at(i);
+    const i = row ? place.query : place.key,
+      along = i === null ? -1 : at(i);
     if (along < 0 || along > room || along - before < 1) continue;
     before = along;
     ctx.beginPath();
-    if (row) triangle(ctx, [plot.x - 1, plot.y + along], [plot.x - 7, plot.y + along - 3], [plot.x - 7, plot.y + along + 3]);
-    else triangle(ctx, [plot.x + along, plot.y - 1], [plot.x + along - 3, plot.y - 7], [plot.x + along + 3, plot.y - 7]);
+    if (row)
+      triangle(
+        ctx,
+        [plot.x - 1, plot.y + along],
+        [plot.x - 7, plot.y + along - 3],
+        [plot.x - 7, plot.y + along + 3],
+      );
+    else
+      triangle(
+        ctx,
+        [plot.x + along, plot.y - 1],
+        [plot.x + along - 3, plot.y - 7],
+        [plot.x + along + 3, plot.y - 7],
+      );
     ctx.fill();
   }
 }
@@ -183,7 +284,10 @@ function nameAxes(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} *
   ctx.restore();
 }
 
-function drawWaiting(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ { plot, theme, header }) {
+function drawWaiting(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {any} */ { plot, theme, header },
+) {
   ctx.save();
   ctx.font = `${LABEL_FONT + 1}px ${theme.font}`;
   ctx.fillStyle = theme.muted;

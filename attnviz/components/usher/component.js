@@ -22,7 +22,8 @@ function mountUsher(/** @type {any} */ root) {
 }
 
 function refreshUsher(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header } = parse(data), arrived = header.arrivals > view.arrivals;
+  const { header } = parse(data),
+    arrived = header.arrivals > view.arrivals;
   view.arrivals = header.arrivals;
   cancelAnimationFrame(view.frame);
   view.frame = requestAnimationFrame(() => {
@@ -34,7 +35,8 @@ function refreshUsher(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 
 function nameWay(/** @type {string[]} */ labels) {
   const buttons = document.querySelectorAll(USHER_WAY);
-  if (buttons.length === labels.length) buttons.forEach((button, place) => button.setAttribute("aria-label", labels[place]));
+  if (buttons.length === labels.length)
+    buttons.forEach((button, place) => button.setAttribute("aria-label", labels[place]));
 }
 
 function arriveAt(/** @type {Element | null} */ heading) {

@@ -11,7 +11,14 @@ import { swallow } from "../shared/controls.js";
 import { el, oncePerFrame, setData, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 import { mounted } from "../shared/mounted.js";
-import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import {
+  cancelWrite,
+  clampSelection,
+  flushWrite,
+  makeCommitter,
+  readSelection,
+  writeSelection,
+} from "../shared/selection.js";
 import { theme } from "../shared/theme.js";
 import { drawAfter, drawnWords, drawNodes } from "./draws.js";
 import { buildWriting, drawWritingThumbs } from "./parts.js";
@@ -28,7 +35,16 @@ export default function writing(/** @type {any} */ component) {
 function mountWriting(/** @type {any} */ root) {
   const box = el("section", { class: "av av-writing" });
   root.append(box);
-  const state = /** @type {any} */ ({ root, box, raw: null, header: null, player: null, parts: null, mean: false, mode: null });
+  const state = /** @type {any} */ ({
+    root,
+    box,
+    raw: null,
+    header: null,
+    player: null,
+    parts: null,
+    mean: false,
+    mode: null,
+  });
   state.committer = makeCommitter(box, (/** @type {any} */ selection) => followWriting(state, selection));
   state.show = oncePerFrame(() => showWriting(state));
   state.unwatch = watchSize(box, () => box.classList.toggle("av-writing-narrow", box.clientWidth < NARROW));
@@ -50,17 +66,28 @@ function refreshWriting(/** @type {any} */ state, /** @type {Uint8Array} */ data
   if (state.raw !== data) takeWriting(state, data);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
-  if (!state.header.compact) drawWritingThumbs(state.parts.thumbs, state.header, state.arrays.weights, state.lut);
+  if (!state.header.compact)
+    drawWritingThumbs(state.parts.thumbs, state.header, state.arrays.weights, state.lut);
   showWriting(state);
 }
 
 /** New data: all that was written is shown, or the text up to the written token that is chosen. */
 function takeWriting(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data), total = header.written.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
+  const { header, arrays } = parse(data),
+    total = header.written.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
   clearTimeout(state.player?.timer);
   flushWrite();
-  const selection = clampSelection(readSelection(), header), first = header.n_query - total;
-  Object.assign(state, { raw: data, header, arrays, total, first, selection, mode: state.mode ?? (total ? "from" : "next") });
+  const selection = clampSelection(readSelection(), header),
+    first = header.n_query - total;
+  Object.assign(state, {
+    raw: data,
+    header,
+    arrays,
+    total,
+    first,
+    selection,
+    mode: state.mode ?? (total ? "from" : "next"),
+  });
   state.committer.start(selection);
   state.player = makePlayer(header.strings, total, (step) => goToStep(state, step));
   state.player.step = stepOf(state, selection.query) ?? total;
@@ -75,18 +102,43 @@ function stepOf(/** @type {any} */ state, /** @type {number | null} */ query) {
 }
 
 function showParts(/** @type {any} */ state) {
-  const { header, selection } = state, { strings } = header;
+  const { header, selection } = state,
+    { strings } = header;
   state.parts = buildWriting(header, {
-    player: state.total ? state.player.node : null, mean: state.mean, mode: state.mode,
+    player: state.total ? state.player.node : null,
+    mean: state.mean,
+    mode: state.mode,
     head: (/** @type {number} */ layer, /** @type {number} */ head) => chooseInText(state, { layer, head }),
-    setMean: (/** @type {boolean} */ mean) => { state.mean = mean; state.show(); },
-    setMode: (/** @type {string} */ mode) => { state.mode = mode; state.show(); },
+    setMean: (/** @type {boolean} */ mean) => {
+      state.mean = mean;
+      state.show();
+    },
+    setMode: (/** @type {string} */ mode) => {
+      state.mode = mode;
+      state.show();
+    },
     token: (/** @type {number} */ token) => pickToken(state, token),
-    open: () => { flushWrite(); state.committer.commit(); state.trigger("open", { page: "head", ...state.selection, query: queryOf(state), key: null }); },
+    open: () => {
+      flushWrite();
+      state.committer.commit();
+      state.trigger("open", { page: "head", ...state.selection, query: queryOf(state), key: null });
+    },
   });
   const { parts } = state;
-  parts.chips = makeChips(parts.text, header.tokens, axisMarks(header.special, header.written), strings.written);
-  parts.keyChips = header.cross ? makeChips(parts.keys, header.key_tokens, axisMarks(header.key_special, header.key_written), strings.written) : null;
+  parts.chips = makeChips(
+    parts.text,
+    header.tokens,
+    axisMarks(header.special, header.written),
+    strings.written,
+  );
+  parts.keyChips = header.cross
+    ? makeChips(
+        parts.keys,
+        header.key_tokens,
+        axisMarks(header.key_special, header.key_written),
+        strings.written,
+      )
+    : null;
   parts.picker.set(selection.layer, selection.head);
   state.box.replaceChildren(...parts.nodes);
 }
@@ -131,18 +183,25 @@ function followWriting(/** @type {any} */ state, /** @type {any} */ selection) {
 /** Arrows step, Shift and arrows choose any token; where nothing is written, arrows choose. */
 function onWritingKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event) {
   if (!state.header) return;
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key], inText = event.composedPath()[0] === state.parts?.text;
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key],
+    inText = event.composedPath()[0] === state.parts?.text;
   if (state.total && playerKey(state.player, event)) return swallow(event);
-  if (!by || !inText || !(event.shiftKey || !state.total) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!by || !inText || !(event.shiftKey || !state.total) || event.ctrlKey || event.metaKey || event.altKey)
+    return;
   const last = state.first + state.player.step - 1;
-  pickToken(state, Math.max(0, Math.min(Math.max(last, state.first - 1), Math.min(queryOf(state), last) + by)));
+  pickToken(
+    state,
+    Math.max(0, Math.min(Math.max(last, state.first - 1), Math.min(queryOf(state), last) + by)),
+  );
   swallow(event);
 }
 
 function showWriting(/** @type {any} */ state) {
   const { header, player, box, total } = state;
   if (!header) return;
-  const query = queryOf(state), newest = state.first - 1 + player.step, said = player.step ? isolate(header.tokens[newest]) : "";
+  const query = queryOf(state),
+    newest = state.first - 1 + player.step,
+    said = player.step ? isolate(header.tokens[newest]) : "";
   showPlayer(player, player.step, said);
   setData(box, { step: player.step, total, query: state.selection.query, playing: player.timer ? "" : null });
   if (!header.compact) showText(state, query);
@@ -150,26 +209,45 @@ function showWriting(/** @type {any} */ state) {
 
 /** Everything but the player's bar. */
 function showText(/** @type {any} */ state, /** @type {number} */ query) {
-  const { header, parts, arrays, selection, player, mean, lut } = state, { strings } = header, end = state.first + player.step;
-  const row = rowOf(arrays.weights, selection, query, mean), name = headName(selection.layer, selection.head);
+  const { header, parts, arrays, selection, player, mean, lut } = state,
+    { strings } = header,
+    end = state.first + player.step;
+  const row = rowOf(arrays.weights, selection, query, mean),
+    name = headName(selection.layer, selection.head);
   setText(parts.title, mean ? fill(strings.mean_of, { layer: selection.layer }) : name);
   setText(parts.sentence, mean ? "" : header.sentences[selection.layer][selection.head]);
   paintText(parts, { end, query, row, lut });
-  parts.strongest.replaceChildren(...strongestNodes(strings.looks, header.tokens[query], row, header.key_tokens));
+  parts.strongest.replaceChildren(
+    ...strongestNodes(strings.looks, header.tokens[query], row, header.key_tokens),
+  );
   setData(parts.text, { query, layer: selection.layer, head: selection.head, mean: mean ? "" : null });
   showDraw(state, query, end);
 }
 
 /** The bars: what the chosen token was drawn from, or what follows it. */
 function showDraw(/** @type {any} */ state, /** @type {number} */ query, /** @type {number} */ end) {
-  const { header, parts, arrays, mode, player } = state, { strings, tokens, draws } = header, sampled = Boolean(draws.sampled);
-  const position = mode === "from" ? query - 1 : query, follower = position + 1, token = isolate(tokens[query]);
-  const draw = drawAfter(draws, arrays, position), known = follower < end, written = follower >= state.first;
-  const title = fill(mode === "next" ? strings.next_title : written ? strings.from_title : strings.given_title, { token });
-  const total = draws.n_vocabulary, mark = known ? (written ? strings.drawn : strings.given) : "";
+  const { header, parts, arrays, mode, player } = state,
+    { strings, tokens, draws } = header,
+    sampled = Boolean(draws.sampled);
+  const position = mode === "from" ? query - 1 : query,
+    follower = position + 1,
+    token = isolate(tokens[query]);
+  const draw = drawAfter(draws, arrays, position),
+    known = follower < end,
+    written = follower >= state.first;
+  const title = fill(
+    mode === "next" ? strings.next_title : written ? strings.from_title : strings.given_title,
+    { token },
+  );
+  const total = draws.n_vocabulary,
+    mark = known ? (written ? strings.drawn : strings.given) : "";
   setText(parts.drawTitle, title);
   setText(parts.drawn, draw && known ? drawnWords(draw, strings, sampled, total) : "");
-  parts.bars.replaceChildren(...(draw ? drawNodes(draw, { strings, sampled, title, mark, total }) : [el("p", { class: "av-note" }, strings.no_draw)]));
+  parts.bars.replaceChildren(
+    ...(draw
+      ? drawNodes(draw, { strings, sampled, title, mark, total })
+      : [el("p", { class: "av-note" }, strings.no_draw)]),
+  );
   setData(parts.bars, { position: draw ? position : null });
   // a running clock would talk without end
   if (!player.timer) setText(parts.spoken, `${token}. ${parts.drawn.textContent}`);

@@ -19,13 +19,32 @@ const CUT = /** @type {const} */ ({ 1: "cut_by_top_k", 2: "cut_by_top_p" });
  * @param {number} position
  */
 export function drawAfter(draws, arrays, position) {
-  const row = position - draws.first, [rows, slots] = arrays.ids.shape;
+  const row = position - draws.first,
+    [rows, slots] = arrays.ids.shape;
   if (row < 0 || row >= rows) return null;
-  const at = (/** @type {string} */ name, /** @type {number} */ slot) => arrays[name].data[row * slots + slot];
-  const bars = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => at("ids", slot) !== EMPTY).map((slot) => (
-    { label: draws.vocabulary[at("ids", slot)], before: at("before", slot), after: at("after", slot), cut: at("cut", slot), drawn: arrays.drawn.data[row] === slot }));
-  const others = { before: arrays.others.data[row * 2], after: arrays.others.data[row * 2 + 1], count: draws.n_vocabulary - bars.length };
-  return { bars, others, rank: arrays.rank.data[row], left: arrays.left.data[row], drawn: arrays.drawn.data[row] === NO_SLOT ? null : bars.find((bar) => bar.drawn) ?? null };
+  const at = (/** @type {string} */ name, /** @type {number} */ slot) =>
+    arrays[name].data[row * slots + slot];
+  const bars = Array.from({ length: slots }, (_, slot) => slot)
+    .filter((slot) => at("ids", slot) !== EMPTY)
+    .map((slot) => ({
+      label: draws.vocabulary[at("ids", slot)],
+      before: at("before", slot),
+      after: at("after", slot),
+      cut: at("cut", slot),
+      drawn: arrays.drawn.data[row] === slot,
+    }));
+  const others = {
+    before: arrays.others.data[row * 2],
+    after: arrays.others.data[row * 2 + 1],
+    count: draws.n_vocabulary - bars.length,
+  };
+  return {
+    bars,
+    others,
+    rank: arrays.rank.data[row],
+    left: arrays.left.data[row],
+    drawn: arrays.drawn.data[row] === NO_SLOT ? null : (bars.find((bar) => bar.drawn) ?? null),
+  };
 }
 
 /**
@@ -34,11 +53,18 @@ export function drawAfter(draws, arrays, position) {
  * @param {{strings: Record<string, string>, sampled: boolean, title: string, mark: string, total: number}} opts
  */
 export function drawNodes(draw, opts) {
-  const { strings, sampled, title, mark, total } = opts, { bars, others } = draw;
-  const row = (/** @type {any} */ bar) => ({ label: bar.label, value: sampled ? bar.after : bar.before, second: sampled ? bar.before : null,
-    mark: bar.drawn ? mark : "", muted: sampled && bar.cut > 0 });
+  const { strings, sampled, title, mark, total } = opts,
+    { bars, others } = draw;
+  const row = (/** @type {any} */ bar) => ({
+    label: bar.label,
+    value: sampled ? bar.after : bar.before,
+    second: sampled ? bar.before : null,
+    mark: bar.drawn ? mark : "",
+    muted: sampled && bar.cut > 0,
+  });
   const rows = bars.map(row);
-  if (others.count > 0) rows.push({ ...row({ ...others, label: fill(strings.others, { count: others.count }) }), muted: true });
+  if (others.count > 0)
+    rows.push({ ...row({ ...others, label: fill(strings.others, { count: others.count }) }), muted: true });
   const full = Math.max(...rows.map((/** @type {any} */ each) => Math.max(each.value, each.second ?? 0)));
   const list = barList({ label: title, full, values: strings.after, seconds: sampled ? strings.before : "" });
   list.set(rows);
@@ -55,8 +81,18 @@ function cutNotes(/** @type {any[]} */ bars, /** @type {Record<string, string>} 
 }
 
 /** The probability of the token that follows, in words; "" where none does. */
-export function drawnWords(/** @type {any} */ draw, /** @type {Record<string, string>} */ strings, /** @type {boolean} */ sampled, /** @type {number} */ total) {
+export function drawnWords(
+  /** @type {any} */ draw,
+  /** @type {Record<string, string>} */ strings,
+  /** @type {boolean} */ sampled,
+  /** @type {number} */ total,
+) {
   if (!draw?.drawn) return "";
-  const numbers = { percent: fmtPercent(draw.drawn.after), model: fmtPercent(draw.drawn.before), rank: draw.rank, total };
+  const numbers = {
+    percent: fmtPercent(draw.drawn.after),
+    model: fmtPercent(draw.drawn.before),
+    rank: draw.rank,
+    total,
+  };
   return fill(sampled ? strings.probability_sampled : strings.probability, numbers);
 }

@@ -18,26 +18,55 @@ const STRONGEST = 4;
  * @param {boolean} mean of all heads of the layer
  */
 export function rowOf(array, at, query, mean) {
-  const [, heads, , nKey] = array.shape, levels = levelTable(/** @type {"u8"} */ (array.dtype), "sqrt");
+  const [, heads, , nKey] = array.shape,
+    levels = levelTable(/** @type {"u8"} */ (array.dtype), "sqrt");
   const codes = (/** @type {number} */ head) => rowValues(array, at.layer, head, query);
-  if (!mean) return Array.from(codes(at.head), (code, key) => ({ key, weight: weightOf(code, array.dtype), level: levels[code] }));
+  if (!mean)
+    return Array.from(codes(at.head), (code, key) => ({
+      key,
+      weight: weightOf(code, array.dtype),
+      level: levels[code],
+    }));
   const sums = new Array(nKey).fill(0);
-  for (let head = 0; head < heads; head++) codes(head).forEach((/** @type {number} */ code, /** @type {number} */ key) => { sums[key] += weightOf(code, array.dtype) / heads; });
+  for (let head = 0; head < heads; head++)
+    codes(head).forEach((/** @type {number} */ code, /** @type {number} */ key) => {
+      sums[key] += weightOf(code, array.dtype) / heads;
+    });
   return sums.map((weight, key) => ({ key, weight, level: levelFor(weight, "sqrt") }));
 }
 
 /** Shows the tokens up to `end`, the chosen one, and its row over the keys. */
 export function paintText(/** @type {any} */ parts, /** @type {any} */ view) {
-  const { chips, keyChips } = parts, { end, query, row, lut } = view, asking = new Set(query === null ? [] : [query]);
-  const looked = new Map(row.filter((/** @type {any} */ each) => each.weight > 0).map((/** @type {any} */ each) => [each.key, each.level]));
+  const { chips, keyChips } = parts,
+    { end, query, row, lut } = view,
+    asking = new Set(query === null ? [] : [query]);
+  const looked = new Map(
+    row
+      .filter((/** @type {any} */ each) => each.weight > 0)
+      .map((/** @type {any} */ each) => [each.key, each.level]),
+  );
   lightChips(chips, asking, keyChips ? new Map() : looked, lut);
   if (keyChips) lightChips(keyChips, new Set(), looked, lut);
-  chips.forEach((/** @type {HTMLElement} */ chip, /** @type {number} */ i) => chip.classList.toggle("av-unwritten", i >= end));
+  chips.forEach((/** @type {HTMLElement} */ chip, /** @type {number} */ i) =>
+    chip.classList.toggle("av-unwritten", i >= end),
+  );
 }
 
 /** The strongest keys of a row in words: "… looks at", then token and weight. */
-export function strongestNodes(/** @type {string} */ template, /** @type {string} */ token, /** @type {any[]} */ row, /** @type {string[]} */ keys) {
-  const top = [...row].sort((a, b) => b.weight - a.weight).slice(0, STRONGEST).filter((each) => each.weight > 0);
-  return [el("span", {}, ...fillNodes(template, { query: el("bdi", {}, token) })),
-    ...top.map(({ key, weight }) => el("span", {}, el("bdi", {}, keys[key]), `≈\u2009${fmtFixed(weight, 2)}`))];
+export function strongestNodes(
+  /** @type {string} */ template,
+  /** @type {string} */ token,
+  /** @type {any[]} */ row,
+  /** @type {string[]} */ keys,
+) {
+  const top = [...row]
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, STRONGEST)
+    .filter((each) => each.weight > 0);
+  return [
+    el("span", {}, ...fillNodes(template, { query: el("bdi", {}, token) })),
+    ...top.map(({ key, weight }) =>
+      el("span", {}, el("bdi", {}, keys[key]), `≈\u2009${fmtFixed(weight, 2)}`),
+    ),
+  ];
 }
