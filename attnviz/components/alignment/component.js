@@ -81,21 +81,21 @@ function takeAlignment(/** @type {any} */ state, /** @type {Uint8Array} */ data)
 
 /** What the address asks for where it means this attention, else what the model's card states. */
 function readChoice(/** @type {any} */ header) {
-  const params = new URLSearchParams(location.search),
-    { layer, head, query, key } = readSelection();
+  const params = new URLSearchParams(location.search);
+  const { layer, head, query, key } = readSelection();
   const mine =
     Object.entries(ATTENTION).every(([name, value]) => params.get(name) === value) && layer !== null;
   const clamp = (/** @type {number | null} */ v, /** @type {number} */ n) =>
-      Math.max(0, Math.min(n - 1, v ?? 0)),
-    mean = params.get("mean");
+    Math.max(0, Math.min(n - 1, v ?? 0));
+  const mean = params.get("mean");
   if (!mine) return { choice: { ...header.stated }, pinned: null };
   const choice = {
     layer: clamp(layer, header.n_layers),
     head: clamp(head, header.n_heads),
     mean: mean === "layer" || mean === "all" ? mean : null,
   };
-  const target = wordAt(header.target, query),
-    source = wordAt(header.source, query === null ? key : null);
+  const target = wordAt(header.target, query);
+  const source = wordAt(header.source, query === null ? key : null);
   return {
     choice,
     pinned:
@@ -109,9 +109,9 @@ function readChoice(/** @type {any} */ header) {
 
 /** The selection as address and server know it: a word is the position of its first row or key. */
 function committed(/** @type {any} */ state) {
-  const { choice, pinned, header } = state,
-    { layer, head, mean } = choice,
-    at = pinned ? header[pinned.side][pinned.word].at : null;
+  const { choice, pinned, header } = state;
+  const { layer, head, mean } = choice;
+  const at = pinned ? header[pinned.side][pinned.word].at : null;
   const { scale, special } = readSelection();
   return {
     layer,
@@ -125,8 +125,8 @@ function committed(/** @type {any} */ state) {
 }
 
 function choose(/** @type {any} */ state, /** @type {any} */ change) {
-  const { choice } = state,
-    mean = "mean" in change ? change.mean : choice.mean === "all" ? null : choice.mean;
+  const { choice } = state;
+  const mean = "mean" in change ? change.mean : choice.mean === "all" ? null : choice.mean;
   state.choice = { ...choice, ...change, mean };
   tellSelection(state);
 }
@@ -140,8 +140,8 @@ function tellSelection(/** @type {any} */ state) {
 
 /** Asks the server for the rectangular heatmap of the head. */
 function openHeatmap(/** @type {any} */ state) {
-  const selection = committed(state),
-    { layer, head, query, key } = selection;
+  const selection = committed(state);
+  const { layer, head, query, key } = selection;
   state.committer.update(selection);
   flushWrite();
   state.committer.commit();
@@ -149,11 +149,11 @@ function openHeatmap(/** @type {any} */ state) {
 }
 
 function listenWords(/** @type {any} */ state) {
-  const { box } = state,
-    wordOf = (/** @type {any} */ target) => {
-      const chip = target.closest?.(".av-word");
-      return chip ? { side: chip.dataset.side, word: Number(chip.dataset.word) } : null;
-    };
+  const { box } = state;
+  const wordOf = (/** @type {any} */ target) => {
+    const chip = target.closest?.(".av-word");
+    return chip ? { side: chip.dataset.side, word: Number(chip.dataset.word) } : null;
+  };
   const point = (/** @type {string} */ how, /** @type {any} */ at) => {
     if (!sameWord(state[how], at)) {
       state[how] = at;
@@ -187,8 +187,8 @@ function pinWord(/** @type {any} */ state, /** @type {any} */ at) {
 
 function onWordKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event, /** @type {any} */ at) {
   if (event.ctrlKey || event.metaKey || event.altKey || !state.header) return;
-  const step = event.key === "[" ? -1 : event.key === "]" ? 1 : 0,
-    next = at && nextWord(state, event.key, at);
+  const step = event.key === "[" ? -1 : event.key === "]" ? 1 : 0;
+  const next = at && nextWord(state, event.key, at);
   if (step) choose(state, { ...neighbour(state.header, state.choice, step), mean: null });
   else if (event.key === "Escape" && state.pinned) {
     state.pinned = null;
@@ -198,15 +198,16 @@ function onWordKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event,
   swallow(event);
 }
 
-/** Left and right stay on a side; up and down go to the word of the other side with the largest weight. */
-function nextWord(
-  /** @type {any} */ state,
-  /** @type {string} */ key,
-  /** @type {{side: string, word: number}} */ at,
-) {
-  const { header, matrix } = state,
-    count = header[at.side].length,
-    last = count - 1;
+/**
+ * Left and right stay on a side; up and down go to the word of the other side with the largest weight.
+ * @param {any} state
+ * @param {string} key
+ * @param {{side: string, word: number}} at
+ */
+function nextWord(state, key, at) {
+  const { header, matrix } = state;
+  const count = header[at.side].length;
+  const last = count - 1;
   const along = /** @type {Record<string, number>} */ ({
     ArrowLeft: at.word - 1,
     ArrowRight: at.word + 1,
@@ -214,8 +215,8 @@ function nextWord(
     End: last,
   })[key];
   if (along !== undefined) return { side: at.side, word: Math.max(0, Math.min(last, along)) };
-  const away = at.side === "target" ? "ArrowUp" : "ArrowDown",
-    other = at.side === "target" ? "source" : "target";
+  const away = at.side === "target" ? "ArrowUp" : "ArrowDown";
+  const other = at.side === "target" ? "source" : "target";
   return key === away && header[other].length
     ? { side: other, word: ranked(matrix, header.source.length, at)[0].word }
     : null;
@@ -232,14 +233,14 @@ function focusWord(/** @type {any} */ state, /** @type {{side: "source" | "targe
 
 /** Sizes everything for the width there is and draws it. */
 function layoutAlignment(/** @type {any} */ state) {
-  const { header, parts, box, weights } = state,
-    width = box.clientWidth;
+  const { header, parts, box, weights } = state;
+  const width = box.clientWidth;
   if (!width) return;
   fitWords(box, parts, width);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
-  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads },
-    step = THUMB.size + THUMB.gap;
+  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads };
+  const step = THUMB.size + THUMB.gap;
   const atlas = makeAtlas(
     { array: weights, lut: state.lut, levels: levelTable(weights.dtype, "sqrt") },
     THUMB.size,
@@ -265,12 +266,12 @@ function fitWords(/** @type {HTMLElement} */ box, /** @type {any} */ parts, /** 
 }
 
 function showAlignment(/** @type {any} */ state) {
-  const { header, parts, choice, pinned, lut } = state,
-    { strings, source, target } = header,
-    name = choiceName(strings, choice);
+  const { header, parts, choice, pinned, lut } = state;
+  const { strings, source, target } = header;
+  const name = choiceName(strings, choice);
   state.matrix = chosenWeights(state.weights, choice);
-  const focus = state.hover ?? state.focus ?? pinned,
-    rows = focus ? ranked(state.matrix, source.length, focus) : [];
+  const focus = state.hover ?? state.focus ?? pinned;
+  const rows = focus ? ranked(state.matrix, source.length, focus) : [];
   setText(parts.title, name);
   setText(parts.sentence, sentenceOf(header, choice));
   parts.picker.set(choice.layer, choice.head);
@@ -308,21 +309,22 @@ function choiceName(/** @type {Record<string, string>} */ strings, /** @type {an
 
 /** What the card says of the choice, where it is the one that the card states. */
 function sentenceOf(/** @type {any} */ header, /** @type {any} */ choice) {
-  const { stated, does } = header,
-    same =
-      choice.mean === stated.mean &&
-      (choice.mean === "all" ||
-        (choice.layer === stated.layer && (choice.mean === "layer" || choice.head === stated.head)));
+  const { stated, does } = header;
+  const same =
+    choice.mean === stated.mean &&
+    (choice.mean === "all" ||
+      (choice.layer === stated.layer && (choice.mean === "layer" || choice.head === stated.head)));
   return same ? does : "";
 }
 
-function spokenFor(
-  /** @type {any} */ header,
-  /** @type {any} */ at,
-  /** @type {{word: number, weight: number}[]} */ rows,
-) {
-  const { strings } = header,
-    others = at.side === "target" ? header.source : header.target;
+/**
+ * @param {any} header
+ * @param {any} at
+ * @param {{word: number, weight: number}[]} rows
+ */
+function spokenFor(header, at, rows) {
+  const { strings } = header;
+  const others = at.side === "target" ? header.source : header.target;
   const list = rows
     .slice(0, SPOKEN)
     .map(({ word, weight }) =>

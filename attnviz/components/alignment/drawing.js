@@ -12,8 +12,8 @@ const SCALE = "linear";
 
 /** Draws everything for a view: {weights, source, target, chips, focus, choice, lut, theme}. */
 export function drawAlignment(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { chips, focus, theme, choice } = view,
-    width = canvas.parentElement?.scrollWidth ?? 0;
+  const { chips, focus, theme, choice } = view;
+  const width = canvas.parentElement?.scrollWidth ?? 0;
   const ctx = fitCanvas(canvas, width, HEIGHT);
   ctx.strokeStyle = theme.primary;
   ctx.lineCap = "round";
@@ -36,13 +36,14 @@ export function drawAlignment(/** @type {HTMLCanvasElement} */ canvas, /** @type
   paintWords(view);
 }
 
-function strokeLine(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {number} */ from,
-  /** @type {number} */ to,
-  /** @type {number} */ weight,
-  /** @type {number} */ strength,
-) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} from
+ * @param {number} to
+ * @param {number} weight
+ * @param {number} strength
+ */
+function strokeLine(ctx, from, to, weight, strength) {
   ctx.globalAlpha = strength * (0.12 + 0.88 * weight);
   ctx.lineWidth = 0.8 + 6 * weight;
   ctx.beginPath();
@@ -57,8 +58,8 @@ function middle(/** @type {HTMLElement} */ chip) {
 
 /** The word that is looked from gets a frame, the words of the other side the colour of their weight. */
 function paintWords(/** @type {any} */ view) {
-  const { chips, focus, lut } = view,
-    lit = new Map();
+  const { chips, focus, lut } = view;
+  const lit = new Map();
   if (focus)
     for (const { word, weight } of ranked(view.weights, view.source.length, focus)) lit.set(word, weight);
   for (const side of /** @type {const} */ (["source", "target"]))

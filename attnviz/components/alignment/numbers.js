@@ -13,8 +13,8 @@ import { headValues, weightOf } from "../shared/buffer.js";
  * @returns {Float64Array}
  */
 export function chosenWeights(array, choice) {
-  const [layers, heads, rows, cols] = array.shape,
-    found = new Float64Array(rows * cols);
+  const [layers, heads, rows, cols] = array.shape;
+  const found = new Float64Array(rows * cols);
   const parts = [];
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++) {
@@ -27,14 +27,15 @@ export function chosenWeights(array, choice) {
   return found;
 }
 
-/** The weights between one word and all words of the other side, the largest first: [{word, weight}]. */
-export function ranked(
-  /** @type {ArrayLike<number>} */ weights,
-  /** @type {number} */ nSource,
-  /** @type {{side: string, word: number}} */ at,
-) {
-  const nTarget = nSource ? weights.length / nSource : 0,
-    byTarget = at.side === "target";
+/**
+ * The weights between one word and all words of the other side, the largest first: [{word, weight}].
+ * @param {ArrayLike<number>} weights
+ * @param {number} nSource
+ * @param {{side: string, word: number}} at
+ */
+export function ranked(weights, nSource, at) {
+  const nTarget = nSource ? weights.length / nSource : 0;
+  const byTarget = at.side === "target";
   const found = Array.from({ length: byTarget ? nSource : nTarget }, (_, word) => ({
     word,
     weight: byTarget ? weights[at.word * nSource + word] : weights[word * nSource + at.word],

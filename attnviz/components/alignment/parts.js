@@ -14,8 +14,8 @@ const RANKED = 8;
  * @param {{choose: (change: any) => void, open: () => void}} act
  */
 export function buildAlignment(header, choice, act) {
-  const { strings, n_layers: nLayers, n_heads: nHeads } = header,
-    thumbs = el("canvas", { "aria-hidden": "true" });
+  const { strings, n_layers: nLayers, n_heads: nHeads } = header;
+  const thumbs = el("canvas", { "aria-hidden": "true" });
   const picker = headPicker({
     label: strings.heads,
     nLayers,
@@ -33,21 +33,21 @@ export function buildAlignment(header, choice, act) {
       { value: "all", label: strings.mean_all },
     ],
   });
-  const title = el("h3", { class: "av-title" }),
-    sentence = el("p", { class: "av-sentence" });
+  const title = el("h3", { class: "av-title" });
+  const sentence = el("p", { class: "av-sentence" });
   const open = button({ label: strings.open_heatmap, onClick: act.open });
   const rows = {
     source: wordRow("source", header, strings.source_words),
     target: wordRow("target", header, strings.target_words),
   };
-  const canvas = el("canvas", { role: "img" }),
-    inner = el("div", { class: "av-align-inner" }, rows.source.node, canvas, rows.target.node);
-  const scroll = el("div", { class: "av-align-scroll" }, inner),
-    list = barList({ label: strings.ranked_label });
-  const heading = el("h4", { class: "av-heading" }),
-    spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const idle = el("p", { class: "av-note" }, strings.idle),
-    total = totalLine(header);
+  const canvas = el("canvas", { role: "img" });
+  const inner = el("div", { class: "av-align-inner" }, rows.source.node, canvas, rows.target.node);
+  const scroll = el("div", { class: "av-align-scroll" }, inner);
+  const list = barList({ label: strings.ranked_label });
+  const heading = el("h4", { class: "av-heading" });
+  const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
+  const idle = el("p", { class: "av-note" }, strings.idle);
+  const total = totalLine(header);
   const keys = {
     arrows: keycaps("←", "→", "↑", "↓"),
     enter: keycaps("Enter"),
@@ -83,12 +83,13 @@ export function buildAlignment(header, choice, act) {
   };
 }
 
-/** One row of words: buttons, of which one is in the tab order. */
-function wordRow(
-  /** @type {"source" | "target"} */ side,
-  /** @type {any} */ header,
-  /** @type {string} */ label,
-) {
+/**
+ * One row of words: buttons, of which one is in the tab order.
+ * @param {"source" | "target"} side
+ * @param {any} header
+ * @param {string} label
+ */
+function wordRow(side, header, label) {
   const chips = header[side].map((/** @type {any} */ word, /** @type {number} */ i) =>
     el(
       "button",
@@ -131,22 +132,23 @@ function totalLine(/** @type {any} */ header) {
     : el("p", { class: "av-note av-number" }, fill(strings.total, { percent: fmtPercent(probability) }));
 }
 
-/** The list beside the words: what a word is aligned with, the largest first, the rest as one row. */
-export function fillRanked(
-  /** @type {any} */ parts,
-  /** @type {any} */ header,
-  /** @type {{side: string, word: number} | null} */ at,
-  /** @type {{word: number, weight: number}[]} */ rows,
-) {
+/**
+ * The list beside the words: what a word is aligned with, the largest first, the rest as one row.
+ * @param {any} parts
+ * @param {any} header
+ * @param {{side: string, word: number} | null} at
+ * @param {{word: number, weight: number}[]} rows
+ */
+export function fillRanked(parts, header, at, rows) {
   parts.idle.hidden = !!at;
   parts.list.node.hidden = !at;
   parts.heading.hidden = !at;
   if (!at) return;
-  const { strings } = header,
-    others = at.side === "target" ? header.source : header.target,
-    mine = header[at.side][at.word];
-  const shown = rows.slice(0, RANKED),
-    rest = rows.slice(RANKED);
+  const { strings } = header;
+  const others = at.side === "target" ? header.source : header.target;
+  const mine = header[at.side][at.word];
+  const shown = rows.slice(0, RANKED);
+  const rest = rows.slice(RANKED);
   const bars = shown.map(({ word, weight }) => ({
     label: others[word].text,
     value: weight,

@@ -22,8 +22,8 @@ function mountBars(/** @type {any} */ root) {
 function showBars(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   if (state.raw === data) return;
   const { strings, title, note, values, seconds, full, bars: rows, rest } = parse(data).header;
-  const list = barList({ label: title, full, values, seconds }),
-    others = { ...rest, label: fill(strings.rest, rest ?? {}), muted: true };
+  const list = barList({ label: title, full, values, seconds });
+  const others = { ...rest, label: fill(strings.rest, rest ?? {}), muted: true };
   list.set(rest ? [...rows, others] : rows);
   state.raw = data;
   state.box.replaceChildren(

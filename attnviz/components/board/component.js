@@ -25,8 +25,8 @@ export default function board(/** @type {any} */ component) {
 }
 
 function mountBoard(/** @type {any} */ root) {
-  const box = el("div", { class: "av-board-flow" }),
-    status = el("p", { class: "av-status av-note", "aria-live": "polite" });
+  const box = el("div", { class: "av-board-flow" });
+  const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const top = el("section", { class: "av av-board" }, box, status);
   root.append(top);
   const view = /** @type {any} */ ({ root, top, box, status, parts: [] });
@@ -53,15 +53,15 @@ function showBoard(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 
 /** One panel: what stands before it, its caption, and its matrix as a table or a heatmap. */
 function makePart(/** @type {any} */ view, /** @type {Panel} */ panel, /** @type {number} */ place) {
-  const data = panelData(view, place),
-    on = {
-      point: (/** @type {number | null} */ row, /** @type {number | null} */ column) =>
-        row === null ? pointBack(view) : point(view, place, row, column),
-      choose: (/** @type {number} */ row, /** @type {number} */ column) => choose(view, place, row, column),
-      say: (/** @type {string} */ text) => {
-        view.status.textContent = text;
-      },
-    };
+  const data = panelData(view, place);
+  const on = {
+    point: (/** @type {number | null} */ row, /** @type {number | null} */ column) =>
+      row === null ? pointBack(view) : point(view, place, row, column),
+    choose: (/** @type {number} */ row, /** @type {number} */ column) => choose(view, place, row, column),
+    say: (/** @type {string} */ text) => {
+      view.status.textContent = text;
+    },
+  };
   const made = isSmall(panel, view.header.narrow)
     ? makeTable(view, panel, data, on)
     : drawHeatmap(view, panel, data, on);
@@ -92,29 +92,32 @@ function pointBack(/** @type {any} */ view) {
   if (view.parts[place]) point(view, place, row, column);
 }
 
-/** Marks a cell's row and column; where the panel is a product, its row in the first factor and its column in the second. */
-function point(
-  /** @type {any} */ view,
-  /** @type {number} */ place,
-  /** @type {number | null} */ row,
-  /** @type {number | null} */ column,
-) {
-  const { parts } = view,
-    product = parts[place].panel.before === "=" && parts[place - 1]?.panel.before === "·" && parts[place - 2];
+/**
+ * Marks a cell's row and column; where the panel is a product, its row in the first factor and its column in the second.
+ * @param {any} view
+ * @param {number} place
+ * @param {number | null} row
+ * @param {number | null} column
+ */
+function point(view, place, row, column) {
+  const { parts } = view;
+  const product =
+    parts[place].panel.before === "=" && parts[place - 1]?.panel.before === "·" && parts[place - 2];
   parts.forEach((/** @type {any} */ part, /** @type {number} */ other) => {
-    const own = other === place,
-      left = product && other === place - 2,
-      right = product && other === place - 1;
+    const own = other === place;
+    const left = product && other === place - 2;
+    const right = product && other === place - 1;
     if (part.table) markTable(part, own || left ? row : null, own || right ? column : null);
   });
 }
 
-function choose(
-  /** @type {any} */ view,
-  /** @type {number} */ place,
-  /** @type {number} */ row,
-  /** @type {number} */ column,
-) {
+/**
+ * @param {any} view
+ * @param {number} place
+ * @param {number} row
+ * @param {number} column
+ */
+function choose(view, place, row, column) {
   const { panel } = view.parts[place];
   if ((panel.asks && view.header.open) || view.header.reports)
     return view.send("cell", { panel: panel.name, row, column, at: Date.now() });

@@ -14,16 +14,17 @@ const LEAST_NARROW_PX = 110;
 const LARGEST_CELL_PX = 26;
 const FONT = 11;
 
-/** @returns {any} */
-export function drawHeatmap(
-  /** @type {any} */ view,
-  /** @type {any} */ panel,
-  /** @type {any} */ data,
-  /** @type {any} */ on,
-) {
-  const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": heatmapWords(view, panel) }),
-    asks = panel.asks && view.header.open,
-    node = el("div", { class: asks ? "av-board-heatmap av-board-asks" : "av-board-heatmap" }, canvas);
+/**
+ * @param {any} view
+ * @param {any} panel
+ * @param {any} data
+ * @param {any} on
+ * @returns {any}
+ */
+export function drawHeatmap(view, panel, data, on) {
+  const canvas = el("canvas", { role: "img", tabIndex: 0, "aria-label": heatmapWords(view, panel) });
+  const asks = panel.asks && view.header.open;
+  const node = el("div", { class: asks ? "av-board-heatmap av-board-asks" : "av-board-heatmap" }, canvas);
   /** @type {any} */
   const state = { cursor: null, layout: null, width: 0 };
   const [least, most] = view.header.narrow ? [LEAST_NARROW_PX, WIDEST_NARROW_PX] : [LEAST_PX, WIDEST_PX];
@@ -80,17 +81,18 @@ function heatmapWords(/** @type {any} */ view, /** @type {any} */ panel) {
   return `${panel.caption}. ${strings.answer}: ${panel.rows[row]}, ${panel.columns[column]}`;
 }
 
-function paintHeatmap(
-  /** @type {any} */ view,
-  /** @type {any} */ panel,
-  /** @type {any} */ data,
-  /** @type {any} */ canvas,
-  /** @type {any} */ state,
-  /** @type {number} */ width,
-) {
-  const { rows, columns, hidden } = panel,
-    { theme, header } = view,
-    colours = panelColours(view, panel);
+/**
+ * @param {any} view
+ * @param {any} panel
+ * @param {any} data
+ * @param {any} canvas
+ * @param {any} state
+ * @param {number} width
+ */
+function paintHeatmap(view, panel, data, canvas, state, width) {
+  const { rows, columns, hidden } = panel;
+  const { theme, header } = view;
+  const colours = panelColours(view, panel);
   const layout = layoutAxes(canvas.getContext("2d"), {
     rowLabels: rows,
     colLabels: columns,
@@ -100,8 +102,8 @@ function paintHeatmap(
     maxLabel: 90,
     theme,
   });
-  const ctx = fitCanvas(canvas, layout.width, layout.height),
-    { geom } = layout;
+  const ctx = fitCanvas(canvas, layout.width, layout.height);
+  const { geom } = layout;
   state.layout = layout;
   if (!hidden)
     drawMatrix(ctx, {

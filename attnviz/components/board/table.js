@@ -21,8 +21,8 @@ export function isSmall(/** @type {import("./component.js").Panel} */ panel, /**
 
 /** The place of a value in the colours of its panel, and the colours: two-sided and symmetric for signed values. */
 export function panelColours(/** @type {any} */ view, /** @type {any} */ panel) {
-  const most = Math.max(panel.most, 1e-12),
-    { dark } = view.theme;
+  const most = Math.max(panel.most, 1e-12);
+  const { dark } = view.theme;
   if (panel.signed)
     return { lut: diverging(dark), level: (/** @type {number} */ value) => signedLevel(value, most) };
   return {
@@ -37,16 +37,17 @@ export function shownNumber(/** @type {number} */ value, /** @type {number} */ d
   return value === -Infinity ? MINUS_INFINITY : fmtFixed(value, decimals);
 }
 
-/** What a cell is, in words. */
-export function cellWords(
-  /** @type {any} */ view,
-  /** @type {any} */ panel,
-  /** @type {any} */ data,
-  /** @type {number} */ row,
-  /** @type {number} */ column,
-) {
-  const { strings } = view.header,
-    i = row * panel.columns.length + column;
+/**
+ * What a cell is, in words.
+ * @param {any} view
+ * @param {any} panel
+ * @param {any} data
+ * @param {number} row
+ * @param {number} column
+ */
+export function cellWords(view, panel, data, row, column) {
+  const { strings } = view.header;
+  const i = row * panel.columns.length + column;
   const value = panel.hidden
     ? strings.hidden
     : data.blocked[i]
@@ -60,18 +61,19 @@ export function cellWords(
   });
 }
 
-/** @returns {any} */
-export function makeTable(
-  /** @type {any} */ view,
-  /** @type {any} */ panel,
-  /** @type {any} */ data,
-  /** @type {any} */ on,
-) {
-  const { strings, chosen, right, answers } = view.header,
-    { rows, columns, sums } = panel,
-    colours = panelColours(view, panel);
-  const withRowSums = sums === "rows" || sums === "both",
-    withColumnSums = sums === "columns" || sums === "both";
+/**
+ * @param {any} view
+ * @param {any} panel
+ * @param {any} data
+ * @param {any} on
+ * @returns {any}
+ */
+export function makeTable(view, panel, data, on) {
+  const { strings, chosen, right, answers } = view.header;
+  const { rows, columns, sums } = panel;
+  const colours = panelColours(view, panel);
+  const withRowSums = sums === "rows" || sums === "both";
+  const withColumnSums = sums === "columns" || sums === "both";
   const cells = rows.map((/** @type {string} */ _, /** @type {number} */ row) =>
     columns.map((/** @type {string} */ _, /** @type {number} */ column) =>
       makeCell(view, panel, data, colours, row, column),
@@ -126,17 +128,18 @@ export function makeTable(
   return { node: el("div", { class: "av-board-scroll" }, table), table, cells };
 }
 
-function makeCell(
-  /** @type {any} */ view,
-  /** @type {any} */ panel,
-  /** @type {any} */ data,
-  /** @type {any} */ colours,
-  /** @type {number} */ row,
-  /** @type {number} */ column,
-) {
-  const i = row * panel.columns.length + column,
-    value = data.values[i],
-    blocked = data.blocked[i] === 1;
+/**
+ * @param {any} view
+ * @param {any} panel
+ * @param {any} data
+ * @param {any} colours
+ * @param {number} row
+ * @param {number} column
+ */
+function makeCell(view, panel, data, colours, row, column) {
+  const i = row * panel.columns.length + column;
+  const value = data.values[i];
+  const blocked = data.blocked[i] === 1;
   const marked = panel.marked.some((/** @type {number[]} */ cell) => cell[0] === row && cell[1] === column);
   const kind = [
     panel.hidden ? "av-board-hidden" : blocked ? "av-board-blocked" : "",
@@ -157,11 +160,12 @@ function makeCell(
   return cell;
 }
 
-function showAnswer(
-  /** @type {HTMLElement | undefined} */ cell,
-  /** @type {boolean | null} */ right,
-  /** @type {Record<string, string>} */ strings,
-) {
+/**
+ * @param {HTMLElement | undefined} cell
+ * @param {boolean | null} right
+ * @param {Record<string, string>} strings
+ */
+function showAnswer(cell, right, strings) {
   cell?.classList.add(right === null ? "av-board-given" : right ? "av-board-right" : "av-board-wrong");
   cell?.append(
     el(
@@ -172,13 +176,14 @@ function showAnswer(
   );
 }
 
-/** Frames the cells that are the answer and says so; the first one has the sign, unless the learner's own has it. */
-function showAnswers(
-  /** @type {HTMLElement[][]} */ cells,
-  /** @type {number[][]} */ answers,
-  /** @type {number[] | null} */ chosen,
-  /** @type {Record<string, string>} */ strings,
-) {
+/**
+ * Frames the cells that are the answer and says so; the first one has the sign, unless the learner's own has it.
+ * @param {HTMLElement[][]} cells
+ * @param {number[][]} answers
+ * @param {number[] | null} chosen
+ * @param {Record<string, string>} strings
+ */
+function showAnswers(cells, answers, chosen, strings) {
   answers.forEach(([row, column], place) => {
     if (chosen && chosen[0] === row && chosen[1] === column) return;
     const cell = cells[row]?.[column];
@@ -187,25 +192,27 @@ function showAnswers(
   });
 }
 
-/** Marks a row and a column of a table; null for none. */
-export function markTable(
-  /** @type {any} */ part,
-  /** @type {number | null} */ row,
-  /** @type {number | null} */ column,
-) {
+/**
+ * Marks a row and a column of a table; null for none.
+ * @param {any} part
+ * @param {number | null} row
+ * @param {number | null} column
+ */
+export function markTable(part, row, column) {
   part.cells.forEach((/** @type {HTMLElement[]} */ line, /** @type {number} */ r) =>
     line.forEach((cell, c) => cell.classList.toggle("av-board-pointed", r === row || c === column)),
   );
 }
 
-function wireTable(
-  /** @type {any} */ view,
-  /** @type {any} */ panel,
-  /** @type {any} */ data,
-  /** @type {HTMLElement} */ table,
-  /** @type {HTMLElement[][]} */ cells,
-  /** @type {any} */ on,
-) {
+/**
+ * @param {any} view
+ * @param {any} panel
+ * @param {any} data
+ * @param {HTMLElement} table
+ * @param {HTMLElement[][]} cells
+ * @param {any} on
+ */
+function wireTable(view, panel, data, table, cells, on) {
   const placeOf = (/** @type {Event} */ event) => {
     const cell = event.target instanceof Element ? event.target.closest("td[data-row]") : null;
     return cell instanceof HTMLElement

@@ -9,10 +9,10 @@ import { stampHead, thumbRect } from "../shared/thumbs.js";
 import { measureText } from "./order.js";
 import { summaryOf, summaryPlaces } from "./summaries.js";
 
-const LEFT = 36,
-  ABOVE = 20,
-  UNDER = 28,
-  NAMED = 44;
+const LEFT = 36;
+const ABOVE = 20;
+const UNDER = 28;
+const NAMED = 44;
 const MOST_PIXELS = 48e6;
 
 /** How many heads stand in a row when they are sorted: as many as their names have room for. */
@@ -20,22 +20,23 @@ export function sortedColumns(/** @type {any} */ header, /** @type {number} */ w
   return Math.max(1, Math.min(header.n_heads, Math.floor(width / (NAMED + 6))));
 }
 
-/** Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little. */
-export function boardGeometry(
-  /** @type {import("../shared/controls.js").Arrangement} */ rows,
-  /** @type {boolean} */ sorted,
-  /** @type {number} */ width,
-  /** @type {number} */ n,
-) {
-  const x = sorted ? 3 : LEFT,
-    y = sorted ? 3 : ABOVE,
-    columns = rows[0].length,
-    ratio = pixelRatio();
-  const room = Math.floor((width - x - 6) / columns),
-    gap = room >= 34 ? 6 : 3,
-    most = Math.max(10, Math.min(84, room - gap));
-  const whole = (Math.floor((most * ratio) / n) * n) / ratio,
-    size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
+/**
+ * Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little.
+ * @param {import("../shared/controls.js").Arrangement} rows
+ * @param {boolean} sorted
+ * @param {number} width
+ * @param {number} n
+ */
+export function boardGeometry(rows, sorted, width, n) {
+  const x = sorted ? 3 : LEFT;
+  const y = sorted ? 3 : ABOVE;
+  const columns = rows[0].length;
+  const ratio = pixelRatio();
+  const room = Math.floor((width - x - 6) / columns);
+  const gap = room >= 34 ? 6 : 3;
+  const most = Math.max(10, Math.min(84, room - gap));
+  const whole = (Math.floor((most * ratio) / n) * n) / ratio;
+  const size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
   const named = sorted && width * rows.length * (size + gap + UNDER) * ratio ** 2 <= MOST_PIXELS;
   return { x, y, size, gap, rowGap: gap + (named ? UNDER : 0), named, layers: rows.length, heads: columns };
 }
@@ -47,18 +48,18 @@ export function boardGeometry(
  *   header: any, at: any, query: number | null, sorting: import("./order.js").Sorting | null}} view
  */
 export function drawBoard(canvas, view) {
-  const { rows, geom, atlas, at, header, query, sorting } = view,
-    step = geom.size + geom.gap,
-    down = geom.size + geom.rowGap;
+  const { rows, geom, atlas, at, header, query, sorting } = view;
+  const step = geom.size + geom.gap;
+  const down = geom.size + geom.rowGap;
   const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * down);
   ctx.imageSmoothingEnabled = false;
-  const count = header.n_layers * header.n_heads,
-    stamp = (
-      /** @type {any} */ from,
-      /** @type {number} */ i,
-      /** @type {number} */ inRow,
-      /** @type {any} */ box,
-    ) => stampHead(ctx, from, Math.floor(i / inRow), i % inRow, box);
+  const count = header.n_layers * header.n_heads;
+  const stamp = (
+    /** @type {any} */ from,
+    /** @type {number} */ i,
+    /** @type {number} */ inRow,
+    /** @type {any} */ box,
+  ) => stampHead(ctx, from, Math.floor(i / inRow), i % inRow, box);
   eachPlace(rows, (index, row, column) => {
     if (index < count) stamp(atlas, index, header.n_heads, thumbRect(geom, row, column));
     else stamp(view.summaryAtlas, index - count, summaryPlaces(header), thumbRect(geom, row, column));
@@ -82,11 +83,12 @@ export function drawBoard(canvas, view) {
   markDrawn(canvas);
 }
 
-/** Calls back with every filled place: what stands there, row and column. */
-function eachPlace(
-  /** @type {import("../shared/controls.js").Arrangement} */ rows,
-  /** @type {(index: number, row: number, column: number) => void} */ then,
-) {
+/**
+ * Calls back with every filled place: what stands there, row and column.
+ * @param {import("../shared/controls.js").Arrangement} rows
+ * @param {(index: number, row: number, column: number) => void} then
+ */
+function eachPlace(rows, then) {
   rows.forEach((line, row) =>
     line.forEach((index, column) => {
       if (index !== null) then(index, row, column);
@@ -94,17 +96,18 @@ function eachPlace(
   );
 }
 
-/** A pair of lines across every small heatmap, around the row that is chosen. */
-function markRows(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ view,
-  /** @type {number} */ query,
-) {
-  const { geom, theme: look, header, at: shown } = view,
-    own = header.layers.length ? header.layers[shown.layer] : header;
-  const share = 1 / own.n_query,
-    h = Math.max(2, share * geom.size),
-    at = (query + 0.5) * share * geom.size - h / 2;
+/**
+ * A pair of lines across every small heatmap, around the row that is chosen.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} view
+ * @param {number} query
+ */
+function markRows(ctx, view, query) {
+  const { geom, theme: look, header, at: shown } = view;
+  const own = header.layers.length ? header.layers[shown.layer] : header;
+  const share = 1 / own.n_query;
+  const h = Math.max(2, share * geom.size);
+  const at = (query + 0.5) * share * geom.size - h / 2;
   ctx.strokeStyle = look.accent;
   ctx.lineWidth = 1;
   eachPlace(view.rows, (index, row, column) => {
@@ -116,9 +119,9 @@ function markRows(
 
 /** Layers down the left side, heads along the top; they thin out where there is no room. */
 function labelSides(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { geom, theme: look, at } = view,
-    step = geom.size + geom.gap,
-    down = geom.size + geom.rowGap;
+  const { geom, theme: look, at } = view;
+  const step = geom.size + geom.gap;
+  const down = geom.size + geom.rowGap;
   const label = (
     /** @type {string} */ text,
     /** @type {boolean} */ on,
@@ -131,8 +134,8 @@ function labelSides(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any}
   };
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
-  const { n_layers: layers, n_heads: heads } = view.header,
-    middle = (/** @type {number} */ i, /** @type {number} */ pitch) => i * pitch + geom.size / 2;
+  const { n_layers: layers, n_heads: heads } = view.header;
+  const middle = (/** @type {number} */ i, /** @type {number} */ pitch) => i * pitch + geom.size / 2;
   for (const layer of shownLabels(layers, down, 13, at.layer ?? null))
     label(`L${layer}`, layer === at.layer, 0, geom.y + middle(layer, down));
   ctx.textAlign = "center";
@@ -141,26 +144,27 @@ function labelSides(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any}
   if (geom.heads > heads) labelSummaries(view, label, ctx, middle);
 }
 
-/** "mean" and "max" over the two last columns and beside the two last rows; one name for both where columns are narrow. */
-function labelSummaries(
-  /** @type {any} */ view,
-  /** @type {(text: string, on: boolean, x: number, y: number) => void} */ label,
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {(i: number, pitch: number) => number} */ middle,
-) {
-  const { geom, header, at } = view,
-    { strings, n_layers: layers, n_heads: heads } = header,
-    step = geom.size + geom.gap,
-    down = geom.size + geom.rowGap;
-  const summary = at.extra === undefined ? null : summaryOf(header, at.extra),
-    words = [strings.mean, strings.max];
+/**
+ * "mean" and "max" over the two last columns and beside the two last rows; one name for both where columns are narrow.
+ * @param {any} view
+ * @param {(text: string, on: boolean, x: number, y: number) => void} label
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {(i: number, pitch: number) => number} middle
+ */
+function labelSummaries(view, label, ctx, middle) {
+  const { geom, header, at } = view;
+  const { strings, n_layers: layers, n_heads: heads } = header;
+  const step = geom.size + geom.gap;
+  const down = geom.size + geom.rowGap;
+  const summary = at.extra === undefined ? null : summaryOf(header, at.extra);
+  const words = [strings.mean, strings.max];
   const on = (/** @type {number} */ i, /** @type {boolean} */ inColumn) =>
     summary !== null && (summary.kind === "max") === (i === 1) && summary.place < layers === inColumn;
   if (step >= 34) words.forEach((word, i) => label(word, on(i, true), geom.x + middle(heads + i, step), 7));
   else {
     ctx.textAlign = "right";
-    const text = words.join(" · "),
-      right = geom.x + geom.heads * step - geom.gap;
+    const text = words.join(" · ");
+    const right = geom.x + geom.heads * step - geom.gap;
     ctx.clearRect(right - ctx.measureText(text).width - 4, 0, geom.heads * step, geom.y - 2);
     label(text, false, right, 7);
   }
@@ -168,21 +172,22 @@ function labelSummaries(
   words.forEach((word, i) => label(word, on(i, false), 0, geom.y + middle(layers + i, down)));
 }
 
-/** Name and number below each small heatmap. */
-function labelPlaces(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ view,
-  /** @type {import("./order.js").Sorting} */ sorting,
-) {
+/**
+ * Name and number below each small heatmap.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} view
+ * @param {import("./order.js").Sorting} sorting
+ */
+function labelPlaces(ctx, view, sorting) {
   const { geom, theme: look, at, header } = view;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "center";
   eachPlace(view.rows, (index, row, column) => {
-    const layer = Math.floor(index / header.n_heads),
-      head = index % header.n_heads,
-      on = layer === at.layer && head === at.head;
-    const { x, y } = thumbRect(geom, row, column),
-      middle = x + geom.size / 2;
+    const layer = Math.floor(index / header.n_heads);
+    const head = index % header.n_heads;
+    const on = layer === at.layer && head === at.head;
+    const { x, y } = thumbRect(geom, row, column);
+    const middle = x + geom.size / 2;
     ctx.font = `${on ? "600 " : ""}10px ${look.font}`;
     ctx.fillStyle = on ? look.accent : look.muted;
     ctx.fillText(headName(layer, head), middle, y + geom.size + 14, geom.size + geom.gap);

@@ -45,13 +45,13 @@ function refreshGrid(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
 }
 
 function mountGrid(/** @type {any} */ root) {
-  const chips = cueScroll(el("div", { class: "av-chips", role: "group" })),
-    keyChips = cueScroll(el("div", { class: "av-chips", role: "group" }));
-  const asks = el("p", { class: "av-note" }),
-    answers = el("div", { class: "av-answers" }, el("p", { class: "av-note" }), keyChips),
-    strongest = el("div", { class: "av-strongest" });
-  const left = el("div", { class: "av-grid-left" }),
-    side = el("div", { class: "av-grid-side" });
+  const chips = cueScroll(el("div", { class: "av-chips", role: "group" }));
+  const keyChips = cueScroll(el("div", { class: "av-chips", role: "group" }));
+  const asks = el("p", { class: "av-note" });
+  const answers = el("div", { class: "av-answers" }, el("p", { class: "av-note" }), keyChips);
+  const strongest = el("div", { class: "av-strongest" });
+  const left = el("div", { class: "av-grid-left" });
+  const side = el("div", { class: "av-grid-side" });
   const box = el(
     "section",
     { class: "av av-grid" },
@@ -152,9 +152,9 @@ function rowOf(/** @type {any} */ { header, selection: { query } }) {
 
 /** Chips of the text; in cross-attention one row of them for the queries and one for the keys. */
 function makeTokens(/** @type {any} */ state, layer = state.selection.layer) {
-  const header = state.headers[layer],
-    { strings } = header,
-    cross = Boolean(header.cross);
+  const header = state.headers[layer];
+  const { strings } = header;
+  const cross = Boolean(header.cross);
   state.tokensOf = header;
   state.marks = axisMarks(header.special, header.written);
   state.keyMarks = axisMarks(header.key_special, header.key_written);
@@ -168,8 +168,8 @@ function makeTokens(/** @type {any} */ state, layer = state.selection.layer) {
 }
 
 function buildPicker(/** @type {any} */ state) {
-  const { header } = state,
-    { strings } = header;
+  const { header } = state;
+  const { strings } = header;
   state.canvas = el("canvas", {
     role: "img",
     "aria-label": fill(strings.canvas, {
@@ -244,12 +244,13 @@ function choose(/** @type {any} */ state, /** @type {number} */ layer, /** @type
   chooseInGrid(state, { layer, head });
 }
 
-/** A summary of several heads: enlarged while pointed at, kept by a click; there is no head behind it to open. */
-function showExtra(
-  /** @type {any} */ state,
-  /** @type {number} */ extra,
-  /** @type {"move" | "pick" | "hover"} */ how,
-) {
+/**
+ * A summary of several heads: enlarged while pointed at, kept by a click; there is no head behind it to open.
+ * @param {any} state
+ * @param {number} extra
+ * @param {"move" | "pick" | "hover"} how
+ */
+function showExtra(state, extra, how) {
   if (how === "hover") state.hover = { extra };
   else Object.assign(state, { extra, hover: null });
   state.show();
@@ -302,8 +303,8 @@ function shownNow(/** @type {any} */ state) {
 }
 
 function openHead(/** @type {any} */ state, /** @type {string} */ page) {
-  const at = shownNow(state),
-    { query, key } = state.selection;
+  const at = shownNow(state);
+  const { query, key } = state.selection;
   if (at.extra !== undefined) return;
   flushWrite();
   state.committer.commit();
@@ -319,16 +320,16 @@ function pointChip(/** @type {any} */ state, /** @type {string | undefined} */ t
 
 /** Sizes everything for the width there is and draws it. */
 function layoutGrid(/** @type {any} */ state) {
-  const { header, box } = state,
-    width = box.clientWidth;
+  const { header, box } = state;
+  const width = box.clientWidth;
   if (!width) return;
   const narrow = width < NARROW;
   box.classList.toggle("av-grid-narrow", narrow);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
-  const room = narrow ? width : width - SIDE,
-    sorting = sortingOf(state),
-    summed = !sorting && !header.shapes && state.selection.more.cells !== null;
+  const room = narrow ? width : width - SIDE;
+  const sorting = sortingOf(state);
+  const summed = !sorting && !header.shapes && state.selection.more.cells !== null;
   state.order.set(sorting?.name ?? BY_LAYER);
   state.cells.set(summed);
   state.cells.disable(sorting !== null);
@@ -353,10 +354,10 @@ function layoutGrid(/** @type {any} */ state) {
 }
 
 function showHead(/** @type {any} */ state) {
-  const { lut } = state,
-    at = shownNow(state),
-    header = state.headers[at.layer ?? 0],
-    sorting = sortingOf(state);
+  const { lut } = state;
+  const at = shownNow(state);
+  const header = state.headers[at.layer ?? 0];
+  const sorting = sortingOf(state);
   if (state.tokensOf !== header) makeTokens(state, at.layer);
   const row =
     state.chip ?? (header.layers.length && at.layer !== state.selection.layer ? null : rowOf(state));
@@ -382,12 +383,13 @@ function showHead(/** @type {any} */ state) {
   });
 }
 
-/** A head to show: its name, what it does, its numbers. */
-function headShown(
-  /** @type {any} */ state,
-  /** @type {{layer: number, head: number}} */ at,
-  /** @type {import("./order.js").Sorting | null} */ sorting,
-) {
+/**
+ * A head to show: its name, what it does, its numbers.
+ * @param {any} state
+ * @param {{layer: number, head: number}} at
+ * @param {import("./order.js").Sorting | null} sorting
+ */
+function headShown(state, at, sorting) {
   const { header, weights } = state;
   return {
     name: headName(at.layer, at.head),
@@ -399,8 +401,8 @@ function headShown(
 
 /** The same of a summary. */
 function summaryShown(/** @type {any} */ state, /** @type {number} */ extra) {
-  const { header, summaries } = state,
-    summary = summaryOf(header, extra);
+  const { header, summaries } = state;
+  const summary = summaryOf(header, extra);
   return {
     ...summaryText(header, summary),
     values: headValues(summaries, summary.kind === "mean" ? 0 : 1, summary.place),
@@ -408,12 +410,13 @@ function summaryShown(/** @type {any} */ state, /** @type {number} */ extra) {
   };
 }
 
-/** What a head does, and its number where heads are sorted. */
-function sentenceOf(
-  /** @type {any} */ header,
-  /** @type {{layer: number, head: number}} */ at,
-  /** @type {import("./order.js").Sorting | null} */ sorting,
-) {
+/**
+ * What a head does, and its number where heads are sorted.
+ * @param {any} header
+ * @param {{layer: number, head: number}} at
+ * @param {import("./order.js").Sorting | null} sorting
+ */
+function sentenceOf(header, at, sorting) {
   const said = header.sentences[at.layer][at.head];
   return sorting
     ? fill(header.strings.measured, {

@@ -11,11 +11,13 @@ export const BY_LAYER = "layer";
 /** A measure with its number for each head, NaN where a head has none.
  * @typedef {{name: string, label: string, unit: string, values: ArrayLike<number>}} Sorting */
 
-/** What the heads can be sorted by, the numbers of each from the buffer. @returns {Sorting[]} */
-export function sortings(
-  /** @type {import("../shared/buffer.js").HeadsHeader} */ header,
-  /** @type {import("../shared/buffer.js").PackedArray | undefined} */ array,
-) {
+/**
+ * What the heads can be sorted by, the numbers of each from the buffer.
+ * @param {import("../shared/buffer.js").HeadsHeader} header
+ * @param {import("../shared/buffer.js").PackedArray | undefined} array
+ * @returns {Sorting[]}
+ */
+export function sortings(header, array) {
   const count = header.n_layers * header.n_heads;
   return header.measures.map((measure, i) => ({
     ...measure,
@@ -45,21 +47,22 @@ export function sortedHeads(values, among) {
  * @param {readonly (number | null)[]} [among]
  * @returns {import("../shared/controls.js").Arrangement} */
 export function sortedRows(values, columns, among) {
-  const order = sortedHeads(values, among),
-    rows = [];
+  const order = sortedHeads(values, among);
+  const rows = [];
   for (let at = 0; at < order.length; at += columns)
     rows.push(Array.from({ length: columns }, (_, i) => order[at + i] ?? null));
   return rows;
 }
 
-/** The heads as they are arranged for an order; `columns` for one that is not the model's. */
-export function arranged(
-  /** @type {any} */ header,
-  /** @type {Sorting | null} */ sorting,
-  /** @type {number} */ columns,
-) {
-  const heads = headCounts(header),
-    rows = arrangement(header.n_layers, header.n_heads, heads);
+/**
+ * The heads as they are arranged for an order; `columns` for one that is not the model's.
+ * @param {any} header
+ * @param {Sorting | null} sorting
+ * @param {number} columns
+ */
+export function arranged(header, sorting, columns) {
+  const heads = headCounts(header);
+  const rows = arrangement(header.n_layers, header.n_heads, heads);
   return sorting ? sortedRows(sorting.values, columns, rows.flat()) : rows;
 }
 
@@ -70,14 +73,15 @@ export function measureText(/** @type {Sorting} */ sorting, /** @type {number} *
   return sorting.unit === "share" ? `${fmtPercent(value)}\u2009%` : fmtFixed(value, 2);
 }
 
-/** The select box, with the model's own order first. */
-export function orderSelect(
-  /** @type {{strings: Record<string, string>}} */ header,
-  /** @type {Sorting[]} */ all,
-  /** @type {(name: string) => void} */ onChange,
-) {
-  const { strings } = header,
-    option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
+/**
+ * The select box, with the model's own order first.
+ * @param {{strings: Record<string, string>}} header
+ * @param {Sorting[]} all
+ * @param {(name: string) => void} onChange
+ */
+export function orderSelect(header, all, onChange) {
+  const { strings } = header;
+  const option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
   const select = el(
     "select",
     { on: { change: () => onChange(select.value) } },

@@ -8,7 +8,7 @@ import { el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { drawMatrix, frameCell } from "../shared/matrix.js";
 import { rowWeights } from "../shared/numbers.js";
-import { drawPlaced, makePlaced } from "../shared/placed.js";
+import { drawPlaced, makePlaced } from "../shared/picture_panel.js";
 
 const TALLEST = 400;
 const PICTURE_SIDE = 160;
@@ -20,13 +20,13 @@ const PICTURE_SIDE = 160;
  * @param {{side: number} | null} pooled
  */
 export function makePreview(strings, openHead, openSteps, pooled) {
-  const title = el("h2", { class: "av-title" }),
-    sentence = el("p", { class: "av-sentence" });
-  const canvas = el("canvas", { role: "img" }),
-    bar = el("canvas", {
-      role: "img",
-      "aria-label": fill(strings.colour_bar, { scale: strings.scale_sqrt }),
-    });
+  const title = el("h2", { class: "av-title" });
+  const sentence = el("p", { class: "av-sentence" });
+  const canvas = el("canvas", { role: "img" });
+  const bar = el("canvas", {
+    role: "img",
+    "aria-label": fill(strings.colour_bar, { scale: strings.scale_sqrt }),
+  });
   const openers = [
     button({ label: strings.open_head, kind: "primary", onClick: openHead }),
     button({ label: strings.open_steps, onClick: openSteps }),
@@ -54,8 +54,8 @@ export function makePreview(strings, openHead, openSteps, pooled) {
 
 /** Draws one head, or a summary of several, into the panel; only a head can be opened. */
 export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { header, at, name, theme, lut, width } = view,
-    { strings } = header;
+  const { header, at, name, theme, lut, width } = view;
+  const { strings } = header;
   for (const opener of panel.openers) opener.disabled = at.extra !== undefined;
   setText(panel.title, name);
   setText(panel.sentence, view.sentence);
@@ -65,8 +65,8 @@ export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
     fill(strings.preview, { head: name, rows: header.n_query, cols: header.n_key }),
   );
   drawHead(panel.canvas, view);
-  const { n_query: nQuery, n_key: nKey } = header,
-    data = { values: view.values, dtype: view.dtype, nQuery, nKey, rows: [], cols: [] };
+  const { n_query: nQuery, n_key: nKey } = header;
+  const data = { values: view.values, dtype: view.dtype, nQuery, nKey, rows: [], cols: [] };
   drawPlaced(panel.placed, {
     whole: view.whole,
     patches: header.patches,
@@ -84,8 +84,8 @@ export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
 }
 
 function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { header, at, theme, lut, levels, values, width, chip } = view,
-    { strings, tokens, key_tokens: keys } = header;
+  const { header, at, theme, lut, levels, values, width, chip } = view;
+  const { strings, tokens, key_tokens: keys } = header;
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
   const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const layout = layoutAxes(probe, {
@@ -99,8 +99,8 @@ function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ vi
     tallest: TALLEST,
     ...titles,
   });
-  const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height),
-    { geom } = layout;
+  const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height);
+  const { geom } = layout;
   drawMatrix(ctx, { values, lut, levels, theme, grid: true, ...geom });
   if (chip !== null) frameCell(ctx, geom, chip, null, theme);
   drawAxes(ctx, layout, tokens, keys, {

@@ -17,30 +17,32 @@ export function summaryPlaces(/** @type {{n_layers: number, n_heads: number}} */
   return header.n_layers + header.n_heads + 1;
 }
 
-/** The summary that an extra cell of the overview stands for. @returns {Summary} */
-export function summaryOf(
-  /** @type {{n_layers: number, n_heads: number}} */ header,
-  /** @type {number} */ extra,
-) {
+/**
+ * The summary that an extra cell of the overview stands for.
+ * @param {{n_layers: number, n_heads: number}} header
+ * @param {number} extra
+ * @returns {Summary}
+ */
+export function summaryOf(header, extra) {
   const places = summaryPlaces(header);
   return { kind: KINDS[Math.floor(extra / places)], place: extra % places };
 }
 
 /** All summaries of an array of weights [layer, head, query, key]. @returns {PackedArray} */
 export function summarise(/** @type {PackedArray} */ array) {
-  const [layers, heads, rows, cols] = array.shape,
-    size = rows * cols,
-    places = layers + heads + 1,
-    top = TOP[/** @type {"u8" | "u16"} */ (array.dtype)];
+  const [layers, heads, rows, cols] = array.shape;
+  const size = rows * cols;
+  const places = layers + heads + 1;
+  const top = TOP[/** @type {"u8" | "u16"} */ (array.dtype)];
   const squares = Float64Array.from({ length: top + 1 }, (_, code) => (code / top) ** 2);
-  const sums = new Float64Array(places * size),
-    most = new Uint16Array(places * size),
-    scratch = scratchOf(array);
+  const sums = new Float64Array(places * size);
+  const most = new Uint16Array(places * size);
+  const scratch = scratchOf(array);
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++) {
-      const values = headValues(array, layer, head, scratch),
-        inLayer = layer * size,
-        inColumn = (layers + head) * size;
+      const values = headValues(array, layer, head, scratch);
+      const inLayer = layer * size;
+      const inColumn = (layers + head) * size;
       for (let i = 0; i < size; i++) {
         const code = values[i];
         sums[inLayer + i] += squares[code];
@@ -62,34 +64,37 @@ export function summarise(/** @type {PackedArray} */ array) {
   };
 }
 
-/** Sums as means and maxima, in codes of 16 bits. */
-function stored(
-  /** @type {Float64Array} */ sums,
-  /** @type {Uint16Array} */ most,
-  /** @type {number} */ layers,
-  /** @type {number} */ heads,
-  /** @type {number} */ size,
-  /** @type {number} */ widen,
-) {
+/**
+ * Sums as means and maxima, in codes of 16 bits.
+ * @param {Float64Array} sums
+ * @param {Uint16Array} most
+ * @param {number} layers
+ * @param {number} heads
+ * @param {number} size
+ * @param {number} widen
+ */
+function stored(sums, most, layers, heads, size, widen) {
   const data = new Uint16Array(2 * sums.length);
   for (let i = 0; i < sums.length; i++) {
-    const place = Math.floor(i / size),
-      count = place < layers ? heads : place < layers + heads ? layers : layers * heads;
+    const place = Math.floor(i / size);
+    const count = place < layers ? heads : place < layers + heads ? layers : layers * heads;
     data[i] = Math.round(65535 * Math.sqrt(sums[i] / count));
     data[sums.length + i] = most[i] * widen;
   }
   return data;
 }
 
-/** The overview with its summaries: mean and maximum end each row and each column. @returns {import("../shared/controls.js").Arrangement} */
-export function summarisedRows(
-  /** @type {import("../shared/controls.js").Arrangement} */ rows,
-  /** @type {{n_layers: number, n_heads: number}} */ header,
-) {
-  const { n_layers: layers, n_heads: heads } = header,
-    first = layers * heads,
-    places = summaryPlaces(header),
-    all = places - 1;
+/**
+ * The overview with its summaries: mean and maximum end each row and each column.
+ * @param {import("../shared/controls.js").Arrangement} rows
+ * @param {{n_layers: number, n_heads: number}} header
+ * @returns {import("../shared/controls.js").Arrangement}
+ */
+export function summarisedRows(rows, header) {
+  const { n_layers: layers, n_heads: heads } = header;
+  const first = layers * heads;
+  const places = summaryPlaces(header);
+  const all = places - 1;
   const columns = (/** @type {number} */ from) =>
     Array.from({ length: heads }, (_, head) => from + layers + head);
   return [
@@ -101,10 +106,10 @@ export function summarisedRows(
 
 /** What a summary is called and what it is, in words. */
 export function summaryText(/** @type {any} */ header, /** @type {Summary} */ { kind, place }) {
-  const { strings, n_layers: layers, n_heads: heads } = header,
-    head = place - layers;
-  const word = kind === "mean" ? strings.mean : strings.max,
-    says = kind === "mean" ? strings.mean_says : strings.max_says;
+  const { strings, n_layers: layers, n_heads: heads } = header;
+  const head = place - layers;
+  const word = kind === "mean" ? strings.mean : strings.max;
+  const says = kind === "mean" ? strings.mean_says : strings.max_says;
   const of =
     place < layers
       ? [`L${place}`, fill(strings.of_layer, { layer: place, count: heads })]

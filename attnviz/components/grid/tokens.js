@@ -15,11 +15,11 @@ export function showTokens(
   /** @type {{values: ArrayLike<number>, dtype: any}} */ { values, dtype },
   /** @type {number | null} */ chip,
 ) {
-  const { header, chips, keyChips, lut } = state,
-    { strings, tokens, key_tokens: keys, n_query: nQuery, n_key: nKey } = header;
-  const levels = levelTable(dtype, "sqrt"),
-    asking = new Set(),
-    looked = new Map();
+  const { header, chips, keyChips, lut } = state;
+  const { strings, tokens, key_tokens: keys, n_query: nQuery, n_key: nKey } = header;
+  const levels = levelTable(dtype, "sqrt");
+  const asking = new Set();
+  const looked = new Map();
   const number = (/** @type {number} */ code) => `≈\u2009${fmtFixed(weightOf(code, dtype), 2)}`;
   /** @type {Node[]} */
   let items;
@@ -54,8 +54,8 @@ export function showTokens(
 /** Scrolls the chips, never the page, so that a chip is in sight. */
 function scrollToChip(/** @type {HTMLElement} */ box, /** @type {HTMLElement | undefined} */ chip) {
   if (!chip || box.scrollHeight <= box.clientHeight) return;
-  const top = chip.offsetTop - box.offsetTop,
-    low = top + chip.offsetHeight - box.clientHeight;
+  const top = chip.offsetTop - box.offsetTop;
+  const low = top + chip.offsetHeight - box.clientHeight;
   if (top < box.scrollTop || low > box.scrollTop) box.scrollTop = Math.max(0, top - 30);
 }
 

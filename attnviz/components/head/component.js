@@ -47,7 +47,7 @@ import {
 } from "../shared/picture.js";
 import { heardOf } from "../shared/spectrum.js";
 import { showRanked } from "./ranked.js";
-import { caption, hiddenText, readout } from "./said.js";
+import { caption, hiddenText, readout } from "./sentences.js";
 import { saySums } from "./sums.js";
 import { makeView } from "./view.js";
 import { hasPieces, showPieces, tokenAxis, wordAxis } from "./words.js";
@@ -186,8 +186,8 @@ function openSteps(/** @type {any} */ state) {
 
 /** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
 function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
-  const next = { ...state.selection, ...change },
-    uneven = state.header.layers.length > 0;
+  const next = { ...state.selection, ...change };
+  const uneven = state.header.layers.length > 0;
   state.selection = uneven ? fitLayer("query" in change ? next : state.selection, next, state.headers) : next;
   state.hover = state.focus = state.keptToken = null;
   state.committer.update(state.selection);
@@ -256,9 +256,9 @@ function listenPointer(/** @type {any} */ state) {
     if (hit) focusToken(state, hit, hit.key !== null && state.keptToken?.key === hit.key);
   });
   lines.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey,
-      { view } = state,
-      pinned = view && pinnedAt(state);
+    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const { view } = state;
+    const pinned = view && pinnedAt(state);
     const next =
       plain && view
         ? lineStep(
@@ -275,13 +275,14 @@ function listenPointer(/** @type {any} */ state) {
   });
 }
 
-/** Keeps a token of the lines in focus: a query as a pinned row, a key until something else is chosen; `off` lets it go. */
-function focusToken(
-  /** @type {any} */ state,
-  /** @type {{query: number | null, key: number | null}} */ token,
-  /** @type {boolean} */ off,
-  stays = false,
-) {
+/**
+ * Keeps a token of the lines in focus: a query as a pinned row, a key until something else is chosen; `off` lets it go.
+ * @param {any} state
+ * @param {{query: number | null, key: number | null}} token
+ * @param {boolean} off
+ * @param {boolean} [stays]
+ */
+function focusToken(state, token, off, stays = false) {
   if (token.query !== null) {
     if (stays) choosePlace(state, tokensAt(state.view, token));
     else pin(state, token);
@@ -306,15 +307,15 @@ function pinnedAt(/** @type {any} */ { view, selection }) {
 
 /** Pins a cell or a row, given by their places on the axes; the same one again, or a place without either, unpins. */
 function pin(/** @type {any} */ state, /** @type {{query: number | null, key: number | null} | null} */ hit) {
-  const { query, key } = pinnedAt(state),
-    same = hit && hit.query === query && hit.key === key;
+  const { query, key } = pinnedAt(state);
+  const same = hit && hit.query === query && hit.key === key;
   choosePlace(state, !hit || same ? { query: null, key: null } : tokensAt(state.view, hit));
 }
 
 /** Sizes everything for the width there is and draws it. */
 function layoutHead(/** @type {any} */ state) {
-  const width = state.box.clientWidth,
-    { header, parts, weights } = state;
+  const width = state.box.clientWidth;
+  const { header, parts, weights } = state;
   if (!width) return;
   state.narrow = width < NARROW;
   state.box.classList.toggle("av-head-narrow", state.narrow);
@@ -329,8 +330,8 @@ function layoutHead(/** @type {any} */ state) {
       : Math.max(250, Math.min(380, Math.round(width * 0.35)));
   state.heatWidth = state.narrow || across ? width : width - 32 - state.linesWidth;
   parts.right.style.width = state.narrow || across ? "" : `${state.linesWidth}px`;
-  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads },
-    step = THUMB.size + THUMB.gap;
+  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads };
+  const step = THUMB.size + THUMB.gap;
   const atlas = makeAtlas(
     { array: weights, lut: state.lut, levels: levelTable(weights.dtype, "sqrt") },
     THUMB.size,
@@ -347,10 +348,10 @@ function layoutHead(/** @type {any} */ state) {
 
 /** Everything for the chosen head: names, controls, cells, then what depends on the pointer. */
 function showAll(/** @type {any} */ state) {
-  const view = (state.view = makeView(state)),
-    { parts, header } = state,
-    { strings } = header,
-    name = headName(view.layer, view.head);
+  const view = (state.view = makeView(state));
+  const { parts, header } = state;
+  const { strings } = header;
+  const name = headName(view.layer, view.head);
   setText(parts.title, name);
   setText(parts.sentence, header.sentences[view.layer][view.head]);
   parts.picker.set(view.layer, view.head);
@@ -424,10 +425,10 @@ function showFocus(/** @type {any} */ state) {
 
 /** The picture under the patches, with the attention of one query over it. */
 function showPicture(/** @type {any} */ state) {
-  const { view, parts, source, header } = state,
-    { strings, patches } = header;
-  const query = view.focus?.query ?? view.pinned.query ?? restingQuery(patches, header.tokens.length),
-    key = view.hover?.key ?? view.pinned.key ?? null;
+  const { view, parts, source, header } = state;
+  const { strings, patches } = header;
+  const query = view.focus?.query ?? view.pinned.query ?? restingQuery(patches, header.tokens.length);
+  const key = view.hover?.key ?? view.pinned.key ?? null;
   const levels = query === null ? null : patchLevels(rowWeights(view.data, query), patches, view.scale);
   state.pictureGeom = layoutPicture(source, patches, Math.min(view.linesWidth, MAX_PICTURE));
   drawPicture(parts.picture, source, state.pictureGeom, {
@@ -450,9 +451,9 @@ function showPicture(/** @type {any} */ state) {
 
 /** The printed colour bar, with a needle at the weight of a cell. */
 function drawBar(/** @type {any} */ state, /** @type {{query: number, key: number} | null} */ cell) {
-  const { view, parts } = state,
-    { strings } = view,
-    mark = cell ? weightAt(view.data, cell.query, cell.key) : undefined;
+  const { view, parts } = state;
+  const { strings } = view;
+  const mark = cell ? weightAt(view.data, cell.query, cell.key) : undefined;
   drawColourBar(parts.bar, { lut: view.lut, theme: view.theme, scale: view.scale, width: 236, mark });
   parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${view.scale}`] }));
 }

@@ -12,10 +12,10 @@ const TALLEST = 960;
 
 /** Layout for the tokens shown; depends on width, tokens and theme only. */
 export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { labels, keyLabels, data, theme, strings, sums } = view,
-    more = sums ? SUMS_ROOM : 0,
-    width = Math.min(view.width, MAX_SIDE + more) - more,
-    probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const { labels, keyLabels, data, theme, strings, sums } = view;
+  const more = sums ? SUMS_ROOM : 0;
+  const width = Math.min(view.width, MAX_SIDE + more) - more;
+  const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const pick = (/** @type {readonly number[]} */ shown, /** @type {string[]} */ names) =>
     shown.map((i) => names[i]);
   const layout = layoutAxes(probe, {
@@ -49,16 +49,17 @@ function titles(/** @type {Record<string, string>} */ strings) {
   return { rowTitle: strings.query_axis, colTitle: strings.key_axis };
 }
 
-/** The cells alone, at device resolution: redrawn per head and scale, reused while the pointer moves. */
-export function paintCells(
-  /** @type {HTMLCanvasElement} */ cells,
-  /** @type {any} */ view,
-  /** @type {any} */ layout,
-) {
-  const { data, lut, levels, toLevel, theme } = view,
-    { geom } = layout,
-    ctx = fitCanvas(cells, geom.w, geom.h),
-    every = data.cols.length === data.nKey && data.rows.length === data.nQuery;
+/**
+ * The cells alone, at device resolution: redrawn per head and scale, reused while the pointer moves.
+ * @param {HTMLCanvasElement} cells
+ * @param {any} view
+ * @param {any} layout
+ */
+export function paintCells(cells, view, layout) {
+  const { data, lut, levels, toLevel, theme } = view;
+  const { geom } = layout;
+  const ctx = fitCanvas(cells, geom.w, geom.h);
+  const every = data.cols.length === data.nKey && data.rows.length === data.nQuery;
   drawMatrix(ctx, {
     values: data.values,
     stride: data.nKey,
@@ -83,18 +84,18 @@ export function paintCells(
  * @param {any} layout
  */
 export function drawHeatmap(canvas, cells, view, layout) {
-  const { labels, keyLabels, marks, keyMarks, data, theme, pinned, hover, focus } = view,
-    { geom } = layout;
+  const { labels, keyLabels, marks, keyMarks, data, theme, pinned, hover, focus } = view;
+  const { geom } = layout;
   const ctx = fitCanvas(canvas, layout.width, layout.height);
   ctx.drawImage(cells, 0, 0, cells.width, cells.height, geom.x, geom.y, geom.w, geom.h);
   const at = (/** @type {readonly number[]} */ shown, /** @type {number | null | undefined} */ token) =>
     placeOf(shown, token);
-  const row = at(data.rows, hover?.query ?? pinned.query),
-    col = at(data.cols, hover ? hover.key : (focus?.key ?? pinned.key));
+  const row = at(data.rows, hover?.query ?? pinned.query);
+  const col = at(data.cols, hover ? hover.key : (focus?.key ?? pinned.key));
   const pick = (/** @type {readonly number[]} */ shown, /** @type {ArrayLike<any>} */ list) =>
     shown.map((i) => list[i]);
-  const pinnedRow = at(data.rows, pinned.query),
-    pinnedCol = at(data.cols, pinned.key);
+  const pinnedRow = at(data.rows, pinned.query);
+  const pinnedCol = at(data.cols, pinned.key);
   if (pinnedRow !== null) markRow(ctx, geom, pinnedRow, theme);
   if (pinnedRow !== null && pinnedCol !== null)
     frameCell(ctx, geom, pinnedRow, pinnedCol, theme, { width: 2.5 });
@@ -141,15 +142,16 @@ export function drawHeatmap(canvas, cells, view, layout) {
   markDrawn(canvas);
 }
 
-/** Frames a row; one too thin to be framed without covering its neighbours gets a marker at both ends instead. */
-function markRow(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ geom,
-  /** @type {number} */ row,
-  /** @type {any} */ theme,
-) {
-  const cell = geom.h / geom.rows,
-    y = geom.y + (row + 0.5) * cell;
+/**
+ * Frames a row; one too thin to be framed without covering its neighbours gets a marker at both ends instead.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} geom
+ * @param {number} row
+ * @param {any} theme
+ */
+function markRow(ctx, geom, row, theme) {
+  const cell = geom.h / geom.rows;
+  const y = geom.y + (row + 0.5) * cell;
   if (cell >= 5) {
     frameCell(ctx, geom, row, null, theme, { width: 1.5 });
     return;
@@ -167,25 +169,27 @@ function markRow(
   }
 }
 
-/** Position on an axis of a token, or null when it is not shown. */
-export function placeOf(
-  /** @type {readonly number[]} */ shown,
-  /** @type {number | null | undefined} */ token,
-) {
+/**
+ * Position on an axis of a token, or null when it is not shown.
+ * @param {readonly number[]} shown
+ * @param {number | null | undefined} token
+ */
+export function placeOf(shown, token) {
   if (token === null || token === undefined) return null;
   const place = shown[token] === token ? token : shown.indexOf(token);
   return place < 0 ? null : place;
 }
 
-/** What lies under a point: a cell, a row ({query, key: null}), a column's bar ({query: null, key}), or nothing. */
-export function hitHeatmap(
-  /** @type {any} */ layout,
-  /** @type {any} */ view,
-  /** @type {{x: number, y: number}} */ point,
-) {
-  const { geom } = layout,
-    { data, sums } = view,
-    cell = cellAt(point.x, point.y, geom);
+/**
+ * What lies under a point: a cell, a row ({query, key: null}), a column's bar ({query: null, key}), or nothing.
+ * @param {any} layout
+ * @param {any} view
+ * @param {{x: number, y: number}} point
+ */
+export function hitHeatmap(layout, view, point) {
+  const { geom } = layout;
+  const { data, sums } = view;
+  const cell = cellAt(point.x, point.y, geom);
   if (cell) return { query: data.rows[cell.row], key: data.cols[cell.col] };
   const frame = view.heard ? hitSpectrum(view.heard, stripOf(view, layout), point) : null;
   if (frame !== null) return { query: null, key: frame };

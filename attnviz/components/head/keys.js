@@ -30,12 +30,12 @@ function cellStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ data, /
     ArrowLeft: [0, -1],
     ArrowRight: [0, 1],
   });
-  const move = moves[event.key],
-    { rows, cols } = data,
-    { query, key } = pinned;
+  const move = moves[event.key];
+  const { rows, cols } = data;
+  const { query, key } = pinned;
   if (!move || event.shiftKey || !rows.length) return null;
-  const row = rows.indexOf(query),
-    col = cols.indexOf(key);
+  const row = rows.indexOf(query);
+  const col = cols.indexOf(key);
   if (row < 0) return { query: rows[0], key: cols[0] };
   if (col < 0) return { query, key: cols[0] };
   const clamp = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));

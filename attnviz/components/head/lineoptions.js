@@ -8,8 +8,8 @@ import { el, setText } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
 
 export const DEFAULT_TOP = 8;
-const MOST_TOP = 10,
-  MOST_KEPT = 3;
+const MOST_TOP = 10;
+const MOST_KEPT = 3;
 const COLOURS = { light: ["#a21caf", "#b45309", "#1d4ed8"], dark: ["#f0abfc", "#fdba74", "#93c5fd"] };
 
 /** How many lines each query has: 1 to 10, 0 for all. */
@@ -18,11 +18,13 @@ export function topOf(/** @type {string | null} */ text) {
   return found <= MOST_TOP ? found : DEFAULT_TOP;
 }
 
-/** Heads from their names, "L0.H2,L5.H11"; those that the data does not have are left out. @returns {{layer: number, head: number}[]} */
-export function keptHeads(
-  /** @type {string | null} */ text,
-  /** @type {{n_layers: number, n_heads: number}} */ size,
-) {
+/**
+ * Heads from their names, "L0.H2,L5.H11"; those that the data does not have are left out.
+ * @param {string | null} text
+ * @param {{n_layers: number, n_heads: number}} size
+ * @returns {{layer: number, head: number}[]}
+ */
+export function keptHeads(text, size) {
   const found = [...(text ?? "").matchAll(/L(\d{1,3})\.H(\d{1,3})/g)].map((part) => ({
     layer: Number(part[1]),
     head: Number(part[2]),
@@ -32,14 +34,15 @@ export function keptHeads(
     .slice(0, MOST_KEPT);
 }
 
-/** The chosen head and the kept ones, each once, with their colours; the first is the chosen one. */
-export function colouredHeads(
-  /** @type {{layer: number, head: number}} */ chosen,
-  /** @type {{layer: number, head: number}[]} */ kept,
-  /** @type {import("../shared/theme.js").Theme} */ theme,
-) {
-  const colours = COLOURS[theme.dark ? "dark" : "light"],
-    own = headName(chosen.layer, chosen.head);
+/**
+ * The chosen head and the kept ones, each once, with their colours; the first is the chosen one.
+ * @param {{layer: number, head: number}} chosen
+ * @param {{layer: number, head: number}[]} kept
+ * @param {import("../shared/theme.js").Theme} theme
+ */
+export function colouredHeads(chosen, kept, theme) {
+  const colours = COLOURS[theme.dark ? "dark" : "light"];
+  const own = headName(chosen.layer, chosen.head);
   const others = kept.map(({ layer, head }, i) => ({
     layer,
     head,
@@ -52,13 +55,14 @@ export function colouredHeads(
   ];
 }
 
-/** The controls; `set` shows what is chosen. */
-export function lineOptions(
-  /** @type {Record<string, string>} */ strings,
-  /** @type {(change: Record<string, string | null>) => void} */ change,
-) {
-  const said = el("span", { class: "av-number" }),
-    now = /** @type {any} */ ({ kept: [], own: "" });
+/**
+ * The controls; `set` shows what is chosen.
+ * @param {Record<string, string>} strings
+ * @param {(change: Record<string, string | null>) => void} change
+ */
+export function lineOptions(strings, change) {
+  const said = el("span", { class: "av-number" });
+  const now = /** @type {any} */ ({ kept: [], own: "" });
   const range = el("input", {
     type: "range",
     min: 1,
@@ -81,8 +85,8 @@ export function lineOptions(
     onChange: (value) => change({ across: value === "across" ? "1" : null }),
   });
   const write = (/** @type {string[]} */ names) => change({ beside: names.join(",") || null });
-  const keep = button({ label: strings.keep, onClick: () => write([...now.kept, now.own]) }),
-    legend = el("div", { class: "av-row av-line-heads" });
+  const keep = button({ label: strings.keep, onClick: () => write([...now.kept, now.own]) });
+  const legend = el("div", { class: "av-row av-line-heads" });
   const node = el(
     "div",
     { class: "av-line-options" },

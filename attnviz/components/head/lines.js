@@ -18,32 +18,33 @@ const HEAD_ROOM = 24;
 const ACROSS_GAP = 190;
 const MOST_LABEL = 110;
 const MANY_LINES = 4096;
-const MOST_PITCH = 24,
-  MOST_ACROSS = 64;
+const MOST_PITCH = 24;
+const MOST_ACROSS = 64;
 
 /** Sizes of the picture: labels on both sides, tokens of a side at an even pitch, of the shorter side at a wider one if its
  * labels have no room else. */
-export function layoutLines(
-  /** @type {HTMLCanvasElement} */ canvas,
-  /** @type {any} */ view,
-  /** @type {number} */ most,
-) {
-  const { data, labels, keyLabels, theme, linesWidth: width, across } = view,
-    ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {any} view
+ * @param {number} most
+ */
+export function layoutLines(canvas, view, most) {
+  const { data, labels, keyLabels, theme, linesWidth: width, across } = view;
+  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   ctx.font = `600 12px ${theme.font}`;
   let room = 24;
-  const limit = across ? MOST_LABEL : width * 0.28,
-    fit = (/** @type {string} */ name) => {
-      room = Math.max(room, Math.min(limit, ctx.measureText(name).width));
-    };
+  const limit = across ? MOST_LABEL : width * 0.28;
+  const fit = (/** @type {string} */ name) => {
+    room = Math.max(room, Math.min(limit, ctx.measureText(name).width));
+  };
   for (const i of data.rows) fit(labels[i]);
   for (const i of data.cols) fit(keyLabels[i]);
   room = Math.ceil(room);
   const count = Math.max(1, data.rows.length, data.cols.length);
   if (across) {
-    const from = 56,
-      pitch = Math.min(MOST_ACROSS, (width - from - 8) / count),
-      near = room + 8;
+    const from = 56;
+    const pitch = Math.min(MOST_ACROSS, (width - from - 8) / count);
+    const near = room + 8;
     return {
       across,
       width,
@@ -70,22 +71,23 @@ export function layoutLines(
 
 /** The pitch of the longer side, and that of each side. */
 function pitches(/** @type {any} */ data, /** @type {number} */ pitch, /** @type {number} */ most) {
-  const length = pitch * Math.max(data.rows.length, data.cols.length),
-    of = (/** @type {any} */ side) => Math.min(most, length / Math.max(1, side.length));
+  const length = pitch * Math.max(data.rows.length, data.cols.length);
+  const of = (/** @type {any} */ side) => Math.min(most, length / Math.max(1, side.length));
   return { pitch, queryPitch: of(data.rows), keyPitch: of(data.cols) };
 }
 
-/** Draws the picture for what is focused: {query}, {key} or nothing. */
-export function drawLines(
-  /** @type {HTMLCanvasElement} */ canvas,
-  /** @type {any} */ cache,
-  /** @type {any} */ view,
-  /** @type {any} */ layout,
-) {
-  const ctx = fitCanvas(canvas, layout.width, layout.height),
-    { data, focus } = view;
-  const row = placeOf(data.rows, focus?.query),
-    col = row === null ? placeOf(data.cols, focus?.key) : null;
+/**
+ * Draws the picture for what is focused: {query}, {key} or nothing.
+ * @param {HTMLCanvasElement} canvas
+ * @param {any} cache
+ * @param {any} view
+ * @param {any} layout
+ */
+export function drawLines(canvas, cache, view, layout) {
+  const ctx = fitCanvas(canvas, layout.width, layout.height);
+  const { data, focus } = view;
+  const row = placeOf(data.rows, focus?.query);
+  const col = row === null ? placeOf(data.cols, focus?.key) : null;
   if (row !== null || col !== null)
     strokeHeads(ctx, view, layout, (/** @type {any} */ head) => focusedBands(head, row, col));
   else ctx.drawImage(wholePicture(cache, view, layout), 0, 0, layout.width, layout.height);
@@ -123,8 +125,8 @@ export function drawLines(
 
 /** Whether so many lines have to be drawn that the heatmap should be on the screen first. */
 export function linesAreMany(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const { data, focus, top } = view,
-    { rows, cols } = data;
+  const { data, focus, top } = view;
+  const { rows, cols } = data;
   if (placeOf(rows, focus?.query) !== null || placeOf(cols, focus?.key) !== null) return false;
   const known = cache.name === pictureName(view, layout) && cache.data === data.values;
   return !known && view.heads.length * rows.length * Math.min(top || cols.length, cols.length) > MANY_LINES;
@@ -161,13 +163,14 @@ function wholePicture(/** @type {any} */ cache, /** @type {any} */ view, /** @ty
   return cache.canvas;
 }
 
-/** The lines of every head that is shown, the chosen one on top. */
-function strokeHeads(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ view,
-  /** @type {any} */ layout,
-  /** @type {(head: any) => number[][]} */ bandsOf,
-) {
+/**
+ * The lines of every head that is shown, the chosen one on top.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} view
+ * @param {any} layout
+ * @param {(head: any) => number[][]} bandsOf
+ */
+function strokeHeads(ctx, view, layout, bandsOf) {
   for (const head of [...view.heads].reverse()) strokeBands(ctx, head.colour, layout, bandsOf(head));
 }
 
@@ -177,8 +180,8 @@ function emptyBands() {
 }
 
 function strongestBands(/** @type {any} */ { data }, /** @type {number} */ count) {
-  const bands = emptyBands(),
-    place = new Map(data.cols.map((/** @type {number} */ key, /** @type {number} */ i) => [key, i]));
+  const bands = emptyBands();
+  const place = new Map(data.cols.map((/** @type {number} */ key, /** @type {number} */ i) => [key, i]));
   data.rows.forEach((/** @type {number} */ query, /** @type {number} */ row) => {
     for (const key of count < data.cols.length ? topKeys(data, query, count) : data.cols) {
       bands[Math.round(BANDS * scaleValue(weightAt(data, query, key), OPACITY_SCALE))].push(
@@ -206,16 +209,17 @@ function focusedBands(
   return bands;
 }
 
-function strokeBands(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {string} */ colour,
-  /** @type {any} */ layout,
-  /** @type {number[][]} */ bands,
-) {
-  const { near, far, from, pitch, queryPitch, keyPitch, across } = layout,
-    thick = Math.max(0.7, Math.min(2.2, pitch / 9));
-  const asks = (/** @type {number} */ place) => from + (place + 0.5) * queryPitch,
-    answers = (/** @type {number} */ place) => from + (place + 0.5) * keyPitch;
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {string} colour
+ * @param {any} layout
+ * @param {number[][]} bands
+ */
+function strokeBands(ctx, colour, layout, bands) {
+  const { near, far, from, pitch, queryPitch, keyPitch, across } = layout;
+  const thick = Math.max(0.7, Math.min(2.2, pitch / 9));
+  const asks = (/** @type {number} */ place) => from + (place + 0.5) * queryPitch;
+  const answers = (/** @type {number} */ place) => from + (place + 0.5) * keyPitch;
   ctx.strokeStyle = colour;
   for (let band = 1; band <= BANDS; band++) {
     const pairs = bands[band];
@@ -245,11 +249,11 @@ function strokeBands(
  * @param {{shown: readonly number[], labels: string[], marks: number[], hi: number | null, title: string, far: boolean}} side
  */
 function drawSide(ctx, view, layout, side) {
-  const { shown, labels, marks, hi, far } = side,
-    { theme } = view,
-    { across, from, room } = layout,
-    pitch = far ? layout.keyPitch : layout.queryPitch,
-    edge = far ? layout.far + 8 : layout.near - 8;
+  const { shown, labels, marks, hi, far } = side;
+  const { theme } = view;
+  const { across, from, room } = layout;
+  const pitch = far ? layout.keyPitch : layout.queryPitch;
+  const edge = far ? layout.far + 8 : layout.near - 8;
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   ctx.font = `11px ${theme.font}`;
@@ -259,8 +263,8 @@ function drawSide(ctx, view, layout, side) {
   else ctx.fillText(side.title, edge, 8);
   const most = across ? room : Math.min(room, far ? layout.width - edge : edge);
   for (const i of shownLabels(shown.length, pitch, 15, hi)) {
-    const token = shown[i],
-      at = from + (i + 0.5) * pitch;
+    const token = shown[i];
+    const at = from + (i + 0.5) * pitch;
     ctx.font = `${marks[token] & WRITTEN ? "italic " : ""}${i === hi ? "600 " : ""}12px ${theme.font}`;
     ctx.fillStyle =
       i === hi ? theme.accent : marks[token] & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
@@ -270,14 +274,15 @@ function drawSide(ctx, view, layout, side) {
   }
 }
 
-/** Text that reads upwards, ending or beginning at the side. */
-function drawUpright(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {string} */ text,
-  /** @type {number} */ x,
-  /** @type {number} */ y,
-  /** @type {boolean} */ far,
-) {
+/**
+ * Text that reads upwards, ending or beginning at the side.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {boolean} far
+ */
+function drawUpright(ctx, text, x, y, far) {
   ctx.save();
   ctx.translate(x, y);
   ctx.rotate(-Math.PI / 2);
@@ -286,12 +291,13 @@ function drawUpright(
   ctx.restore();
 }
 
-/** The token under a point: a query on the first half, a key on the other, or nothing. */
-export function hitLines(
-  /** @type {any} */ layout,
-  /** @type {any} */ data,
-  /** @type {{x: number, y: number}} */ point,
-) {
+/**
+ * The token under a point: a query on the first half, a key on the other, or nothing.
+ * @param {any} layout
+ * @param {any} data
+ * @param {{x: number, y: number}} point
+ */
+export function hitLines(layout, data, point) {
   const [along, over] = layout.across ? [point.x, point.y] : [point.y, point.x];
   const asks = over < (layout.across ? layout.height : layout.width) / 2;
   const place = Math.floor((along - layout.from) / (asks ? layout.queryPitch : layout.keyPitch));
@@ -299,22 +305,23 @@ export function hitLines(
   return asks ? { query: data.rows[place], key: null } : { query: null, key: data.cols[place] };
 }
 
-/** The token that an arrow leads to from the focused one: along its side, or over to the other one; null for other keys. */
-export function lineStep(
-  /** @type {string} */ key,
-  /** @type {any} */ layout,
-  /** @type {any} */ data,
-  /** @type {any} */ focus,
-) {
-  const along = layout.across ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"],
-    over = layout.across ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
+/**
+ * The token that an arrow leads to from the focused one: along its side, or over to the other one; null for other keys.
+ * @param {string} key
+ * @param {any} layout
+ * @param {any} data
+ * @param {any} focus
+ */
+export function lineStep(key, layout, data, focus) {
+  const along = layout.across ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
+  const over = layout.across ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
   if (![...along, ...over].includes(key)) return null;
-  const onKeys = focus !== null && focus.query === null && focus.key !== null,
-    list = onKeys ? data.cols : data.rows;
-  const here = focus === null ? -1 : list.indexOf(onKeys ? focus.key : focus.query),
-    clamp = (/** @type {number} */ i, /** @type {readonly number[]} */ of) =>
-      of[Math.max(0, Math.min(of.length - 1, i))];
-  const toKeys = over.includes(key) ? key === over[1] : onKeys,
-    next = along.includes(key) ? here + (key === along[1] ? 1 : -1) : here;
+  const onKeys = focus !== null && focus.query === null && focus.key !== null;
+  const list = onKeys ? data.cols : data.rows;
+  const here = focus === null ? -1 : list.indexOf(onKeys ? focus.key : focus.query);
+  const clamp = (/** @type {number} */ i, /** @type {readonly number[]} */ of) =>
+    of[Math.max(0, Math.min(of.length - 1, i))];
+  const toKeys = over.includes(key) ? key === over[1] : onKeys;
+  const next = along.includes(key) ? here + (key === along[1] ? 1 : -1) : here;
   return toKeys ? { query: null, key: clamp(next, data.cols) } : { query: clamp(next, data.rows), key: null };
 }

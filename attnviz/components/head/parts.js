@@ -14,8 +14,8 @@ import { hasPieces } from "./words.js";
  * @param {{change: (change: any) => void, option: (change: any) => void, open: () => void}} act
  */
 export function buildParts(header, selection, act) {
-  const { strings, n_layers: nLayers, n_heads: nHeads } = header,
-    thumbs = el("canvas", { "aria-hidden": "true" });
+  const { strings, n_layers: nLayers, n_heads: nHeads } = header;
+  const thumbs = el("canvas", { "aria-hidden": "true" });
   const picker = headPicker({
     label: strings.heads,
     nLayers,
@@ -60,13 +60,13 @@ export function buildParts(header, selection, act) {
     hidden: el("p", { class: "av-note av-hidden-mass", "aria-live": "polite" }),
     empty: el("p", { class: "av-panel", hidden: true }, strings.all_special),
   });
-  const hint = makeHint(strings),
-    heatmap = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id });
-  const options = lineOptions(strings, act.option),
-    lines = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id }),
-    bar = el("canvas", { role: "img" }),
-    picture = el("canvas", { role: "img", class: "av-picture" }),
-    ranked = el("div", { class: "av-ranked" });
+  const hint = makeHint(strings);
+  const heatmap = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id });
+  const options = lineOptions(strings, act.option);
+  const lines = el("canvas", { role: "img", tabIndex: 0, "aria-describedby": hint.id });
+  const bar = el("canvas", { role: "img" });
+  const picture = el("canvas", { role: "img", class: "av-picture" });
+  const ranked = el("div", { class: "av-ranked" });
   const name = el("div", { class: "av-head-name" }, nameRow(header, text.title, act), text.sentence);
   const scaleBox = el(
     "div",
@@ -123,12 +123,12 @@ export function buildParts(header, selection, act) {
 }
 
 function nameRow(/** @type {any} */ header, /** @type {Node} */ title, /** @type {any} */ act) {
-  const { strings } = header,
-    step = (/** @type {string} */ label, /** @type {string} */ text, /** @type {number} */ by) => {
-      const node = button({ label, text, onClick: () => act.change({ step: by }) });
-      node.classList.add("av-step-button");
-      return node;
-    };
+  const { strings } = header;
+  const step = (/** @type {string} */ label, /** @type {string} */ text, /** @type {number} */ by) => {
+    const node = button({ label, text, onClick: () => act.change({ step: by }) });
+    node.classList.add("av-step-button");
+    return node;
+  };
   return el(
     "div",
     { class: "av-row" },

@@ -9,22 +9,23 @@ import { hiddenInRow, topKeys, weightAt } from "../shared/numbers.js";
 
 const COUNT = 8;
 
-/** Fills `node` for a query, or with the sentence that says how to get there. */
-export function showRanked(
-  /** @type {HTMLElement} */ node,
-  /** @type {any} */ view,
-  /** @type {number | null} */ query,
-) {
+/**
+ * Fills `node` for a query, or with the sentence that says how to get there.
+ * @param {HTMLElement} node
+ * @param {any} view
+ * @param {number | null} query
+ */
+export function showRanked(node, view, query) {
   const { strings, labels, data } = view;
   if (query === null) {
     node.replaceChildren(el("p", { class: "av-note" }, strings.ranked_idle));
     return;
   }
-  const keys = topKeys(data, query, COUNT),
-    weights = keys.map((key) => weightAt(data, query, key));
+  const keys = topKeys(data, query, COUNT);
+  const weights = keys.map((key) => weightAt(data, query, key));
   const rows = keys.map((key, i) => rankedRow(view, key, weights[i], weights[0]));
-  const rest = data.cols.length - keys.length,
-    others = el("p", { class: "av-note av-number" });
+  const rest = data.cols.length - keys.length;
+  const others = el("p", { class: "av-note av-number" });
   if (rest > 0) {
     const sum = Math.max(0, 1 - hiddenInRow(data, query) - weights.reduce((a, b) => a + b, 0));
     others.textContent = `${fill(strings.ranked_others, { count: rest })}: ${fmtWeight(sum, true)}`;
@@ -36,12 +37,13 @@ export function showRanked(
   );
 }
 
-function rankedRow(
-  /** @type {any} */ view,
-  /** @type {number} */ key,
-  /** @type {number} */ weight,
-  /** @type {number} */ most,
-) {
+/**
+ * @param {any} view
+ * @param {number} key
+ * @param {number} weight
+ * @param {number} most
+ */
+function rankedRow(view, key, weight, most) {
   const bar = el("span", { class: "av-ranked-bar" });
   bar.style.width = `${most > 0 ? (100 * weight) / most : 0}%`;
   bar.style.backgroundColor = colourFor(view.lut, weight, view.scale);

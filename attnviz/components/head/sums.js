@@ -9,18 +9,19 @@ import { weightOf } from "../shared/buffer.js";
 import { isolate } from "../shared/axes.js";
 
 export const SUMS_ROOM = 46;
-const SUMS_GAP = 7,
-  BAR = 34;
+const SUMS_GAP = 7;
+const BAR = 34;
 
 /** What keys receive, what rows hold, and what keys would receive from uniform attention; by place on the axes.
  * @typedef {{received: Float64Array, held: Float64Array, uniform: Float64Array}} Sums */
 
-/** Uniform attention: each row spread evenly over the keys that it can see; `visible` is null where all are. */
-export function evenWeights(
-  /** @type {number} */ nQuery,
-  /** @type {number} */ nKey,
-  /** @type {ArrayLike<number> | null} */ visible,
-) {
+/**
+ * Uniform attention: each row spread evenly over the keys that it can see; `visible` is null where all are.
+ * @param {number} nQuery
+ * @param {number} nKey
+ * @param {ArrayLike<number> | null} visible
+ */
+export function evenWeights(nQuery, nKey, visible) {
   const even = new Float32Array(nQuery * nKey).fill(1 / nKey);
   if (visible)
     for (let query = 0; query < nQuery; query++) {
@@ -39,10 +40,10 @@ export function evenWeights(
  * @returns {Sums}
  */
 export function axisSums(data, even) {
-  const { rows, cols, values, nKey, dtype } = data,
-    received = new Float64Array(cols.length),
-    held = new Float64Array(rows.length),
-    uniform = new Float64Array(cols.length);
+  const { rows, cols, values, nKey, dtype } = data;
+  const received = new Float64Array(cols.length);
+  const held = new Float64Array(rows.length);
+  const uniform = new Float64Array(cols.length);
   rows.forEach((query, row) =>
     cols.forEach((key, col) => {
       const weight = weightOf(values[query * nKey + key], dtype);
@@ -54,23 +55,24 @@ export function axisSums(data, even) {
   return { received, held, uniform };
 }
 
-/** Draws the bars; `rowHi` and `colHi` are emphasised. */
-export function drawSums(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {Sums} */ sums,
-  /** @type {any} */ geom,
-  /** @type {import("../shared/theme.js").Theme} */ theme,
-  /** @type {any} */ strings,
-  /** @type {number | null} */ rowHi,
-  /** @type {number | null} */ colHi,
-) {
-  const { received, held, uniform } = sums,
-    cw = geom.w / geom.cols,
-    ch = geom.h / geom.rows,
-    thin = (/** @type {number} */ cell) => (cell >= 5 ? cell - 2 : cell);
-  const right = geom.x + geom.w + SUMS_GAP,
-    below = geom.y + geom.h + SUMS_GAP,
-    most = Math.max(1e-9, ...received, ...uniform);
+/**
+ * Draws the bars; `rowHi` and `colHi` are emphasised.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Sums} sums
+ * @param {any} geom
+ * @param {import("../shared/theme.js").Theme} theme
+ * @param {any} strings
+ * @param {number | null} rowHi
+ * @param {number | null} colHi
+ */
+export function drawSums(ctx, sums, geom, theme, strings, rowHi, colHi) {
+  const { received, held, uniform } = sums;
+  const cw = geom.w / geom.cols;
+  const ch = geom.h / geom.rows;
+  const thin = (/** @type {number} */ cell) => (cell >= 5 ? cell - 2 : cell);
+  const right = geom.x + geom.w + SUMS_GAP;
+  const below = geom.y + geom.h + SUMS_GAP;
+  const most = Math.max(1e-9, ...received, ...uniform);
   ctx.fillStyle = theme.bg2;
   ctx.fillRect(right, geom.y, BAR, geom.h);
   ctx.fillRect(geom.x, below, geom.w, BAR);
@@ -96,25 +98,26 @@ export function drawSums(
 
 /** Whether a point is on the bars of a row or of a column: {row, col: null}, {row: null, col}, or null. */
 export function hitSums(/** @type {any} */ geom, /** @type {{x: number, y: number}} */ { x, y }) {
-  const right = x - geom.x - geom.w,
-    below = y - geom.y - geom.h;
-  const row = Math.floor(((y - geom.y) * geom.rows) / geom.h),
-    col = Math.floor(((x - geom.x) * geom.cols) / geom.w);
+  const right = x - geom.x - geom.w;
+  const below = y - geom.y - geom.h;
+  const row = Math.floor(((y - geom.y) * geom.rows) / geom.h);
+  const col = Math.floor(((x - geom.x) * geom.cols) / geom.w);
   if (right >= 0 && right < SUMS_ROOM && row >= 0 && row < geom.rows) return { row, col: null };
   return below >= 0 && below < SUMS_ROOM && col >= 0 && col < geom.cols ? { row: null, col } : null;
 }
 
-/** The sums of the row and the column that are pointed at or pinned, in words. */
-export function saySums(
-  /** @type {HTMLElement} */ node,
-  /** @type {any} */ view,
-  /** @type {Sums} */ sums,
-  /** @type {number | null} */ row,
-  /** @type {number | null} */ col,
-) {
-  const { strings, labels, keyLabels, data, approx } = view,
-    about = approx ? "≈\u2009" : "",
-    parts = [];
+/**
+ * The sums of the row and the column that are pointed at or pinned, in words.
+ * @param {HTMLElement} node
+ * @param {any} view
+ * @param {Sums} sums
+ * @param {number | null} row
+ * @param {number | null} col
+ */
+export function saySums(node, view, sums, row, col) {
+  const { strings, labels, keyLabels, data, approx } = view;
+  const about = approx ? "≈\u2009" : "";
+  const parts = [];
   if (col !== null) {
     const times = sums.uniform[col] > 0 ? `${fmtFixed(sums.received[col] / sums.uniform[col], 2)}` : "–";
     parts.push(

@@ -12,29 +12,29 @@ const MOST_MERGED = 16;
 
 /** What is on screen, worked out from selection and data. */
 export function makeView(/** @type {any} */ state) {
-  const { header, weights, selection, specials = {} } = state,
-    { layer, head, scale, special, more } = selection;
-  const axes = (more.words && state.words) || state.tokens,
-    values = headValues(weights, layer, head),
-    inWords = axes === state.words;
-  const name = `${special} ${inWords}`,
-    shown = (/** @type {ArrayLike<number>} */ flags) =>
-      Array.from(flags, (_, i) => i).filter((i) => special === "show" || !flags[i]);
+  const { header, weights, selection, specials = {} } = state;
+  const { layer, head, scale, special, more } = selection;
+  const axes = (more.words && state.words) || state.tokens;
+  const values = headValues(weights, layer, head);
+  const inWords = axes === state.words;
+  const name = `${special} ${inWords}`;
+  const shown = (/** @type {ArrayLike<number>} */ flags) =>
+    Array.from(flags, (_, i) => i).filter((i) => special === "show" || !flags[i]);
   const same = specials.header === header && specials.name === name;
-  const rows = same ? specials.rows : shown(axes.query.special),
-    cols = same ? specials.cols : shown(axes.key.special);
+  const rows = same ? specials.rows : shown(axes.query.special);
+  const cols = same ? specials.cols : shown(axes.key.special);
   state.specials = { header, name, rows, cols };
   const size = { nQuery: axes.query.labels.length, nKey: axes.key.labels.length, rows, cols };
   const data = { ...size, ...dataOf(state, axes, { layer, head }) };
-  const kept = keptHeads(more.beside, header).filter((one) => one.layer === layer || !header.layers.length),
-    heads = colouredHeads({ layer, head }, kept, state.theme).map((one, i) => ({
-      ...one,
-      data: i ? { ...data, ...dataOf(state, axes, one) } : data,
-    }));
+  const kept = keptHeads(more.beside, header).filter((one) => one.layer === layer || !header.layers.length);
+  const heads = colouredHeads({ layer, head }, kept, state.theme).map((one, i) => ({
+    ...one,
+    data: i ? { ...data, ...dataOf(state, axes, one) } : data,
+  }));
   const seen = (/** @type {readonly number[]} */ list, /** @type {number | null} */ place) =>
     place !== null && (special === "show" || list.includes(place)) ? place : null;
-  const query = seen(rows, axes.query.placeOf(selection.query)),
-    key = query === null ? null : seen(cols, axes.key.placeOf(selection.key));
+  const query = seen(rows, axes.query.placeOf(selection.query));
+  const key = query === null ? null : seen(cols, axes.key.placeOf(selection.key));
   return {
     header,
     strings: header.strings,
@@ -93,9 +93,9 @@ function dataOf(
   /** @type {any} */ axes,
   /** @type {{layer: number, head: number}} */ { layer, head },
 ) {
-  const { weights, merged, header } = state,
-    values = headValues(weights, layer, head),
-    name = `${layer} ${head}`;
+  const { weights, merged, header } = state;
+  const values = headValues(weights, layer, head);
+  const name = `${layer} ${head}`;
   if (axes !== state.words) return { values, dtype: weights.dtype };
   if (!merged.has(name)) {
     if (merged.size >= MOST_MERGED) merged.clear();
@@ -106,9 +106,9 @@ function dataOf(
 
 /** What uniform attention gives, on the axes as they are; worked out once for a layer whose mask differs. */
 function evenOnce(/** @type {any} */ state, /** @type {any} */ axes, /** @type {number} */ layer) {
-  const { header, visible } = state,
-    from = visible && (visible.shapes || visible.shape[0] > 1) ? layer : 0,
-    name = `${from} ${axes === state.words}`;
+  const { header, visible } = state;
+  const from = visible && (visible.shapes || visible.shape[0] > 1) ? layer : 0;
+  const name = `${from} ${axes === state.words}`;
   if (state.even?.header === header && state.even.name === name) return state.even.values;
   const even = evenWeights(header.n_query, header.n_key, visible && seenFrom(visible, from, header));
   const values =

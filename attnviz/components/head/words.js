@@ -19,12 +19,14 @@ export function hasPieces(/** @type {any} */ header) {
   return [...header.words, ...header.key_words].some(([start, stop]) => stop - start > 1);
 }
 
-/** An axis whose places are the tokens. @returns {AxisPlaces} */
-export function tokenAxis(
-  /** @type {string[]} */ labels,
-  /** @type {ArrayLike<number>} */ special,
-  /** @type {ArrayLike<number>} */ written,
-) {
+/**
+ * An axis whose places are the tokens.
+ * @param {string[]} labels
+ * @param {ArrayLike<number>} special
+ * @param {ArrayLike<number>} written
+ * @returns {AxisPlaces}
+ */
+export function tokenAxis(labels, special, written) {
   const same = (/** @type {number | null} */ i) => i;
   return { labels, marks: axisMarks(special, written), special, spans: null, placeOf: same, tokenOf: same };
 }
@@ -73,20 +75,20 @@ export function showPieces(
   /** @type {any} */ view,
   /** @type {{query: number | null, key: number | null}} */ { query, key },
 ) {
-  const { axes, header } = view,
-    rows = query === null ? null : axes.query.spans?.[query],
-    cols = key === null ? null : axes.key.spans?.[key];
+  const { axes, header } = view;
+  const rows = query === null ? null : axes.query.spans?.[query];
+  const cols = key === null ? null : axes.key.spans?.[key];
   node.hidden = !rows || !cols || rows[1] - rows[0] + cols[1] - cols[0] === 2;
   if (node.hidden) {
     node.replaceChildren();
     return;
   }
-  const { strings, head: values, dtype } = view.pieces,
-    range = (/** @type {WordSpan} */ [start, stop]) =>
-      Array.from({ length: stop - start }, (_, i) => start + i);
+  const { strings, head: values, dtype } = view.pieces;
+  const range = (/** @type {WordSpan} */ [start, stop]) =>
+    Array.from({ length: stop - start }, (_, i) => start + i);
   const cell = (/** @type {number} */ q, /** @type {number} */ k) => {
-    const weight = weightOf(values[q * header.n_key + k], dtype),
-      level = levelFor(weight, view.scale);
+    const weight = weightOf(values[q * header.n_key + k], dtype);
+    const level = levelFor(weight, view.scale);
     return el(
       "td",
       {

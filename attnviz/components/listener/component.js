@@ -21,8 +21,8 @@ export default function listener(/** @type {any} */ component) {
 }
 
 function mountListener(/** @type {any} */ root) {
-  const sign = el("span", { "aria-hidden": "true" }),
-    words = el("span");
+  const sign = el("span", { "aria-hidden": "true" });
+  const words = el("span");
   const box = el("p", { class: "av av-listener", role: "status" }, sign, words);
   root.append(box);
   const ear = /** @type {any} */ ({
@@ -47,8 +47,8 @@ function mountListener(/** @type {any} */ root) {
 }
 
 function refreshListener(/** @type {any} */ ear, /** @type {Uint8Array} */ data) {
-  const { header } = parse(data),
-    place = [header.folder, header.code, header.seat, header.heed].join("/");
+  const { header } = parse(data);
+  const place = [header.folder, header.code, header.seat, header.heed].join("/");
   Object.assign(ear, { header, drawn: header.drawn });
   if (ear.place !== place) {
     ear.place = place;

@@ -117,9 +117,9 @@ function mountMasks(/** @type {any} */ root) {
 }
 
 function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data),
-    { nodes } = view,
-    first = !view.header;
+  const { header, arrays } = parse(data);
+  const { nodes } = view;
+  const first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
   view.selection = clampSelection(from, {
     ...header,
@@ -158,11 +158,11 @@ function updateMasks(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 
 /** One checkbox per mask, marked by its hatch; a number beside those that have a size. */
 function buildLayers(/** @type {any} */ view) {
-  const { header } = view,
-    { strings, mask_names: names } = header;
+  const { header } = view;
+  const { strings, mask_names: names } = header;
   view.boxes = names.map((name, bit) => {
-    const title = maskTitle(header, name),
-      tag = el("span", { class: "tag" });
+    const title = maskTitle(header, name);
+    const tag = el("span", { class: "tag" });
     const input = el("input", {
       type: "checkbox",
       "data-mask": name,
@@ -186,8 +186,8 @@ function buildLayers(/** @type {any} */ view) {
 }
 
 function sizeBox(/** @type {any} */ view, /** @type {string} */ name, /** @type {string} */ title) {
-  const { header } = view,
-    most = Math.max(...header.key_tokens.map((keys) => keys.length));
+  const { header } = view;
+  const most = Math.max(...header.key_tokens.map((keys) => keys.length));
   const box = el("input", {
     type: "number",
     class: "size",
@@ -213,11 +213,11 @@ function buildMaps(/** @type {any} */ view) {
 }
 
 function makeMap(/** @type {any} */ view, /** @type {number} */ sentence) {
-  const base = el("canvas", { role: "img", tabIndex: 0 }),
-    over = el("canvas", { class: "over", "aria-hidden": "true" });
-  const title = el("h2", {}),
-    count = el("span", { class: "count" }),
-    dead = el("p", { class: "dead" });
+  const base = el("canvas", { role: "img", tabIndex: 0 });
+  const over = el("canvas", { class: "over", "aria-hidden": "true" });
+  const title = el("h2", {});
+  const count = el("span", { class: "count" });
+  const dead = el("p", { class: "dead" });
   const node = el(
     "section",
     { class: "map", dataset: { sentence: String(sentence) } },
@@ -232,10 +232,10 @@ function makeMap(/** @type {any} */ view, /** @type {number} */ sentence) {
 
 /** The masks that are on have changed: pictures, banner, legend, table. */
 function showVariant(/** @type {any} */ view) {
-  const { header, nodes, masks } = view,
-    { strings } = header,
-    { variant } = masks,
-    whatIf = !isAsModel(masks, header);
+  const { header, nodes, masks } = view;
+  const { strings } = header;
+  const { variant } = masks;
+  const whatIf = !isAsModel(masks, header);
   view.numbers = header.tokens.map((_, sentence) => {
     const bits = blockedBits(view, sentence);
     return {
@@ -244,10 +244,10 @@ function showVariant(/** @type {any} */ view) {
     };
   });
   view.boxes.forEach((box, bit) => {
-    const flag = 1 << bit,
-      on = Boolean(variant & flag),
-      name = header.mask_names[bit],
-      resized = on && box.size && masks.sizes[name] !== header.sizes[name];
+    const flag = 1 << bit;
+    const on = Boolean(variant & flag);
+    const name = header.mask_names[bit];
+    const resized = on && box.size && masks.sizes[name] !== header.sizes[name];
     const same = on === Boolean(header.as_model & flag) && !resized;
     box.input.checked = on;
     setText(box.tag, same ? strings.as_ran : strings.what_if);
@@ -277,13 +277,13 @@ function showVariant(/** @type {any} */ view) {
 /** How far this page's own softmax is from the model's weights, under the model's own masks: padding rows aside. */
 function ownError(/** @type {any} */ view) {
   if (view.checked !== null) return view.checked;
-  const { header } = view,
-    before = view.masks;
+  const { header } = view;
+  const before = view.masks;
   view.masks = masksOfModel(header);
   view.checked = Math.max(
     ...header.tokens.map((_, sentence) => {
-      const own = maskedWeights(view, sentence, blockedBits(view, sentence), header.as_model),
-        model = sliceOf(view, "weights", sentence);
+      const own = maskedWeights(view, sentence, blockedBits(view, sentence), header.as_model);
+      const model = sliceOf(view, "weights", sentence);
       const n = header.key_tokens[sentence].length;
       return own.reduce(
         (most, weight, i) =>
@@ -297,10 +297,10 @@ function ownError(/** @type {any} */ view) {
 }
 
 function writeLegend(/** @type {any} */ view) {
-  const { header, nodes } = view,
-    { variant } = view.masks,
-    { strings, mask_names: names } = header,
-    entries = [];
+  const { header, nodes } = view;
+  const { variant } = view.masks;
+  const { strings, mask_names: names } = header;
+  const entries = [];
   const ramp = el("span", { class: "ramp" });
   ramp.style.background = gradientOf(sequential(view.theme.dark));
   const scale = { sqrt: " (√)", log: " (log)", linear: "" }[view.scale];
@@ -323,9 +323,9 @@ function writeLegend(/** @type {any} */ view) {
 
 /** A small sample of the hatch of one or more masks. */
 function hatchSwatch(/** @type {any} */ view, /** @type {number} */ bits) {
-  const canvas = el("canvas", { class: "swatch", "aria-hidden": "true" }),
-    box = { x: 0, y: 0, w: 22, h: 14 },
-    path = new Path2D();
+  const canvas = el("canvas", { class: "swatch", "aria-hidden": "true" });
+  const box = { x: 0, y: 0, w: 22, h: 14 };
+  const path = new Path2D();
   const ctx = fitCanvas(canvas, box.w, box.h);
   path.rect(0, 0, box.w, box.h);
   ctx.fillStyle = view.theme.bg2;
@@ -343,16 +343,16 @@ function roomKey(/** @type {any} */ view) {
 
 function drawMaps(/** @type {any} */ view) {
   view.drawnFor = roomKey(view);
-  const { nodes, header, maps } = view,
-    { strings, tokens, padding } = header,
-    room = Math.max(240, nodes.maps.clientWidth);
+  const { nodes, header, maps } = view;
+  const { strings, tokens, padding } = header;
+  const room = Math.max(240, nodes.maps.clientWidth);
   const side = maps.length > 1 && room >= 760;
   view.width = Math.floor(Math.min(620, side ? (room - 32) / 2 : room));
   layoutMaps(view);
   for (const map of maps) {
-    const { sentence } = map,
-      n = tokens[sentence].length,
-      pads = padding[sentence].reduce((sum, flag) => sum + flag, 0);
+    const { sentence } = map;
+    const n = tokens[sentence].length;
+    const pads = padding[sentence].reduce((sum, flag) => sum + flag, 0);
     setText(map.title, fill(strings.sentence, { sentence: sentence + 1 }));
     setText(map.count, fill(strings.sentence_counts, { tokens: n, padding: pads }));
     map.base.setAttribute(
@@ -390,8 +390,8 @@ function listRows(/** @type {number[]} */ rows, /** @type {string[]} */ names) {
 
 /** What is under the pointer, else the chosen cell, in words. */
 function showReadout(/** @type {any} */ view, /** @type {any} */ map, /** @type {any} */ cell) {
-  const { query, key, sentence, nodes } = view,
-    chosen = query !== null && key !== null;
+  const { query, key, sentence, nodes } = view;
+  const chosen = query !== null && key !== null;
   if (cell) setText(nodes.readout, cellSentence(view, map.sentence, cell.row, cell.col));
   else setText(nodes.readout, chosen ? cellSentence(view, sentence, query, key) : view.header.strings.hint);
   nodes.clear.hidden = query === null && key === null;
@@ -414,13 +414,14 @@ function tell(/** @type {any} */ view, /** @type {any} */ change) {
   writeSelection(view.selection);
 }
 
-/** Another cell of a sentence is chosen, or none. */
-function choose(
-  /** @type {any} */ view,
-  /** @type {number} */ sentence,
-  /** @type {number | null} */ query,
-  /** @type {number | null} */ key,
-) {
+/**
+ * Another cell of a sentence is chosen, or none.
+ * @param {any} view
+ * @param {number} sentence
+ * @param {number | null} query
+ * @param {number | null} key
+ */
+function choose(view, sentence, query, key) {
   Object.assign(view, { sentence, query, key });
   tell(view, { query, key });
   for (const map of view.maps) paintMapMarks(map, view);
@@ -431,11 +432,11 @@ function choose(
 
 /** Pointer and keys of one sentence's map. With the drawn mask on, a drag blocks cells, or opens them where it began on one. */
 function wireMap(/** @type {any} */ map, /** @type {any} */ view) {
-  const { base, sentence } = map,
-    remark = oncePerFrame(() => {
-      paintMapMarks(map, view);
-      showReadout(view, map, map.hover);
-    });
+  const { base, sentence } = map;
+  const remark = oncePerFrame(() => {
+    paintMapMarks(map, view);
+    showReadout(view, map, map.hover);
+  });
   const hit = (event) => {
     const { x, y } = localPoint(event, base);
     return cellAt(x, y, map.layout.geom);
@@ -457,8 +458,8 @@ function wireMap(/** @type {any} */ map, /** @type {any} */ view) {
     remark();
   });
   base.addEventListener("pointerup", () => {
-    const { stroke } = map,
-      drawn = stroke && (stroke.top !== stroke.bottom || stroke.left !== stroke.right);
+    const { stroke } = map;
+    const drawn = stroke && (stroke.top !== stroke.bottom || stroke.left !== stroke.right);
     stop();
     if (drawn) {
       map.drawn = true;
@@ -491,8 +492,8 @@ function wireMap(/** @type {any} */ map, /** @type {any} */ view) {
       const cell = { row: view.query, col: view.key };
       return setMasks(view, withStroke(view.masks, strokeOf(view, sentence, cell, cell)));
     }
-    const here = view.sentence === sentence,
-      from = { row: here ? view.query : null, col: here ? view.key : null };
+    const here = view.sentence === sentence;
+    const from = { row: here ? view.query : null, col: here ? view.key : null };
     const cell = moveBy(event, from, map.layout.geom);
     if (!cell) return undefined;
     event.preventDefault();
@@ -505,16 +506,17 @@ function draws(/** @type {any} */ view) {
   return Boolean(view.masks.variant & (1 << view.header.mask_names.indexOf("custom")));
 }
 
-/** The rectangle between two cells; it opens cells when it begins on one that was drawn. */
-function strokeOf(
-  /** @type {any} */ view,
-  /** @type {number} */ sentence,
-  /** @type {{row: number, col: number}} */ from,
-  /** @type {{row: number, col: number}} */ to,
-) {
-  const { header, numbers } = view,
-    n = header.key_tokens[sentence].length,
-    bit = 1 << header.mask_names.indexOf("custom");
+/**
+ * The rectangle between two cells; it opens cells when it begins on one that was drawn.
+ * @param {any} view
+ * @param {number} sentence
+ * @param {{row: number, col: number}} from
+ * @param {{row: number, col: number}} to
+ */
+function strokeOf(view, sentence, from, to) {
+  const { header, numbers } = view;
+  const n = header.key_tokens[sentence].length;
+  const bit = 1 << header.mask_names.indexOf("custom");
   return {
     blocks: !(numbers[sentence].bits[from.row * n + from.col] & bit),
     top: Math.min(from.row, to.row),

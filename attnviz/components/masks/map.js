@@ -26,17 +26,18 @@ const FONT_PX = 12;
 
 /** One sentence's matrix of an array. */
 export function sliceOf(/** @type {any} */ view, /** @type {string} */ name, /** @type {number} */ sentence) {
-  const { data, shape } = view.arrays[name],
-    size = shape[1] * shape[2];
+  const { data, shape } = view.arrays[name];
+  const size = shape[1] * shape[2];
   return data.subarray(sentence * size, (sentence + 1) * size);
 }
 
-/** The score of a cell behind the masks that are on. */
-export function maskedScore(
-  /** @type {any} */ view,
-  /** @type {number} */ sentence,
-  /** @type {number} */ i,
-) {
+/**
+ * The score of a cell behind the masks that are on.
+ * @param {any} view
+ * @param {number} sentence
+ * @param {number} i
+ */
+export function maskedScore(view, sentence, i) {
   return view.numbers[sentence].bits[i] & view.masks.variant
     ? -Infinity
     : sliceOf(view, "scaled", sentence)[i];
@@ -44,40 +45,43 @@ export function maskedScore(
 
 /** Rows in which the switched-on masks block every key. */
 export function deadRows(/** @type {any} */ view, /** @type {number} */ sentence) {
-  const { bits } = view.numbers[sentence],
-    n = view.header.key_tokens[sentence].length;
+  const { bits } = view.numbers[sentence];
+  const n = view.header.key_tokens[sentence].length;
   return view.header.tokens[sentence]
     .map((_, row) => row)
     .filter((row) => bits.subarray(row * n, (row + 1) * n).every((b) => b & view.masks.variant));
 }
 
-/** The reasons why a cell is blocked, empty where it may attend. @returns {string[]} */
-export function reasonsAt(
-  /** @type {any} */ view,
-  /** @type {number} */ sentence,
-  /** @type {number} */ row,
-  /** @type {number} */ col,
-) {
-  const n = view.header.key_tokens[sentence].length,
-    bits = view.numbers[sentence].bits[row * n + col] & view.masks.variant;
+/**
+ * The reasons why a cell is blocked, empty where it may attend.
+ * @param {any} view
+ * @param {number} sentence
+ * @param {number} row
+ * @param {number} col
+ * @returns {string[]}
+ */
+export function reasonsAt(view, sentence, row, col) {
+  const n = view.header.key_tokens[sentence].length;
+  const bits = view.numbers[sentence].bits[row * n + col] & view.masks.variant;
   const { mask_names: names, mask_reasons: reasons } = view.header;
   return names
     .filter((_, bit) => (bits >> bit) & 1)
     .map((name) => fill(reasons[names.indexOf(name)], { size: view.masks.sizes[name] ?? "" }));
 }
 
-/** A cell in a sentence: its tokens, its numbers, and why it is blocked. */
-export function cellSentence(
-  /** @type {any} */ view,
-  /** @type {number} */ sentence,
-  /** @type {number} */ row,
-  /** @type {number} */ col,
-) {
-  const { strings, tokens } = view.header,
-    names = tokens[sentence],
-    keys = view.header.key_tokens[sentence],
-    i = row * keys.length + col,
-    why = reasonsAt(view, sentence, row, col);
+/**
+ * A cell in a sentence: its tokens, its numbers, and why it is blocked.
+ * @param {any} view
+ * @param {number} sentence
+ * @param {number} row
+ * @param {number} col
+ */
+export function cellSentence(view, sentence, row, col) {
+  const { strings, tokens } = view.header;
+  const names = tokens[sentence];
+  const keys = view.header.key_tokens[sentence];
+  const i = row * keys.length + col;
+  const why = reasonsAt(view, sentence, row, col);
   return fill(strings.readout_pair, {
     query: isolate(names[row]),
     key: isolate(keys[col]),
@@ -95,17 +99,17 @@ function isSmall(/** @type {string[]} */ names, /** @type {string[]} */ keys) {
 
 /** Cells, hatches, axes and numbers of one sentence. */
 export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
-  const { base, sentence } = map,
-    { theme, header, scale } = view,
-    { variant } = view.masks,
-    names = header.tokens[sentence],
-    keys = header.key_tokens[sentence];
-  const { layout } = map,
-    { geom } = layout,
-    ctx = fitCanvas(base, layout.width, layout.height),
-    lut = sequential(theme.dark);
-  const { weights: values, bits } = view.numbers[sentence],
-    toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, scale));
+  const { base, sentence } = map;
+  const { theme, header, scale } = view;
+  const { variant } = view.masks;
+  const names = header.tokens[sentence];
+  const keys = header.key_tokens[sentence];
+  const { layout } = map;
+  const { geom } = layout;
+  const ctx = fitCanvas(base, layout.width, layout.height);
+  const lut = sequential(theme.dark);
+  const { weights: values, bits } = view.numbers[sentence];
+  const toLevel = (v) => (Number.isNaN(v) ? -1 : levelFor(v, scale));
   drawMatrix(ctx, { ...geom, values, lut, toLevel, theme, grid: isSmall(names, keys) });
   if (isSmall(names, keys)) printWeights(ctx, geom, values, { lut, toLevel, theme });
   hatchMasks(ctx, geom, bits, variant, theme);
@@ -132,14 +136,14 @@ export function paintMap(/** @type {any} */ map, /** @type {any} */ view) {
 /** Lays out all sentences alike: cells of one size, matrices at the same height and the same distance from the left. */
 export function layoutMaps(/** @type {any} */ view) {
   for (const map of view.maps) map.layout = layoutMap(map.base.getContext("2d"), map.sentence, view);
-  const top = Math.max(...view.maps.map((map) => map.layout.top)),
-    left = Math.max(...view.maps.map((map) => map.layout.left));
+  const top = Math.max(...view.maps.map((map) => map.layout.top));
+  const left = Math.max(...view.maps.map((map) => map.layout.left));
   const wide = Math.min(...view.maps.map(({ layout }) => layout.geom.w / layout.geom.cols));
   const tall = Math.min(...view.maps.map(({ layout }) => layout.geom.h / layout.geom.rows));
   for (const { layout } of view.maps) {
-    const { geom } = layout,
-      [w, h] = [wide * geom.cols, tall * geom.rows],
-      [dx, dy] = [left - layout.left, top - layout.top];
+    const { geom } = layout;
+    const [w, h] = [wide * geom.cols, tall * geom.rows];
+    const [dx, dy] = [left - layout.left, top - layout.top];
     Object.assign(layout, {
       left,
       top,
@@ -150,13 +154,14 @@ export function layoutMaps(/** @type {any} */ view) {
   }
 }
 
-function layoutMap(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {number} */ sentence,
-  /** @type {any} */ view,
-) {
-  const names = view.header.tokens[sentence],
-    keys = view.header.key_tokens[sentence];
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} sentence
+ * @param {any} view
+ */
+function layoutMap(ctx, sentence, view) {
+  const names = view.header.tokens[sentence];
+  const keys = view.header.key_tokens[sentence];
   const common = { rowLabels: names, colLabels: keys, width: view.width, theme: view.theme, font: FONT_PX };
   if (!isSmall(names, keys))
     return layoutAxes(ctx, {
@@ -187,8 +192,8 @@ function layoutMap(
 
 function printWeights(ctx, geom, values, { lut, toLevel, theme }) {
   for (const size of [11.5, 10.5, 9.5, 8.5]) {
-    const font = `${size}px ${theme.font}`,
-      decimals = fittingDecimals(ctx, values, geom, font);
+    const font = `${size}px ${theme.font}`;
+    const decimals = fittingDecimals(ctx, values, geom, font);
     if (decimals === null || (decimals < 2 && size > 8.5)) continue;
     printNumbers(ctx, geom, values, {
       lut,
@@ -203,14 +208,14 @@ function printWeights(ctx, geom, values, { lut, toLevel, theme }) {
 
 /** The chosen row and cell, and the cell under the pointer. */
 export function paintMapMarks(/** @type {any} */ map, /** @type {any} */ view) {
-  const { base, over, layout, sentence } = map,
-    { theme, query, key } = view,
-    { geom } = layout,
-    names = view.header.tokens[sentence],
-    keys = view.header.key_tokens[sentence];
-  const ctx = fitCanvas(over, layout.width, layout.height),
-    colours = roleColours(theme),
-    here = view.sentence === sentence && query !== null;
+  const { base, over, layout, sentence } = map;
+  const { theme, query, key } = view;
+  const { geom } = layout;
+  const names = view.header.tokens[sentence];
+  const keys = view.header.key_tokens[sentence];
+  const ctx = fitCanvas(over, layout.width, layout.height);
+  const colours = roleColours(theme);
+  const here = view.sentence === sentence && query !== null;
   if (here) {
     frameBox(ctx, rowRect(geom, query), { colour: colours.query, theme });
     tagRow(ctx, layout, names[query], query, { colour: colours.query, theme });
@@ -222,9 +227,9 @@ export function paintMapMarks(/** @type {any} */ map, /** @type {any} */ view) {
   if (map.hover)
     frameBox(ctx, cellRect(geom, map.hover.row, map.hover.col), { colour: theme.text, theme, width: 1 });
   if (map.stroke) {
-    const { top, left, bottom, right } = map.stroke,
-      from = cellRect(geom, top, left),
-      to = cellRect(geom, bottom, right);
+    const { top, left, bottom, right } = map.stroke;
+    const from = cellRect(geom, top, left);
+    const to = cellRect(geom, bottom, right);
     frameBox(
       ctx,
       { ...from, w: to.x + to.w - from.x, h: to.y + to.h - from.y },

@@ -13,19 +13,19 @@ const DECIMALS = 4;
 
 /** Rebuilds the table of the chosen row; without one there is none. */
 export function drawRowTable(/** @type {any} */ view) {
-  const { box } = view.nodes,
-    { header, sentence, query } = view,
-    { strings } = header;
+  const { box } = view.nodes;
+  const { header, sentence, query } = view;
+  const { strings } = header;
   box.hidden = query === null;
   box.replaceChildren();
   if (query === null) return;
-  const whatIf = !isAsModel(view.masks, header),
-    caption = fill(strings.row_caption, {
-      query: isolate(header.tokens[sentence][query]),
-      sentence: sentence + 1,
-    });
-  const row = rowNumbers(view),
-    rows = header.key_tokens[sentence].map((name, key) => keyRow(view, row, name, key, whatIf));
+  const whatIf = !isAsModel(view.masks, header);
+  const caption = fill(strings.row_caption, {
+    query: isolate(header.tokens[sentence][query]),
+    sentence: sentence + 1,
+  });
+  const row = rowNumbers(view);
+  const rows = header.key_tokens[sentence].map((name, key) => keyRow(view, row, name, key, whatIf));
   const scroll = cueScroll(
     el(
       "div",
@@ -47,10 +47,10 @@ export function drawRowTable(/** @type {any} */ view) {
 
 /** The arrays of the chosen row. */
 function rowNumbers(/** @type {any} */ view) {
-  const { sentence, query, header } = view,
-    n = header.key_tokens[sentence].length;
-  const cut = (values) => values.subarray(query * n, (query + 1) * n),
-    scaled = cut(sliceOf(view, "scaled", sentence));
+  const { sentence, query, header } = view;
+  const n = header.key_tokens[sentence].length;
+  const cut = (values) => values.subarray(query * n, (query + 1) * n);
+  const scaled = cut(sliceOf(view, "scaled", sentence));
   const masked = scaled.map((_, key) => maskedScore(view, sentence, query * n + key));
   return {
     scaled,
@@ -72,15 +72,16 @@ function headRow(/** @type {Record<string, string>} */ strings, /** @type {boole
   return el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name))));
 }
 
-function keyRow(
-  /** @type {any} */ view,
-  /** @type {any} */ row,
-  /** @type {string} */ name,
-  /** @type {number} */ key,
-  /** @type {boolean} */ whatIf,
-) {
-  const why = reasonsAt(view, view.sentence, view.query, key),
-    { strings } = view.header;
+/**
+ * @param {any} view
+ * @param {any} row
+ * @param {string} name
+ * @param {number} key
+ * @param {boolean} whatIf
+ */
+function keyRow(view, row, name, key, whatIf) {
+  const why = reasonsAt(view, view.sentence, view.query, key);
+  const { strings } = view.header;
   const share = `${(100 * row.weights[key]).toFixed(2)}%`;
   return el(
     "tr",
@@ -109,8 +110,8 @@ function keyRow(
 
 /** The titles of the masks that block a key of the chosen row; the full reasons are in the readout. */
 function blockersAt(/** @type {any} */ view, /** @type {number} */ key) {
-  const { header, sentence, query, masks } = view,
-    n = header.key_tokens[sentence].length;
+  const { header, sentence, query, masks } = view;
+  const n = header.key_tokens[sentence].length;
   const bits = view.numbers[sentence].bits[query * n + key] & masks.variant;
   return header.mask_names.filter((_, bit) => (bits >> bit) & 1).map((name) => maskTitle(header, name));
 }
@@ -126,11 +127,12 @@ function signed(/** @type {number} */ value) {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
-function footRow(
-  /** @type {Record<string, string>} */ strings,
-  /** @type {any} */ row,
-  /** @type {boolean} */ whatIf,
-) {
+/**
+ * @param {Record<string, string>} strings
+ * @param {any} row
+ * @param {boolean} whatIf
+ */
+function footRow(strings, row, whatIf) {
   const total = (values) =>
     fmtFixed(
       values.reduce((sum, value) => sum + value, 0),

@@ -23,8 +23,8 @@ export default function pad(/** @type {any} */ component) {
 }
 
 function mountPad(/** @type {any} */ root) {
-  const box = el("section", { class: "av av-pad" }),
-    state = /** @type {any} */ ({ root, box, said: "", line: null, cursor: null, pointed: false });
+  const box = el("section", { class: "av av-pad" });
+  const state = /** @type {any} */ ({ root, box, said: "", line: null, cursor: null, pointed: false });
   root.append(box);
   const unwatch = watchSize(box, () => {
     if (state.header) layoutPad(state);
@@ -37,8 +37,8 @@ function mountPad(/** @type {any} */ root) {
 }
 
 function refreshPad(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  const { header } = parse(data),
-    said = JSON.stringify(header);
+  const { header } = parse(data);
+  const said = JSON.stringify(header);
   if (state.said !== said) {
     // the same again, after a run of the page, must not take the focus from a hand that draws
     Object.assign(state, { said, header, line: null });
@@ -75,8 +75,8 @@ function paintSurface(/** @type {any} */ state) {
 }
 
 function showPad(/** @type {any} */ state) {
-  const { parts } = state,
-    last = KEPT.deeds.at(-1);
+  const { parts } = state;
+  const last = KEPT.deeds.at(-1);
   parts.undo.disabled = !last;
   parts.clear.disabled = !last || last.kind === "clear";
   setData(parts.surface, { deeds: KEPT.deeds.length });
@@ -85,8 +85,8 @@ function showPad(/** @type {any} */ state) {
 
 /** The tool as numbers: what it paints, how wide, and the form's points where it is one. */
 function tool(/** @type {any} */ state) {
-  const { tool: name, colour, size } = KEPT.choice,
-    { colours, forms } = state.header;
+  const { tool: name, colour, size } = KEPT.choice;
+  const { colours, forms } = state.header;
   const [, width, half] = PAD_SIZES.find(([each]) => each === size) ?? PAD_SIZES[1];
   const css =
     name === "eraser" ? GROUND : colours.find((/** @type {any} */ each) => each.name === colour)?.css;
@@ -135,9 +135,9 @@ function listenPad(/** @type {any} */ state) {
 
 /** Puts a form, or starts a line. */
 function begin(/** @type {any} */ state, /** @type {[number, number]} */ at) {
-  const { css, width, half, points } = tool(state),
-    { strings } = state.header,
-    percent = (/** @type {number} */ share) => Math.round(100 * share);
+  const { css, width, half, points } = tool(state);
+  const { strings } = state.header;
+  const percent = (/** @type {number} */ share) => Math.round(100 * share);
   const deed = /** @type {any} */ (
     points
       ? { kind: "form", colour: css, size: half, at, points }
@@ -200,13 +200,14 @@ function onPadKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event) 
   swallow(event);
 }
 
-function moveCursor(
-  /** @type {any} */ state,
-  /** @type {[number, number]} */ move,
-  /** @type {boolean} */ draws,
-) {
-  const inside = (/** @type {number} */ v) => Math.max(0, Math.min(1, v)),
-    from = state.cursor ?? [0.5, 0.5];
+/**
+ * @param {any} state
+ * @param {[number, number]} move
+ * @param {boolean} draws
+ */
+function moveCursor(state, move, draws) {
+  const inside = (/** @type {number} */ v) => Math.max(0, Math.min(1, v));
+  const from = state.cursor ?? [0.5, 0.5];
   const to = /** @type {[number, number]} */ (
     state.cursor ? [inside(from[0] + move[0] * STEP), inside(from[1] + move[1] * STEP)] : from
   );
@@ -220,8 +221,8 @@ function moveCursor(
 
 /** Where the tool is, and how much it would cover: a ring or the form's outline, seen on any colour. */
 function drawAbove(/** @type {any} */ state) {
-  const { parts, side, cursor } = state,
-    ctx = fitCanvas(parts.above, side, side);
+  const { parts, side, cursor } = state;
+  const ctx = fitCanvas(parts.above, side, side);
   if (!cursor) return;
   const { width, half, points } = tool(state);
   const ring = () => {

@@ -8,24 +8,26 @@
 
 export const GROUND = "#ffffff";
 
-/** Paints everything since the last "clear" on a white ground. */
-export function paintDeeds(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {readonly Deed[]} */ deeds,
-  /** @type {number} */ side,
-) {
+/**
+ * Paints everything since the last "clear" on a white ground.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {readonly Deed[]} deeds
+ * @param {number} side
+ */
+export function paintDeeds(ctx, deeds, side) {
   ctx.fillStyle = GROUND;
   ctx.fillRect(0, 0, side, side);
   const start = deeds.map((deed) => deed.kind).lastIndexOf("clear") + 1;
   for (const deed of deeds.slice(start)) paintDeed(ctx, deed, side);
 }
 
-/** Paints one thing over what is there. */
-export function paintDeed(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {Deed} */ deed,
-  /** @type {number} */ side,
-) {
+/**
+ * Paints one thing over what is there.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Deed} deed
+ * @param {number} side
+ */
+export function paintDeed(ctx, deed, side) {
   if (deed.kind === "line") paintLine(ctx, deed, side);
   else if (deed.kind === "form") {
     ctx.fillStyle = deed.colour;
@@ -34,23 +36,25 @@ export function paintDeed(
   }
 }
 
-/** The outline of a form as the current path. */
-export function tracePath(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ deed,
-  /** @type {number} */ side,
-) {
+/**
+ * The outline of a form as the current path.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} deed
+ * @param {number} side
+ */
+export function tracePath(ctx, deed, side) {
   ctx.beginPath();
   for (const [x, y] of deed.points)
     ctx.lineTo((deed.at[0] + x * deed.size) * side, (deed.at[1] + y * deed.size) * side);
   ctx.closePath();
 }
 
-function paintLine(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ deed,
-  /** @type {number} */ side,
-) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} deed
+ * @param {number} side
+ */
+function paintLine(ctx, deed, side) {
   const { points } = deed;
   ctx.strokeStyle = ctx.fillStyle = deed.colour;
   ctx.lineWidth = deed.width * side;

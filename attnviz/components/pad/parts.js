@@ -19,8 +19,8 @@ export const PAD_SIZES = /** @type {const} */ ([
  * @param {{choose: (change: any) => void, undo: () => void, clear: () => void, look: () => void}} act
  */
 export function buildPadParts(header, choice, act) {
-  const { strings, colours, forms } = header,
-    hint = padHint(strings);
+  const { strings, colours, forms } = header;
+  const hint = padHint(strings);
   const tools = [
     { value: "brush", face: brushFace },
     { value: "eraser", face: eraserFace },
@@ -49,23 +49,23 @@ export function buildPadParts(header, choice, act) {
     "aria-label": strings.surface,
     "aria-describedby": hint.id,
   });
-  const toolRow = group(strings.tools, "tool", tools),
-    colourRow = group(
-      strings.colours,
-      "colour",
-      colours.map((/** @type {any} */ each) => ({ value: each.name, face: swatch(each.css) })),
-    );
+  const toolRow = group(strings.tools, "tool", tools);
+  const colourRow = group(
+    strings.colours,
+    "colour",
+    colours.map((/** @type {any} */ each) => ({ value: each.name, face: swatch(each.css) })),
+  );
   const sizeRow = group(
     strings.sizes,
     "size",
     PAD_SIZES.map(([value], i) => ({ value, face: dotFace(2 + 2.5 * i) })),
   );
-  const undo = button({ label: strings.undo, onClick: act.undo }),
-    clear = button({ label: strings.clear, onClick: act.clear });
-  const look = button({ label: strings.look, kind: "primary", onClick: act.look }),
-    spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const stage = el("div", { class: "av-pad-stage" }, surface, above),
-    row = el("div", { class: "av-row" }, undo, clear);
+  const undo = button({ label: strings.undo, onClick: act.undo });
+  const clear = button({ label: strings.clear, onClick: act.clear });
+  const look = button({ label: strings.look, kind: "primary", onClick: act.look });
+  const spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
+  const stage = el("div", { class: "av-pad-stage" }, surface, above);
+  const row = el("div", { class: "av-row" }, undo, clear);
   return {
     surface,
     above,
@@ -82,8 +82,8 @@ export function buildPadParts(header, choice, act) {
 
 /** A drawn face with its name for those who cannot see it. */
 function faced(/** @type {string} */ name, /** @type {Face} */ face) {
-  const canvas = el("canvas", { "aria-hidden": "true" }),
-    node = el("span", { class: "av-face" }, canvas, el("span", { class: "av-visually-hidden" }, name));
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const node = el("span", { class: "av-face" }, canvas, el("span", { class: "av-visually-hidden" }, name));
   node.paint = (/** @type {string} */ ink) => face(fitCanvas(canvas, FACE, FACE), ink);
   return node;
 }

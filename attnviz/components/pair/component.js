@@ -87,11 +87,11 @@ function takePair(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   const { header, arrays } = parse(data);
   header.approximate = arrays.weights_a.dtype === "u8";
   flushWrite();
-  const asked = readSelection(),
-    selection = clampSelection(asked, header.a);
+  const asked = readSelection();
+  const selection = clampSelection(asked, header.a);
   if (asked.layer === null && arrays.moved) Object.assign(selection, mostMovedHead(arrays.moved));
-  const row = readSlot(header, "query", selection.query),
-    col = row === null ? null : readSlot(header, "key", asked.key);
+  const row = readSlot(header, "query", selection.query);
+  const col = row === null ? null : readSlot(header, "key", asked.key);
   Object.assign(state, {
     raw: data,
     header,
@@ -118,15 +118,16 @@ function takePair(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
   listenPlots(state);
 }
 
-/** The place of a token on the common axes; the address names one of the right side where the left has none. */
-function readSlot(
-  /** @type {any} */ header,
-  /** @type {"query" | "key"} */ axis,
-  /** @type {number | null} */ token,
-) {
-  const slots = axis === "query" ? header.rows : header.cols,
-    name = `at_${axis}`,
-    asked = readParameter(`${axis}_b`) ?? "";
+/**
+ * The place of a token on the common axes; the address names one of the right side where the left has none.
+ * @param {any} header
+ * @param {"query" | "key"} axis
+ * @param {number | null} token
+ */
+function readSlot(header, axis, token) {
+  const slots = axis === "query" ? header.rows : header.cols;
+  const name = `at_${axis}`;
+  const asked = readParameter(`${axis}_b`) ?? "";
   if (token !== null) return token < header.a[`n_${axis}`] ? slotOf(slots, header.a[name], token) : null;
   return /^\d{1,5}$/.test(asked) && Number(asked) < header.b[`n_${axis}`]
     ? slotOf(slots, header.b[name], Number(asked), 1)
@@ -135,9 +136,9 @@ function readSlot(
 
 /** The head of the right side: what the address says; none, moving with the left, where both sides are alike. */
 function readOther(/** @type {any} */ header, /** @type {any} */ selection) {
-  const params = new URLSearchParams(location.search),
-    { b } = header,
-    asked = ["layer_b", "head_b"].map((name) => params.get(name) ?? "");
+  const params = new URLSearchParams(location.search);
+  const { b } = header;
+  const asked = ["layer_b", "head_b"].map((name) => params.get(name) ?? "");
   const clamp = (/** @type {number} */ layer, /** @type {number} */ head) => ({
     layer: Math.min(layer, b.n_layers - 1),
     head: Math.min(head, b.n_heads - 1),
@@ -155,26 +156,26 @@ function anotherHead(/** @type {any} */ size, /** @type {any} */ { layer, head }
 
 /** The selection as address and server know it: a cell is where its tokens stand on the left, or else on the right. */
 function committedPair(/** @type {any} */ state) {
-  const { selection, other, pinned, header } = state,
-    { layer, head, scale, special } = selection;
+  const { selection, other, pinned, header } = state;
+  const { layer, head, scale, special } = selection;
   const at = (
     /** @type {number[][]} */ slots,
     /** @type {number[]} */ first,
     /** @type {number | null} */ place,
     /** @type {0 | 1} */ side,
   ) => (place === null || slots[place][side] < 0 ? null : first[slots[place][side]]);
-  const asks = at(header.rows, header.a.at_query, pinned.row, 0),
-    answers = at(header.cols, header.a.at_key, pinned.col, 0),
-    key = asks === null ? null : answers;
+  const asks = at(header.rows, header.a.at_query, pinned.row, 0);
+  const answers = at(header.cols, header.a.at_key, pinned.col, 0);
+  const key = asks === null ? null : answers;
   const onRight = {
     query_b: asks === null ? at(header.rows, header.b.at_query, pinned.row, 1) : null,
     key_b: key === null ? at(header.cols, header.b.at_key, pinned.col, 1) : null,
   };
-  const more = { layer_b: other?.layer, head_b: other?.head, ...onRight },
-    written = Object.entries(more).map(([name, value]) => [
-      name,
-      value === null || value === undefined ? null : String(value),
-    ]);
+  const more = { layer_b: other?.layer, head_b: other?.head, ...onRight };
+  const written = Object.entries(more).map(([name, value]) => [
+    name,
+    value === null || value === undefined ? null : String(value),
+  ]);
   return { layer, head, query: asks, key, scale, special, more: Object.fromEntries(written) };
 }
 
@@ -204,9 +205,9 @@ function chooseBoth(/** @type {any} */ state, /** @type {{layer: number, head: n
 
 function listenPlots(/** @type {any} */ state) {
   for (const name of PLOTS) {
-    const { canvas } = state.parts.plots[name],
-      at = (/** @type {MouseEvent} */ event) =>
-        state.plots ? cellUnder(state, name, localPoint(event, canvas)) : null;
+    const { canvas } = state.parts.plots[name];
+    const at = (/** @type {MouseEvent} */ event) =>
+      state.plots ? cellUnder(state, name, localPoint(event, canvas)) : null;
     canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
       state.hover = at(event);
       state.point();
@@ -217,22 +218,23 @@ function listenPlots(/** @type {any} */ state) {
     });
     canvas.addEventListener("click", (/** @type {MouseEvent} */ event) => {
       canvas.focus({ preventScroll: true });
-      const cell = at(event),
-        { row, col } = state.pinned,
-        same = cell && cell.row === row && cell.col === col;
+      const cell = at(event);
+      const { row, col } = state.pinned;
+      const same = cell && cell.row === row && cell.col === col;
       change(state, { pinned: !cell || same ? { row: null, col: null } : cell });
     });
   }
 }
 
-/** The cell of the common axes under a point of a plot, or null. */
-function cellUnder(
-  /** @type {any} */ state,
-  /** @type {string} */ name,
-  /** @type {{x: number, y: number}} */ point,
-) {
-  const hit = hitPlot(state.plots[name], point),
-    side = name === "a" ? 0 : 1;
+/**
+ * The cell of the common axes under a point of a plot, or null.
+ * @param {any} state
+ * @param {string} name
+ * @param {{x: number, y: number}} point
+ */
+function cellUnder(state, name, point) {
+  const hit = hitPlot(state.plots[name], point);
+  const side = name === "a" ? 0 : 1;
   if (!hit || name === "d") return hit;
   const slot = (/** @type {number[][]} */ slots, /** @type {number | null} */ part) =>
     part === null ? null : slots.findIndex((each) => each[side] === part);
@@ -241,9 +243,9 @@ function cellUnder(
 
 function onPairKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !state.header) return;
-  const target = /** @type {HTMLElement} */ (event.composedPath()[0]),
-    plot = target.dataset.side,
-    side = plot === "b" ? "b" : "a";
+  const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
+  const plot = target.dataset.side;
+  const side = plot === "b" ? "b" : "a";
   const field =
     target instanceof HTMLSelectElement ||
     target instanceof HTMLInputElement ||
@@ -264,9 +266,9 @@ function steppedCell(
   /** @type {string} */ plot,
   /** @type {[number, number]} */ [down, across],
 ) {
-  const { rows, cols } = state.header,
-    { row, col } = state.pinned,
-    side = plot === "a" ? 0 : plot === "b" ? 1 : null;
+  const { rows, cols } = state.header;
+  const { row, col } = state.pinned;
+  const side = plot === "a" ? 0 : plot === "b" ? 1 : null;
   const step = (/** @type {any} */ slots, /** @type {number | null} */ from, /** @type {number} */ by) =>
     from === null ? stepSlot(slots, side, -1, 1) : by ? stepSlot(slots, side, from, by) : from;
   return row === null
@@ -281,8 +283,8 @@ function layoutPair(/** @type {any} */ state) {
   state.theme = theme(state.root);
   state.box.classList.toggle("av-pair-narrow", width < WIDE);
   const most = Math.max(state.header.rows.length, state.header.cols.length);
-  const columns = width >= WIDE && most <= MANY ? 3 : width >= NARROW ? 2 : 1,
-    one = Math.min(LARGEST, (width - BETWEEN * (columns - 1)) / columns);
+  const columns = width >= WIDE && most <= MANY ? 3 : width >= NARROW ? 2 : 1;
+  const one = Math.min(LARGEST, (width - BETWEEN * (columns - 1)) / columns);
   state.widths = [one, one, columns === 2 ? Math.min(width, most > MANY ? 2 * LARGEST : LARGEST) : one];
   state.parts.body.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
   state.parts.plots.d.node.style.gridColumn = columns === 2 ? "1 / -1" : "";
@@ -292,12 +294,12 @@ function layoutPair(/** @type {any} */ state) {
 
 function showGrid(/** @type {any} */ state) {
   const {
-      parts: { grid },
-      arrays: { moved },
-      theme: look,
-    } = state,
-    lut = sequential(look.dark),
-    most = Math.max(...moved.data);
+    parts: { grid },
+    arrays: { moved },
+    theme: look,
+  } = state;
+  const lut = sequential(look.dark);
+  const most = Math.max(...moved.data);
   grid.picker.resize(GRID.size, GRID.gap);
   drawMoved(grid.canvas, moved, lut, GRID);
   drawMovedBar(grid.bar, lut, look, Math.max(150, moved.shape[1] * (GRID.size + GRID.gap)), [
@@ -308,12 +310,12 @@ function showGrid(/** @type {any} */ state) {
 
 /** Everything for the chosen heads, then what depends on the cursor. */
 function showHeads(/** @type {any} */ state) {
-  const { header, arrays, parts, selection, theme: look } = state,
-    { strings, rows, cols } = header,
-    places = { a: placeOfSide(state, "a"), b: placeOfSide(state, "b") };
-  const a = headWeights(arrays.weights_a, places.a),
-    b = headWeights(arrays.weights_b, places.b),
-    difference = differenceOf(a, b, rows, cols);
+  const { header, arrays, parts, selection, theme: look } = state;
+  const { strings, rows, cols } = header;
+  const places = { a: placeOfSide(state, "a"), b: placeOfSide(state, "b") };
+  const a = headWeights(arrays.weights_a, places.a);
+  const b = headWeights(arrays.weights_b, places.b);
+  const difference = differenceOf(a, b, rows, cols);
   const given = arrays.moved_rows && places.a.layer === places.b.layer && places.a.head === places.b.head;
   const moved = given ? givenRows(arrays.moved_rows, places.a) : movedRows(a, b, rows, cols);
   const percent = (/** @type {number} */ share) =>
@@ -354,12 +356,13 @@ function showHeads(/** @type {any} */ state) {
   showCursor(state);
 }
 
-function sidePlot(
-  /** @type {any} */ state,
-  /** @type {"a" | "b"} */ side,
-  /** @type {Float32Array} */ values,
-  /** @type {any} */ colours,
-) {
+/**
+ * @param {any} state
+ * @param {"a" | "b"} side
+ * @param {Float32Array} values
+ * @param {any} colours
+ */
+function sidePlot(state, side, values, colours) {
   const of = state.header[side];
   return {
     ...state.parts.plots[side],
@@ -374,19 +377,19 @@ function sidePlot(
 
 /** Labels of the common axes: one where both sides agree, both where one was replaced, a sign before one without counterpart. */
 function commonAxes(/** @type {any} */ header) {
-  const { a, b } = header,
-    label = (
-      /** @type {number[]} */ [x, y, same],
-      /** @type {string[]} */ inA,
-      /** @type {string[]} */ inB,
-    ) =>
-      same
-        ? inA[x]
-        : y < 0
-          ? `−\u2009${inA[x]}`
-          : x < 0
-            ? `+\u2009${inB[y]}`
-            : `${isolate(inA[x])} → ${isolate(inB[y])}`;
+  const { a, b } = header;
+  const label = (
+    /** @type {number[]} */ [x, y, same],
+    /** @type {string[]} */ inA,
+    /** @type {string[]} */ inB,
+  ) =>
+    same
+      ? inA[x]
+      : y < 0
+        ? `−\u2009${inA[x]}`
+        : x < 0
+          ? `+\u2009${inB[y]}`
+          : `${isolate(inA[x])} → ${isolate(inB[y])}`;
   const mark = (/** @type {number[]} */ [x, y], /** @type {number[]} */ inA, /** @type {number[]} */ inB) =>
     x >= 0 ? inA[x] : inB[y];
   return {
@@ -399,9 +402,9 @@ function commonAxes(/** @type {any} */ header) {
 
 /** Names, the summary, the rows that differ most. */
 function showTexts(/** @type {any} */ state) {
-  const { header, parts, places, difference, moved, percent } = state,
-    { strings } = header,
-    mean = meanMoved(moved);
+  const { header, parts, places, difference, moved, percent } = state;
+  const { strings } = header;
+  const mean = meanMoved(moved);
   const names = { a: headName(places.a.layer, places.a.head), b: headName(places.b.layer, places.b.head) };
   for (const side of /** @type {const} */ (["a", "b"])) {
     setText(parts.plots[side].heading, `${side.toUpperCase()} · ${header[side].model} · ${names[side]}`);
@@ -440,19 +443,20 @@ function showTexts(/** @type {any} */ state) {
   fillMost(parts, strings, most, (row) => change(state, { pinned: { row, col: null } }));
 }
 
-function showBars(
-  /** @type {any} */ state,
-  /** @type {Uint32Array} */ lut,
-  /** @type {Uint32Array} */ signed,
-) {
+/**
+ * @param {any} state
+ * @param {Uint32Array} lut
+ * @param {Uint32Array} signed
+ */
+function showBars(state, lut, signed) {
   const {
-      parts,
-      theme: look,
-      selection: { scale },
-      header: { strings },
-      difference: { limit },
-    } = state,
-    width = Math.min(236, state.widths[0]);
+    parts,
+    theme: look,
+    selection: { scale },
+    header: { strings },
+    difference: { limit },
+  } = state;
+  const width = Math.min(236, state.widths[0]);
   for (const side of ["a", "b"]) {
     drawColourBar(parts.plots[side].bar, { lut, theme: look, scale, width });
     parts.plots[side].bar.setAttribute(
@@ -472,8 +476,8 @@ function showCursor(/** @type {any} */ state) {
   const part = (/** @type {any} */ cell, /** @type {0 | 1} */ side) =>
     cell && { row: partOf(header.rows, cell.row, side), col: partOf(header.cols, cell.col, side) };
   PLOTS.forEach((name, i) => {
-    const own = (/** @type {any} */ cell) => (i === 2 ? cell : part(cell, /** @type {0 | 1} */ (i))),
-      place = name === "b" ? places.b : places.a;
+    const own = (/** @type {any} */ cell) => (i === 2 ? cell : part(cell, /** @type {0 | 1} */ (i)));
+    const place = name === "b" ? places.b : places.a;
     const tells = {
       layer: place.layer,
       head: place.head,
@@ -485,11 +489,12 @@ function showCursor(/** @type {any} */ state) {
   setText(parts.readout, readoutOf(state, hover ?? pinned));
 }
 
-function partOf(
-  /** @type {number[][]} */ slots,
-  /** @type {number | null} */ place,
-  /** @type {0 | 1} */ side,
-) {
+/**
+ * @param {number[][]} slots
+ * @param {number | null} place
+ * @param {0 | 1} side
+ */
+function partOf(slots, place, side) {
   return place === null || slots[place][side] < 0 ? null : slots[place][side];
 }
 
@@ -511,18 +516,18 @@ function queryName(/** @type {any} */ state, /** @type {number} */ row) {
 
 /** The numbers of a cell, or of a row, in words. */
 function readoutOf(/** @type {any} */ state, /** @type {import("./numbers.js").SlotCell} */ cell) {
-  const { header, heads, moved, plots, percent } = state,
-    { strings, rows, cols } = header;
+  const { header, heads, moved, plots, percent } = state;
+  const { strings, rows, cols } = header;
   if (cell.row === null) return strings.readout_idle;
   const query = queryName(state, cell.row);
   if (cell.col === null)
     return Number.isNaN(moved[cell.row])
       ? fill(strings.readout_lone, { query })
       : fill(strings.readout_row, { query, percent: percent(moved[cell.row]) });
-  const key = placedName(plots.d.cols[cell.col], cols[cell.col], header.a.at_key, header.b.at_key),
-    weight = (/** @type {number} */ value) => fmtWeight(value, header.approximate);
-  const a = weightIn(heads.a, 0, rows[cell.row], cols[cell.col]),
-    b = weightIn(heads.b, 1, rows[cell.row], cols[cell.col]);
+  const key = placedName(plots.d.cols[cell.col], cols[cell.col], header.a.at_key, header.b.at_key);
+  const weight = (/** @type {number} */ value) => fmtWeight(value, header.approximate);
+  const a = weightIn(heads.a, 0, rows[cell.row], cols[cell.col]);
+  const b = weightIn(heads.b, 1, rows[cell.row], cols[cell.col]);
   if (a === null && b === null) return fill(strings.readout_none, { query, key });
   if (b === null) return fill(strings.readout_a, { query, key, a: weight(/** @type {number} */ (a)) });
   if (a === null) return fill(strings.readout_b, { query, key, b: weight(b) });

@@ -17,21 +17,22 @@ const BAR = { height: 10, pad: 22, font: 11 };
  *   values: Float32Array, toLevel: (value: number) => number, lut: Uint32Array, signed: boolean, blocked?: Uint8Array, layout?: any}} Plot
  */
 
-/** Room for labels; plots of one width share it, so that equal texts stand equally. */
-export function layoutPlots(
-  /** @type {Plot[]} */ plots,
-  /** @type {number[]} */ widths,
-  /** @type {any} */ theme,
-  /** @type {{rowTitle: string, colTitle: string}} */ titles,
-) {
+/**
+ * Room for labels; plots of one width share it, so that equal texts stand equally.
+ * @param {Plot[]} plots
+ * @param {number[]} widths
+ * @param {any} theme
+ * @param {{rowTitle: string, colTitle: string}} titles
+ */
+export function layoutPlots(plots, widths, theme, titles) {
   const probe = /** @type {CanvasRenderingContext2D} */ (plots[0].canvas.getContext("2d"));
   probe.font = `600 ${FONT}px ${theme.font}`;
   const longer = (/** @type {string} */ best, /** @type {string} */ label) =>
     probe.measureText(label).width > probe.measureText(best).width ? label : best;
   plots.forEach((plot, i) => {
-    const alike = plots.filter((_, j) => widths[j] === widths[i]),
-      longest = (/** @type {"rows" | "cols"} */ axis) =>
-        alike.flatMap((other) => other[axis]).reduce(longer, "");
+    const alike = plots.filter((_, j) => widths[j] === widths[i]);
+    const longest = (/** @type {"rows" | "cols"} */ axis) =>
+      alike.flatMap((other) => other[axis]).reduce(longer, "");
     plot.layout = layoutAxes(probe, {
       rowLabels: [longest("rows"), ...plot.rows.slice(1)],
       colLabels: [longest("cols"), ...plot.cols.slice(1)],
@@ -70,19 +71,20 @@ export function paintPlot(/** @type {Plot} */ plot, /** @type {any} */ theme) {
   });
 }
 
-/** Cells, axes and frames. `pinned` and `hover` are {row, col} of this plot, null where it has no such cell. */
-export function drawPlot(
-  /** @type {Plot} */ plot,
-  /** @type {any} */ theme,
-  /** @type {any} */ titles,
-  /** @type {any} */ pinned,
-  /** @type {any} */ hover,
-  /** @type {Record<string, any>} */ tells,
-) {
-  const { canvas, cells, layout } = plot,
-    { geom } = layout,
-    ctx = fitCanvas(canvas, layout.width, layout.height),
-    shown = hover ?? pinned;
+/**
+ * Cells, axes and frames. `pinned` and `hover` are {row, col} of this plot, null where it has no such cell.
+ * @param {Plot} plot
+ * @param {any} theme
+ * @param {any} titles
+ * @param {any} pinned
+ * @param {any} hover
+ * @param {Record<string, any>} tells
+ */
+export function drawPlot(plot, theme, titles, pinned, hover, tells) {
+  const { canvas, cells, layout } = plot;
+  const { geom } = layout;
+  const ctx = fitCanvas(canvas, layout.width, layout.height);
+  const shown = hover ?? pinned;
   ctx.drawImage(cells, 0, 0, cells.width, cells.height, geom.x, geom.y, geom.w, geom.h);
   if (pinned && pinned.row !== null && geom.h / geom.rows >= 5)
     frameCell(ctx, geom, pinned.row, null, theme, { width: 1.5 });
@@ -116,23 +118,24 @@ export function drawPlot(
 
 /** What of a plot lies under a point: a cell, a row label ({row, col: null}), or nothing. */
 export function hitPlot(/** @type {Plot} */ plot, /** @type {{x: number, y: number}} */ point) {
-  const { geom } = plot.layout,
-    cell = cellAt(point.x, point.y, geom);
+  const { geom } = plot.layout;
+  const cell = cellAt(point.x, point.y, geom);
   if (cell) return { row: cell.row, col: cell.col };
   const side = cellAt(geom.x, point.y, geom);
   return side && point.x < geom.x ? { row: side.row, col: null } : null;
 }
 
-/** Every head in the colour of how much of its attention moved; the largest has the last colour. */
-export function drawMoved(
-  /** @type {HTMLCanvasElement} */ canvas,
-  /** @type {import("../shared/buffer.js").PackedArray} */ moved,
-  /** @type {Uint32Array} */ lut,
-  /** @type {{size: number, gap: number}} */ geom,
-) {
-  const [layers, heads] = moved.shape,
-    step = geom.size + geom.gap,
-    most = Math.max(...moved.data);
+/**
+ * Every head in the colour of how much of its attention moved; the largest has the last colour.
+ * @param {HTMLCanvasElement} canvas
+ * @param {import("../shared/buffer.js").PackedArray} moved
+ * @param {Uint32Array} lut
+ * @param {{size: number, gap: number}} geom
+ */
+export function drawMoved(canvas, moved, lut, geom) {
+  const [layers, heads] = moved.shape;
+  const step = geom.size + geom.gap;
+  const most = Math.max(...moved.data);
   const ctx = fitCanvas(canvas, heads * step - geom.gap, layers * step - geom.gap);
   for (let i = 0; i < moved.data.length; i++) {
     ctx.fillStyle = colourAt(lut, most > 0 ? Math.round((255 * moved.data[i]) / most) : 0);
@@ -142,17 +145,18 @@ export function drawMoved(
   markDrawn(canvas);
 }
 
-/** A bar from 0 to the largest share, its ends printed. */
-export function drawMovedBar(
-  /** @type {HTMLCanvasElement} */ canvas,
-  /** @type {Uint32Array} */ lut,
-  /** @type {any} */ theme,
-  /** @type {number} */ width,
-  /** @type {[string, string]} */ ends,
-) {
-  const { height, pad, font } = BAR,
-    ctx = fitCanvas(canvas, width, height + font + 6),
-    span = width - 2 * pad;
+/**
+ * A bar from 0 to the largest share, its ends printed.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Uint32Array} lut
+ * @param {any} theme
+ * @param {number} width
+ * @param {[string, string]} ends
+ */
+export function drawMovedBar(canvas, lut, theme, width, ends) {
+  const { height, pad, font } = BAR;
+  const ctx = fitCanvas(canvas, width, height + font + 6);
+  const span = width - 2 * pad;
   for (let x = 0; x < span; x++) {
     ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));
     ctx.fillRect(pad + x, 0, x < span - 1 ? 1.5 : 1, height);

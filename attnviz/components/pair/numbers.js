@@ -8,53 +8,59 @@ import { headValues, weightOf } from "../shared/buffer.js";
 /** @typedef {{values: Float32Array, nCols: number}} HeadWeights */
 /** @typedef {{row: number | null, col: number | null}} SlotCell */
 
-/** The weights of one head as numbers. @returns {HeadWeights} */
-export function headWeights(
-  /** @type {import("../shared/buffer.js").PackedArray} */ array,
-  /** @type {{layer: number, head: number}} */ place,
-) {
+/**
+ * The weights of one head as numbers.
+ * @param {import("../shared/buffer.js").PackedArray} array
+ * @param {{layer: number, head: number}} place
+ * @returns {HeadWeights}
+ */
+export function headWeights(array, place) {
   const codes = headValues(array, place.layer, place.head);
   return { values: Float32Array.from(codes, (code) => weightOf(code, array.dtype)), nCols: array.shape[3] };
 }
 
-/** Weight of one side (0: A, 1: B) in a cell of the common axes; null where that side has no such cell. */
-export function weightIn(
-  /** @type {HeadWeights} */ head,
-  /** @type {0 | 1} */ side,
-  /** @type {SlotRow} */ row,
-  /** @type {SlotRow} */ col,
-) {
+/**
+ * Weight of one side (0: A, 1: B) in a cell of the common axes; null where that side has no such cell.
+ * @param {HeadWeights} head
+ * @param {0 | 1} side
+ * @param {SlotRow} row
+ * @param {SlotRow} col
+ */
+export function weightIn(head, side, row, col) {
   return row[side] < 0 || col[side] < 0 ? null : head.values[row[side] * head.nCols + col[side]];
 }
 
-/** B − A on the common axes, NaN where there is no counterpart, and the largest |B − A|. */
-export function differenceOf(
-  /** @type {HeadWeights} */ a,
-  /** @type {HeadWeights} */ b,
-  /** @type {SlotRow[]} */ rows,
-  /** @type {SlotRow[]} */ cols,
-) {
+/**
+ * B − A on the common axes, NaN where there is no counterpart, and the largest |B − A|.
+ * @param {HeadWeights} a
+ * @param {HeadWeights} b
+ * @param {SlotRow[]} rows
+ * @param {SlotRow[]} cols
+ */
+export function differenceOf(a, b, rows, cols) {
   const values = new Float32Array(rows.length * cols.length);
-  let limit = 0,
-    at = 0;
+  let limit = 0;
+  let at = 0;
   for (const row of rows)
     for (const col of cols) {
-      const one = weightIn(a, 0, row, col),
-        other = weightIn(b, 1, row, col),
-        value = one === null || other === null ? NaN : other - one;
+      const one = weightIn(a, 0, row, col);
+      const other = weightIn(b, 1, row, col);
+      const value = one === null || other === null ? NaN : other - one;
       if (Math.abs(value) > limit) limit = Math.abs(value);
       values[at++] = value;
     }
   return { values, limit };
 }
 
-/** The share of each row's attention that moved, ½ Σ |B − A|; NaN for a row of one side only. @returns {Float64Array} */
-export function movedRows(
-  /** @type {HeadWeights} */ a,
-  /** @type {HeadWeights} */ b,
-  /** @type {SlotRow[]} */ rows,
-  /** @type {SlotRow[]} */ cols,
-) {
+/**
+ * The share of each row's attention that moved, ½ Σ |B − A|; NaN for a row of one side only.
+ * @param {HeadWeights} a
+ * @param {HeadWeights} b
+ * @param {SlotRow[]} rows
+ * @param {SlotRow[]} cols
+ * @returns {Float64Array}
+ */
+export function movedRows(a, b, rows, cols) {
   return Float64Array.from(rows, (row) => {
     if (row[0] < 0 || row[1] < 0) return NaN;
     let sum = 0;
@@ -69,8 +75,8 @@ export function givenRows(
   /** @type {import("../shared/buffer.js").PackedArray} */ rows,
   /** @type {{layer: number, head: number}} */ { layer, head },
 ) {
-  const [, heads, count] = rows.shape,
-    at = (layer * heads + head) * count;
+  const [, heads, count] = rows.shape;
+  const at = (layer * heads + head) * count;
   return Float64Array.from(rows.data.subarray(at, at + count));
 }
 
@@ -90,18 +96,19 @@ export function mostMoved(/** @type {Float64Array} */ moved, /** @type {number} 
 
 /** The head whose rows differ most. */
 export function mostMovedHead(/** @type {import("../shared/buffer.js").PackedArray} */ moved) {
-  const best = moved.data.indexOf(Math.max(...moved.data)),
-    heads = moved.shape[1];
+  const best = moved.data.indexOf(Math.max(...moved.data));
+  const heads = moved.shape[1];
   return { layer: Math.floor(best / heads), head: best % heads };
 }
 
-/** The slot that holds a token of one side; null for none. `at`: first token of each part. */
-export function slotOf(
-  /** @type {SlotRow[]} */ slots,
-  /** @type {number[]} */ at,
-  /** @type {number | null} */ token,
-  /** @type {0 | 1} */ side = 0,
-) {
+/**
+ * The slot that holds a token of one side; null for none. `at`: first token of each part.
+ * @param {SlotRow[]} slots
+ * @param {number[]} at
+ * @param {number | null} token
+ * @param {0 | 1} [side]
+ */
+export function slotOf(slots, at, token, side = 0) {
   if (token === null) return null;
   let part = -1;
   at.forEach((first, i) => {
@@ -111,13 +118,14 @@ export function slotOf(
   return found < 0 ? null : found;
 }
 
-/** The nearest slot in a direction that a side (0, 1) has, or both where side is null; the same one at the edge. */
-export function stepSlot(
-  /** @type {SlotRow[]} */ slots,
-  /** @type {0 | 1 | null} */ side,
-  /** @type {number} */ from,
-  /** @type {number} */ by,
-) {
+/**
+ * The nearest slot in a direction that a side (0, 1) has, or both where side is null; the same one at the edge.
+ * @param {SlotRow[]} slots
+ * @param {0 | 1 | null} side
+ * @param {number} from
+ * @param {number} by
+ */
+export function stepSlot(slots, side, from, by) {
   for (let i = from + by; i >= 0 && i < slots.length; i += by)
     if (side === null || slots[i][side] >= 0) return i;
   return from;

@@ -72,8 +72,8 @@ function sideRow(/** @type {string} */ letter, /** @type {Node} */ picker) {
 }
 
 function buildPlot(/** @type {string} */ name) {
-  const heading = el("h3", { class: "av-heading" }),
-    bar = el("canvas", { role: "img" });
+  const heading = el("h3", { class: "av-heading" });
+  const bar = el("canvas", { role: "img" });
   const canvas = el("canvas", {
     role: "img",
     tabIndex: 0,
@@ -89,17 +89,18 @@ function buildPlot(/** @type {string} */ name) {
   };
 }
 
-function buildGrid(
-  /** @type {any} */ header,
-  /** @type {import("../shared/buffer.js").PackedArray} */ moved,
-  /** @type {any} */ act,
-) {
+/**
+ * @param {any} header
+ * @param {import("../shared/buffer.js").PackedArray} moved
+ * @param {any} act
+ */
+function buildGrid(header, moved, act) {
   const {
-      strings,
-      a: { n_layers: nLayers, n_heads: nHeads },
-    } = header,
-    canvas = el("canvas", { "aria-hidden": "true" }),
-    bar = el("canvas", { role: "img", "aria-label": strings.grid_bar });
+    strings,
+    a: { n_layers: nLayers, n_heads: nHeads },
+  } = header;
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const bar = el("canvas", { role: "img", "aria-label": strings.grid_bar });
   const labelOf = (/** @type {number} */ layer, /** @type {number} */ head) =>
     fill(strings.cell, {
       head: headName(layer, head),
@@ -126,11 +127,11 @@ function buildGrid(
 
 /** What was put side by side, what has no counterpart, and what was joined or rounded. */
 function notes(/** @type {any} */ header) {
-  const { strings, a, b } = header,
-    most = 8;
+  const { strings, a, b } = header;
+  const most = 8;
   const list = (/** @type {string[]} */ names) => {
-    const counts = new Map(names.map((name) => [name, names.filter((other) => other === name).length])),
-      each = [...counts];
+    const counts = new Map(names.map((name) => [name, names.filter((other) => other === name).length]));
+    const each = [...counts];
     const said = each
       .slice(0, most)
       .flatMap(([name, count], i) => [
@@ -193,13 +194,14 @@ function hint(/** @type {Record<string, string>} */ strings) {
   return el("p", { class: "av-hint", id: "av-pair-hint" }, ...fillNodes(strings.hint, keys));
 }
 
-/** Buttons for the rows that differ most. */
-export function fillMost(
-  /** @type {any} */ parts,
-  /** @type {any} */ strings,
-  /** @type {{row: number, said: string}[]} */ rows,
-  /** @type {(row: number) => void} */ go,
-) {
+/**
+ * Buttons for the rows that differ most.
+ * @param {any} parts
+ * @param {any} strings
+ * @param {{row: number, said: string}[]} rows
+ * @param {(row: number) => void} go
+ */
+export function fillMost(parts, strings, rows, go) {
   parts.most.hidden = !rows.length;
   parts.most.replaceChildren(
     el("span", { class: "av-note" }, strings.most_label),

@@ -101,9 +101,9 @@ function takePatchData(/** @type {any} */ state, /** @type {Uint8Array} */ data)
 }
 
 function listenPicture(/** @type {any} */ state) {
-  const { picture, picker } = state.parts,
-    at = (/** @type {MouseEvent} */ event) =>
-      hitPicture(state.geom, state.header.patches, localPoint(event, picture));
+  const { picture, picker } = state.parts;
+  const at = (/** @type {MouseEvent} */ event) =>
+    hitPicture(state.geom, state.header.patches, localPoint(event, picture));
   picture.addEventListener("pointermove", (/** @type {PointerEvent} */ event) =>
     point(state, { hover: at(event) }),
   );
@@ -163,8 +163,8 @@ function onPatchKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event
 
 /** The patch that a key leads to; the first arrow goes to the patch in the middle. */
 function patchStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ state) {
-  const { rows, columns, first } = state.header.patches,
-    { query } = state.selection;
+  const { rows, columns, first } = state.header.patches;
+  const { query } = state.selection;
   const move = /** @type {Record<string, [number, number]>} */ ({
     ArrowUp: [-1, 0],
     ArrowDown: [1, 0],
@@ -173,8 +173,8 @@ function patchStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ state)
   })[event.key];
   if (event.key === "Home" && first > 0) return { query: 0, key: null };
   if (!move || event.shiftKey) return null;
-  const inside = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v)),
-    at = (query ?? -1) - first;
+  const inside = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));
+  const at = (query ?? -1) - first;
   const [row, column] =
     at < 0
       ? [Math.floor(rows / 2), Math.floor(columns / 2)]
@@ -184,11 +184,13 @@ function patchStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ state)
 
 /** Sizes everything for the width there is and draws it. */
 function layoutPatches(/** @type {any} */ state) {
-  const { header, box, source } = state,
-    width = box.clientWidth;
+  const { header, box, source } = state;
+  const width = box.clientWidth;
   if (!width) return;
-  const narrow = width < NARROW,
-    picture = narrow ? Math.min(width, LARGEST_PICTURE) : Math.min(LARGEST_PICTURE, Math.round(width * 0.46));
+  const narrow = width < NARROW;
+  const picture = narrow
+    ? Math.min(width, LARGEST_PICTURE)
+    : Math.min(LARGEST_PICTURE, Math.round(width * 0.46));
   box.classList.toggle("av-patches-narrow", narrow);
   state.theme = theme(state.root);
   state.lut = sequential(state.theme.dark);
@@ -200,13 +202,15 @@ function layoutPatches(/** @type {any} */ state) {
   showPatches(state);
 }
 
-/** The weights of a query in one head, or in the mean of a layer's heads. @returns {Float32Array} */
-function weightsFrom(
-  /** @type {any} */ state,
-  /** @type {number} */ layer,
-  /** @type {number | null} */ head,
-  /** @type {number} */ query,
-) {
+/**
+ * The weights of a query in one head, or in the mean of a layer's heads.
+ * @param {any} state
+ * @param {number} layer
+ * @param {number | null} head
+ * @param {number} query
+ * @returns {Float32Array}
+ */
+function weightsFrom(state, layer, head, query) {
   const { header, weights } = state;
   const of = (/** @type {number} */ each) =>
     Float32Array.from(rowValues(weights, layer, each, query), (code) => weightOf(code, weights.dtype));
@@ -226,16 +230,16 @@ function topOf(/** @type {any} */ state, /** @type {Float32Array} */ row) {
 
 /** Everything that is chosen or pointed at. While nothing is kept, the patch under the pointer asks; then it answers. */
 function showPatches(/** @type {any} */ state) {
-  const { header, parts, selection, hover, theme: look, lut, source } = state,
-    { patches: grid } = header,
-    { scale } = selection;
-  const kept = selection.query,
-    query = kept ?? hover ?? restingQuery(grid),
-    key = kept === null ? null : (hover ?? selection.key);
-  const place = state.hoverHead ?? selection,
-    at = { layer: place.layer, head: state.mean && !state.hoverHead ? null : place.head };
-  const row = query === null ? null : weightsFrom(state, at.layer, at.head, query),
-    top = row ? topOf(state, row) : 1;
+  const { header, parts, selection, hover, theme: look, lut, source } = state;
+  const { patches: grid } = header;
+  const { scale } = selection;
+  const kept = selection.query;
+  const query = kept ?? hover ?? restingQuery(grid);
+  const key = kept === null ? null : (hover ?? selection.key);
+  const place = state.hoverHead ?? selection;
+  const at = { layer: place.layer, head: state.mean && !state.hoverHead ? null : place.head };
+  const row = query === null ? null : weightsFrom(state, at.layer, at.head, query);
+  const top = row ? topOf(state, row) : 1;
   const levels = row && patchLevels(row, grid, scale, top);
   drawPicture(parts.picture, source, state.geom, { levels, lut, theme: look, patches: grid, query, key });
   Object.assign(parts.picture.dataset, { layer: at.layer, head: at.head ?? "mean", kept: kept ?? "" });
@@ -257,33 +261,35 @@ function showPatches(/** @type {any} */ state) {
   sayPatches(state, { at, query, key, row, top });
 }
 
-function levelsOfHead(
-  /** @type {any} */ state,
-  /** @type {number} */ layer,
-  /** @type {number} */ head,
-  /** @type {number | null} */ query,
-) {
+/**
+ * @param {any} state
+ * @param {number} layer
+ * @param {number} head
+ * @param {number | null} query
+ */
+function levelsOfHead(state, layer, head, query) {
   if (query === null) return null;
   const row = weightsFrom(state, layer, head, query);
   return patchLevels(row, state.header.patches, state.selection.scale, topOf(state, row));
 }
 
-/** Everything in words. */
-function sayPatches(
-  /** @type {any} */ state,
-  /** @type {{at: any, query: number | null, key: number | null, row: Float32Array | null, top: number}} */ shown,
-) {
-  const { header, parts, selection } = state,
-    { strings, patches: grid, tokens } = header,
-    { at, query, row } = shown;
+/**
+ * Everything in words.
+ * @param {any} state
+ * @param {{at: any, query: number | null, key: number | null, row: Float32Array | null, top: number}} shown
+ */
+function sayPatches(state, shown) {
+  const { header, parts, selection } = state;
+  const { strings, patches: grid, tokens } = header;
+  const { at, query, row } = shown;
   const head =
     at.head === null
       ? fill(strings.mean_title, { layer: at.layer, count: header.n_heads })
       : headName(at.layer, at.head);
   setText(parts.title, head);
   setText(parts.sentence, at.head === null ? strings.mean_sentence : header.sentences[at.layer][at.head]);
-  const from = query === null ? "" : isolate(tokens[query]),
-    size = { rows: grid.rows, columns: grid.columns };
+  const from = query === null ? "" : isolate(tokens[query]);
+  const size = { rows: grid.rows, columns: grid.columns };
   parts.picture.setAttribute(
     "aria-label",
     query === null ? fill(strings.idle, size) : fill(strings.picture, { ...size, token: from, head }),
@@ -303,15 +309,16 @@ function sayPatches(
   );
 }
 
-/** A chip shows what its token is given, and whether it is the one that asks. */
-function showExtra(
-  /** @type {any} */ state,
-  /** @type {any} */ chip,
-  /** @type {number} */ token,
-  /** @type {number | null} */ query,
-  /** @type {Float32Array | null} */ row,
-  /** @type {number} */ top,
-) {
+/**
+ * A chip shows what its token is given, and whether it is the one that asks.
+ * @param {any} state
+ * @param {any} chip
+ * @param {number} token
+ * @param {number | null} query
+ * @param {Float32Array | null} row
+ * @param {number} top
+ */
+function showExtra(state, chip, token, query, row, top) {
   const level = row ? levelFor(Math.min(1, top > 0 ? row[token] / top : 0), state.selection.scale) : 0;
   chip.node.setAttribute("aria-pressed", String(query === token));
   chip.given.style.backgroundColor = colourAt(state.lut, level);
@@ -321,8 +328,8 @@ function showExtra(
 
 /** The weight of the patch pointed at, or where the query looks most. */
 function patchReadout(/** @type {any} */ state, /** @type {any} */ shown, /** @type {Float32Array} */ row) {
-  const { strings, tokens, key_tokens: keys, approximate } = state.header,
-    key = shown.key ?? row.indexOf(Math.max(...row));
+  const { strings, tokens, key_tokens: keys, approximate } = state.header;
+  const key = shown.key ?? row.indexOf(Math.max(...row));
   const named = (/** @type {string[]} */ labels, /** @type {number} */ i) =>
     fill(strings.token_at, { token: isolate(labels[i]), position: i });
   const values = {

@@ -13,9 +13,9 @@ import { fill, headName } from "../shared/fmt.js";
  *   hoverHead: (at: any) => void, option: (change: any) => void}} act
  */
 export function buildPatchParts(header, selection, act) {
-  const { strings, patches } = header,
-    thumbs = el("canvas", { "aria-hidden": "true" }),
-    hint = patchHint(strings);
+  const { strings, patches } = header;
+  const thumbs = el("canvas", { "aria-hidden": "true" });
+  const hint = patchHint(strings);
   const picker = headPicker({
     label: strings.heads,
     nLayers: header.n_layers,
@@ -38,17 +38,17 @@ export function buildPatchParts(header, selection, act) {
     checked: false,
     onChange: (on) => act.option({ stretch: on }),
   });
-  const title = el("h2", { class: "av-title" }),
-    sentence = el("p", { class: "av-sentence" });
+  const title = el("h2", { class: "av-title" });
+  const sentence = el("p", { class: "av-sentence" });
   const picture = el("canvas", {
-      role: "img",
-      tabIndex: 0,
-      class: "av-patches-picture",
-      "aria-describedby": hint.id,
-    }),
-    bar = el("canvas", { role: "img" });
-  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }),
-    allHeads = el("h3", { class: "av-heading" });
+    role: "img",
+    tabIndex: 0,
+    class: "av-patches-picture",
+    "aria-describedby": hint.id,
+  });
+  const bar = el("canvas", { role: "img" });
+  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" });
+  const allHeads = el("h3", { class: "av-heading" });
   const stretched = el("p", { class: "av-note av-number" });
   const chips = header.tokens
     .slice(0, patches.first)
@@ -109,11 +109,12 @@ export function buildPatchParts(header, selection, act) {
   };
 }
 
-function patchNameRow(
-  /** @type {Record<string, string>} */ strings,
-  /** @type {Node} */ title,
-  /** @type {any} */ act,
-) {
+/**
+ * @param {Record<string, string>} strings
+ * @param {Node} title
+ * @param {any} act
+ */
+function patchNameRow(strings, title, act) {
   const step = (/** @type {string} */ label, /** @type {string} */ text, /** @type {number} */ by) => {
     const node = button({ label, text, onClick: () => act.step(by) });
     node.classList.add("av-step-button");
@@ -130,12 +131,13 @@ function patchNameRow(
   );
 }
 
-/** A token beside the patches, [CLS] for instance: it can ask, and it shows what it is given. */
-function extraChip(
-  /** @type {Record<string, string>} */ strings,
-  /** @type {string} */ token,
-  /** @type {() => void} */ ask,
-) {
+/**
+ * A token beside the patches, [CLS] for instance: it can ask, and it shows what it is given.
+ * @param {Record<string, string>} strings
+ * @param {string} token
+ * @param {() => void} ask
+ */
+function extraChip(strings, token, ask) {
   const given = el("span", { class: "av-number" });
   const node = el(
     "button",

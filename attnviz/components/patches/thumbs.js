@@ -13,9 +13,9 @@ const SMALLEST_THUMB = 20;
 
 /** Side and gap of the small pictures for the room there is. @returns {import("../shared/thumbs.js").ThumbGeom} */
 export function layoutThumbs(/** @type {any} */ header, /** @type {number} */ width) {
-  const { n_layers: layers, n_heads: heads } = header,
-    room = Math.floor((width - LABEL_LEFT) / heads),
-    gap = room >= 34 ? 5 : 3;
+  const { n_layers: layers, n_heads: heads } = header;
+  const room = Math.floor((width - LABEL_LEFT) / heads);
+  const gap = room >= 34 ? 5 : 3;
   return {
     x: LABEL_LEFT,
     y: LABEL_TOP,
@@ -26,13 +26,14 @@ export function layoutThumbs(/** @type {any} */ header, /** @type {number} */ wi
   };
 }
 
-/** The picture in every place, at device resolution: what the colours are laid over. */
-export function stampPictures(
-  /** @type {HTMLCanvasElement} */ source,
-  /** @type {import("../shared/thumbs.js").ThumbGeom} */ geom,
-) {
-  const canvas = document.createElement("canvas"),
-    step = geom.size + geom.gap;
+/**
+ * The picture in every place, at device resolution: what the colours are laid over.
+ * @param {HTMLCanvasElement} source
+ * @param {import("../shared/thumbs.js").ThumbGeom} geom
+ */
+export function stampPictures(source, geom) {
+  const canvas = document.createElement("canvas");
+  const step = geom.size + geom.gap;
   const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * step);
   ctx.imageSmoothingQuality = "high";
   for (let layer = 0; layer < geom.layers; layer++)
@@ -43,17 +44,18 @@ export function stampPictures(
   return canvas;
 }
 
-/** Where the picture lies in a square place: as large as fits, in the middle. */
-function pictureRect(
-  /** @type {HTMLCanvasElement} */ source,
-  /** @type {import("../shared/thumbs.js").ThumbGeom} */ geom,
-  /** @type {number} */ layer,
-  /** @type {number} */ head,
-) {
-  const { x, y, w: side } = thumbRect(geom, layer, head),
-    most = Math.max(source.width, source.height);
-  const w = (side * source.width) / most,
-    h = (side * source.height) / most;
+/**
+ * Where the picture lies in a square place: as large as fits, in the middle.
+ * @param {HTMLCanvasElement} source
+ * @param {import("../shared/thumbs.js").ThumbGeom} geom
+ * @param {number} layer
+ * @param {number} head
+ */
+function pictureRect(source, geom, layer, head) {
+  const { x, y, w: side } = thumbRect(geom, layer, head);
+  const most = Math.max(source.width, source.height);
+  const w = (side * source.width) / most;
+  const h = (side * source.height) / most;
   return { x: x + (side - w) / 2, y: y + (side - h) / 2, w, h };
 }
 
@@ -65,12 +67,12 @@ function pictureRect(
  *   at: {layer: number, head: number | null}, levelsOf: (layer: number, head: number) => Uint8Array | Int16Array | null}} view
  */
 export function drawThumbs(canvas, view) {
-  const { geom, stamped, source, patches } = view,
-    step = geom.size + geom.gap;
+  const { geom, stamped, source, patches } = view;
+  const step = geom.size + geom.gap;
   const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * step);
   ctx.drawImage(stamped, 0, 0, geom.x + geom.heads * step, geom.y + geom.layers * step);
-  const colours = colourAtlas(view),
-    { rows, columns } = patches;
+  const colours = colourAtlas(view);
+  const { rows, columns } = patches;
   ctx.imageSmoothingEnabled = false;
   if (colours)
     for (let layer = 0; layer < geom.layers; layer++)
@@ -93,11 +95,11 @@ export function drawThumbs(canvas, view) {
 
 /** One pixel per patch of every head, with what shows through as its alpha. */
 function colourAtlas(/** @type {any} */ view) {
-  const { geom, patches, lut, levelsOf } = view,
-    { rows, columns } = patches,
-    wide = columns * geom.heads;
-  const image = new ImageData(wide, rows * geom.layers),
-    out = new Uint32Array(image.data.buffer);
+  const { geom, patches, lut, levelsOf } = view;
+  const { rows, columns } = patches;
+  const wide = columns * geom.heads;
+  const image = new ImageData(wide, rows * geom.layers);
+  const out = new Uint32Array(image.data.buffer);
   for (let layer = 0; layer < geom.layers; layer++)
     for (let head = 0; head < geom.heads; head++) {
       const levels = levelsOf(layer, head);
@@ -114,8 +116,8 @@ function colourAtlas(/** @type {any} */ view) {
 }
 
 function labelThumbs(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { geom, theme, at } = view,
-    step = geom.size + geom.gap;
+  const { geom, theme, at } = view;
+  const step = geom.size + geom.gap;
   const label = (
     /** @type {string} */ text,
     /** @type {boolean} */ on,

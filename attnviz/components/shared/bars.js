@@ -33,10 +33,10 @@ export function barList(/** @type {BarsOptions} */ opts) {
 }
 
 function barRow(/** @type {Bar} */ bar, /** @type {BarsOptions} */ opts) {
-  const { label, value, second = null, mark = "", muted = false } = bar,
-    full = opts.full ?? 1;
-  const fill = el("span", { class: "av-bar-fill" }),
-    track = el("span", { class: "av-bar-track", "aria-hidden": "true" }, fill);
+  const { label, value, second = null, mark = "", muted = false } = bar;
+  const full = opts.full ?? 1;
+  const fill = el("span", { class: "av-bar-fill" });
+  const track = el("span", { class: "av-bar-track", "aria-hidden": "true" }, fill);
   fill.style.width = share(value, full);
   if (second !== null) {
     const tick = el("span", { class: "av-bar-tick" });
@@ -77,7 +77,7 @@ function share(/** @type {number} */ value, /** @type {number} */ full) {
 
 /** As elsewhere, but what is not quite 1 is never printed as 100. */
 function percent(/** @type {number} */ value) {
-  const nearly = value > 0.99 && value < 1,
-    digits = value < 0.9995 ? (100 * value).toFixed(1) : ">\u200999.9";
+  const nearly = value > 0.99 && value < 1;
+  const digits = value < 0.9995 ? (100 * value).toFixed(1) : ">\u200999.9";
   return `${nearly ? digits : fmtPercent(value)}\u2009%`;
 }

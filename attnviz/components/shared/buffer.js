@@ -34,14 +34,14 @@ const KEPT_CELLS = 2 ** 24;
  * @returns {Parsed}
  */
 export function parse(data) {
-  const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true),
-    start = 4 + length;
+  const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true);
+  const start = 4 + length;
   const header = JSON.parse(new TextDecoder().decode(data.subarray(4, start)));
   /** @type {Record<string, PackedArray>} */
   const arrays = {};
   for (const { name, dtype, shape, offset, first } of header.arrays) {
-    const starts = first === undefined ? null : rowStarts(shape, first),
-      whole = starts ? shape.slice(0, -2) : shape;
+    const starts = first === undefined ? null : rowStarts(shape, first);
+    const whole = starts ? shape.slice(0, -2) : shape;
     const count = whole.reduce(
       (/** @type {number} */ a, /** @type {number} */ b) => a * b,
       starts ? starts[starts.length - 1] : 1,
@@ -76,24 +76,26 @@ export function layerHeaders(/** @type {any} */ header) {
 
 /** Where the rows of a matrix without its future begin, and where the last one ends. */
 function rowStarts(/** @type {number[]} */ shape, /** @type {number} */ first) {
-  const [rows, cols] = shape.slice(-2),
-    starts = new Uint32Array(rows + 1);
+  const [rows, cols] = shape.slice(-2);
+  const starts = new Uint32Array(rows + 1);
   for (let row = 0; row < rows; row++) starts[row + 1] = starts[row] + Math.min(cols, first + row);
   return starts;
 }
 
-/** Numbers in a message; a copy of them where they do not lie as numbers of that width must. @returns {Values} */
-function view(
-  /** @type {string} */ dtype,
-  /** @type {Uint8Array} */ data,
-  /** @type {number} */ offset,
-  /** @type {number} */ count,
-) {
+/**
+ * Numbers in a message; a copy of them where they do not lie as numbers of that width must.
+ * @param {string} dtype
+ * @param {Uint8Array} data
+ * @param {number} offset
+ * @param {number} count
+ * @returns {Values}
+ */
+function view(dtype, data, offset, count) {
   const of = { u8: Uint8Array, u16: Uint16Array, f32: Float32Array }[dtype];
   if (!of) throw new Error(`unknown dtype ${dtype}`);
-  const wide = of.BYTES_PER_ELEMENT,
-    at = data.byteOffset + offset,
-    lies = at % wide === 0;
+  const wide = of.BYTES_PER_ELEMENT;
+  const at = data.byteOffset + offset;
+  const lies = at % wide === 0;
   const buffer = /** @type {ArrayBuffer} */ (lies ? data.buffer : data.buffer.slice(at, at + count * wide));
   return new of(buffer, lies ? at : 0, count);
 }
@@ -116,10 +118,10 @@ export function weightOf(/** @type {number} */ code, /** @type {string} */ dtype
  */
 export function headValues(array, layer, head, scratch = null) {
   if (array.shapes) return layerValues(array, layer, head);
-  const { data, squares } = array,
-    [, heads, rows, cols] = array.shape,
-    size = rows * cols,
-    place = layer * heads + head;
+  const { data, squares } = array;
+  const [, heads, rows, cols] = array.shape;
+  const size = rows * cols;
+  const place = layer * heads + head;
   if (!squares) return data.subarray(place * size, (place + 1) * size);
   if (scratch) return putRows(array, place, scratch);
   const found = squares.get(place) ?? putRows(array, place, matrixLike(array));
@@ -146,8 +148,8 @@ export function scratchOf(/** @type {PackedArray} */ array) {
  * @returns {Values}
  */
 export function rowValues(array, layer, head, query) {
-  const heads = array.shape[1],
-    cols = array.shapes?.[layer][2] ?? array.shape[3];
+  const heads = array.shape[1];
+  const cols = array.shapes?.[layer][2] ?? array.shape[3];
   if (!array.starts) return headValues(array, layer, head).subarray(query * cols, (query + 1) * cols);
   const row = valuesLike(array, cols);
   row.set(storedRow(array, layer * heads + head, query));
@@ -160,8 +162,8 @@ function storedRow(
   /** @type {number} */ place,
   /** @type {number} */ query,
 ) {
-  const of = /** @type {Uint32Array} */ (starts),
-    at = place * of[of.length - 1];
+  const of = /** @type {Uint32Array} */ (starts);
+  const at = place * of[of.length - 1];
   return data.subarray(at + of[query], at + of[query + 1]);
 }
 
@@ -181,16 +183,17 @@ function valuesLike(/** @type {PackedArray} */ { data }, /** @type {number} */ c
   return new /** @type {any} */ (data.constructor)(count);
 }
 
-/** The same where layers differ in shape; an array without heads has one. */
-function layerValues(
-  /** @type {PackedArray} */ array,
-  /** @type {number} */ layer,
-  /** @type {number} */ head,
-) {
-  const shapes = /** @type {number[][]} */ (array.shapes),
-    cells = (/** @type {number[]} */ of) => of.reduce((a, b) => a * b, 1);
-  const start = shapes.slice(0, layer).reduce((sum, of) => sum + cells(of), 0),
-    [, rows, cols] = shapes[layer],
-    at = start + head * rows * cols;
+/**
+ * The same where layers differ in shape; an array without heads has one.
+ * @param {PackedArray} array
+ * @param {number} layer
+ * @param {number} head
+ */
+function layerValues(array, layer, head) {
+  const shapes = /** @type {number[][]} */ (array.shapes);
+  const cells = (/** @type {number[]} */ of) => of.reduce((a, b) => a * b, 1);
+  const start = shapes.slice(0, layer).reduce((sum, of) => sum + cells(of), 0);
+  const [, rows, cols] = shapes[layer];
+  const at = start + head * rows * cols;
   return array.data.subarray(at, at + rows * cols);
 }

@@ -16,8 +16,8 @@ import { el } from "./dom.js";
  */
 export function makeChips(node, tokens, marks, says) {
   const chips = tokens.map((token, i) => {
-    const written = (marks[i] & WRITTEN) !== 0,
-      kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
+    const written = (marks[i] & WRITTEN) !== 0;
+    const kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
     return el(
       "span",
       { class: `av-chip${kind}`, dir: "auto", title: written ? says : null, dataset: { token: i } },

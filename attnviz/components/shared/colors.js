@@ -79,9 +79,9 @@ function table(/** @type {string} */ name) {
 function rampAt(/** @type {{at: number, lab: number[]}[]} */ stops, /** @type {number} */ t) {
   let i = 1;
   while (i < stops.length - 1 && t > stops[i].at) i++;
-  const a = stops[i - 1],
-    b = stops[i],
-    f = (t - a.at) / (b.at - a.at);
+  const a = stops[i - 1];
+  const b = stops[i];
+  const f = (t - a.at) / (b.at - a.at);
   const [r, g, blue] = srgb(a.lab.map((v, j) => v + (b.lab[j] - v) * f));
   return ((255 << 24) | (blue << 16) | (g << 8) | r) >>> 0;
 }
@@ -100,8 +100,8 @@ function oklab(/** @type {number[]} */ rgb) {
 
 function srgb(/** @type {number[]} */ lab) {
   const [L, A, B] = lab;
-  const l = (L + 0.3963377774 * A + 0.2158037573 * B) ** 3,
-    m = (L - 0.1055613458 * A - 0.0638541728 * B) ** 3;
+  const l = (L + 0.3963377774 * A + 0.2158037573 * B) ** 3;
+  const m = (L - 0.1055613458 * A - 0.0638541728 * B) ** 3;
   const s = (L - 0.0894841775 * A - 1.291485548 * B) ** 3;
   const linear = [
     4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
@@ -137,8 +137,8 @@ const LEVELS = new Map();
 
 /** Table from a stored code (u8 or u16, square root of the weight) to the index 0..255 of its colour. */
 export function levelTable(/** @type {"u8" | "u16"} */ dtype, /** @type {Scale} */ scale) {
-  const name = `${dtype} ${scale}`,
-    top = dtype === "u8" ? 255 : 65535;
+  const name = `${dtype} ${scale}`;
+  const top = dtype === "u8" ? 255 : 65535;
   let levels = LEVELS.get(name);
   if (!levels)
     LEVELS.set(
@@ -160,12 +160,13 @@ export function colourAt(/** @type {Uint32Array} */ lut, /** @type {number} */ l
   return `rgb(${v & 255}, ${(v >> 8) & 255}, ${(v >> 16) & 255})`;
 }
 
-/** The CSS colour of a weight. */
-export function colourFor(
-  /** @type {Uint32Array} */ lut,
-  /** @type {number} */ weight,
-  /** @type {Scale} */ scale,
-) {
+/**
+ * The CSS colour of a weight.
+ * @param {Uint32Array} lut
+ * @param {number} weight
+ * @param {Scale} scale
+ */
+export function colourFor(lut, weight, scale) {
   return colourAt(lut, levelFor(weight, scale));
 }
 
@@ -195,11 +196,11 @@ const TICKS = {
  * @param {{lut: Uint32Array, theme: import("./theme.js").Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number, floor?: number}} opts
  */
 export function drawColourBar(canvas, opts) {
-  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10, floor = LOG_FLOOR } = opts,
-    pad = 22,
-    font = 11;
-  const ctx = fitCanvas(canvas, width, bar + font + 9),
-    span = width - 2 * pad;
+  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10, floor = LOG_FLOOR } = opts;
+  const pad = 22;
+  const font = 11;
+  const ctx = fitCanvas(canvas, width, bar + font + 9);
+  const span = width - 2 * pad;
   for (let x = 0; x < span; x++) {
     ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));
     ctx.fillRect(pad + x, 0, x < span - 1 ? 1.5 : 1, bar);
@@ -221,13 +222,14 @@ export function drawColourBar(canvas, opts) {
   markDrawn(canvas);
 }
 
-/** A needle across the bar. */
-function markPlace(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {number} */ x,
-  /** @type {number} */ bar,
-  /** @type {import("./theme.js").Theme} */ theme,
-) {
+/**
+ * A needle across the bar.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} bar
+ * @param {import("./theme.js").Theme} theme
+ */
+function markPlace(ctx, x, bar, theme) {
   ctx.fillStyle = theme.bg;
   ctx.fillRect(x - 2.5, 0, 5, bar);
   ctx.fillStyle = theme.accent;

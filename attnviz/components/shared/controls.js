@@ -30,8 +30,8 @@ export function segmented(opts) {
     if (button) choose(button);
   });
   node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const step = arrowStep(event.key),
-      at = buttons.indexOf(event.target);
+    const step = arrowStep(event.key);
+    const at = buttons.indexOf(event.target);
     if (!step || at < 0) return;
     const next = buttons[(at + step + buttons.length) % buttons.length];
     swallow(event);
@@ -109,11 +109,11 @@ export function button(opts) {
 /** @returns {{node: HTMLElement, set: (layer: number, head: number) => void, mark: (index: number) => void, arrange: (rows: Arrangement) => void,
  *   resize: (size: number, gap: number, left?: number, top?: number, rowGap?: number) => void}} */
 export function headPicker(/** @type {PickerOptions} */ opts) {
-  const { nHeads } = opts,
-    grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
-  const cells = pickerCells(opts),
-    node = el("div", { class: "av-picker" }, opts.under, grid),
-    now = { at: 0, rows: arrangement(opts.nLayers, nHeads, opts.heads) };
+  const { nHeads } = opts;
+  const grid = el("div", { class: "av-picker-grid", role: "grid", "aria-label": opts.label });
+  const cells = pickerCells(opts);
+  const node = el("div", { class: "av-picker" }, opts.under, grid);
+  const now = { at: 0, rows: arrangement(opts.nLayers, nHeads, opts.heads) };
   const mark = (/** @type {number} */ index) => {
     cells[now.at].setAttribute("aria-selected", "false");
     cells[now.at].tabIndex = -1;
@@ -148,12 +148,14 @@ export function headPicker(/** @type {PickerOptions} */ opts) {
   return { node, set: (layer, head) => mark(layer * nHeads + head), mark, arrange, resize };
 }
 
-/** The model's own order: a row for each layer; `heads` has the heads of each where these differ. @returns {Arrangement} */
-export function arrangement(
-  /** @type {number} */ nLayers,
-  /** @type {number} */ nHeads,
-  /** @type {number[] | undefined} */ heads = undefined,
-) {
+/**
+ * The model's own order: a row for each layer; `heads` has the heads of each where these differ.
+ * @param {number} nLayers
+ * @param {number} nHeads
+ * @param {number[] | undefined} [heads]
+ * @returns {Arrangement}
+ */
+export function arrangement(nLayers, nHeads, heads = undefined) {
   return Array.from({ length: nLayers }, (_, layer) =>
     Array.from({ length: nHeads }, (_, head) =>
       head < (heads?.[layer] ?? nHeads) ? layer * nHeads + head : null,
@@ -177,8 +179,8 @@ function pickerCells(/** @type {PickerOptions} */ opts) {
   const heads = arrangement(nLayers, nHeads)
     .flat()
     .map((i) => {
-      const layer = Math.floor(/** @type {number} */ (i) / nHeads),
-        head = /** @type {number} */ (i) % nHeads;
+      const layer = Math.floor(/** @type {number} */ (i) / nHeads);
+      const head = /** @type {number} */ (i) % nHeads;
       return cell(
         (head < (opts.heads?.[layer] ?? nHeads) && opts.labelOf?.(layer, head)) || headName(layer, head),
         { layer, head },
@@ -195,9 +197,9 @@ function pickerCells(/** @type {PickerOptions} */ opts) {
  * @param {(index: number) => void} mark
  */
 function listenPicker(grid, cells, opts, now, mark) {
-  const { nLayers, nHeads } = opts,
-    count = nLayers * nHeads,
-    calls = { move: opts.onMove, pick: opts.onPick ?? opts.onMove };
+  const { nLayers, nHeads } = opts;
+  const count = nLayers * nHeads;
+  const calls = { move: opts.onMove, pick: opts.onPick ?? opts.onMove };
   const tell = (/** @type {number} */ i, /** @type {"move" | "pick"} */ how) => {
     if (i >= count) opts.onExtra?.(i - count, how);
     else calls[how](Math.floor(i / nHeads), i % nHeads);
@@ -208,13 +210,13 @@ function listenPicker(grid, cells, opts, now, mark) {
     tell(i, how);
   };
   grid.addEventListener("click", (event) => {
-    const i = cells.indexOf(event.target),
-      touch = /** @type {any} */ (event).pointerType === "touch";
+    const i = cells.indexOf(event.target);
+    const touch = /** @type {any} */ (event).pointerType === "touch";
     if (i >= 0) go(i, touch && i !== now.at ? "move" : "pick");
   });
   grid.addEventListener("keydown", (event) => {
-    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey,
-      next = plain ? movedPlace(event.key, now) : null;
+    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const next = plain ? movedPlace(event.key, now) : null;
     if (next !== null) go(next, "move");
     else if (event.key === "Enter" || event.key === " ") tell(now.at, "pick");
     else return;
@@ -237,9 +239,9 @@ function movedPlace(/** @type {string} */ key, /** @type {{at: number, rows: Arr
     ArrowUp: [-1, 0],
     ArrowDown: [1, 0],
   });
-  const row = rows.findIndex((line) => line.includes(at)),
-    here = rows[row].indexOf(at),
-    filled = rows[row].filter((i) => i !== null);
+  const row = rows.findIndex((line) => line.includes(at));
+  const here = rows[row].indexOf(at);
+  const filled = rows[row].filter((i) => i !== null);
   if (key === "Home") return filled[0];
   if (key === "End") return filled[filled.length - 1];
   if (!steps[key]) return null;

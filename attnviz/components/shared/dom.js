@@ -93,9 +93,9 @@ export function pixelRatio() {
  * @returns {CanvasRenderingContext2D}
  */
 export function fitCanvas(canvas, w, h) {
-  const ratio = pixelRatio(),
-    pw = Math.max(1, Math.round(w * ratio)),
-    ph = Math.max(1, Math.round(h * ratio));
+  const ratio = pixelRatio();
+  const pw = Math.max(1, Math.round(w * ratio));
+  const ph = Math.max(1, Math.round(h * ratio));
   if (canvas.width !== pw) canvas.width = pw;
   if (canvas.height !== ph) canvas.height = ph;
   const [width, height] = [`${w}px`, `${h}px`];

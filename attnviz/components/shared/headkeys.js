@@ -3,14 +3,15 @@
 
 import { headsOf } from "./buffer.js";
 
-/** The head that a key leads to, or null. */
-export function headStep(
-  /** @type {KeyboardEvent} */ event,
-  /** @type {any} */ header,
-  /** @type {any} */ selection,
-) {
-  const { layer } = selection,
-    shift = event.shiftKey;
+/**
+ * The head that a key leads to, or null.
+ * @param {KeyboardEvent} event
+ * @param {any} header
+ * @param {any} selection
+ */
+export function headStep(event, header, selection) {
+  const { layer } = selection;
+  const shift = event.shiftKey;
   if (event.key === "[" || (shift && event.key === "ArrowLeft")) return neighbour(header, selection, -1);
   if (event.key === "]" || (shift && event.key === "ArrowRight")) return neighbour(header, selection, 1);
   if (shift && event.key === "ArrowUp") return { layer: Math.max(0, layer - 1) };
@@ -24,8 +25,8 @@ export function neighbour(
   /** @type {{layer: number, head: number}} */ { layer, head },
   /** @type {number} */ by,
 ) {
-  const next = head + by,
-    last = headsOf(header, layer) - 1;
+  const next = head + by;
+  const last = headsOf(header, layer) - 1;
   if (next >= 0 && next <= last) return { layer, head: next };
   if (next < 0)
     return layer > 0 ? { layer: layer - 1, head: headsOf(header, layer - 1) - 1 } : { layer, head: 0 };

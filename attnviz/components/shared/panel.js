@@ -33,11 +33,11 @@ export function layoutStrip(ctx, opts) {
   const { rowLabels, cols, width, rowHeight, theme, font, maxCell, maxLabel, top } = opts;
   ctx.font = `600 ${font}px ${theme.font}`; // as wide as a label gets when its row is marked
   const widest = rowLabels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8);
-  const rowRoom = Math.ceil(Math.min(maxLabel, widest)),
-    left = rowRoom + LABEL_GAP,
-    ratio = pixelRatio();
-  const room = width - left - 4,
-    whole = Math.floor(Math.min(maxCell, room / cols) * ratio);
+  const rowRoom = Math.ceil(Math.min(maxLabel, widest));
+  const left = rowRoom + LABEL_GAP;
+  const ratio = pixelRatio();
+  const room = width - left - 4;
+  const whole = Math.floor(Math.min(maxCell, room / cols) * ratio);
   const w = whole >= 1 ? (whole / ratio) * cols : room;
   const geom = { x: left, y: top, w, h: rowHeight * rowLabels.length, rows: rowLabels.length, cols };
   return { geom, angle: 0, font, left, top, rowRoom, colRoom: 0, width, height: top + geom.h + 4 };
@@ -52,8 +52,8 @@ export function layoutStrip(ctx, opts) {
  * @returns {AxesLayout}
  */
 export function layoutCells(ctx, opts) {
-  const { rowLabels, colLabels, width, theme, font, maxCell, maxHeight, maxLabel } = opts,
-    ratio = pixelRatio();
+  const { rowLabels, colLabels, width, theme, font, maxCell, maxHeight, maxLabel } = opts;
+  const ratio = pixelRatio();
   ctx.font = `600 ${font}px ${theme.font}`; // as wide as a label gets when its row is marked
   const widest = (/** @type {readonly string[]} */ labels) =>
     Math.ceil(
@@ -62,20 +62,20 @@ export function layoutCells(ctx, opts) {
         labels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8),
       ),
     );
-  const rowRoom = widest(rowLabels),
-    colWide = widest(colLabels),
-    left = rowRoom + LABEL_GAP,
-    rows = rowLabels.length,
-    cols = colLabels.length;
+  const rowRoom = widest(rowLabels);
+  const colWide = widest(colLabels);
+  const left = rowRoom + LABEL_GAP;
+  const rows = rowLabels.length;
+  const cols = colLabels.length;
   const cellFor = (/** @type {number} */ right) =>
     Math.max(1, Math.floor(Math.min(maxCell, (width - left - right) / cols) * ratio)) / ratio;
-  const slope = Math.ceil(colWide * 0.71),
-    angle = colWide + 4 <= cellFor(4) ? 0 : cellFor(slope) >= 32 ? 45 : 90;
-  const right = angle === 45 ? slope : 4,
-    cw = cellFor(right),
-    ch = Math.min(cw, maxHeight);
-  const colRoom = angle === 0 ? font + 2 : angle === 45 ? slope + font : colWide,
-    top = colRoom + LABEL_GAP;
+  const slope = Math.ceil(colWide * 0.71);
+  const angle = colWide + 4 <= cellFor(4) ? 0 : cellFor(slope) >= 32 ? 45 : 90;
+  const right = angle === 45 ? slope : 4;
+  const cw = cellFor(right);
+  const ch = Math.min(cw, maxHeight);
+  const colRoom = angle === 0 ? font + 2 : angle === 45 ? slope + font : colWide;
+  const top = colRoom + LABEL_GAP;
   const geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
   return {
     geom,
@@ -120,8 +120,8 @@ export function printNumbers(ctx, geom, values, opts) {
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   for (let i = 0; i < geom.rows * geom.cols; i++) {
-    const box = cellRect(geom, Math.floor(i / geom.cols), i % geom.cols),
-      level = opts.toLevel(values[i]);
+    const box = cellRect(geom, Math.floor(i / geom.cols), i % geom.cols);
+    const level = opts.toLevel(values[i]);
     ctx.fillStyle = level < 0 ? opts.plain : inkOn(opts.lut, level);
     ctx.fillText(fmtFixed(values[i], opts.decimals), box.x + box.w / 2, box.y + box.h / 2 + 0.5);
   }
@@ -134,8 +134,8 @@ export function printNumbers(ctx, geom, values, opts) {
  * @param {{colour: string, theme: Theme, dashed?: boolean, width?: number}} opts
  */
 export function frameBox(ctx, box, opts) {
-  const { colour, theme, dashed = false, width = 2 } = opts,
-    out = width / 2;
+  const { colour, theme, dashed = false, width = 2 } = opts;
+  const out = width / 2;
   const rect = [box.x - out, box.y - out, box.w + width, box.h + width];
   ctx.save();
   ctx.lineWidth = width + 2;
@@ -157,8 +157,8 @@ export function frameBox(ctx, box, opts) {
  * @param {Theme} theme
  */
 export function markCell(ctx, rect, colours, theme) {
-  const grow = Math.max(0, (7 - Math.min(rect.w, rect.h)) / 2) + 1,
-    [x0, y0] = [rect.x - grow, rect.y - grow];
+  const grow = Math.max(0, (7 - Math.min(rect.w, rect.h)) / 2) + 1;
+  const [x0, y0] = [rect.x - grow, rect.y - grow];
   const [x1, y1] = [rect.x + rect.w + grow, rect.y + rect.h + grow];
   ctx.save();
   ctx.strokeStyle = theme.bg;
@@ -178,15 +178,15 @@ export function markCell(ctx, rect, colours, theme) {
 
 /** The rectangle of a whole row; a row too thin to be framed gets a taller one around it. */
 export function rowRect(/** @type {Geom} */ geom, /** @type {number} */ row) {
-  const h = geom.h / geom.rows,
-    grow = Math.max(0, (6 - h) / 2);
+  const h = geom.h / geom.rows;
+  const grow = Math.max(0, (6 - h) / 2);
   return { x: geom.x, y: geom.y + row * h - grow, w: geom.w, h: h + 2 * grow };
 }
 
 /** The labels next to a marked one that would run into it: the axis shows every k-th label. */
 function crowding(/** @type {number} */ at, /** @type {number} */ cell, /** @type {number} */ need) {
-  const every = Math.max(1, Math.ceil(need / cell)),
-    below = Math.floor(at / every) * every;
+  const every = Math.max(1, Math.ceil(need / cell));
+  const below = Math.floor(at / every) * every;
   return [below, below + every].filter((other) => other !== at && Math.abs(other - at) * cell < need);
 }
 
@@ -199,23 +199,23 @@ function crowding(/** @type {number} */ at, /** @type {number} */ cell, /** @typ
  * @param {{colour: string, theme: Theme}} opts
  */
 export function tagRow(ctx, layout, label, row, opts) {
-  const { geom, font } = layout,
-    box = rowRect(geom, row),
-    middle = box.y + box.h / 2;
+  const { geom, font } = layout;
+  const box = rowRect(geom, row);
+  const middle = box.y + box.h / 2;
   ctx.save();
   ctx.font = `600 ${font}px ${opts.theme.font}`;
-  const text = isolate(ellipsize(ctx, label, layout.rowRoom)),
-    wide = ctx.measureText(text).width;
+  const text = isolate(ellipsize(ctx, label, layout.rowRoom));
+  const wide = ctx.measureText(text).width;
   const y = Math.max(font / 2 + 1, middle);
   ctx.fillStyle = opts.theme.bg;
-  const cell = geom.h / geom.rows,
-    hide = (/** @type {number} */ at) =>
-      ctx.fillRect(
-        geom.x - layout.rowRoom - LABEL_GAP,
-        at - font / 2 - 2,
-        layout.rowRoom + LABEL_GAP - 1,
-        font + 4,
-      );
+  const cell = geom.h / geom.rows;
+  const hide = (/** @type {number} */ at) =>
+    ctx.fillRect(
+      geom.x - layout.rowRoom - LABEL_GAP,
+      at - font / 2 - 2,
+      layout.rowRoom + LABEL_GAP - 1,
+      font + 4,
+    );
   for (const other of crowding(row, cell, font + 3)) hide(geom.y + (other + 0.5) * cell);
   hide(y);
   ctx.fillStyle = opts.colour;
@@ -236,9 +236,9 @@ export function tagRow(ctx, layout, label, row, opts) {
  * @param {{colour: string, theme: Theme}} opts
  */
 export function tagCol(ctx, layout, label, col, opts) {
-  const { geom, angle, font } = layout,
-    x = geom.x + ((col + 0.5) * geom.w) / geom.cols,
-    y = geom.y - LABEL_GAP;
+  const { geom, angle, font } = layout;
+  const x = geom.x + ((col + 0.5) * geom.w) / geom.cols;
+  const y = geom.y - LABEL_GAP;
   const room =
     angle === 0
       ? Math.max(geom.w / geom.cols, 40)
@@ -247,21 +247,21 @@ export function tagCol(ctx, layout, label, col, opts) {
         : layout.colRoom;
   ctx.save();
   ctx.font = `600 ${font}px ${opts.theme.font}`;
-  const text = isolate(ellipsize(ctx, label, room)),
-    wide = ctx.measureText(text).width;
+  const text = isolate(ellipsize(ctx, label, room));
+  const wide = ctx.measureText(text).width;
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   ctx.translate(x, angle === 0 ? y - font / 2 : y);
   ctx.fillStyle = opts.theme.bg;
-  const cell = geom.w / geom.cols,
-    turn = (-angle * Math.PI) / 180,
-    hide = (/** @type {number} */ by, /** @type {number} */ long) => {
-      ctx.save();
-      ctx.translate(by, 0);
-      ctx.rotate(turn);
-      ctx.fillRect((angle === 0 ? -long / 2 : 0) - 1, -font / 2 - 2, long + 3, font + 4);
-      ctx.restore();
-    };
+  const cell = geom.w / geom.cols;
+  const turn = (-angle * Math.PI) / 180;
+  const hide = (/** @type {number} */ by, /** @type {number} */ long) => {
+    ctx.save();
+    ctx.translate(by, 0);
+    ctx.rotate(turn);
+    ctx.fillRect((angle === 0 ? -long / 2 : 0) - 1, -font / 2 - 2, long + 3, font + 4);
+    ctx.restore();
+  };
   const need = angle === 0 ? 0 : (font + 3) * (angle === 45 ? 1.42 : 1);
   for (const other of crowding(col, cell, need)) hide((other - col) * cell, room + 2);
   hide(0, wide);

@@ -18,12 +18,12 @@ const MOST_COVER = 0.9;
 
 /** The picture's pixels as a canvas, made once for a capture. */
 export function pictureSource(/** @type {import("./buffer.js").PackedArray} */ array) {
-  const [height, width] = array.shape,
-    canvas = document.createElement("canvas");
+  const [height, width] = array.shape;
+  const canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });
-  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")),
-    image = ctx.createImageData(width, height),
-    out = image.data.fill(255);
+  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = ctx.createImageData(width, height);
+  const out = image.data.fill(255);
   for (let i = 0, j = 0; j < array.data.length; i += 4, j += 3)
     [out[i], out[i + 1], out[i + 2]] = [array.data[j], array.data[j + 1], array.data[j + 2]];
   ctx.putImageData(image, 0, 0);
@@ -41,34 +41,35 @@ export function windowSource(whole, patches) {
   const [rows, columns] = patches.grid;
   if (rows === patches.rows && columns === patches.columns && !patches.from[0] && !patches.from[1])
     return whole;
-  const w = whole.width / columns,
-    h = whole.height / rows,
-    canvas = document.createElement("canvas");
+  const w = whole.width / columns;
+  const h = whole.height / rows;
+  const canvas = document.createElement("canvas");
   const board = [
-      Math.ceil(rows / patches.rows) * patches.rows,
-      Math.ceil(columns / patches.columns) * patches.columns,
-    ],
-    zoom = 16;
+    Math.ceil(rows / patches.rows) * patches.rows,
+    Math.ceil(columns / patches.columns) * patches.columns,
+  ];
+  const zoom = 16;
   Object.assign(canvas, { width: patches.columns * zoom, height: patches.rows * zoom });
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   for (let row = 0; row < patches.rows; row++)
     for (let col = 0; col < patches.columns; col++) {
-      const r = (patches.from[0] + row) % board[0],
-        c = (patches.from[1] + col) % board[1];
+      const r = (patches.from[0] + row) % board[0];
+      const c = (patches.from[1] + col) % board[1];
       if (r < rows && c < columns)
         ctx.drawImage(whole, c * w, r * h, w, h, col * zoom, row * zoom, zoom, zoom);
     }
   return canvas;
 }
 
-/** Where the patches lie on the picture for the room there is. */
-export function layoutPicture(
-  /** @type {HTMLCanvasElement} */ source,
-  /** @type {PatchGrid} */ patches,
-  /** @type {number} */ room,
-) {
-  const unit = Math.max(1, Math.floor(room / patches.columns)),
-    w = unit * patches.columns;
+/**
+ * Where the patches lie on the picture for the room there is.
+ * @param {HTMLCanvasElement} source
+ * @param {PatchGrid} patches
+ * @param {number} room
+ */
+export function layoutPicture(source, patches, room) {
+  const unit = Math.max(1, Math.floor(room / patches.columns));
+  const w = unit * patches.columns;
   const h = Math.round((w * source.height) / source.width / patches.rows) * patches.rows;
   return { x: 1, y: 1, w, h, rows: patches.rows, cols: patches.columns };
 }
@@ -82,37 +83,40 @@ export function restingQuery(/** @type {PatchGrid} */ patches, nTokens = 0) {
   return patches.first > 0 ? 0 : null;
 }
 
-/** The patches that a token stands for. @returns {PatchBox} */
-export function boxOfToken(
-  /** @type {PatchGrid} */ patches,
-  /** @type {"query" | "key"} */ axis,
-  /** @type {number} */ token,
-) {
-  const boxes = patches[`${axis}_boxes`],
-    patch = token - patches.first;
+/**
+ * The patches that a token stands for.
+ * @param {PatchGrid} patches
+ * @param {"query" | "key"} axis
+ * @param {number} token
+ * @returns {PatchBox}
+ */
+export function boxOfToken(patches, axis, token) {
+  const boxes = patches[`${axis}_boxes`];
+  const patch = token - patches.first;
   if (boxes) return boxes[token];
-  const row = Math.floor(patch / patches.columns),
-    column = patch % patches.columns;
+  const row = Math.floor(patch / patches.columns);
+  const column = patch % patches.columns;
   return patch < 0 || row >= patches.rows ? null : [row, column, row + 1, column + 1];
 }
 
 /** The colour of every patch for a row of weights, as indices, -1 where no key stands for it; of keys that share a patch, the
  * stronger one's. `top` is the weight that has the last colour.
  * @returns {Uint8Array | Int16Array} */
-export function patchLevels(
-  /** @type {ArrayLike<number>} */ row,
-  /** @type {PatchGrid} */ patches,
-  /** @type {import("./colors.js").Scale} */ scale,
-  top = 1,
-) {
-  const level = (/** @type {number} */ key) => levelFor(top > 0 ? row[key] / top : 0, scale),
-    length = patches.rows * patches.columns;
+/**
+ * @param {ArrayLike<number>} row
+ * @param {PatchGrid} patches
+ * @param {import("./colors.js").Scale} scale
+ * @param {number} [top]
+ */
+export function patchLevels(row, patches, scale, top = 1) {
+  const level = (/** @type {number} */ key) => levelFor(top > 0 ? row[key] / top : 0, scale);
+  const length = patches.rows * patches.columns;
   if (!patches.key_boxes) return Uint8Array.from({ length }, (_, i) => level(patches.first + i));
   const levels = new Int16Array(length).fill(-1);
   patches.key_boxes.forEach((box, key) => {
     if (!box) return;
-    const own = level(key),
-      [top, left, bottom, right] = box;
+    const own = level(key);
+    const [top, left, bottom, right] = box;
     for (let y = top; y < bottom; y++)
       for (let x = left; x < right; x++)
         levels[y * patches.columns + x] = Math.max(levels[y * patches.columns + x], own);
@@ -134,8 +138,8 @@ export function coverOf(/** @type {number} */ level) {
  *   query: number | null, key: number | null}} view
  */
 export function drawPicture(canvas, source, geom, view) {
-  const ctx = fitCanvas(canvas, geom.w + 2, geom.h + 2),
-    { theme, patches, query, key } = view;
+  const ctx = fitCanvas(canvas, geom.w + 2, geom.h + 2);
+  const { theme, patches, query, key } = view;
   ctx.imageSmoothingEnabled = source.width > geom.w;
   ctx.drawImage(source, geom.x, geom.y, geom.w, geom.h);
   if (view.levels) coverPatches(ctx, geom, view.levels, view.lut);
@@ -170,36 +174,38 @@ export function drawPicture(canvas, source, geom, view) {
   markDrawn(canvas);
 }
 
-/** The edges of the blocks of patches that keys stand for; none where blocks overlap, their edges would be a lattice. */
-function outlineBlocks(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ geom,
-  /** @type {PatchBox[]} */ boxes,
-  /** @type {any} */ theme,
-) {
+/**
+ * The edges of the blocks of patches that keys stand for; none where blocks overlap, their edges would be a lattice.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} geom
+ * @param {PatchBox[]} boxes
+ * @param {any} theme
+ */
+function outlineBlocks(ctx, geom, boxes, theme) {
   const area = boxes.reduce((sum, box) => sum + (box ? (box[2] - box[0]) * (box[3] - box[1]) : 0), 0);
   if (area > geom.rows * geom.cols) return;
   ctx.strokeStyle = withAlpha(theme.bg, 0.8);
   ctx.lineWidth = 1.5;
   for (const box of boxes)
     if (box) {
-      const [top, left, bottom, right] = box,
-        one = cellRect(geom, top, left);
+      const [top, left, bottom, right] = box;
+      const one = cellRect(geom, top, left);
       if (bottom - top > 1 || right - left > 1)
         ctx.strokeRect(one.x, one.y, one.w * (right - left), one.h * (bottom - top));
     }
 }
 
-function coverPatches(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ geom,
-  /** @type {Uint8Array | Int16Array} */ levels,
-  /** @type {Uint32Array} */ lut,
-) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} geom
+ * @param {Uint8Array | Int16Array} levels
+ * @param {Uint32Array} lut
+ */
+function coverPatches(ctx, geom, levels, lut) {
   levels.forEach((/** @type {number} */ level, /** @type {number} */ patch) => {
     if (level < 0) return;
-    const colour = lut[level],
-      box = cellRect(geom, Math.floor(patch / geom.cols), patch % geom.cols);
+    const colour = lut[level];
+    const box = cellRect(geom, Math.floor(patch / geom.cols), patch % geom.cols);
     ctx.globalAlpha = coverOf(level);
     ctx.fillStyle = `rgb(${colour & 255}, ${(colour >> 8) & 255}, ${(colour >> 16) & 255})`;
     ctx.fillRect(box.x, box.y, box.w, box.h);
@@ -207,27 +213,29 @@ function coverPatches(
   ctx.globalAlpha = 1;
 }
 
-function frameToken(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ geom,
-  /** @type {PatchBox} */ box,
-  /** @type {any} */ theme,
-  /** @type {string} */ colour,
-) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} geom
+ * @param {PatchBox} box
+ * @param {any} theme
+ * @param {string} colour
+ */
+function frameToken(ctx, geom, box, theme, colour) {
   if (!box) return;
-  const [top, left, bottom, right] = box,
-    one = cellRect(geom, top, left);
+  const [top, left, bottom, right] = box;
+  const one = cellRect(geom, top, left);
   frameRect(ctx, { ...one, w: one.w * (right - left), h: one.h * (bottom - top) }, theme, colour);
 }
 
-/** The query of the patch under a point, or null. */
-export function hitPicture(
-  /** @type {any} */ geom,
-  /** @type {PatchGrid} */ patches,
-  /** @type {{x: number, y: number}} */ point,
-) {
-  const cell = cellAt(point.x, point.y, geom),
-    boxes = patches.query_boxes;
+/**
+ * The query of the patch under a point, or null.
+ * @param {any} geom
+ * @param {PatchGrid} patches
+ * @param {{x: number, y: number}} point
+ */
+export function hitPicture(geom, patches, point) {
+  const cell = cellAt(point.x, point.y, geom);
+  const boxes = patches.query_boxes;
   if (!cell) return null;
   if (!boxes) return patches.first + cell.row * geom.cols + cell.col;
   const found = boxes.findIndex(

@@ -18,8 +18,8 @@ const INDICES = /** @type {const} */ (["layer", "head", "query", "key"]);
 
 /** The selection in the page's address; what is missing or malformed is null or the default. @returns {Selection} */
 export function readSelection(search = location.search) {
-  const params = new URLSearchParams(search),
-    scale = params.get("scale");
+  const params = new URLSearchParams(search);
+  const scale = params.get("scale");
   const index = (/** @type {string} */ name) =>
     /^\d{1,5}$/.test(params.get(name) ?? "") ? Number(params.get(name)) : null;
   return {
@@ -48,8 +48,8 @@ export function clampSelection(selection, size) {
   const clamp = (/** @type {number | null} */ v, /** @type {number} */ n) =>
     Math.max(0, Math.min(n - 1, v ?? 0));
   const drop = (/** @type {number | null} */ v, /** @type {number} */ n) => (v !== null && v < n ? v : null);
-  const layer = clamp(selection.layer, size.n_layers),
-    [heads, rows, cols] = size.shapes?.[layer] ?? [size.n_heads, size.n_query, size.n_key];
+  const layer = clamp(selection.layer, size.n_layers);
+  const [heads, rows, cols] = size.shapes?.[layer] ?? [size.n_heads, size.n_query, size.n_key];
   const query = drop(selection.query, rows);
   return {
     ...selection,
@@ -68,8 +68,8 @@ export function clampSelection(selection, size) {
  * @returns {Selection}
  */
 export function fitLayer(before, after, headers) {
-  const [old, now] = [headers[before.layer ?? 0], headers[after.layer ?? 0]],
-    kept = clampSelection(after, headers[0]);
+  const [old, now] = [headers[before.layer ?? 0], headers[after.layer ?? 0]];
+  const kept = clampSelection(after, headers[0]);
   if (
     old === now ||
     (old.tokens.join() === now.tokens.join() && old.key_tokens.join() === now.key_tokens.join())
@@ -111,10 +111,11 @@ export function writeParameter(/** @type {string} */ name, /** @type {string | n
   if (url.href !== location.href) history.replaceState(history.state, "", url.href);
 }
 
-/** Has all components of the page show a head and a cell that were chosen on someone else's page. */
-export function announceSelection(
-  /** @type {{layer: number, head: number, query: number | null, key: number | null}} */ place,
-) {
+/**
+ * Has all components of the page show a head and a cell that were chosen on someone else's page.
+ * @param {{layer: number, head: number, query: number | null, key: number | null}} place
+ */
+export function announceSelection(place) {
   const selection = { ...readSelection(), ...place };
   dispatchEvent(new CustomEvent(ANNOUNCED, { detail: { selection, from: null } }));
   writeSelection(selection);
@@ -145,12 +146,12 @@ function navigated() {
  * @param {(selection: Selection) => void} [follow]
  */
 export function makeCommitter(element, follow) {
-  let send = (/** @type {string} */ _name, /** @type {any} */ _value) => {},
-    known = "",
-    current = "",
-    hrefs = "",
-    heldTimer = 0,
-    sentAt = -Infinity;
+  let send = (/** @type {string} */ _name, /** @type {any} */ _value) => {};
+  let known = "";
+  let current = "";
+  let hrefs = "";
+  let heldTimer = 0;
+  let sentAt = -Infinity;
   const commit = () => {
     if (!current || current === known) return;
     known = current;
@@ -162,10 +163,10 @@ export function makeCommitter(element, follow) {
   // A click that another page or widget hears before the server has had the value would undo it: it is made again later.
   // The links to the pages are the receipt, for they are drawn anew with what was chosen.
   const holdClick = (/** @type {MouseEvent} */ event) => {
-    const path = event.composedPath(),
-      link = /** @type {any} */ (path.find((node) => node instanceof HTMLAnchorElement));
-    const since = performance.now() - sentAt,
-      receipt = Boolean(link?.matches(`${PAGES} *`)) && navigated() === hrefs;
+    const path = event.composedPath();
+    const link = /** @type {any} */ (path.find((node) => node instanceof HTMLAnchorElement));
+    const since = performance.now() - sentAt;
+    const receipt = Boolean(link?.matches(`${PAGES} *`)) && navigated() === hrefs;
     if (
       since >= (receipt ? RECEIPT_MS : SETTLE_MS) ||
       path.includes(element) ||

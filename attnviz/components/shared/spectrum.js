@@ -8,11 +8,11 @@ import { withAlpha } from "./theme.js";
 
 /** Room under a heatmap, in pixels. */
 export const SPECTRUM_ROOM = 96;
-const ABOVE = 12,
-  BAND = 56,
-  FONT = 10.5,
-  LEAST_SPAN = 3,
-  LEAST_TICK = 54;
+const ABOVE = 12;
+const BAND = 56;
+const FONT = 10.5;
+const LEAST_SPAN = 3;
+const LEAST_TICK = 54;
 const ROUND_S = [1, 2, 5];
 
 /** Levels 0..255 [band, column], as many columns for each frame; seconds of a frame and of the sound.
@@ -26,12 +26,13 @@ export function heardOf(/** @type {any} */ header, /** @type {any} */ arrays) {
   return header.heard && arrays.spectrum ? { ...header.heard, levels: arrays.spectrum } : null;
 }
 
-/** What stands under the keys, and where the sound ends if the model hears more. */
-export function heardNote(
-  /** @type {{frames: number, step_s: number, seconds: number}} */ heard,
-  /** @type {string} */ note,
-  /** @type {string} */ rest,
-) {
+/**
+ * What stands under the keys, and where the sound ends if the model hears more.
+ * @param {{frames: number, step_s: number, seconds: number}} heard
+ * @param {string} note
+ * @param {string} rest
+ */
+export function heardNote(heard, note, rest) {
   const whole = heard.frames * heard.step_s;
   return whole - heard.seconds <= heard.step_s
     ? note
@@ -46,10 +47,10 @@ function inked(/** @type {Heard} */ heard, /** @type {string} */ colour) {
   const known = INKED.get(heard.levels);
   if (known?.colour === colour) return known.canvas;
   const {
-      shape: [height, width],
-      data,
-    } = heard.levels,
-    canvas = document.createElement("canvas");
+    shape: [height, width],
+    data,
+  } = heard.levels;
+  const canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   ctx.fillStyle = colour;
@@ -69,14 +70,14 @@ function inked(/** @type {Heard} */ heard, /** @type {string} */ colour) {
  * @param {{theme: import("./theme.js").Theme, title: string, key: number | null, query: number | null}} view
  */
 export function drawSpectrum(ctx, heard, strip, { theme, title, key, query }) {
-  const { x, w, from, to } = strip,
-    unit = w / (to - from),
-    y = strip.y + ABOVE,
-    at = (/** @type {number} */ frame) => x + (frame - from) * unit;
-  const first = Math.max(0, from),
-    last = Math.min(heard.frames, to),
-    picture = inked(heard, theme.text),
-    per = picture.width / heard.frames;
+  const { x, w, from, to } = strip;
+  const unit = w / (to - from);
+  const y = strip.y + ABOVE;
+  const at = (/** @type {number} */ frame) => x + (frame - from) * unit;
+  const first = Math.max(0, from);
+  const last = Math.min(heard.frames, to);
+  const picture = inked(heard, theme.text);
+  const per = picture.width / heard.frames;
   const end = Math.min(last, heard.seconds / heard.step_s);
   ctx.save();
   ctx.beginPath();
@@ -108,37 +109,39 @@ export function drawSpectrum(ctx, heard, strip, { theme, title, key, query }) {
   ctx.fillText(title, x - 6, y + BAND / 2, x - 8);
 }
 
-/** The span of a frame: lines at both of its ends, its inside tinted. */
-function markSpan(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {number} */ left,
-  /** @type {number} */ unit,
-  /** @type {number} */ y,
-  /** @type {string} */ colour,
-) {
-  const w = Math.max(LEAST_SPAN, unit),
-    x = left + (unit - w) / 2;
+/**
+ * The span of a frame: lines at both of its ends, its inside tinted.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} left
+ * @param {number} unit
+ * @param {number} y
+ * @param {string} colour
+ */
+function markSpan(ctx, left, unit, y, colour) {
+  const w = Math.max(LEAST_SPAN, unit);
+  const x = left + (unit - w) / 2;
   ctx.fillStyle = withAlpha(colour, 0.22);
   ctx.fillRect(x, y, w, BAND);
   ctx.fillStyle = colour;
   for (const side of [x - 1, x + w]) ctx.fillRect(side, y - 4, 1, BAND + 8);
 }
 
-/** Seconds under the strip at round places; those of the marked frame stand over the others. */
-function drawSeconds(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {Heard} */ heard,
-  /** @type {Strip} */ strip,
-  /** @type {number} */ y,
-  /** @type {import("./theme.js").Theme} */ theme,
-  /** @type {number | null} */ key,
-) {
-  const { x, w, from, to } = strip,
-    step = heard.step_s,
-    unit = w / (to - from);
+/**
+ * Seconds under the strip at round places; those of the marked frame stand over the others.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Heard} heard
+ * @param {Strip} strip
+ * @param {number} y
+ * @param {import("./theme.js").Theme} theme
+ * @param {number | null} key
+ */
+function drawSeconds(ctx, heard, strip, y, theme, key) {
+  const { x, w, from, to } = strip;
+  const step = heard.step_s;
+  const unit = w / (to - from);
   ctx.font = `${FONT}px ${theme.font}`;
-  const said = key === null ? null : spanText(key, step),
-    room = said ? ctx.measureText(said).width / 2 + 6 : 0;
+  const said = key === null ? null : spanText(key, step);
+  const room = said ? ctx.measureText(said).width / 2 + 6 : 0;
   const middle = key === null ? 0 : Math.max(x + room, Math.min(x + w - room, x + (key + 0.5 - from) * unit));
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "middle";
@@ -148,8 +151,8 @@ function drawSeconds(
     Math.min(heard.frames, to) * step,
     w / ((to - from) * step),
   )) {
-    const place = x + (at / step - from) * unit,
-      half = ctx.measureText(text).width / 2;
+    const place = x + (at / step - from) * unit;
+    const half = ctx.measureText(text).width / 2;
     ctx.fillRect(place - 0.5, y, 1, 4);
     if (place + half <= x + w + 8 && (!said || Math.abs(place - middle) > room + half))
       ctx.fillText(text, place, y + 12);
@@ -167,13 +170,13 @@ function drawSeconds(
  * @param {number} scale
  */
 export function secondTicks(from, to, scale) {
-  let power = -3,
-    round = 0;
+  let power = -3;
+  let round = 0;
   while (ROUND_S[round] * 10 ** power * scale < LEAST_TICK)
     [power, round] = round === 2 ? [power + 1, 0] : [power, round + 1];
-  const every = ROUND_S[round] * 10 ** power,
-    digits = Math.max(0, -power),
-    ticks = [];
+  const every = ROUND_S[round] * 10 ** power;
+  const digits = Math.max(0, -power);
+  const ticks = [];
   for (let i = Math.ceil(from / every - 1e-9); i * every <= to + 1e-9; i++)
     ticks.push({ at: i * every, text: `${(i * every).toFixed(digits)} s` });
   return ticks;
@@ -185,12 +188,13 @@ export function spanText(/** @type {number} */ frame, /** @type {number} */ step
   return `${(frame * step).toFixed(digits)}–${((frame + 1) * step).toFixed(digits)} s`;
 }
 
-/** The frame under a point of the strip, or null. */
-export function hitSpectrum(
-  /** @type {Heard} */ heard,
-  /** @type {Strip} */ strip,
-  /** @type {{x: number, y: number}} */ point,
-) {
+/**
+ * The frame under a point of the strip, or null.
+ * @param {Heard} heard
+ * @param {Strip} strip
+ * @param {{x: number, y: number}} point
+ */
+export function hitSpectrum(heard, strip, point) {
   if (
     point.x < strip.x ||
     point.x >= strip.x + strip.w ||

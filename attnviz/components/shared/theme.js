@@ -16,8 +16,8 @@ export function theme(root) {
     const value = style.getPropertyValue(name).trim();
     return value && value !== "unset" ? value : fallback;
   };
-  const bg = read("--st-background-color", "#ffffff"),
-    text = read("--st-text-color", "#1d2330");
+  const bg = read("--st-background-color", "#ffffff");
+  const text = read("--st-text-color", "#1d2330");
   return {
     text,
     bg,
@@ -36,8 +36,8 @@ export function theme(root) {
 
 /** Colour a moved towards b by a fraction, as rgb(). */
 export function mix(/** @type {string} */ a, /** @type {string} */ b, /** @type {number} */ fraction) {
-  const [from, to] = [rgba(a), rgba(b)],
-    part = (/** @type {number} */ i) => Math.round(from[i] + (to[i] - from[i]) * fraction);
+  const [from, to] = [rgba(a), rgba(b)];
+  const part = (/** @type {number} */ i) => Math.round(from[i] + (to[i] - from[i]) * fraction);
   return `rgb(${part(0)}, ${part(1)}, ${part(2)})`;
 }
 

@@ -21,24 +21,24 @@ import { paintLevels } from "./matrix.js";
  */
 export function makeAtlas(source, size) {
   if (source.array.shapes) return makeUnevenAtlas(source, size, source.array.shapes);
-  const { array, rowIndex, colIndex } = source,
-    [layers, heads, nQuery, nKey] = array.shape;
-  const rows = rowIndex?.length ?? nQuery,
-    cols = colIndex?.length ?? nKey,
-    most = Math.max(1, Math.floor(size * pixelRatio()));
-  const w = Math.min(cols, most),
-    h = Math.min(rows, most),
-    canvas = document.createElement("canvas");
+  const { array, rowIndex, colIndex } = source;
+  const [layers, heads, nQuery, nKey] = array.shape;
+  const rows = rowIndex?.length ?? nQuery;
+  const cols = colIndex?.length ?? nKey;
+  const most = Math.max(1, Math.floor(size * pixelRatio()));
+  const w = Math.min(cols, most);
+  const h = Math.min(rows, most);
+  const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, w * heads);
   canvas.height = Math.max(1, h * layers);
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = new ImageData(canvas.width, canvas.height),
-    out = new Uint32Array(image.data.buffer),
-    scratch = scratchOf(array);
+  const image = new ImageData(canvas.width, canvas.height);
+  const out = new Uint32Array(image.data.buffer);
+  const scratch = scratchOf(array);
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++) {
-      const values = headValues(array, layer, head, scratch),
-        at = layer * h * w * heads + head * w;
+      const values = headValues(array, layer, head, scratch);
+      const at = layer * h * w * heads + head * w;
       paintLevels(
         { values, rows, cols, stride: nKey, rowIndex, colIndex, lut: source.lut, levels: source.levels },
         out,
@@ -52,14 +52,15 @@ export function makeAtlas(source, size) {
   return { canvas, w, h };
 }
 
-/** The same where layers differ in shape: each has tiles of its own size, one row of them below the other. */
-function makeUnevenAtlas(
-  /** @type {ThumbSource} */ source,
-  /** @type {number} */ size,
-  /** @type {number[][]} */ shapes,
-) {
-  const most = Math.max(1, Math.floor(size * pixelRatio())),
-    canvas = document.createElement("canvas");
+/**
+ * The same where layers differ in shape: each has tiles of its own size, one row of them below the other.
+ * @param {ThumbSource} source
+ * @param {number} size
+ * @param {number[][]} shapes
+ */
+function makeUnevenAtlas(source, size, shapes) {
+  const most = Math.max(1, Math.floor(size * pixelRatio()));
+  const canvas = document.createElement("canvas");
   let y = 0;
   const tiles = shapes.map(([heads, rows, cols]) => {
     const tile = { w: Math.min(cols, most), h: Math.min(rows, most), y, heads, rows, cols };
@@ -69,8 +70,8 @@ function makeUnevenAtlas(
   canvas.width = Math.max(...tiles.map(({ w, heads }) => w * heads));
   canvas.height = y;
   const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = new ImageData(canvas.width, canvas.height),
-    out = new Uint32Array(image.data.buffer);
+  const image = new ImageData(canvas.width, canvas.height);
+  const out = new Uint32Array(image.data.buffer);
   tiles.forEach(({ w, h, y: top, heads, rows, cols }, layer) => {
     for (let head = 0; head < heads; head++) {
       paintLevels(
@@ -89,12 +90,13 @@ function makeUnevenAtlas(
 
 /** @typedef {{canvas: HTMLCanvasElement, w: number, h: number, tiles?: {w: number, h: number, y: number, heads: number}[]}} Atlas */
 
-/** Stamps an atlas into its grid. */
-export function drawAtlas(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {Atlas} */ atlas,
-  /** @type {ThumbGeom} */ geom,
-) {
+/**
+ * Stamps an atlas into its grid.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Atlas} atlas
+ * @param {ThumbGeom} geom
+ */
+export function drawAtlas(ctx, atlas, geom) {
   ctx.imageSmoothingEnabled = false;
   for (let layer = 0; layer < geom.layers; layer++)
     for (let head = 0; head < (atlas.tiles?.[layer].heads ?? geom.heads); head++) {
@@ -102,24 +104,26 @@ export function drawAtlas(
     }
 }
 
-/** Stamps one head of an atlas into a rectangle. */
-export function stampHead(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {Atlas} */ atlas,
-  /** @type {number} */ layer,
-  /** @type {number} */ head,
-  /** @type {{x: number, y: number, w: number, h: number}} */ box,
-) {
+/**
+ * Stamps one head of an atlas into a rectangle.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Atlas} atlas
+ * @param {number} layer
+ * @param {number} head
+ * @param {{x: number, y: number, w: number, h: number}} box
+ */
+export function stampHead(ctx, atlas, layer, head, box) {
   const tile = atlas.tiles?.[layer] ?? { w: atlas.w, h: atlas.h, y: layer * atlas.h };
   ctx.drawImage(atlas.canvas, head * tile.w, tile.y, tile.w, tile.h, box.x, box.y, box.w, box.h);
 }
 
-/** The rectangle of one head. */
-export function thumbRect(
-  /** @type {ThumbGeom} */ geom,
-  /** @type {number} */ layer,
-  /** @type {number} */ head,
-) {
+/**
+ * The rectangle of one head.
+ * @param {ThumbGeom} geom
+ * @param {number} layer
+ * @param {number} head
+ */
+export function thumbRect(geom, layer, head) {
   return {
     x: geom.x + head * (geom.size + geom.gap),
     y: geom.y + layer * (geom.size + (geom.rowGap ?? geom.gap)),
@@ -130,9 +134,9 @@ export function thumbRect(
 
 /** The head under a point (gaps belong to the nearer head), or null outside. */
 export function thumbAt(/** @type {ThumbGeom} */ geom, /** @type {number} */ x, /** @type {number} */ y) {
-  const step = geom.size + geom.gap,
-    half = geom.gap / 2;
-  const head = Math.floor((x - geom.x + half) / step),
-    layer = Math.floor((y - geom.y + half) / step);
+  const step = geom.size + geom.gap;
+  const half = geom.gap / 2;
+  const head = Math.floor((x - geom.x + half) / step);
+  const layer = Math.floor((y - geom.y + half) / step);
   return head >= 0 && layer >= 0 && head < geom.heads && layer < geom.layers ? { layer, head } : null;
 }

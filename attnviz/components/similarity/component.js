@@ -25,11 +25,11 @@ function mountSimilarity(/** @type {any} */ root) {
 }
 
 function showSimilarity(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data),
-    lut = sequential(theme(state.root).dark);
-  const { strings, caption, sentences } = header,
-    count = sentences.length,
-    values = arrays.cosine.data;
+  const { header, arrays } = parse(data);
+  const lut = sequential(theme(state.root).dark);
+  const { strings, caption, sentences } = header;
+  const count = sentences.length;
+  const values = arrays.cosine.data;
   const heads = sentences.map((/** @type {any} */ _, /** @type {number} */ i) =>
     el("th", { scope: "col", class: "av-similarity-number" }, String(i + 1)),
   );
@@ -50,13 +50,13 @@ function showSimilarity(/** @type {any} */ state, /** @type {Uint8Array} */ data
       ),
     ),
   );
-  const corner = el("td", {}),
-    table = el(
-      "table",
-      { "aria-label": caption },
-      el("thead", {}, el("tr", {}, corner, ...heads)),
-      el("tbody", {}, ...rows),
-    );
+  const corner = el("td", {});
+  const table = el(
+    "table",
+    { "aria-label": caption },
+    el("thead", {}, el("tr", {}, corner, ...heads)),
+    el("tbody", {}, ...rows),
+  );
   const scroll = el(
     "div",
     { class: "av-similarity-scroll", tabIndex: 0, role: "region", "aria-label": caption },
@@ -70,13 +70,14 @@ function showSimilarity(/** @type {any} */ state, /** @type {Uint8Array} */ data
   state.box.replaceChildren(scroll, legend);
 }
 
-function cosineCell(
-  /** @type {number} */ value,
-  /** @type {number} */ row,
-  /** @type {number} */ col,
-  /** @type {Uint32Array} */ lut,
-  /** @type {Record<string, string>} */ strings,
-) {
+/**
+ * @param {number} value
+ * @param {number} row
+ * @param {number} col
+ * @param {Uint32Array} lut
+ * @param {Record<string, string>} strings
+ */
+function cosineCell(value, row, col, lut, strings) {
   const cell = el(
     "td",
     {

@@ -121,8 +121,8 @@ export function mixedOf(arrays, query, key) {
  * @returns {{weight: number, norm: number, effect: number, rank: number, rankByWeight: number, count: number} | null}
  */
 export function effectOf(arrays, query, key) {
-  const weights = rowOf(arrays.weights, query),
-    reach = arrays.reach?.data;
+  const weights = rowOf(arrays.weights, query);
+  const reach = arrays.reach?.data;
   if (!weights || !reach || !weights.some((weight) => weight > 0)) return null; // nothing is written from a row of zeros
   const effects = Array.from(weights, (weight, at) => weight * reach[at]);
   const above = (values) => 1 + Array.from(values).filter((value) => value > values[key]).length;

@@ -13,9 +13,9 @@ import { askForHead, makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { sequential } from "../shared/colors.js";
 import { pictureSource } from "../shared/picture.js";
-import { drawPlaced, makePlaced } from "../shared/placed.js";
+import { drawPlaced, makePlaced } from "../shared/picture_panel.js";
 import { theme } from "../shared/theme.js";
-import { paperOf } from "./drawn.js";
+import { paperOf } from "./paper.js";
 import { EDITABLE, arraysOf, makeEditBar, readEdit, showEditBar } from "./edit.js";
 import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
 import { endPlay, haltPlay, makePlay, playKey, showPlay } from "./play.js";
@@ -30,7 +30,7 @@ import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
  *   key_special: number[], key_written: number[], cross: 0 | 1, layer: number, head: number,
  *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, turned: string[], factors: Record<string, string>, mask_names: string[],
  *   mask_reasons: string[], head_slice: [number, number], editable: 0 | 1, given: 0 | 1, source: string,
- *   patches: import("../shared/placed.js").PlacedPatches | null, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
+ *   patches: import("../shared/picture_panel.js").PlacedPatches | null, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
  */
 /**
  * One panel: its stage with shape, axes, colour range and error, or the reason why it is absent.
@@ -102,9 +102,9 @@ function mountSteps(/** @type {any} */ root) {
 }
 
 function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data),
-    { nodes } = view,
-    first = !view.header;
+  const { header, arrays } = parse(data);
+  const { nodes } = view;
+  const first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
   view.selection = clampSelection(from, {
     ...header,
@@ -141,8 +141,8 @@ function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 
 /** Everything around the panels. */
 function writeFrame(/** @type {any} */ view) {
-  const { header, nodes } = view,
-    { strings, layer, head } = header;
+  const { header, nodes } = view;
+  const { strings, layer, head } = header;
   view.picker.update(strings, header, layer, head);
   setText(nodes.clear, strings.clear_cell);
   nodes.strip.setAttribute("aria-label", fill(strings.strip_label, { layer, head }));
@@ -160,9 +160,9 @@ function writeFrame(/** @type {any} */ view) {
 
 /** The sentence in the bar, the live region and the arithmetic, after the choice or the data changed. */
 function showChoice(/** @type {any} */ view) {
-  const { nodes, header, query, key } = view,
-    { strings, tokens, key_tokens: keys } = header,
-    both = query !== null && key !== null;
+  const { nodes, header, query, key } = view;
+  const { strings, tokens, key_tokens: keys } = header;
+  const both = query !== null && key !== null;
   nodes.clear.hidden = query === null && key === null;
   setData(nodes.top, { query, key });
   const asks = both
@@ -184,9 +184,9 @@ function showChoice(/** @type {any} */ view) {
 
 /** Where in the picture the chosen cell is, with the weights of its query. */
 function showPlaced(/** @type {any} */ view) {
-  const { header, edited, query, key, scale } = view,
-    { strings } = header,
-    { data, shape } = edited.weights;
+  const { header, edited, query, key, scale } = view;
+  const { strings } = header;
+  const { data, shape } = edited.weights;
   drawPlaced(view.placed, {
     whole: view.whole,
     patches: header.patches,
@@ -230,12 +230,13 @@ function followSteps(/** @type {any} */ view, /** @type {any} */ selection) {
   showChoice(view);
 }
 
-/** Another cell, row or nothing is chosen: marks, arithmetic, URL; the server hears of it later. */
-function choose(
-  /** @type {any} */ view,
-  /** @type {number | null} */ query,
-  /** @type {number | null} */ key,
-) {
+/**
+ * Another cell, row or nothing is chosen: marks, arithmetic, URL; the server hears of it later.
+ * @param {any} view
+ * @param {number | null} query
+ * @param {number | null} key
+ */
+function choose(view, query, key) {
   if (query === view.query && key === view.key) return;
   Object.assign(view, { query, key, selection: { ...view.selection, query, key } });
   view.committer.update(view.selection);
@@ -252,12 +253,12 @@ function toggleTerms(/** @type {any} */ view) {
 
 /** Pointer and keys of one panel. */
 function wirePanel(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { base } = panel,
-    remark = oncePerFrame(() => markPanel(panel, view));
+  const { base } = panel;
+  const remark = oncePerFrame(() => markPanel(panel, view));
   const hit = (event) => {
-    const { x, y } = localPoint(event, base),
-      cell = cellAt(x, y, panel.layout.geom),
-      { from } = panel;
+    const { x, y } = localPoint(event, base);
+    const cell = cellAt(x, y, panel.layout.geom);
+    const { from } = panel;
     return cell && { row: cell.row + from.row, col: cell.col + from.col };
   };
   base.addEventListener("pointermove", (event) => {
@@ -281,8 +282,8 @@ function keyIn(/** @type {any} */ panel, /** @type {any} */ view, /** @type {Key
     endPlay(view);
     return choose(view, null, null);
   }
-  const [rows, cols] = view.arrays[panel.info.stage].shape,
-    square = SQUARE_STAGES.includes(panel.info.stage);
+  const [rows, cols] = view.arrays[panel.info.stage].shape;
+  const square = SQUARE_STAGES.includes(panel.info.stage);
   const role = KEY_STAGES.includes(panel.info.stage) ? "key" : "query";
   const from = square ? { row: view.query, col: view.key } : { row: view[role], col: panel.col };
   const cell = moveBy(event, from, { rows, cols });
@@ -291,12 +292,13 @@ function keyIn(/** @type {any} */ panel, /** @type {any} */ view, /** @type {Key
   return take(panel, view, cell);
 }
 
-/** A cell of a panel was chosen: in square panels query and key, else the position of the panel's rows. */
-function take(
-  /** @type {any} */ panel,
-  /** @type {any} */ view,
-  /** @type {{row: number, col: number}} */ cell,
-) {
+/**
+ * A cell of a panel was chosen: in square panels query and key, else the position of the panel's rows.
+ * @param {any} panel
+ * @param {any} view
+ * @param {{row: number, col: number}} cell
+ */
+function take(panel, view, cell) {
   const { stage } = panel.info;
   view.target = EDITABLE.includes(stage) ? { stage, row: cell.row, column: cell.col } : null;
   if (SQUARE_STAGES.includes(stage)) choose(view, cell.row, cell.col);

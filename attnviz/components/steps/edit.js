@@ -60,9 +60,9 @@ export function makeEditBar(/** @type {any} */ view) {
 
 /** Writes the bar anew: after data, choice or mode changed. */
 export function showEditBar(/** @type {any} */ view) {
-  const { editBar: bar, header, target } = view,
-    { strings, edits } = header,
-    at = target && entryAt(view);
+  const { editBar: bar, header, target } = view;
+  const { strings, edits } = header;
+  const at = target && entryAt(view);
   bar.node.hidden = !header.editable;
   setText(bar.hint, at ? "" : strings.edit_hint);
   bar.hint.hidden = Boolean(at);
@@ -89,8 +89,8 @@ export function arraysOf(/** @type {any} */ view) {
   const shown = { ...view.edited };
   if (view.mode === "edited") return shown;
   for (const stage of changedStages(view)) {
-    const was = view.edited[`was_${stage}`],
-      now = view.edited[stage];
+    const was = view.edited[`was_${stage}`];
+    const now = view.edited[stage];
     shown[stage] =
       view.mode === "original"
         ? was
@@ -123,8 +123,8 @@ export function largestChange(/** @type {any} */ view, /** @type {string} */ sta
 
 /** The entry that the bar edits, with its value now. */
 function entryAt(/** @type {any} */ view) {
-  const { stage, row, column } = view.target,
-    matrix = view.edited[stage];
+  const { stage, row, column } = view.target;
+  const matrix = view.edited[stage];
   if (!matrix || row >= matrix.shape[0] || column >= matrix.shape[1]) return null;
   return { value: matrix.data[row * matrix.shape[1] + column] };
 }
@@ -134,9 +134,9 @@ function placeOf(
   /** @type {any} */ view,
   /** @type {{stage: string, row: number, column: number | null}} */ { stage, row, column },
 ) {
-  const { header } = view,
-    { tokens, key_tokens: keys } = header,
-    title = header.panels.find((info) => info.stage === stage)?.title ?? stage;
+  const { header } = view;
+  const { tokens, key_tokens: keys } = header;
+  const title = header.panels.find((info) => info.stage === stage)?.title ?? stage;
   if (column === null) return fill(header.strings.edit_row, { title, query: isolate(tokens[row]) });
   if (stage === "scores" || stage === "masked")
     return `${title} · ${isolate(tokens[row])} → ${isolate(keys[column])}`;
@@ -144,11 +144,11 @@ function placeOf(
 }
 
 function chipOf(/** @type {any} */ view, /** @type {Edit} */ edit) {
-  const was = view.edited[`was_${edit.stage}`],
-    old = was && edit.column !== null ? was.data[edit.row * was.shape[1] + edit.column] : edit.value;
-  const place = placeOf(view, edit),
-    { strings } = view.header,
-    row = edit.value < 0 ? strings.edit_row_blocked : strings.edit_row_open;
+  const was = view.edited[`was_${edit.stage}`];
+  const old = was && edit.column !== null ? was.data[edit.row * was.shape[1] + edit.column] : edit.value;
+  const place = placeOf(view, edit);
+  const { strings } = view.header;
+  const row = edit.value < 0 ? strings.edit_row_blocked : strings.edit_row_open;
   const [said, value] =
     edit.column === null ? [`${place}: `, row] : [`${place}: ${fmtReal(old)} → `, fmtReal(edit.value)];
   const drop = el(
@@ -171,8 +171,8 @@ function chipOf(/** @type {any} */ view, /** @type {Edit} */ edit) {
 }
 
 function modeButton(/** @type {any} */ view, /** @type {"edited" | "original" | "difference"} */ mode) {
-  const chosen = view.mode === mode,
-    { strings } = view.header;
+  const chosen = view.mode === mode;
+  const { strings } = view.header;
   const name = {
     edited: strings.edit_edited,
     original: strings.edit_original,
@@ -199,9 +199,9 @@ function setTyped(/** @type {any} */ view) {
 
 /** Closes a cell of the mask, or opens it again with the score that stands before the mask. */
 function toggleBlock(/** @type {any} */ view) {
-  const { row, column } = view.target,
-    closed = entryAt(view)?.value === -Infinity,
-    { edited } = view;
+  const { row, column } = view.target;
+  const closed = entryAt(view)?.value === -Infinity;
+  const { edited } = view;
   const before = edited.biased ?? edited.capped ?? edited.scaled;
   put(view, closed ? before.data[row * before.shape[1] + column] : -Infinity);
 }
@@ -217,8 +217,8 @@ function put(/** @type {any} */ view, /** @type {number} */ value) {
 
 /** Closes or opens all keys of the chosen query; what was edited in that row of the mask before is gone. */
 function putRow(/** @type {any} */ view, /** @type {number} */ value) {
-  const { row } = view.target,
-    stage = "masked";
+  const { row } = view.target;
+  const stage = "masked";
   const others = view.header.edits.filter(
     (/** @type {Edit} */ edit) => edit.stage !== stage || edit.row !== row,
   );

@@ -16,9 +16,9 @@ const SHOWN_COMPONENTS = 8;
 
 /** Rebuilds the box for the chosen cell; without one it says how to choose. */
 export function drawArithmetic(/** @type {any} */ view) {
-  const { box } = view.nodes,
-    { strings, tokens, key_tokens: keys } = view.header,
-    { query, key } = view;
+  const { box } = view.nodes;
+  const { strings, tokens, key_tokens: keys } = view.header;
+  const { query, key } = view;
   if (query === null || key === null) {
     box.replaceChildren(el("p", { class: "hint" }, strings.hint));
     return;
@@ -88,11 +88,11 @@ function fractionOf(/** @type {any[]} */ above, /** @type {any[]} */ below) {
 
 /** q · k: the largest products as bars, the rest in one number. */
 function scoreStep(/** @type {any} */ view) {
-  const { strings } = view.header,
-    dot = dotProduct(view.arrays, view.query, view.key);
+  const { strings } = view.header;
+  const dot = dotProduct(view.arrays, view.query, view.key);
   if (!dot) return missingCard(view, "scores", strings.step_score);
-  const { terms, score } = dot,
-    n = terms.length;
+  const { terms, score } = dot;
+  const n = terms.length;
   return stepCard("scores", strings.step_score, [
     el("p", { class: "hint" }, fill(strings.step_score_text, { n })),
     termsTable(terms, score, strings, view.allTerms),
@@ -111,10 +111,10 @@ function scoreStep(/** @type {any} */ view) {
 }
 
 function scaledStep(/** @type {any} */ view) {
-  const { strings, scaling, d_head: width } = view.header,
-    { query, key } = view;
-  const score = valueAt(view.arrays.scores, query, key),
-    scaled = valueAt(view.arrays.scaled, query, key);
+  const { strings, scaling, d_head: width } = view.header;
+  const { query, key } = view;
+  const score = valueAt(view.arrays.scores, query, key);
+  const scaled = valueAt(view.arrays.scaled, query, key);
   if (score === null || scaled === null) return missingCard(view, "scaled", strings.step_scaled);
   const usual = Math.abs(scaling * Math.sqrt(width) - 1) < 1e-5;
   const by = usual
@@ -136,13 +136,13 @@ function rootOf(/** @type {number} */ width) {
 
 /** 0 or −∞, and why; a bias that is neither is printed as the number it is. */
 function maskStep(/** @type {any} */ view) {
-  const { strings, mask_reasons: reasons } = view.header,
-    { query, key } = view;
-  const scaled = valueAt(beforeMask(view.arrays), query, key),
-    masked = valueAt(view.arrays.masked, query, key);
+  const { strings, mask_reasons: reasons } = view.header;
+  const { query, key } = view;
+  const scaled = valueAt(beforeMask(view.arrays), query, key);
+  const masked = valueAt(view.arrays.masked, query, key);
   if (scaled === null || masked === null) return missingCard(view, "masked", strings.step_masked);
-  const closed = masked === -Infinity,
-    term = closed ? "(−∞)" : masked === scaled ? "0" : fmtFixed(masked - scaled, DECIMALS);
+  const closed = masked === -Infinity;
+  const term = closed ? "(−∞)" : masked === scaled ? "0" : fmtFixed(masked - scaled, DECIMALS);
   const why = closed ? reasonsOf(valueAt(view.arrays.blocked, query, key) ?? 0, reasons) : [];
   return stepCard("masked", strings.step_masked, [
     el("p", { class: "hint" }, closed ? strings.mask_blocked : strings.mask_open),
@@ -152,17 +152,17 @@ function maskStep(/** @type {any} */ view) {
 }
 
 function softmaxStep(/** @type {any} */ view) {
-  const { strings, key_tokens: keys } = view.header,
-    soft = softmaxOf(view.arrays, view.query, view.key);
+  const { strings, key_tokens: keys } = view.header;
+  const soft = softmaxOf(view.arrays, view.query, view.key);
   if (!soft) return missingCard(view, "weights", strings.step_weight);
   if (!soft.live)
     return stepCard("weights", strings.step_weight, [
       el("p", { class: "hint" }, strings.softmax_dead),
       mathLine(resultOf("0")),
     ]);
-  const max = fmtFixed(soft.max, DECIMALS),
-    exact = (v) => fmtReal(v, 5),
-    minus = soft.max < 0 ? `(${max})` : max;
+  const max = fmtFixed(soft.max, DECIMALS);
+  const exact = (v) => fmtReal(v, 5);
+  const minus = soft.max < 0 ? `(${max})` : max;
   return stepCard("weights", strings.step_weight, [
     el("p", { class: "hint" }, fill(strings.softmax_text, { max, n: keys.length })),
     mathLine(
@@ -177,11 +177,11 @@ function softmaxStep(/** @type {any} */ view) {
 
 /** weight × v, component by component, beside the mixed row it goes into. */
 function mixedStep(/** @type {any} */ view) {
-  const { strings, tokens, key_tokens: keys } = view.header,
-    part = mixedOf(view.arrays, view.query, view.key);
+  const { strings, tokens, key_tokens: keys } = view.header;
+  const part = mixedOf(view.arrays, view.query, view.key);
   if (!part) return missingCard(view, "mixed", strings.step_mixed);
-  const count = Math.min(SHOWN_COMPONENTS, part.v.length),
-    first = Array.from({ length: count }, (_, d) => d);
+  const count = Math.min(SHOWN_COMPONENTS, part.v.length);
+  const first = Array.from({ length: count }, (_, d) => d);
   const rows = [
     [namedTokens(strings.value_row, { key: tokenMark("key", keys[view.key]) }), part.v],
     [[strings.weighted_row], part.weighted],

@@ -18,18 +18,18 @@ const ALL_DECIMALS = 6;
  * @param {boolean} all
  */
 export function termsTable(terms, score, strings, all) {
-  const decimals = all ? ALL_DECIMALS : FEW_DECIMALS,
-    whole = all || terms.length <= FEW_TERMS;
+  const decimals = all ? ALL_DECIMALS : FEW_DECIMALS;
+  const whole = all || terms.length <= FEW_TERMS;
   const shown = whole ? terms : terms.slice(0, FEW_TERMS);
   // in the full table the last product carries the rounding of the others, so that what is printed adds up
-  const exact = whole ? shown.slice(0, -1) : shown,
-    sum = addUp(
-      exact.map((term) => term.product),
-      score,
-      decimals,
-    );
-  const products = whole ? [...sum.shown, sum.rest] : sum.shown,
-    left = terms.length - shown.length;
+  const exact = whole ? shown.slice(0, -1) : shown;
+  const sum = addUp(
+    exact.map((term) => term.product),
+    score,
+    decimals,
+  );
+  const products = whole ? [...sum.shown, sum.rest] : sum.shown;
+  const left = terms.length - shown.length;
   const largest = {
     q: largestOf(terms, "q"),
     k: largestOf(terms, "k"),
@@ -105,13 +105,14 @@ function termRow(term, product, running, largest, decimals) {
   );
 }
 
-/** A number over a bar from the middle of its cell: to the right where it is positive. */
-function barCell(
-  /** @type {"query" | "key" | "product"} */ role,
-  /** @type {number} */ value,
-  /** @type {number} */ largest,
-  /** @type {number} */ decimals,
-) {
+/**
+ * A number over a bar from the middle of its cell: to the right where it is positive.
+ * @param {"query" | "key" | "product"} role
+ * @param {number} value
+ * @param {number} largest
+ * @param {number} decimals
+ */
+function barCell(role, value, largest, decimals) {
   const bar = el("i", { class: value < 0 ? "below" : "above" });
   bar.style.width = `${largest > 0 ? Math.min(50, (50 * Math.abs(value)) / largest) : 0}%`;
   return el("td", { class: `bar-of ${role}-bar` }, bar, el("span", {}, fmtFixed(value, decimals)));

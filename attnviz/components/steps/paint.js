@@ -21,7 +21,7 @@ import {
 } from "../shared/panel.js";
 import { fmtReal } from "../shared/fmt.js";
 import { beforeMask } from "./arithmetic.js";
-import { baseIsOld, marksAreOld } from "./drawn.js";
+import { baseIsOld, marksAreOld } from "./paper.js";
 import { KEY_STAGES, SQUARE_STAGES, marksOf } from "./highlight.js";
 import { placesOf } from "./window.js";
 
@@ -96,8 +96,8 @@ function signedScale(/** @type {number} */ limit, /** @type {any} */ show) {
 
 /** The part of a panel that is on show: its rows are queries or keys, its columns keys, or components, all of them. */
 export function partOf(/** @type {string} */ stage, /** @type {any} */ show) {
-  const { query, key } = show.shown,
-    cols = show.arrays[stage].shape[1];
+  const { query, key } = show.shown;
+  const cols = show.arrays[stage].shape[1];
   return {
     rows: KEY_STAGES.includes(stage) ? key : query,
     cols: SQUARE_STAGES.includes(stage) ? key : { from: 0, count: cols },
@@ -106,8 +106,9 @@ export function partOf(/** @type {string} */ stage, /** @type {any} */ show) {
 
 /** The tokens along an axis that are on show. */
 function tokensOf(/** @type {"query" | "key"} */ axis, /** @type {any} */ { header, shown }) {
-  const { from, count } = shown[axis],
-    [labels, marks] = axis === "key" ? [header.key_tokens, header.key_marks] : [header.tokens, header.marks];
+  const { from, count } = shown[axis];
+  const [labels, marks] =
+    axis === "key" ? [header.key_tokens, header.key_marks] : [header.tokens, header.marks];
   return { labels: labels.slice(from, from + count), marks: marks.slice(from, from + count) };
 }
 
@@ -116,12 +117,13 @@ function rowsOf(/** @type {string} */ stage, /** @type {any} */ show) {
   return tokensOf(KEY_STAGES.includes(stage) ? "key" : "query", show);
 }
 
-/** Where everything of a panel lies. `show.widths` holds the room of square and other panels. */
-function layoutOf(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ info,
-  /** @type {any} */ show,
-) {
+/**
+ * Where everything of a panel lies. `show.widths` holds the room of square and other panels.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} info
+ * @param {any} show
+ */
+function layoutOf(ctx, info, show) {
   const common = {
     theme: show.theme,
     font: FONT_PX,
@@ -130,8 +132,8 @@ function layoutOf(
   };
   if (SQUARE_STAGES.includes(info.stage)) return layoutSquare(ctx, show);
   const late = ["mixed", "concat", "projected"].includes(info.stage);
-  const cell = show.widths.cell,
-    rowHeight = late ? cell : Math.min(cell, 18);
+  const cell = show.widths.cell;
+  const rowHeight = late ? cell : Math.min(cell, 18);
   return layoutStrip(ctx, {
     ...common,
     cols: show.arrays[info.stage].shape[1],
@@ -144,9 +146,9 @@ function layoutOf(
 
 /** Layout of the panels with tokens on both axes: with room for numbers up to 12 tokens, square cells above. */
 function layoutSquare(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ show) {
-  const { labels: tokens } = tokensOf("query", show),
-    { labels: keys } = tokensOf("key", show),
-    most = Math.max(tokens.length, keys.length);
+  const { labels: tokens } = tokensOf("query", show);
+  const { labels: keys } = tokensOf("key", show);
+  const most = Math.max(tokens.length, keys.length);
   const common = {
     theme: show.theme,
     font: FONT_PX,
@@ -160,23 +162,23 @@ function layoutSquare(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {an
 
 /** The height of a row in the square panels, which the others share. */
 export function squareCell(/** @type {any} */ show) {
-  const ctx = fitCanvas(document.createElement("canvas"), 1, 1),
-    { geom } = layoutSquare(ctx, show);
+  const ctx = fitCanvas(document.createElement("canvas"), 1, 1);
+  const { geom } = layoutSquare(ctx, show);
   return geom.h / geom.rows;
 }
 
 /** The lower canvas: cells, axes, numbers; nothing where it shows them already. */
 export function paintBase(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { info, base } = panel,
-    matrix = show.arrays[info.stage],
-    { theme, header } = show,
-    scale = scaleOf(info, show);
+  const { info, base } = panel;
+  const matrix = show.arrays[info.stage];
+  const { theme, header } = show;
+  const scale = scaleOf(info, show);
   if (!baseIsOld(panel, show, scale)) return;
   panel.layout = layoutOf(/** @type {any} */ (base.getContext("2d")), info, show);
-  const { layout } = panel,
-    { geom } = layout,
-    { rows, cols } = partOf(info.stage, show),
-    whole = !show.shown.part;
+  const { layout } = panel;
+  const { geom } = layout;
+  const { rows, cols } = partOf(info.stage, show);
+  const whole = !show.shown.part;
   const ctx = fitCanvas(base, layout.width, layout.height);
   const blocked =
     info.stage === "masked" ? Uint8Array.from(matrix.data, (v) => (v === -Infinity ? 1 : 0)) : undefined;
@@ -215,8 +217,8 @@ export function paintBase(/** @type {any} */ panel, /** @type {any} */ show) {
 /** Numbers into the cells where they fit. Returns their decimals, null where none are printed. */
 function printCells(ctx, geom, values, scale, theme) {
   for (const size of [10.5, 9.5, 8.5, 7.5]) {
-    const font = `${size}px ${theme.font}`,
-      decimals = fittingDecimals(ctx, values, geom, font);
+    const font = `${size}px ${theme.font}`;
+    const decimals = fittingDecimals(ctx, values, geom, font);
     if (decimals === null || (decimals < 2 && size > 8.5)) continue;
     printNumbers(ctx, geom, values, {
       lut: scale.lut,
@@ -230,14 +232,15 @@ function printCells(ctx, geom, values, scale, theme) {
   return null;
 }
 
-function drawPanelAxes(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ panel,
-  /** @type {any} */ show,
-) {
-  const { info, layout } = panel,
-    { geom } = layout,
-    rows = rowsOf(info.stage, show);
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} panel
+ * @param {any} show
+ */
+function drawPanelAxes(ctx, panel, show) {
+  const { info, layout } = panel;
+  const { geom } = layout;
+  const rows = rowsOf(info.stage, show);
   if (SQUARE_STAGES.includes(info.stage)) {
     const keys = tokensOf("key", show);
     drawAxes(ctx, layout, rows.labels, keys.labels, {
@@ -256,20 +259,20 @@ function drawPanelAxes(
 
 /** First and last column number, and the axis word between them. */
 function drawNumberedColumns(ctx, geom, info, show) {
-  const { theme } = show,
-    y = geom.y - 5,
-    last = String(geom.cols - 1);
+  const { theme } = show;
+  const y = geom.y - 5;
+  const last = String(geom.cols - 1);
   ctx.font = `10px ${theme.font}`;
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "left";
-  const unit = geom.w / geom.cols,
-    [start, stop] = info.stage === "concat" ? show.header.head_slice : [geom.cols, 0];
+  const unit = geom.w / geom.cols;
+  const [start, stop] = info.stage === "concat" ? show.header.head_slice : [geom.cols, 0];
   if (start * unit > 12) ctx.fillText("0", geom.x, y);
   ctx.textAlign = "right";
   if ((geom.cols - stop) * unit > ctx.measureText(last).width + 4) ctx.fillText(last, geom.x + geom.w, y);
-  const word = info.stage === "concat" ? "" : info.cols,
-    room = geom.w - 2 * ctx.measureText(last).width - 12;
+  const word = info.stage === "concat" ? "" : info.cols;
+  const room = geom.w - 2 * ctx.measureText(last).width - 12;
   ctx.textAlign = "center";
   if (word && ctx.measureText(word).width <= room) ctx.fillText(word, geom.x + geom.w / 2, y);
 }
@@ -277,11 +280,11 @@ function drawNumberedColumns(ctx, geom, info, show) {
 /** The upper canvas: what feeds the chosen cell and what it feeds, and the cell under the pointer. */
 export function paintMarks(/** @type {any} */ panel, /** @type {any} */ show) {
   if (!marksAreOld(panel, show)) return;
-  const { info, over, base, layout, from } = panel,
-    { theme, header, query, key } = show,
-    { geom } = layout;
-  const ctx = fitCanvas(over, layout.width, layout.height),
-    colours = roleColours(theme);
+  const { info, over, base, layout, from } = panel;
+  const { theme, header, query, key } = show;
+  const { geom } = layout;
+  const ctx = fitCanvas(over, layout.width, layout.height);
+  const colours = roleColours(theme);
   const marks = marksOf(info.stage, query, key, header);
   if (marks.cols) markColumns(ctx, geom, marks.cols, show);
   const seen = (/** @type {number} */ row) => row >= from.row && row < from.row + geom.rows;
@@ -318,9 +321,9 @@ export function paintMarks(/** @type {any} */ panel, /** @type {any} */ show) {
 
 /** A bracket over the columns of concat that belong to this head. */
 function markColumns(ctx, geom, [start, stop], show) {
-  const x0 = geom.x + (start / geom.cols) * geom.w,
-    x1 = geom.x + (stop / geom.cols) * geom.w,
-    y = geom.y - 4;
+  const x0 = geom.x + (start / geom.cols) * geom.w;
+  const x1 = geom.x + (stop / geom.cols) * geom.w;
+  const y = geom.y - 4;
   ctx.strokeStyle = show.theme.text;
   ctx.lineWidth = 1.5;
   ctx.beginPath();
@@ -335,7 +338,7 @@ function markColumns(ctx, geom, [start, stop], show) {
 }
 
 function sliceRect(geom, row, [start, stop]) {
-  const box = rowRect(geom, row),
-    unit = geom.w / geom.cols;
+  const box = rowRect(geom, row);
+  const unit = geom.w / geom.cols;
   return { x: geom.x + start * unit, y: box.y, w: (stop - start) * unit, h: box.h };
 }

@@ -115,8 +115,8 @@ function sentenceOf(/** @type {any} */ view, /** @type {any} */ info, /** @type 
 
 /** Writes bar and marks anew: after a stage, a press, or new data. */
 export function showPlay(/** @type {any} */ view) {
-  const { play, header, panels } = view,
-    { strings } = header;
+  const { play, header, panels } = view;
+  const { strings } = header;
   if (play.at !== null && play.at >= panels.length) endPlay(view);
   const current = play.at === null ? null : panels[play.at];
   setText(

@@ -56,8 +56,8 @@ function shapeOf(/** @type {any} */ header) {
  * @param {(panel: any) => void} wire adds the listeners of a new panel
  */
 export function buildPanels(view, wire) {
-  const { header } = view,
-    shape = shapeOf(header);
+  const { header } = view;
+  const shape = shapeOf(header);
   if (view.shape === shape) {
     for (const panel of view.panels)
       panel.info = header.panels.find((info) => info.stage === panel.info.stage);
@@ -94,15 +94,15 @@ function operatorOf(/** @type {any} */ info, /** @type {any} */ header) {
 }
 
 function makePanel(/** @type {any} */ info, /** @type {any} */ view) {
-  const { header } = view,
-    title = el("h2", {}),
-    formula = el("span", { class: "formula" }),
-    shape = el("span", { class: "shape" });
-  const badge = el("p", { class: "badge" }),
-    note = el("p", { class: "note" });
+  const { header } = view;
+  const title = el("h2", {});
+  const formula = el("span", { class: "formula" });
+  const shape = el("span", { class: "shape" });
+  const badge = el("p", { class: "badge" });
+  const note = el("p", { class: "note" });
   const panel = /** @type {any} */ ({ info, title, formula, shape, badge, note, hover: null, col: 0 });
-  const leads = operatorOf(info, header),
-    operator = leads ? el("span", { class: "operator" }, ...subscripted(leads)) : null;
+  const leads = operatorOf(info, header);
+  const operator = leads ? el("span", { class: "operator" }, ...subscripted(leads)) : null;
   const body = info.absent === null ? makeCanvas(panel) : el("p", { class: "absent" });
   panel.absent = info.absent === null ? null : body;
   const mapped = info.absent === null && SQUARE_STAGES.includes(info.stage);
@@ -144,15 +144,15 @@ function makeCanvas(/** @type {any} */ panel) {
 
 /** Room for a canvas in the square panels, in the first line's and in the last line's others. */
 export function measure(/** @type {any} */ view) {
-  const width = Math.max(260, view.nodes.strip.clientWidth),
-    n = Math.max(view.shown.query.count, view.shown.key.count);
+  const width = Math.max(260, view.nodes.strip.clientWidth);
+  const n = Math.max(view.shown.query.count, view.shown.key.count);
   const need = n <= 12 ? Math.max(190, n * 22 + 50) : 230;
   const perLine = Math.max(1, Math.min(3, Math.floor(width / (need + FRAME_PX + GAP_PX))));
   const square = Math.floor(
     Math.min(n <= 12 ? Math.max(need, 340) : 326, width / perLine - FRAME_PX - GAP_PX),
   );
-  const four = width >= 860,
-    share = (room, count) => Math.floor(Math.max(130, Math.min(300, room / count - FRAME_PX - GAP_PX)));
+  const four = width >= 860;
+  const share = (room, count) => Math.floor(Math.max(130, Math.min(300, room / count - FRAME_PX - GAP_PX)));
   const first = view.panels.filter((panel) => LINES[0].includes(panel.info.stage)).length;
   const early = four ? share(width, first > 4 ? 3 : 4) : share(width, width >= 480 ? 2 : 1);
   const late = four ? share(width - square - FRAME_PX - GAP_PX, 3) : early;
@@ -202,8 +202,8 @@ function levelLines(/** @type {any} */ view) {
 
 /** Brings the chosen cell into sight. Returns whether another part is on show now. */
 function moveShown(/** @type {any} */ view) {
-  const { header, query, key } = view,
-    before = JSON.stringify(view.shown ?? null);
+  const { header, query, key } = view;
+  const before = JSON.stringify(view.shown ?? null);
   view.shown = shownOf(header.tokens.length, header.key_tokens.length, query, key, view.shown ?? null);
   return JSON.stringify(view.shown) !== before;
 }
@@ -226,9 +226,9 @@ export function markPanel(/** @type {any} */ panel, /** @type {any} */ view) {
 }
 
 function writePanel(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { info } = panel,
-    { strings, head_slice: slice } = view.header,
-    [rows, cols] = info.shape ?? [];
+  const { info } = panel;
+  const { strings, head_slice: slice } = view.header;
+  const [rows, cols] = info.shape ?? [];
   const shape = info.shape
     ? fill(strings.shape, { rows: info.rows, n_rows: rows, cols: info.cols, n_cols: cols })
     : "";
@@ -255,9 +255,9 @@ function writePanel(/** @type {any} */ panel, /** @type {any} */ view) {
 
 /** How far our numbers are from the model's own, and whether that is within the tolerance. */
 function writeBadge(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { error, ok, tolerance, stage } = panel.info,
-    none = ok && error === null,
-    { strings } = view.header;
+  const { error, ok, tolerance, stage } = panel.info;
+  const none = ok && error === null;
+  const { strings } = view.header;
   const change = largestChange(view, stage);
   panel.section.classList.toggle("edited", change !== null);
   if (change !== null) {
@@ -281,8 +281,8 @@ function writeBadge(/** @type {any} */ panel, /** @type {any} */ view) {
 
 /** The ends of the colour scale, in numbers, with the ramp between. */
 function writeScale(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { scale, digits } = panel,
-    { strings } = view.header;
+  const { scale, digits } = panel;
+  const { strings } = view.header;
   setText(panel.low, scale.low);
   setText(panel.high, scale.name ? `${scale.high} (${scale.name})` : scale.high);
   panel.bar.style.background = gradientOf(scale.lut);
@@ -291,12 +291,12 @@ function writeScale(/** @type {any} */ panel, /** @type {any} */ view) {
 
 /** What the panel holds under the pointer, else at the chosen cell. */
 function writeReadout(/** @type {any} */ panel, /** @type {any} */ view) {
-  const at = panel.hover ?? chosenIn(panel, view),
-    { tokens, key_tokens: keys } = view.header;
+  const at = panel.hover ?? chosenIn(panel, view);
+  const { tokens, key_tokens: keys } = view.header;
   const matrix = view.arrays[panel.info.stage];
   if (!at) return void panel.readout.replaceChildren(" ");
-  const value = matrix.data[at.row * matrix.shape[1] + at.col],
-    square = SQUARE_STAGES.includes(panel.info.stage);
+  const value = matrix.data[at.row * matrix.shape[1] + at.col];
+  const square = SQUARE_STAGES.includes(panel.info.stage);
   const role = KEY_STAGES.includes(panel.info.stage) ? "key" : "query";
   const where = square
     ? [
@@ -314,8 +314,8 @@ function writeReadout(/** @type {any} */ panel, /** @type {any} */ view) {
 
 /** The cell a panel speaks of when nothing is pointed at. */
 export function chosenIn(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { query, key } = view,
-    { stage } = panel.info;
+  const { query, key } = view;
+  const { stage } = panel.info;
   if (SQUARE_STAGES.includes(stage)) return query !== null && key !== null ? { row: query, col: key } : null;
   const row = KEY_STAGES.includes(stage) ? key : query;
   const col = Math.min(panel.col, view.arrays[stage].shape[1] - 1);
@@ -324,9 +324,9 @@ export function chosenIn(/** @type {any} */ panel, /** @type {any} */ view) {
 
 /** One panel's value at its chosen cell in a sentence, for the live region. */
 export function spoken(/** @type {any} */ panel, /** @type {any} */ view) {
-  const at = chosenIn(panel, view),
-    { tokens, key_tokens: keys, strings } = view.header,
-    { info } = panel;
+  const at = chosenIn(panel, view);
+  const { tokens, key_tokens: keys, strings } = view.header;
+  const { info } = panel;
   if (!at) return "";
   const value = printed(view.arrays[info.stage].data[at.row * view.arrays[info.stage].shape[1] + at.col]);
   if (SQUARE_STAGES.includes(info.stage)) {

@@ -20,8 +20,8 @@ export function wholeCamera(/** @type {Frame} */ frame) {
 
 /** A camera that shows no more than there is. @returns {Camera} */
 export function clampCamera(/** @type {Camera} */ camera, /** @type {Frame} */ frame) {
-  const { nQuery, nKey, w, h } = frame,
-    least = Math.min(w / nKey, h / nQuery);
+  const { nQuery, nKey, w, h } = frame;
+  const least = Math.min(w / nKey, h / nQuery);
   const scale = Math.min(Math.max(MOST_SCALE, least), Math.max(least, camera.scale));
   const edge = (/** @type {number} */ at, /** @type {number} */ n, /** @type {number} */ span) =>
     span >= n ? (n - span) / 2 : Math.min(n - span, Math.max(0, at));
@@ -36,19 +36,21 @@ export function zoomCamera(
   px = frame.w / 2,
   py = frame.h / 2,
 ) {
-  const x = camera.x + px / camera.scale,
-    y = camera.y + py / camera.scale;
+  const x = camera.x + px / camera.scale;
+  const y = camera.y + py / camera.scale;
   const { scale } = clampCamera({ ...camera, scale: camera.scale * factor }, frame);
   return clampCamera({ x: x - px / scale, y: y - py / scale, scale }, frame);
 }
 
-/** Shifted by CSS pixels. @returns {Camera} */
-export function moveCamera(
-  /** @type {Camera} */ camera,
-  /** @type {Frame} */ frame,
-  /** @type {number} */ dx,
-  /** @type {number} */ dy,
-) {
+/**
+ * Shifted by CSS pixels.
+ * @param {Camera} camera
+ * @param {Frame} frame
+ * @param {number} dx
+ * @param {number} dy
+ * @returns {Camera}
+ */
+export function moveCamera(camera, frame, dx, dy) {
   return clampCamera({ ...camera, x: camera.x + dx / camera.scale, y: camera.y + dy / camera.scale }, frame);
 }
 
@@ -72,31 +74,34 @@ export function levelOf(/** @type {Camera} */ camera, /** @type {number} */ top)
   return Math.max(0, Math.min(top, Math.ceil(Math.log2(cells) - 1e-6)));
 }
 
-/** A tile's name in buffers and requests. */
-export function tileName(
-  /** @type {number} */ level,
-  /** @type {number} */ row,
-  /** @type {number} */ column,
-) {
+/**
+ * A tile's name in buffers and requests.
+ * @param {number} level
+ * @param {number} row
+ * @param {number} column
+ */
+export function tileName(level, row, column) {
   return `${level}/${row}/${column}`;
 }
 
-/** The tiles of a level that the plot shows, those in its middle first. @returns {Place[]} */
-export function visibleTiles(
-  /** @type {Camera} */ camera,
-  /** @type {Frame} */ frame,
-  /** @type {number} */ level,
-) {
-  const side = TILE * 2 ** level,
-    right = camera.x + frame.w / camera.scale,
-    low = camera.y + frame.h / camera.scale;
+/**
+ * The tiles of a level that the plot shows, those in its middle first.
+ * @param {Camera} camera
+ * @param {Frame} frame
+ * @param {number} level
+ * @returns {Place[]}
+ */
+export function visibleTiles(camera, frame, level) {
+  const side = TILE * 2 ** level;
+  const right = camera.x + frame.w / camera.scale;
+  const low = camera.y + frame.h / camera.scale;
   const range = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ n) => [
     Math.max(0, Math.floor(from / side)),
     Math.min(Math.ceil(n / side), Math.ceil(to / side)),
   ];
-  const [r0, r1] = range(camera.y, low, frame.nQuery),
-    [c0, c1] = range(camera.x, right, frame.nKey),
-    places = [];
+  const [r0, r1] = range(camera.y, low, frame.nQuery);
+  const [c0, c1] = range(camera.x, right, frame.nKey);
+  const places = [];
   for (let row = r0; row < r1; row++)
     for (let column = c0; column < c1; column++) {
       places.push({
@@ -109,29 +114,31 @@ export function visibleTiles(
         side,
       });
     }
-  const [mx, my] = [(camera.x + right) / 2, (camera.y + low) / 2],
-    far = (/** @type {Place} */ p) => Math.hypot(p.x + side / 2 - mx, p.y + side / 2 - my);
+  const [mx, my] = [(camera.x + right) / 2, (camera.y + low) / 2];
+  const far = (/** @type {Place} */ p) => Math.hypot(p.x + side / 2 - mx, p.y + side / 2 - my);
   return places.sort((a, b) => far(a) - far(b));
 }
 
-/** The cell under a point of the plot, or null outside the matrix. */
-export function cellUnder(
-  /** @type {Camera} */ camera,
-  /** @type {Frame} */ frame,
-  /** @type {{x: number, y: number}} */ point,
-) {
+/**
+ * The cell under a point of the plot, or null outside the matrix.
+ * @param {Camera} camera
+ * @param {Frame} frame
+ * @param {{x: number, y: number}} point
+ */
+export function cellUnder(camera, frame, point) {
   if (point.x < 0 || point.y < 0 || point.x >= frame.w || point.y >= frame.h) return null;
-  const key = Math.floor(camera.x + point.x / camera.scale),
-    query = Math.floor(camera.y + point.y / camera.scale);
+  const key = Math.floor(camera.x + point.x / camera.scale);
+  const query = Math.floor(camera.y + point.y / camera.scale);
   return key >= 0 && query >= 0 && key < frame.nKey && query < frame.nQuery ? { query, key } : null;
 }
 
-/** First and last (exclusive) index that an axis shows. */
-export function shownRange(
-  /** @type {number} */ from,
-  /** @type {number} */ room,
-  /** @type {number} */ scale,
-  /** @type {number} */ n,
-) {
+/**
+ * First and last (exclusive) index that an axis shows.
+ * @param {number} from
+ * @param {number} room
+ * @param {number} scale
+ * @param {number} n
+ */
+export function shownRange(from, room, scale, n) {
   return [Math.max(0, Math.floor(from)), Math.min(n, Math.ceil(from + room / scale))];
 }

@@ -83,8 +83,8 @@ function updateTiles(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
   if (!view.asked || header.number >= view.asked.number) view.asked = null;
   view.header = header;
   if (!header.axes && view.axesStamp !== header.axes_stamp) return askSoon(view); // this browser forgot the names
-  const first = !view.axes,
-    other = view.axesStamp !== header.axes_stamp;
+  const first = !view.axes;
+  const other = view.axesStamp !== header.axes_stamp;
   if (view.stamp !== header.stamp) view.store.clear();
   view.stamp = header.stamp;
   for (const [name, { data: values }] of Object.entries(arrays))
@@ -102,8 +102,8 @@ function updateTiles(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 }
 
 function takeAxes(/** @type {any} */ view, /** @type {any} */ header, /** @type {any} */ heard) {
-  const { axes } = header,
-    same = !header.cross;
+  const { axes } = header;
+  const same = !header.cross;
   const rows = { labels: axes.tokens, marks: axisMarks(axes.special, axes.written) };
   view.axes = {
     rows,
@@ -122,8 +122,8 @@ function takeAxes(/** @type {any} */ view, /** @type {any} */ header, /** @type 
 
 /** Layer and head are the server's; the pinned cell and the scale are the address's at first, then this browser's. */
 function takeSelection(/** @type {any} */ view, /** @type {boolean} */ first) {
-  const { header } = view,
-    from = { ...(first ? readSelection() : view.selection), layer: header.layer, head: header.head };
+  const { header } = view;
+  const from = { ...(first ? readSelection() : view.selection), layer: header.layer, head: header.head };
   view.selection = clampSelection(from, header);
   const { query, key } = view.selection;
   view.pinned = query !== null && key !== null ? { query, key } : null;
@@ -183,8 +183,8 @@ function buildAll(/** @type {any} */ view) {
 
 /** Words that change with the head. */
 function showFrame(/** @type {any} */ view) {
-  const { header, parts } = view,
-    { strings, layer, head } = header;
+  const { header, parts } = view;
+  const { strings, layer, head } = header;
   view.picker.update(strings, header, layer, head);
   setText(parts.title, headName(layer, head));
   parts.map.setAttribute("aria-label", fill(strings.overview, { head: headName(layer, head) }));
@@ -193,8 +193,8 @@ function showFrame(/** @type {any} */ view) {
 
 /** Sizes everything for the width there is. */
 function layoutTiles(/** @type {any} */ view) {
-  const width = view.nodes.top.clientWidth,
-    { header, parts } = view;
+  const width = view.nodes.top.clientWidth;
+  const { header, parts } = view;
   if (!width) return;
   const narrow = width < NARROW;
   view.nodes.top.classList.toggle("av-tiles-narrow", narrow);
@@ -207,8 +207,8 @@ function layoutTiles(/** @type {any} */ view) {
     Boolean(view.heard),
   );
   parts.right.style.width = narrow ? "" : `${ASIDE}px`;
-  const frame = { nQuery: header.n_query, nKey: header.n_key, w: view.plot.w, h: view.plot.h },
-    { pinned } = view;
+  const frame = { nQuery: header.n_query, nKey: header.n_key, w: view.plot.w, h: view.plot.h };
+  const { pinned } = view;
   const camera =
     view.camera ??
     (pinned ? cameraAt(wholeCamera(frame), frame, pinned.query, pinned.key) : wholeCamera(frame));
@@ -250,14 +250,14 @@ function chooseTiles(/** @type {any} */ view, /** @type {any} */ change) {
 
 /** Draws plot, map, bar and words, and asks for what is missing. */
 function showTiles(/** @type {any} */ view) {
-  const { parts, header, scale, camera } = view,
-    { strings } = header,
-    lut = sequential(view.theme.dark);
+  const { parts, header, scale, camera } = view;
+  const { strings } = header;
+  const lut = sequential(view.theme.dark);
   if (!view.plot) return;
   const name = `${scale} ${view.theme.dark}`;
   if (view.colours?.name !== name) view.colours = tileColours(lut, scale, view.theme.dark);
-  const missing = drawPlot(parts.plot, view),
-    level = levelOf(camera, header.top);
+  const missing = drawPlot(parts.plot, view);
+  const level = levelOf(camera, header.top);
   drawMap(parts.map, view);
   parts.scale.set(scale);
   const at = view.hover ? weightAtCell(view, view.hover) : null;
@@ -295,17 +295,18 @@ function weightAtCell(/** @type {any} */ view, /** @type {{query: number, key: n
   return null;
 }
 
-function said(
-  /** @type {any} */ view,
-  /** @type {{query: number, key: number}} */ cell,
-  /** @type {any} */ at,
-) {
-  const { strings, n_query: nQuery, n_key: nKey } = view.header,
-    weight = printed(at.weight);
+/**
+ * @param {any} view
+ * @param {{query: number, key: number}} cell
+ * @param {any} at
+ */
+function said(view, cell, at) {
+  const { strings, n_query: nQuery, n_key: nKey } = view.header;
+  const weight = printed(at.weight);
   if (at.exact) return fill(strings.point, { ...namesOf(view, cell), weight });
-  const side = 2 ** at.level,
-    from = (/** @type {number} */ i) => Math.floor(i / side) * side,
-    to = (/** @type {number} */ i, /** @type {number} */ n) => Math.min(n, from(i) + side) - 1;
+  const side = 2 ** at.level;
+  const from = (/** @type {number} */ i) => Math.floor(i / side) * side;
+  const to = (/** @type {number} */ i, /** @type {number} */ n) => Math.min(n, from(i) + side) - 1;
   return fill(strings.area, {
     from_query: from(cell.query),
     to_query: to(cell.query, nQuery),
@@ -327,8 +328,8 @@ function namesOf(/** @type {any} */ view, /** @type {{query: number, key: number
 function pinnedText(/** @type {any} */ view) {
   const { pinned, header, store } = view;
   if (!pinned) return "";
-  const here = store.weight(0, pinned.query, pinned.key),
-    told = header.pinned;
+  const here = store.weight(0, pinned.query, pinned.key);
+  const told = header.pinned;
   const exact = here
     ? here.weight
     : told && told[0] === pinned.query && told[1] === pinned.key

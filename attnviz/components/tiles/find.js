@@ -49,9 +49,9 @@ export function makeFinder(strings, act) {
   });
   const said = el("p", { class: "av-note av-number", role: "status", "aria-live": "polite" });
   const say = () => {
-    const { places, at } = state,
-      place = places[at],
-      count = places.length;
+    const { places, at } = state;
+    const place = places[at];
+    const count = places.length;
     const found = place
       ? fill(strings.found_at, { at: at + 1, count, token: isolate(place.label), position: place.position })
       : count

@@ -9,24 +9,24 @@ import { tileName } from "./camera.js";
 const PAD = 3;
 
 export function drawMap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { header, store, colours, camera, frame, theme } = view,
-    px = mapPoint(),
-    cells = 2 ** header.top;
-  const w = Math.ceil(frame.nKey / cells),
-    h = Math.ceil(frame.nQuery / cells),
-    ctx = fitCanvas(canvas, w * px + 2 * PAD, h * px + 2 * PAD);
+  const { header, store, colours, camera, frame, theme } = view;
+  const px = mapPoint();
+  const cells = 2 ** header.top;
+  const w = Math.ceil(frame.nKey / cells);
+  const h = Math.ceil(frame.nQuery / cells);
+  const ctx = fitCanvas(canvas, w * px + 2 * PAD, h * px + 2 * PAD);
   const picture = header.ready ? store.picture(tileName(header.top, 0, 0), colours) : null;
   ctx.fillStyle = theme.bg2;
   ctx.fillRect(PAD, PAD, w * px, h * px);
   ctx.imageSmoothingEnabled = false;
   if (picture) ctx.drawImage(picture, 0, 0, w, h, PAD, PAD, w * px, h * px);
-  const per = px / cells,
-    box = {
-      x: PAD + Math.max(0, camera.x) * per,
-      y: PAD + Math.max(0, camera.y) * per,
-      w: Math.max(5, Math.min(frame.nKey, frame.w / camera.scale) * per),
-      h: Math.max(5, Math.min(frame.nQuery, frame.h / camera.scale) * per),
-    };
+  const per = px / cells;
+  const box = {
+    x: PAD + Math.max(0, camera.x) * per,
+    y: PAD + Math.max(0, camera.y) * per,
+    w: Math.max(5, Math.min(frame.nKey, frame.w / camera.scale) * per),
+    h: Math.max(5, Math.min(frame.nQuery, frame.h / camera.scale) * per),
+  };
   frameBox(ctx, box, { colour: theme.accent, theme, width: 1.5 });
   setData(canvas, { per, pad: PAD });
   markDrawn(canvas);
@@ -39,7 +39,7 @@ function mapPoint() {
 
 /** The cell under the pointer on the map. */
 export function cellOnMap(/** @type {MouseEvent} */ event, /** @type {HTMLCanvasElement} */ canvas) {
-  const point = localPoint(event, canvas),
-    per = Number(canvas.dataset.per);
+  const point = localPoint(event, canvas);
+  const per = Number(canvas.dataset.per);
   return { query: (point.y - PAD) / per, key: (point.x - PAD) / per };
 }

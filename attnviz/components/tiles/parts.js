@@ -17,17 +17,17 @@ import { makeFinder } from "./find.js";
  * @param {any} act
  */
 export function buildTiles(header, picker, scaleNow, act) {
-  const { strings } = header,
-    hint = makeTilesHint(strings);
+  const { strings } = header;
+  const hint = makeTilesHint(strings);
   const plot = el("canvas", {
-      role: "img",
-      tabIndex: 0,
-      class: "av-tiles-plot",
-      "aria-describedby": hint.id,
-    }),
-    map = el("canvas", { role: "img", class: "av-tiles-map" });
-  const bar = el("canvas", { role: "img" }),
-    title = el("h2", { class: "av-title" });
+    role: "img",
+    tabIndex: 0,
+    class: "av-tiles-plot",
+    "aria-describedby": hint.id,
+  });
+  const map = el("canvas", { role: "img", class: "av-tiles-map" });
+  const bar = el("canvas", { role: "img" });
+  const title = el("h2", { class: "av-title" });
   const scale = segmented({
     label: strings.scale,
     value: scaleNow,
@@ -42,10 +42,10 @@ export function buildTiles(header, picker, scaleNow, act) {
     node.classList.add("av-find-step");
     return node;
   });
-  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }),
-    pinned = el("p", { class: "av-readout av-number av-tiles-pinned" });
-  const finder = makeFinder(strings, act),
-    cells = makeCells(strings, header.distances, act);
+  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" });
+  const pinned = el("p", { class: "av-readout av-number av-tiles-pinned" });
+  const finder = makeFinder(strings, act);
+  const cells = makeCells(strings, header.distances, act);
   const top = el(
     "div",
     { class: "av-tiles-top" },
@@ -86,14 +86,15 @@ export function buildTiles(header, picker, scaleNow, act) {
   };
 }
 
-/** The list of the strongest cells, and how far apart their tokens are at least. */
-function makeCells(
-  /** @type {Record<string, string>} */ strings,
-  /** @type {number[]} */ distances,
-  /** @type {any} */ act,
-) {
-  const list = el("ol", { class: "av-cells", "aria-label": strings.strongest }),
-    none = el("p", { class: "av-note", hidden: true }, strings.strongest_none);
+/**
+ * The list of the strongest cells, and how far apart their tokens are at least.
+ * @param {Record<string, string>} strings
+ * @param {number[]} distances
+ * @param {any} act
+ */
+function makeCells(strings, distances, act) {
+  const list = el("ol", { class: "av-cells", "aria-label": strings.strongest });
+  const none = el("p", { class: "av-note", hidden: true }, strings.strongest_none);
   const select = el(
     "select",
     { class: "av-cells-distance", on: { change: () => act.distance(Number(select.value)) } },
@@ -138,15 +139,16 @@ function makeCells(
   return { node, set };
 }
 
-function cellButton(
-  /** @type {Record<string, string>} */ strings,
-  /** @type {any} */ axes,
-  /** @type {any} */ cell,
-  /** @type {any} */ act,
-) {
-  const { query, key, weight } = cell,
-    named = (/** @type {any} */ axis, /** @type {number} */ i) =>
-      el("span", { class: "av-cells-token" }, `${isolate(axis.labels[i])}`, el("small", {}, String(i)));
+/**
+ * @param {Record<string, string>} strings
+ * @param {any} axes
+ * @param {any} cell
+ * @param {any} act
+ */
+function cellButton(strings, axes, cell, act) {
+  const { query, key, weight } = cell;
+  const named = (/** @type {any} */ axis, /** @type {number} */ i) =>
+    el("span", { class: "av-cells-token" }, `${isolate(axis.labels[i])}`, el("small", {}, String(i)));
   return el(
     "button",
     {

@@ -13,18 +13,19 @@ const AROUND = { left: 104, top: 92, right: 6, bottom: 6 };
 const ROUND = [1, 2, 5];
 const AXIS_TITLE = 8;
 
-/** The plot's place on the canvas, as large as the width allows and no taller than its matrix asks. */
-export function layoutPlot(
-  /** @type {number} */ width,
-  /** @type {number} */ most,
-  /** @type {number} */ nQuery,
-  /** @type {number} */ nKey,
-  heard = false,
-) {
-  const side = Math.max(160, Math.min(most, Math.floor(width - AROUND.left - AROUND.right))),
-    ratio = nQuery / nKey;
-  const w = ratio > 1 ? Math.max(160, Math.round(side / ratio)) : side,
-    h = ratio < 1 ? Math.max(160, Math.round(side * ratio)) : side;
+/**
+ * The plot's place on the canvas, as large as the width allows and no taller than its matrix asks.
+ * @param {number} width
+ * @param {number} most
+ * @param {number} nQuery
+ * @param {number} nKey
+ * @param {boolean} [heard]
+ */
+export function layoutPlot(width, most, nQuery, nKey, heard = false) {
+  const side = Math.max(160, Math.min(most, Math.floor(width - AROUND.left - AROUND.right)));
+  const ratio = nQuery / nKey;
+  const w = ratio > 1 ? Math.max(160, Math.round(side / ratio)) : side;
+  const h = ratio < 1 ? Math.max(160, Math.round(side * ratio)) : side;
   return {
     x: AROUND.left,
     y: AROUND.top,
@@ -37,10 +38,10 @@ export function layoutPlot(
 
 /** Draws everything; returns the places of the tiles that are missing. */
 export function drawPlot(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { plot, camera, frame, theme, header } = view,
-    ctx = fitCanvas(canvas, plot.width, plot.height);
-  const level = levelOf(camera, header.top),
-    places = visibleTiles(camera, frame, level);
+  const { plot, camera, frame, theme, header } = view;
+  const ctx = fitCanvas(canvas, plot.width, plot.height);
+  const level = levelOf(camera, header.top);
+  const places = visibleTiles(camera, frame, level);
   ctx.fillStyle = theme.bg2;
   ctx.fillRect(plot.x, plot.y, plot.w, plot.h);
   ctx.save();
@@ -79,34 +80,35 @@ function clipToMatrix(
   /** @type {CanvasRenderingContext2D} */ ctx,
   /** @type {any} */ { plot, camera, frame },
 ) {
-  const x = plot.x + Math.max(0, -camera.x * camera.scale),
-    y = plot.y + Math.max(0, -camera.y * camera.scale);
-  const right = Math.min(plot.x + plot.w, plot.x + (frame.nKey - camera.x) * camera.scale),
-    low = Math.min(plot.y + plot.h, plot.y + (frame.nQuery - camera.y) * camera.scale);
+  const x = plot.x + Math.max(0, -camera.x * camera.scale);
+  const y = plot.y + Math.max(0, -camera.y * camera.scale);
+  const right = Math.min(plot.x + plot.w, plot.x + (frame.nKey - camera.x) * camera.scale);
+  const low = Math.min(plot.y + plot.h, plot.y + (frame.nQuery - camera.y) * camera.scale);
   ctx.beginPath();
   ctx.rect(x, y, right - x, low - y);
   ctx.clip();
 }
 
-/** One tile; where it is missing, the part of the nearest level above that is here. True when the tile itself was. */
-function drawTile(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ view,
-  /** @type {any} */ place,
-) {
-  const { plot, camera, store, colours, header } = view,
-    ratio = pixelRatio();
+/**
+ * One tile; where it is missing, the part of the nearest level above that is here. True when the tile itself was.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} view
+ * @param {any} place
+ */
+function drawTile(ctx, view, place) {
+  const { plot, camera, store, colours, header } = view;
+  const ratio = pixelRatio();
   const snap = (/** @type {number} */ at) => Math.round(at * ratio) / ratio;
-  const x = snap(plot.x + (place.x - camera.x) * camera.scale),
-    y = snap(plot.y + (place.y - camera.y) * camera.scale);
-  const w = snap(plot.x + (place.x + place.side - camera.x) * camera.scale) - x,
-    h = snap(plot.y + (place.y + place.side - camera.y) * camera.scale) - y;
+  const x = snap(plot.x + (place.x - camera.x) * camera.scale);
+  const y = snap(plot.y + (place.y - camera.y) * camera.scale);
+  const w = snap(plot.x + (place.x + place.side - camera.x) * camera.scale) - x;
+  const h = snap(plot.y + (place.y + place.side - camera.y) * camera.scale) - y;
   ctx.imageSmoothingEnabled = false;
   for (let up = 0; place.level + up <= header.top; up++) {
     const picture = store.picture(tileName(place.level + up, place.row >> up, place.column >> up), colours);
     if (!picture) continue;
-    const part = TILE / 2 ** up,
-      mask = 2 ** up - 1;
+    const part = TILE / 2 ** up;
+    const mask = 2 ** up - 1;
     ctx.drawImage(picture, (place.column & mask) * part, (place.row & mask) * part, part, part, x, y, w, h);
     return up === 0;
   }
@@ -117,9 +119,9 @@ function drawTile(
 function drawBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
   const { plot, camera, theme, found } = view;
   if (!found) return;
-  const away = Math.max(3, camera.scale) / 2,
-    y = plot.y + (found.query + 0.5 - camera.y) * camera.scale,
-    x = plot.x + (found.key + 0.5 - camera.x) * camera.scale;
+  const away = Math.max(3, camera.scale) / 2;
+  const y = plot.y + (found.query + 0.5 - camera.y) * camera.scale;
+  const x = plot.x + (found.key + 0.5 - camera.x) * camera.scale;
   ctx.fillStyle = withAlpha(theme.accent, 0.8);
   for (const side of [-away - 1, away]) {
     if (found.query !== null) ctx.fillRect(plot.x, y + side, plot.w, 1);
@@ -129,9 +131,9 @@ function drawBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} 
 
 /** The sound under the columns that are shown. */
 function drawHeard(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { plot, camera, theme, header, heard } = view,
-    [key] = emphasised(view, false),
-    [query] = header.cross ? [null] : emphasised(view, true);
+  const { plot, camera, theme, header, heard } = view;
+  const [key] = emphasised(view, false);
+  const [query] = header.cross ? [null] : emphasised(view, true);
   const strip = {
     x: plot.x,
     y: plot.y + plot.h,
@@ -151,9 +153,9 @@ function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} 
     /** @type {number} */ least,
     /** @type {number} */ width,
   ) => {
-    const size = Math.max(least, camera.scale),
-      x = plot.x + (cell.key + 0.5 - camera.x) * camera.scale,
-      y = plot.y + (cell.query + 0.5 - camera.y) * camera.scale;
+    const size = Math.max(least, camera.scale);
+    const x = plot.x + (cell.key + 0.5 - camera.x) * camera.scale;
+    const y = plot.y + (cell.query + 0.5 - camera.y) * camera.scale;
     if (x < plot.x || y < plot.y || x > plot.x + plot.w || y > plot.y + plot.h) return;
     frameBox(ctx, { x: x - size / 2, y: y - size / 2, w: size, h: size }, { colour, theme, width });
   };
@@ -162,23 +164,24 @@ function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} 
   if (hover && camera.scale >= 4) frame(hover, theme.text, 4, 1.5);
 }
 
-/** Names along an axis: every token where they fit, round positions where they do not; found tokens get a tick. */
-function drawAxis(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ view,
-  /** @type {"row" | "column"} */ which,
-) {
-  const { plot, camera, frame, theme } = view,
-    row = which === "row",
-    [from, room, n] = row ? [camera.y, plot.h, frame.nQuery] : [camera.x, plot.w, frame.nKey];
-  const { labels, marks } = row ? view.axes.rows : view.axes.columns,
-    [first, last] = shownRange(from, room, camera.scale, n),
-    need = LABEL_FONT + 4;
-  const every = labelStep(need / camera.scale),
-    named = every <= 2 || Boolean(view.heard && (!row || !view.header.cross)),
-    at = (/** @type {number} */ i) => (i + 0.5 - from) * camera.scale;
-  const chosen = emphasised(view, row),
-    inside = (/** @type {number} */ i) => at(i) >= 0 && at(i) <= room;
+/**
+ * Names along an axis: every token where they fit, round positions where they do not; found tokens get a tick.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} view
+ * @param {"row" | "column"} which
+ */
+function drawAxis(ctx, view, which) {
+  const { plot, camera, frame, theme } = view;
+  const row = which === "row";
+  const [from, room, n] = row ? [camera.y, plot.h, frame.nQuery] : [camera.x, plot.w, frame.nKey];
+  const { labels, marks } = row ? view.axes.rows : view.axes.columns;
+  const [first, last] = shownRange(from, room, camera.scale, n);
+  const need = LABEL_FONT + 4;
+  const every = labelStep(need / camera.scale);
+  const named = every <= 2 || Boolean(view.heard && (!row || !view.header.cross));
+  const at = (/** @type {number} */ i) => (i + 0.5 - from) * camera.scale;
+  const chosen = emphasised(view, row);
+  const inside = (/** @type {number} */ i) => at(i) >= 0 && at(i) <= room;
   ctx.save();
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
@@ -214,15 +217,16 @@ export function labelStep(/** @type {number} */ least) {
   }
 }
 
-function writeLabel(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ plot,
-  /** @type {boolean} */ row,
-  /** @type {number} */ at,
-  /** @type {string} */ label,
-) {
-  const room = (row ? AROUND.left : AROUND.top) - 2 * AXIS_TITLE - 14,
-    text = isolate(ellipsize(ctx, label, room));
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} plot
+ * @param {boolean} row
+ * @param {number} at
+ * @param {string} label
+ */
+function writeLabel(ctx, plot, row, at, label) {
+  const room = (row ? AROUND.left : AROUND.top) - 2 * AXIS_TITLE - 14;
+  const text = isolate(ellipsize(ctx, label, room));
   ctx.save();
   if (row) ctx.translate(plot.x - 10, plot.y + at + 0.5);
   else ctx.translate(plot.x + at, plot.y - 10);
@@ -232,20 +236,21 @@ function writeLabel(
   ctx.restore();
 }
 
-/** Small triangles at the edge, one for each place where the token that is looked for stands. */
-function drawTicks(
-  /** @type {CanvasRenderingContext2D} */ ctx,
-  /** @type {any} */ view,
-  /** @type {boolean} */ row,
-  /** @type {(i: number) => number} */ at,
-  /** @type {number} */ room,
-) {
+/**
+ * Small triangles at the edge, one for each place where the token that is looked for stands.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {any} view
+ * @param {boolean} row
+ * @param {(i: number) => number} at
+ * @param {number} room
+ */
+function drawTicks(ctx, view, row, at, room) {
   const { plot, theme, places } = view;
   ctx.fillStyle = theme.accent;
   let before = -9;
   for (const place of places) {
-    const i = row ? place.query : place.key,
-      along = i === null ? -1 : at(i);
+    const i = row ? place.query : place.key;
+    const along = i === null ? -1 : at(i);
     if (along < 0 || along > room || along - before < 1) continue;
     before = along;
     ctx.beginPath();

@@ -46,11 +46,11 @@ export function makeStore() {
     },
     /** The weight at a cell on a level: {weight, exact}, or null where that tile is not here. */
     weight(/** @type {number} */ level, /** @type {number} */ query, /** @type {number} */ key) {
-      const side = TILE * 2 ** level,
-        tile = tiles.get(tileName(level, Math.floor(query / side), Math.floor(key / side)));
+      const side = TILE * 2 ** level;
+      const tile = tiles.get(tileName(level, Math.floor(query / side), Math.floor(key / side)));
       if (!tile) return null;
-      const row = Math.floor((query % side) / 2 ** level),
-        column = Math.floor((key % side) / 2 ** level);
+      const row = Math.floor((query % side) / 2 ** level);
+      const column = Math.floor((key % side) / 2 ** level);
       const value = tile.values ? tile.values[row * TILE + column] : 0;
       return { weight: level ? weightOfCode(value) : value, exact: level === 0 };
     },
@@ -58,12 +58,13 @@ export function makeStore() {
   return store;
 }
 
-/** Colours for a scale and a theme: a table for codes, a function for weights. */
-export function tileColours(
-  /** @type {Uint32Array} */ lut,
-  /** @type {any} */ scale,
-  /** @type {boolean} */ dark,
-) {
+/**
+ * Colours for a scale and a theme: a table for codes, a function for weights.
+ * @param {Uint32Array} lut
+ * @param {any} scale
+ * @param {boolean} dark
+ */
+export function tileColours(lut, scale, dark) {
   const of = (/** @type {number} */ weight) => lut[levelFor(weight, scale, TILE_FLOOR)];
   return {
     name: `${scale} ${dark}`,
@@ -73,11 +74,11 @@ export function tileColours(
 }
 
 function paintTile(/** @type {Tile} */ tile, /** @type {any} */ colours) {
-  const canvas = tile.picture ?? document.createElement("canvas"),
-    { values } = tile;
+  const canvas = tile.picture ?? document.createElement("canvas");
+  const { values } = tile;
   canvas.width = canvas.height = TILE;
-  const image = new ImageData(TILE, TILE),
-    out = new Uint32Array(image.data.buffer);
+  const image = new ImageData(TILE, TILE);
+  const out = new Uint32Array(image.data.buffer);
   if (!values) out.fill(colours.codes[0]);
   else if (values instanceof Uint8Array)
     for (let i = 0; i < out.length; i++) out[i] = colours.codes[values[i]];

@@ -22,8 +22,8 @@ function mountUsher(/** @type {any} */ root) {
 }
 
 function refreshUsher(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header } = parse(data),
-    arrived = header.arrivals > view.arrivals;
+  const { header } = parse(data);
+  const arrived = header.arrivals > view.arrivals;
   view.arrivals = header.arrivals;
   cancelAnimationFrame(view.frame);
   view.frame = requestAnimationFrame(() => {

@@ -73,12 +73,12 @@ function refreshWriting(/** @type {any} */ state, /** @type {Uint8Array} */ data
 
 /** New data: all that was written is shown, or the text up to the written token that is chosen. */
 function takeWriting(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data),
-    total = header.written.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
+  const { header, arrays } = parse(data);
+  const total = header.written.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
   clearTimeout(state.player?.timer);
   flushWrite();
-  const selection = clampSelection(readSelection(), header),
-    first = header.n_query - total;
+  const selection = clampSelection(readSelection(), header);
+  const first = header.n_query - total;
   Object.assign(state, {
     raw: data,
     header,
@@ -102,8 +102,8 @@ function stepOf(/** @type {any} */ state, /** @type {number | null} */ query) {
 }
 
 function showParts(/** @type {any} */ state) {
-  const { header, selection } = state,
-    { strings } = header;
+  const { header, selection } = state;
+  const { strings } = header;
   state.parts = buildWriting(header, {
     player: state.total ? state.player.node : null,
     mean: state.mean,
@@ -183,8 +183,8 @@ function followWriting(/** @type {any} */ state, /** @type {any} */ selection) {
 /** Arrows step, Shift and arrows choose any token; where nothing is written, arrows choose. */
 function onWritingKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event) {
   if (!state.header) return;
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key],
-    inText = event.composedPath()[0] === state.parts?.text;
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const inText = event.composedPath()[0] === state.parts?.text;
   if (state.total && playerKey(state.player, event)) return swallow(event);
   if (!by || !inText || !(event.shiftKey || !state.total) || event.ctrlKey || event.metaKey || event.altKey)
     return;
@@ -199,9 +199,9 @@ function onWritingKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ eve
 function showWriting(/** @type {any} */ state) {
   const { header, player, box, total } = state;
   if (!header) return;
-  const query = queryOf(state),
-    newest = state.first - 1 + player.step,
-    said = player.step ? isolate(header.tokens[newest]) : "";
+  const query = queryOf(state);
+  const newest = state.first - 1 + player.step;
+  const said = player.step ? isolate(header.tokens[newest]) : "";
   showPlayer(player, player.step, said);
   setData(box, { step: player.step, total, query: state.selection.query, playing: player.timer ? "" : null });
   if (!header.compact) showText(state, query);
@@ -209,11 +209,11 @@ function showWriting(/** @type {any} */ state) {
 
 /** Everything but the player's bar. */
 function showText(/** @type {any} */ state, /** @type {number} */ query) {
-  const { header, parts, arrays, selection, player, mean, lut } = state,
-    { strings } = header,
-    end = state.first + player.step;
-  const row = rowOf(arrays.weights, selection, query, mean),
-    name = headName(selection.layer, selection.head);
+  const { header, parts, arrays, selection, player, mean, lut } = state;
+  const { strings } = header;
+  const end = state.first + player.step;
+  const row = rowOf(arrays.weights, selection, query, mean);
+  const name = headName(selection.layer, selection.head);
   setText(parts.title, mean ? fill(strings.mean_of, { layer: selection.layer }) : name);
   setText(parts.sentence, mean ? "" : header.sentences[selection.layer][selection.head]);
   paintText(parts, { end, query, row, lut });
@@ -226,21 +226,21 @@ function showText(/** @type {any} */ state, /** @type {number} */ query) {
 
 /** The bars: what the chosen token was drawn from, or what follows it. */
 function showDraw(/** @type {any} */ state, /** @type {number} */ query, /** @type {number} */ end) {
-  const { header, parts, arrays, mode, player } = state,
-    { strings, tokens, draws } = header,
-    sampled = Boolean(draws.sampled);
-  const position = mode === "from" ? query - 1 : query,
-    follower = position + 1,
-    token = isolate(tokens[query]);
-  const draw = drawAfter(draws, arrays, position),
-    known = follower < end,
-    written = follower >= state.first;
+  const { header, parts, arrays, mode, player } = state;
+  const { strings, tokens, draws } = header;
+  const sampled = Boolean(draws.sampled);
+  const position = mode === "from" ? query - 1 : query;
+  const follower = position + 1;
+  const token = isolate(tokens[query]);
+  const draw = drawAfter(draws, arrays, position);
+  const known = follower < end;
+  const written = follower >= state.first;
   const title = fill(
     mode === "next" ? strings.next_title : written ? strings.from_title : strings.given_title,
     { token },
   );
-  const total = draws.n_vocabulary,
-    mark = known ? (written ? strings.drawn : strings.given) : "";
+  const total = draws.n_vocabulary;
+  const mark = known ? (written ? strings.drawn : strings.given) : "";
   setText(parts.drawTitle, title);
   setText(parts.drawn, draw && known ? drawnWords(draw, strings, sampled, total) : "");
   parts.bars.replaceChildren(

@@ -19,8 +19,8 @@ const CUT = /** @type {const} */ ({ 1: "cut_by_top_k", 2: "cut_by_top_p" });
  * @param {number} position
  */
 export function drawAfter(draws, arrays, position) {
-  const row = position - draws.first,
-    [rows, slots] = arrays.ids.shape;
+  const row = position - draws.first;
+  const [rows, slots] = arrays.ids.shape;
   if (row < 0 || row >= rows) return null;
   const at = (/** @type {string} */ name, /** @type {number} */ slot) =>
     arrays[name].data[row * slots + slot];
@@ -53,8 +53,8 @@ export function drawAfter(draws, arrays, position) {
  * @param {{strings: Record<string, string>, sampled: boolean, title: string, mark: string, total: number}} opts
  */
 export function drawNodes(draw, opts) {
-  const { strings, sampled, title, mark, total } = opts,
-    { bars, others } = draw;
+  const { strings, sampled, title, mark, total } = opts;
+  const { bars, others } = draw;
   const row = (/** @type {any} */ bar) => ({
     label: bar.label,
     value: sampled ? bar.after : bar.before,
@@ -80,13 +80,14 @@ function cutNotes(/** @type {any[]} */ bars, /** @type {Record<string, string>} 
   });
 }
 
-/** The probability of the token that follows, in words; "" where none does. */
-export function drawnWords(
-  /** @type {any} */ draw,
-  /** @type {Record<string, string>} */ strings,
-  /** @type {boolean} */ sampled,
-  /** @type {number} */ total,
-) {
+/**
+ * The probability of the token that follows, in words; "" where none does.
+ * @param {any} draw
+ * @param {Record<string, string>} strings
+ * @param {boolean} sampled
+ * @param {number} total
+ */
+export function drawnWords(draw, strings, sampled, total) {
   if (!draw?.drawn) return "";
   const numbers = {
     percent: fmtPercent(draw.drawn.after),

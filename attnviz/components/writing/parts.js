@@ -14,24 +14,24 @@ const THUMB = { size: 26, gap: 4 };
  * @param {any} act what the controls do, and what they show first: {player, mean, mode, head, setMean, setMode, token, open}
  */
 export function buildWriting(header, act) {
-  const { strings, draws, sentences } = header,
-    parts = /** @type {Record<string, any>} */ ({
-      title: el("h3", { class: "av-title" }),
-      sentence: el("p", { class: "av-sentence" }),
-      strongest: el("div", { class: "av-strongest" }),
-      drawTitle: el("h3", { class: "av-heading" }),
-      drawn: el("p", { class: "av-number av-drawn" }),
-      bars: el("div", { class: "av-draw-bars" }),
-      keys: cueScroll(
-        el("div", {
-          class: "av-chips av-keys-read",
-          role: "group",
-          tabIndex: 0,
-          "aria-label": strings.key_axis,
-        }),
-      ),
-      spoken: el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" }),
-    });
+  const { strings, draws, sentences } = header;
+  const parts = /** @type {Record<string, any>} */ ({
+    title: el("h3", { class: "av-title" }),
+    sentence: el("p", { class: "av-sentence" }),
+    strongest: el("div", { class: "av-strongest" }),
+    drawTitle: el("h3", { class: "av-heading" }),
+    drawn: el("p", { class: "av-number av-drawn" }),
+    bars: el("div", { class: "av-draw-bars" }),
+    keys: cueScroll(
+      el("div", {
+        class: "av-chips av-keys-read",
+        role: "group",
+        tabIndex: 0,
+        "aria-label": strings.key_axis,
+      }),
+    ),
+    spoken: el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" }),
+  });
   parts.text = cueScroll(
     el("div", {
       class: "av-chips av-text",
@@ -114,15 +114,16 @@ export function buildWriting(header, act) {
   return parts;
 }
 
-/** The heads as small pictures below the cells of the picker. */
-export function drawWritingThumbs(
-  /** @type {HTMLCanvasElement} */ canvas,
-  /** @type {any} */ header,
-  /** @type {any} */ weights,
-  /** @type {Uint32Array} */ lut,
-) {
-  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads },
-    step = THUMB.size + THUMB.gap;
+/**
+ * The heads as small pictures below the cells of the picker.
+ * @param {HTMLCanvasElement} canvas
+ * @param {any} header
+ * @param {any} weights
+ * @param {Uint32Array} lut
+ */
+export function drawWritingThumbs(canvas, header, weights, lut) {
+  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads };
+  const step = THUMB.size + THUMB.gap;
   const atlas = makeAtlas({ array: weights, lut, levels: levelTable(weights.dtype, "sqrt") }, THUMB.size);
   drawAtlas(fitCanvas(canvas, geom.heads * step - THUMB.gap, geom.layers * step - THUMB.gap), atlas, geom);
   markDrawn(canvas);

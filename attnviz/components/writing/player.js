@@ -92,8 +92,8 @@ export function pausePlayer(/** @type {any} */ player) {
 
 /** Space and arrows, Home and End move the player from anywhere in its component that has no use for them itself. */
 export function playerKey(/** @type {any} */ player, /** @type {KeyboardEvent} */ event) {
-  const target = /** @type {any} */ (event.composedPath()[0]),
-    own = target.closest?.("button, input, [role=gridcell]");
+  const target = /** @type {any} */ (event.composedPath()[0]);
+  const own = target.closest?.("button, input, [role=gridcell]");
   if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (event.key === " " && !own) return (player.play.click(), true);
   if (target.closest?.("input, [role=radio], [role=gridcell]")) return false;
@@ -107,8 +107,8 @@ export function playerKey(/** @type {any} */ player, /** @type {KeyboardEvent} *
 
 /** Shows where the player stands. */
 export function showPlayer(/** @type {any} */ player, step = player.step, said = "") {
-  const { strings, total, buttons, timer } = player,
-    name = timer ? "pause" : "play";
+  const { strings, total, buttons, timer } = player;
+  const name = timer ? "pause" : "play";
   player.step = step;
   player.slider.value = step;
   player.slider.setAttribute(

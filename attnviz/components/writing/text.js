@@ -18,8 +18,8 @@ const STRONGEST = 4;
  * @param {boolean} mean of all heads of the layer
  */
 export function rowOf(array, at, query, mean) {
-  const [, heads, , nKey] = array.shape,
-    levels = levelTable(/** @type {"u8"} */ (array.dtype), "sqrt");
+  const [, heads, , nKey] = array.shape;
+  const levels = levelTable(/** @type {"u8"} */ (array.dtype), "sqrt");
   const codes = (/** @type {number} */ head) => rowValues(array, at.layer, head, query);
   if (!mean)
     return Array.from(codes(at.head), (code, key) => ({
@@ -37,9 +37,9 @@ export function rowOf(array, at, query, mean) {
 
 /** Shows the tokens up to `end`, the chosen one, and its row over the keys. */
 export function paintText(/** @type {any} */ parts, /** @type {any} */ view) {
-  const { chips, keyChips } = parts,
-    { end, query, row, lut } = view,
-    asking = new Set(query === null ? [] : [query]);
+  const { chips, keyChips } = parts;
+  const { end, query, row, lut } = view;
+  const asking = new Set(query === null ? [] : [query]);
   const looked = new Map(
     row
       .filter((/** @type {any} */ each) => each.weight > 0)
@@ -52,13 +52,14 @@ export function paintText(/** @type {any} */ parts, /** @type {any} */ view) {
   );
 }
 
-/** The strongest keys of a row in words: "… looks at", then token and weight. */
-export function strongestNodes(
-  /** @type {string} */ template,
-  /** @type {string} */ token,
-  /** @type {any[]} */ row,
-  /** @type {string[]} */ keys,
-) {
+/**
+ * The strongest keys of a row in words: "… looks at", then token and weight.
+ * @param {string} template
+ * @param {string} token
+ * @param {any[]} row
+ * @param {string[]} keys
+ */
+export function strongestNodes(template, token, row, keys) {
   const top = [...row]
     .sort((a, b) => b.weight - a.weight)
     .slice(0, STRONGEST)

@@ -36,8 +36,8 @@ export function caption(/** @type {any} */ view) {
 
 /** How much attention hides with the special tokens. */
 export function hiddenText(/** @type {any} */ view, /** @type {number | null} */ query) {
-  const { strings, labels, data } = view,
-    mean = fill(strings.hidden_mean, { percent: fmtPercent(hiddenMean(data)) });
+  const { strings, labels, data } = view;
+  const mean = fill(strings.hidden_mean, { percent: fmtPercent(hiddenMean(data)) });
   if (query === null) return mean;
   return `${mean} · ${fill(strings.hidden_row, { percent: fmtPercent(hiddenInRow(data, query)), token: isolate(labels[query]) })}`;
 }

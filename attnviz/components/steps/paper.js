@@ -40,9 +40,9 @@ export function paperOf(/** @type {any} */ { header, theme }) {
  * @param {{ends: [number, number]}} scale
  */
 export function baseIsOld(panel, show, scale) {
-  const { info } = panel,
-    { data } = show.arrays[info.stage],
-    before = panel.shows;
+  const { info } = panel;
+  const { data } = show.arrays[info.stage];
+  const before = panel.shows;
   const frame = JSON.stringify([
     pixelRatio(),
     info.rows,
@@ -62,8 +62,8 @@ export function baseIsOld(panel, show, scale) {
 
 /** The same for the upper canvas, which holds the marks. */
 export function marksAreOld(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { layout, from, hover, marked } = panel,
-    { width, height, geom } = layout;
+  const { layout, from, hover, marked } = panel;
+  const { width, height, geom } = layout;
   const frame = JSON.stringify([pixelRatio(), show.query, show.key, hover, width, height, geom, from]);
   if (marked && marked.paper === show.paper && marked.frame === frame) return false;
   panel.marked = { paper: show.paper, frame };
@@ -72,7 +72,7 @@ export function marksAreOld(/** @type {any} */ panel, /** @type {any} */ show) {
 
 /** Whether two matrices are equal bit by bit. */
 function sameNumbers(/** @type {Float32Array} */ a, /** @type {Float32Array} */ b) {
-  const bits = (/** @type {Float32Array} */ of) => new Uint32Array(of.buffer, of.byteOffset, of.length),
-    [x, y] = [bits(a), bits(b)];
+  const bits = (/** @type {Float32Array} */ of) => new Uint32Array(of.buffer, of.byteOffset, of.length);
+  const [x, y] = [bits(a), bits(b)];
   return x.length === y.length && x.every((value, i) => value === y[i]);
 }

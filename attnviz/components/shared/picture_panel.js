@@ -14,9 +14,9 @@ const LARGEST_PLACED = 220;
 
 /** The elements, empty until they are drawn. */
 export function makePlaced() {
-  const canvas = el("canvas", { role: "img", class: "av-placed-picture" }),
-    said = el("p", { class: "av-note" }),
-    blocks = el("p", { class: "av-note" });
+  const canvas = el("canvas", { role: "img", class: "av-placed-picture" });
+  const said = el("p", { class: "av-note" });
+  const blocks = el("p", { class: "av-note" });
   return {
     node: el("div", { class: "av-placed", hidden: true }, canvas, el("div", {}, said, blocks)),
     canvas,
@@ -36,9 +36,9 @@ export function drawPlaced(placed, view) {
   const { whole, patches, labels, key, texts } = view;
   placed.node.hidden = !whole || !patches;
   if (!whole || !patches) return;
-  const query = view.query ?? restingQuery(patches, labels.length),
-    source = windowSource(whole, patches),
-    size = { rows: patches.rows, columns: patches.columns };
+  const query = view.query ?? restingQuery(patches, labels.length);
+  const source = windowSource(whole, patches);
+  const size = { rows: patches.rows, columns: patches.columns };
   const levels = query === null ? null : patchLevels(view.rowOf(query), patches, view.scale);
   drawPicture(placed.canvas, source, layoutPicture(source, patches, Math.min(LARGEST_PLACED, view.width)), {
     levels,
