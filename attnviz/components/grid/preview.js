@@ -4,7 +4,7 @@
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { button } from "../shared/controls.js";
 import { drawColourBar } from "../shared/colors.js";
-import { el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
+import { context2d, el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { drawMatrix, frameCell } from "../shared/matrix.js";
 import { rowWeights } from "../shared/numbers.js";
@@ -87,7 +87,7 @@ function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ vi
   const { header, at, theme, lut, levels, values, width, chip } = view;
   const { strings, tokens, key_tokens: keys } = header;
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
-  const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const probe = context2d(canvas);
   const layout = layoutAxes(probe, {
     rowLabels: tokens,
     colLabels: keys,

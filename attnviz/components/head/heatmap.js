@@ -2,7 +2,7 @@
 // The large heatmap of the head page: cells kept as a picture, axes, and the frames of what is pinned or pointed at.
 
 import { drawAxes, layoutAxes } from "../shared/axes.js";
-import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { cellAt, drawMatrix, frameCell } from "../shared/matrix.js";
 import { drawSpectrum, hitSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js";
 import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
@@ -15,7 +15,7 @@ export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type
   const { labels, keyLabels, data, theme, strings, sums } = view;
   const more = sums ? SUMS_ROOM : 0;
   const width = Math.min(view.width, MAX_SIDE + more) - more;
-  const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const probe = context2d(canvas);
   const pick = (/** @type {readonly number[]} */ shown, /** @type {string[]} */ names) =>
     shown.map((i) => names[i]);
   const layout = layoutAxes(probe, {

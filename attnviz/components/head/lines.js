@@ -6,7 +6,7 @@
 
 import { ellipsize, isolate, shownLabels, SPECIAL, WRITTEN } from "../shared/axes.js";
 import { scaleValue } from "../shared/colors.js";
-import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { withAlpha } from "../shared/theme.js";
 import { placeOf } from "./heatmap.js";
 import { topKeys, weightAt } from "../shared/numbers.js";
@@ -30,7 +30,7 @@ const MOST_ACROSS = 64;
  */
 export function layoutLines(canvas, view, most) {
   const { data, labels, keyLabels, theme, linesWidth: width, across } = view;
-  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const ctx = context2d(canvas);
   ctx.font = `600 12px ${theme.font}`;
   let room = 24;
   const limit = across ? MOST_LABEL : width * 0.28;

@@ -1,10 +1,15 @@
 // @ts-check
-// A drawing as a list of things done, in shares of the pad's side, so that it can be painted at any size and the last
-// thing can be undone. Nothing is ever painted that is not in the list.
+// A drawing as a list of deeds, in shares of the pad's side, so that it can be painted at any size and the last deed can
+// be undone. Nothing is ever painted that is not in the list.
 
-/** Lines and forms; "clear" hides all before it.
- * @typedef {{kind: "line", colour: string, width: number, points: [number, number][]} |
- *   {kind: "form", colour: string, size: number, at: [number, number], points: [number, number][]} | {kind: "clear"}} Deed */
+import { context2d } from "../shared/dom.js";
+
+/** @import { Point } from "./types.js" */
+
+/** A place on the pad, in shares of its side. @typedef {[x: number, y: number]} Spot */
+/** @typedef {{kind: "line", colour: string, width: number, points: Spot[]}} Line */
+/** A form of half-side `size` around `at`; its points are within ±1. @typedef {{at: Spot, size: number, points: Point[]}} Outline */
+/** "clear" hides all deeds before it. @typedef {Line | (Outline & {kind: "form", colour: string}) | {kind: "clear"}} Deed */
 
 export const GROUND = "#ffffff";
 
@@ -22,7 +27,7 @@ export function paintDeeds(ctx, deeds, side) {
 }
 
 /**
- * Paints one thing over what is there.
+ * Paints one deed over what is there.
  * @param {CanvasRenderingContext2D} ctx
  * @param {Deed} deed
  * @param {number} side
@@ -37,31 +42,29 @@ export function paintDeed(ctx, deed, side) {
 }
 
 /**
- * The outline of a form as the current path.
+ * Makes the outline of a form the current path.
  * @param {CanvasRenderingContext2D} ctx
- * @param {any} deed
+ * @param {Outline} form
  * @param {number} side
  */
-export function tracePath(ctx, deed, side) {
+export function tracePath(ctx, { at, size, points }, side) {
   ctx.beginPath();
-  for (const [x, y] of deed.points)
-    ctx.lineTo((deed.at[0] + x * deed.size) * side, (deed.at[1] + y * deed.size) * side);
+  for (const [x, y] of points) ctx.lineTo((at[0] + x * size) * side, (at[1] + y * size) * side);
   ctx.closePath();
 }
 
 /**
  * @param {CanvasRenderingContext2D} ctx
- * @param {any} deed
+ * @param {Line} line
  * @param {number} side
  */
-function paintLine(ctx, deed, side) {
-  const { points } = deed;
-  ctx.strokeStyle = ctx.fillStyle = deed.colour;
-  ctx.lineWidth = deed.width * side;
+function paintLine(ctx, { colour, width, points }, side) {
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.lineWidth = width * side;
   ctx.lineCap = ctx.lineJoin = "round";
   ctx.beginPath();
   if (points.length === 1) {
-    ctx.arc(points[0][0] * side, points[0][1] * side, (deed.width * side) / 2, 0, 2 * Math.PI);
+    ctx.arc(points[0][0] * side, points[0][1] * side, (width * side) / 2, 0, 2 * Math.PI);
     ctx.fill();
     return;
   }
@@ -73,6 +76,6 @@ function paintLine(ctx, deed, side) {
 export function asPng(/** @type {readonly Deed[]} */ deeds, /** @type {number} */ side) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = side;
-  paintDeeds(/** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), deeds, side);
+  paintDeeds(context2d(canvas), deeds, side);
   return canvas.toDataURL("image/png");
 }

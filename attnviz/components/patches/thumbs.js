@@ -2,7 +2,7 @@
 // All heads as small pictures, one per layer (row) and head (column): the picture itself, and over it the attention of
 // one query. The pictures are drawn once for a size; the colours of all heads go into one small image, stamped over them.
 
-import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { coverOf } from "../shared/picture.js";
 import { thumbRect } from "../shared/thumbs.js";
 
@@ -111,7 +111,7 @@ function colourAtlas(/** @type {any} */ view) {
     }
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: image.width, height: image.height });
-  /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).putImageData(image, 0, 0);
+  context2d(canvas).putImageData(image, 0, 0);
   return canvas;
 }
 

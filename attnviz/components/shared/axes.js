@@ -6,8 +6,9 @@
 import { pixelRatio } from "./dom.js";
 import { withAlpha } from "./theme.js";
 
-/** @typedef {import("./matrix.js").Geom} Geom */
-/** @typedef {import("./theme.js").Theme} Theme */
+/** @import { Geom } from "./matrix.js" */
+/** @import { Theme } from "./theme.js" */
+
 /** angle: 0 flat, 45 slanted, 90 upright (degrees, reading upwards).
  * @typedef {{geom: Geom, angle: 0 | 45 | 90, width: number, height: number, font: number, left: number, top: number,
  *   rowRoom: number, colRoom: number}} AxesLayout */
@@ -150,7 +151,7 @@ function snap(/** @type {number} */ cell) {
  * @param {AxesLayout} layout
  * @param {readonly string[]} rowLabels
  * @param {readonly string[]} colLabels
- * @param {{theme: Theme, rowHi?: number | null, colHi?: number | null, rowMarks?: ArrayLike<any>, colMarks?: ArrayLike<any>,
+ * @param {{theme: Theme, rowHi?: number | null, colHi?: number | null, rowMarks?: ArrayLike<number>, colMarks?: ArrayLike<number>,
  *   rowTitle?: string, colTitle?: string}} opts
  */
 export function drawAxes(ctx, layout, rowLabels, colLabels, opts) {

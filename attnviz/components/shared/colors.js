@@ -4,10 +4,10 @@
 // with red-green colour blindness. Scales map a weight 0..1 to a place 0..1 on the ramp.
 
 import { rgba } from "./theme.js";
-import { fmtReal } from "./fmt.js";
-import { fitCanvas, markDrawn, setData } from "./dom.js";
 
-/** @typedef {"linear" | "sqrt" | "log"} Scale */
+/** @import { Dtype } from "./buffer.js" */
+/** @import { Scale } from "./selection.js" */
+
 /** Weights at or below this are the first colour of the log scale. */
 export const LOG_FLOOR = 1e-4;
 /** @type {readonly Scale[]} */
@@ -135,16 +135,18 @@ export function levelFor(/** @type {number} */ weight, /** @type {Scale} */ scal
 /** @type {Map<string, Uint8Array>} */
 const LEVELS = new Map();
 
-/** Table from a stored code (u8 or u16, square root of the weight) to the index 0..255 of its colour. */
-export function levelTable(/** @type {"u8" | "u16"} */ dtype, /** @type {Scale} */ scale) {
+/**
+ * The table from a stored code (u8 or u16, square root of the weight) to the index 0..255 of its colour. Weights that
+ * are stored as they are (f32) have no table; `levelFor` finds their colour.
+ */
+export function levelTable(/** @type {Dtype} */ dtype, /** @type {Scale} */ scale) {
   const name = `${dtype} ${scale}`;
   const top = dtype === "u8" ? 255 : 65535;
   let levels = LEVELS.get(name);
-  if (!levels)
-    LEVELS.set(
-      name,
-      (levels = Uint8Array.from({ length: top + 1 }, (_, code) => levelFor((code / top) ** 2, scale))),
-    );
+  if (!levels) {
+    levels = Uint8Array.from({ length: top + 1 }, (_, code) => levelFor((code / top) ** 2, scale));
+    LEVELS.set(name, levels);
+  }
   return levels;
 }
 
@@ -180,72 +182,4 @@ export function inkOn(/** @type {Uint32Array} */ lut, /** @type {number} */ leve
     byte <= 10 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4;
   const light = 0.2126 * linear(v & 255) + 0.7152 * linear((v >> 8) & 255) + 0.0722 * linear((v >> 16) & 255);
   return light > 0.179 ? "#000000" : "#ffffff";
-}
-
-/** Ticks of a scale whose labels do not collide. @type {Record<Scale, number[]>} */
-const TICKS = {
-  linear: [0, 0.25, 0.5, 0.75, 1],
-  sqrt: [0, 0.05, 0.25, 0.5, 1],
-  log: [1e-4, 1e-3, 0.01, 0.1, 1],
-};
-
-/**
- * A horizontal colour bar with printed ticks. For weights give `scale` and perhaps `mark`, a weight to
- * point out; for signed values give `limit`.
- * @param {HTMLCanvasElement} canvas
- * @param {{lut: Uint32Array, theme: import("./theme.js").Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number, floor?: number}} opts
- */
-export function drawColourBar(canvas, opts) {
-  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10, floor = LOG_FLOOR } = opts;
-  const pad = 22;
-  const font = 11;
-  const ctx = fitCanvas(canvas, width, bar + font + 9);
-  const span = width - 2 * pad;
-  for (let x = 0; x < span; x++) {
-    ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));
-    ctx.fillRect(pad + x, 0, x < span - 1 ? 1.5 : 1, bar);
-  }
-  ctx.lineWidth = 1;
-  ctx.strokeStyle = theme.border;
-  ctx.strokeRect(pad - 0.5, 0.5, span + 1, bar - 1);
-  if (mark !== undefined) markPlace(ctx, pad + scaleValue(mark, scale, floor) * span, bar, theme);
-  setData(canvas, { x: pad, w: span, mark });
-  ctx.font = `${font}px ${theme.font}`;
-  ctx.fillStyle = theme.muted;
-  ctx.textBaseline = "alphabetic";
-  ctx.textAlign = "center";
-  for (const [place, label] of limit === undefined ? weightTicks(scale, floor) : signedTicks(limit)) {
-    const x = pad + place * span;
-    ctx.fillRect(Math.round(x) - 0.5, bar, 1, 4);
-    ctx.fillText(label, x, bar + font + 5);
-  }
-  markDrawn(canvas);
-}
-
-/**
- * A needle across the bar.
- * @param {CanvasRenderingContext2D} ctx
- * @param {number} x
- * @param {number} bar
- * @param {import("./theme.js").Theme} theme
- */
-function markPlace(ctx, x, bar, theme) {
-  ctx.fillStyle = theme.bg;
-  ctx.fillRect(x - 2.5, 0, 5, bar);
-  ctx.fillStyle = theme.accent;
-  ctx.fillRect(x - 1.5, 0, 3, bar + 4);
-}
-
-/** @returns {[number, string][]} */
-function weightTicks(/** @type {Scale} */ scale, /** @type {number} */ floor) {
-  const ticks = scale === "log" && floor < LOG_FLOOR ? [floor, 1e-4, 0.01, 1] : TICKS[scale];
-  return ticks.map((w) => [
-    scaleValue(w, scale, floor),
-    scale === "log" && w === floor ? `≤${w}` : String(w),
-  ]);
-}
-
-/** @returns {[number, string][]} */
-function signedTicks(/** @type {number} */ limit) {
-  return [-1, -0.5, 0, 0.5, 1].map((part) => [(part + 1) / 2, fmtReal(part * limit, 2)]);
 }

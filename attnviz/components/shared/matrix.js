@@ -3,7 +3,9 @@
 // smoothing; where there are more cells than device pixels the strongest cell of each pixel wins, so that
 // a single peak never vanishes. Cells that a mask blocks are hatched.
 
-import { pixelRatio } from "./dom.js";
+import { context2d, pixelRatio } from "./dom.js";
+
+/** @import { Theme } from "./theme.js" */
 
 /** @typedef {{x: number, y: number, w: number, h: number, rows: number, cols: number}} Geom */
 /**
@@ -11,7 +13,7 @@ import { pixelRatio } from "./dom.js";
  * `rowIndex`/`colIndex` pick the rows and columns shown; `stride` is the length of a stored row.
  * @typedef {{values: ArrayLike<number>, rows: number, cols: number, lut: Uint32Array, levels?: Uint8Array,
  *   toLevel?: (value: number) => number, signed?: boolean, offset?: number, stride?: number, rowIndex?: ArrayLike<number>,
- *   colIndex?: ArrayLike<number>, blocked?: ArrayLike<number>, theme?: import("./theme.js").Theme, grid?: boolean}} Matrix
+ *   colIndex?: ArrayLike<number>, blocked?: ArrayLike<number>, theme?: Theme, grid?: boolean}} Matrix
  */
 
 /** Draws a matrix into a rectangle of a context that works in CSS pixels. */
@@ -150,7 +152,7 @@ let scratch = null;
 function scratchCanvas(/** @type {number} */ w, /** @type {number} */ h) {
   if (!scratch) {
     const canvas = document.createElement("canvas");
-    scratch = { canvas, ctx: /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")) };
+    scratch = { canvas, ctx: context2d(canvas) };
   }
   if (scratch.canvas.width < w) scratch.canvas.width = w;
   if (scratch.canvas.height < h) scratch.canvas.height = h;
@@ -177,7 +179,7 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
       }
     }
   }
-  if (any) hatch(ctx, path, spec, /** @type {import("./theme.js").Theme} */ (spec.theme));
+  if (any) hatch(ctx, path, spec, /** @type {Theme} */ (spec.theme));
 }
 
 /**
@@ -185,7 +187,7 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
  * @param {CanvasRenderingContext2D} ctx
  * @param {Path2D} path
  * @param {{x: number, y: number, w: number, h: number}} box
- * @param {import("./theme.js").Theme} theme
+ * @param {Theme} theme
  */
 export function hatch(ctx, path, box, theme) {
   ctx.save();
@@ -246,7 +248,7 @@ export function cellRect(/** @type {Geom} */ geom, /** @type {number} */ row, /*
  * @param {Geom} geom
  * @param {number | null} row
  * @param {number | null} col
- * @param {import("./theme.js").Theme} theme
+ * @param {Theme} theme
  * @param {{colour?: string, width?: number}} [opts]
  */
 export function frameCell(ctx, geom, row, col, theme, opts = {}) {
@@ -265,7 +267,7 @@ export function frameCell(ctx, geom, row, col, theme, opts = {}) {
  * Frames a rectangle so that it stands out on light and dark.
  * @param {CanvasRenderingContext2D} ctx
  * @param {{x: number, y: number, w: number, h: number}} box
- * @param {import("./theme.js").Theme} theme
+ * @param {Theme} theme
  * @param {string} colour
  * @param {number} [width]
  */

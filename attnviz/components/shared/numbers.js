@@ -4,9 +4,12 @@
 
 import { weightOf } from "./buffer.js";
 
+/** @import { Dtype } from "./buffer.js" */
+
 /**
  * One head as shown: `rows` and `cols` are the token positions on the axes, in order.
- * @typedef {{values: ArrayLike<number>, dtype: string, nQuery: number, nKey: number, rows: readonly number[], cols: readonly number[]}} HeadData
+ * @typedef {{values: ArrayLike<number>, dtype: Dtype, nQuery: number, nKey: number, rows: readonly number[],
+ *   cols: readonly number[]}} HeadData
  */
 
 /**

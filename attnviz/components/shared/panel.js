@@ -10,9 +10,9 @@ import { ellipsize, isolate } from "./axes.js";
 import { cellRect } from "./matrix.js";
 import { withAlpha } from "./theme.js";
 
-/** @typedef {import("./matrix.js").Geom} Geom */
-/** @typedef {import("./axes.js").AxesLayout} AxesLayout */
-/** @typedef {import("./theme.js").Theme} Theme */
+/** @import { AxesLayout } from "./axes.js" */
+/** @import { Geom } from "./matrix.js" */
+/** @import { Theme } from "./theme.js" */
 
 const LABEL_GAP = 6;
 

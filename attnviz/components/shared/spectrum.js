@@ -3,8 +3,13 @@
 // and any zoom. Its axis is in seconds; the span of the key that is pointed at or pinned is marked. Where the sound has
 // ended, and the model hears silence that was added, the ground is that of the page.
 
+import { context2d } from "./dom.js";
 import { fill } from "./fmt.js";
 import { withAlpha } from "./theme.js";
+
+/** @import { PackedArray } from "./buffer.js" */
+/** @import { HeardHeader } from "./heads.js" */
+/** @import { Theme } from "./theme.js" */
 
 /** Room under a heatmap, in pixels. */
 export const SPECTRUM_ROOM = 96;
@@ -15,20 +20,28 @@ const LEAST_SPAN = 3;
 const LEAST_TICK = 54;
 const ROUND_S = [1, 2, 5];
 
-/** Levels 0..255 [band, column], as many columns for each frame; seconds of a frame and of the sound.
- * @typedef {{levels: import("./buffer.js").PackedArray, frames: number, step_s: number, seconds: number}} Heard */
-/** Where the strip stands: frame `from` at x, frame `to` at x + w; fractions are parts of a frame.
- * @typedef {{x: number, y: number, w: number, from: number, to: number}} Strip */
+/**
+ * A sound with its spectrogram: levels 0..255 [band, column], as many columns for each frame.
+ * @typedef {HeardHeader & {levels: PackedArray}} Heard
+ */
+/**
+ * Where the strip stands: frame `from` at x, frame `to` at x + w; fractions are parts of a frame.
+ * @typedef {{x: number, y: number, w: number, from: number, to: number}} Strip
+ */
 
-/** What travels as "heard" and "spectrum" in one; null without a sound.
- * @returns {Heard | null} */
-export function heardOf(/** @type {any} */ header, /** @type {any} */ arrays) {
+/**
+ * The sound of a header together with its spectrogram; null without a sound.
+ * @param {{heard: HeardHeader | null}} header
+ * @param {{spectrum?: PackedArray}} arrays
+ * @returns {Heard | null}
+ */
+export function heardOf(header, arrays) {
   return header.heard && arrays.spectrum ? { ...header.heard, levels: arrays.spectrum } : null;
 }
 
 /**
- * What stands under the keys, and where the sound ends if the model hears more.
- * @param {{frames: number, step_s: number, seconds: number}} heard
+ * The sentence under the keys; it says where the sound ends if the model hears more.
+ * @param {HeardHeader} heard
  * @param {string} note
  * @param {string} rest
  */
@@ -39,7 +52,7 @@ export function heardNote(heard, note, rest) {
     : `${note} ${fill(rest, { seconds: heard.seconds.toFixed(2), whole: whole.toFixed(2) })}`;
 }
 
-/** @type {WeakMap<object, {colour: string, canvas: HTMLCanvasElement}>} */
+/** @type {WeakMap<PackedArray, {colour: string, canvas: HTMLCanvasElement}>} */
 const INKED = new WeakMap();
 
 /** The spectrogram in one colour, see-through where it is silent; made once for a colour. */
@@ -52,7 +65,7 @@ function inked(/** @type {Heard} */ heard, /** @type {string} */ colour) {
   } = heard.levels;
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });
-  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const ctx = context2d(canvas);
   ctx.fillStyle = colour;
   ctx.fillRect(0, 0, width, height);
   const image = ctx.getImageData(0, 0, width, height);
@@ -67,7 +80,7 @@ function inked(/** @type {Heard} */ heard, /** @type {string} */ colour) {
  * @param {CanvasRenderingContext2D} ctx
  * @param {Heard} heard
  * @param {Strip} strip
- * @param {{theme: import("./theme.js").Theme, title: string, key: number | null, query: number | null}} view
+ * @param {{theme: Theme, title: string, key: number | null, query: number | null}} view
  */
 export function drawSpectrum(ctx, heard, strip, { theme, title, key, query }) {
   const { x, w, from, to } = strip;
@@ -132,7 +145,7 @@ function markSpan(ctx, left, unit, y, colour) {
  * @param {Heard} heard
  * @param {Strip} strip
  * @param {number} y
- * @param {import("./theme.js").Theme} theme
+ * @param {Theme} theme
  * @param {number | null} key
  */
 function drawSeconds(ctx, heard, strip, y, theme, key) {
@@ -140,8 +153,8 @@ function drawSeconds(ctx, heard, strip, y, theme, key) {
   const step = heard.step_s;
   const unit = w / (to - from);
   ctx.font = `${FONT}px ${theme.font}`;
-  const said = key === null ? null : spanText(key, step);
-  const room = said ? ctx.measureText(said).width / 2 + 6 : 0;
+  const span = key === null ? null : spanText(key, step);
+  const room = span ? ctx.measureText(span).width / 2 + 6 : 0;
   const middle = key === null ? 0 : Math.max(x + room, Math.min(x + w - room, x + (key + 0.5 - from) * unit));
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "middle";
@@ -154,13 +167,13 @@ function drawSeconds(ctx, heard, strip, y, theme, key) {
     const place = x + (at / step - from) * unit;
     const half = ctx.measureText(text).width / 2;
     ctx.fillRect(place - 0.5, y, 1, 4);
-    if (place + half <= x + w + 8 && (!said || Math.abs(place - middle) > room + half))
+    if (place + half <= x + w + 8 && (!span || Math.abs(place - middle) > room + half))
       ctx.fillText(text, place, y + 12);
   }
-  if (!said) return;
+  if (!span) return;
   ctx.font = `600 ${FONT}px ${theme.font}`;
   ctx.fillStyle = theme.accent;
-  ctx.fillText(said, middle, y + 12);
+  ctx.fillText(span, middle, y + 12);
 }
 
 /**

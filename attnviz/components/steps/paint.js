@@ -4,7 +4,7 @@
 // table's colour for that number; the printed ends of the scale say what the first and last colour stand for.
 
 import { diverging, levelFor, sequential, signedLevel } from "../shared/colors.js";
-import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { drawAxes, layoutAxes } from "../shared/axes.js";
 import { cellRect, drawMatrix } from "../shared/matrix.js";
 import {
@@ -174,7 +174,7 @@ export function paintBase(/** @type {any} */ panel, /** @type {any} */ show) {
   const { theme, header } = show;
   const scale = scaleOf(info, show);
   if (!baseIsOld(panel, show, scale)) return;
-  panel.layout = layoutOf(/** @type {any} */ (base.getContext("2d")), info, show);
+  panel.layout = layoutOf(context2d(base), info, show);
   const { layout } = panel;
   const { geom } = layout;
   const { rows, cols } = partOf(info.stage, show);

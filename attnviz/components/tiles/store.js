@@ -5,6 +5,7 @@
 
 import { levelFor } from "../shared/colors.js";
 import { TILE, tileName } from "./camera.js";
+import { context2d } from "../shared/dom.js";
 
 /** @typedef {{values: Uint8Array | Float32Array | null, picture: HTMLCanvasElement | null, paint: string}} Tile */
 
@@ -83,6 +84,6 @@ function paintTile(/** @type {Tile} */ tile, /** @type {any} */ colours) {
   else if (values instanceof Uint8Array)
     for (let i = 0; i < out.length; i++) out[i] = colours.codes[values[i]];
   else for (let i = 0; i < out.length; i++) out[i] = colours.of(values[i]);
-  /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).putImageData(image, 0, 0);
+  context2d(canvas).putImageData(image, 0, 0);
   Object.assign(tile, { picture: canvas, paint: colours.name });
 }
