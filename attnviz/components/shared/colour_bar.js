@@ -16,10 +16,11 @@ const TICKS = {
 };
 
 /**
- * A horizontal colour bar with printed ticks. For weights give `scale` and perhaps `mark`, a weight to
- * point out; for signed values give `limit`.
+ * Draws a horizontal colour bar with printed ticks. For weights give `scale` and perhaps `mark`, a weight to point out;
+ * for signed values give `limit`.
  * @param {HTMLCanvasElement} canvas
- * @param {{lut: Uint32Array, theme: Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number, floor?: number}} opts
+ * @param {{lut: Uint32Array, theme: Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number,
+ *   floor?: number}} opts
  */
 export function drawColourBar(canvas, opts) {
   const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10, floor = LOG_FLOOR } = opts;
@@ -27,13 +28,7 @@ export function drawColourBar(canvas, opts) {
   const font = 11;
   const ctx = fitCanvas(canvas, width, bar + font + 9);
   const span = width - 2 * pad;
-  for (let x = 0; x < span; x++) {
-    ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));
-    ctx.fillRect(pad + x, 0, x < span - 1 ? 1.5 : 1, bar);
-  }
-  ctx.lineWidth = 1;
-  ctx.strokeStyle = theme.border;
-  ctx.strokeRect(pad - 0.5, 0.5, span + 1, bar - 1);
+  paintRamp(ctx, lut, theme, { x: pad, width: span, height: bar });
   if (mark !== undefined) markPlace(ctx, pad + scaleValue(mark, scale, floor) * span, bar, theme);
   setData(canvas, { x: pad, w: span, mark });
   ctx.font = `${font}px ${theme.font}`;
@@ -46,6 +41,23 @@ export function drawColourBar(canvas, opts) {
     ctx.fillText(label, x, bar + font + 5);
   }
   markDrawn(canvas);
+}
+
+/**
+ * The colours of a table from left to right, framed.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Uint32Array} lut
+ * @param {Theme} theme
+ * @param {{x: number, width: number, height: number}} box
+ */
+export function paintRamp(ctx, lut, theme, { x, width, height }) {
+  for (let i = 0; i < width; i++) {
+    ctx.fillStyle = colourAt(lut, Math.round((255 * i) / (width - 1)));
+    ctx.fillRect(x + i, 0, i < width - 1 ? 1.5 : 1, height);
+  }
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = theme.border;
+  ctx.strokeRect(x - 0.5, 0.5, width + 1, height - 1);
 }
 
 /**
