@@ -4,10 +4,13 @@
 
 import { pixelRatio } from "../shared/dom.js";
 
-/** @typedef {{x: number, y: number, scale: number}} Camera x: key at the left edge, y: query at the upper edge */
-/** @typedef {{nQuery: number, nKey: number, w: number, h: number}} Frame the matrix, and the plot in CSS pixels */
-/** @typedef {{name: string, level: number, row: number, column: number, x: number, y: number, side: number}} Place
- *   a tile and where it stands, in cells */
+/** x: key at the left edge, y: query at the upper edge. @typedef {{x: number, y: number, scale: number}} Camera */
+/** The matrix, and the plot in CSS pixels. @typedef {{nQuery: number, nKey: number, w: number, h: number}} Frame */
+/**
+ * A tile and where it stands, in cells.
+ * @typedef {{name: string, level: number, row: number, column: number, x: number, y: number, side: number}} TilePlace
+ */
+/** @typedef {{query: number, key: number}} Cell */
 
 export const TILE = 256;
 const MOST_SCALE = 36;
@@ -18,7 +21,7 @@ export function wholeCamera(/** @type {Frame} */ frame) {
   return clampCamera({ x: 0, y: 0, scale: 0 }, frame);
 }
 
-/** A camera that shows no more than there is. @returns {Camera} */
+/** The nearest camera that shows no more than there is. @returns {Camera} */
 export function clampCamera(/** @type {Camera} */ camera, /** @type {Frame} */ frame) {
   const { nQuery, nKey, w, h } = frame;
   const least = Math.min(w / nKey, h / nQuery);
@@ -28,14 +31,16 @@ export function clampCamera(/** @type {Camera} */ camera, /** @type {Frame} */ f
   return { x: edge(camera.x, nKey, w / scale), y: edge(camera.y, nQuery, h / scale), scale };
 }
 
-/** Nearer or farther by a factor, with the point at (px, py) of the plot staying where it is. @returns {Camera} */
-export function zoomCamera(
-  /** @type {Camera} */ camera,
-  /** @type {Frame} */ frame,
-  /** @type {number} */ factor,
-  px = frame.w / 2,
-  py = frame.h / 2,
-) {
+/**
+ * Nearer or farther by a factor; the point at (px, py) of the plot stays where it is.
+ * @param {Camera} camera
+ * @param {Frame} frame
+ * @param {number} factor
+ * @param {number} [px]
+ * @param {number} [py]
+ * @returns {Camera}
+ */
+export function zoomCamera(camera, frame, factor, px = frame.w / 2, py = frame.h / 2) {
   const x = camera.x + px / camera.scale;
   const y = camera.y + py / camera.scale;
   const { scale } = clampCamera({ ...camera, scale: camera.scale * factor }, frame);
@@ -54,18 +59,17 @@ export function moveCamera(camera, frame, dx, dy) {
   return clampCamera({ ...camera, x: camera.x + dx / camera.scale, y: camera.y + dy / camera.scale }, frame);
 }
 
-/** With a cell in the middle, near enough to see it. @returns {Camera} */
-export function cameraAt(
-  /** @type {Camera} */ camera,
-  /** @type {Frame} */ frame,
-  /** @type {number} */ query,
-  /** @type {number} */ key,
-  scale = Math.max(CLOSE, camera.scale),
-) {
-  return clampCamera(
-    { x: key + 0.5 - frame.w / scale / 2, y: query + 0.5 - frame.h / scale / 2, scale },
-    frame,
-  );
+/**
+ * With a cell in the middle, near enough to see it.
+ * @param {Camera} camera
+ * @param {Frame} frame
+ * @param {Cell} cell fractions of a cell count
+ * @param {number} [scale]
+ * @returns {Camera}
+ */
+export function cameraAt(camera, frame, { query, key }, scale = Math.max(CLOSE, camera.scale)) {
+  const x = key + 0.5 - frame.w / scale / 2;
+  return clampCamera({ x, y: query + 0.5 - frame.h / scale / 2, scale }, frame);
 }
 
 /** The level whose points are at least as large as a device pixel: none of them, and no peak, falls between pixels. */
@@ -89,7 +93,7 @@ export function tileName(level, row, column) {
  * @param {Camera} camera
  * @param {Frame} frame
  * @param {number} level
- * @returns {Place[]}
+ * @returns {TilePlace[]}
  */
 export function visibleTiles(camera, frame, level) {
   const side = TILE * 2 ** level;
@@ -104,19 +108,13 @@ export function visibleTiles(camera, frame, level) {
   const places = [];
   for (let row = r0; row < r1; row++)
     for (let column = c0; column < c1; column++) {
-      places.push({
-        name: tileName(level, row, column),
-        level,
-        row,
-        column,
-        x: column * side,
-        y: row * side,
-        side,
-      });
+      const name = tileName(level, row, column);
+      places.push({ name, level, row, column, x: column * side, y: row * side, side });
     }
-  const [mx, my] = [(camera.x + right) / 2, (camera.y + low) / 2];
-  const far = (/** @type {Place} */ p) => Math.hypot(p.x + side / 2 - mx, p.y + side / 2 - my);
-  return places.sort((a, b) => far(a) - far(b));
+  const middle = { x: (camera.x + right) / 2, y: (camera.y + low) / 2 };
+  const distance = (/** @type {TilePlace} */ { x, y }) =>
+    Math.hypot(x + side / 2 - middle.x, y + side / 2 - middle.y);
+  return places.sort((a, b) => distance(a) - distance(b));
 }
 
 /**
@@ -124,6 +122,7 @@ export function visibleTiles(camera, frame, level) {
  * @param {Camera} camera
  * @param {Frame} frame
  * @param {{x: number, y: number}} point
+ * @returns {Cell | null}
  */
 export function cellUnder(camera, frame, point) {
   if (point.x < 0 || point.y < 0 || point.x >= frame.w || point.y >= frame.h) return null;
@@ -133,7 +132,7 @@ export function cellUnder(camera, frame, point) {
 }
 
 /**
- * First and last (exclusive) index that an axis shows.
+ * The first index that an axis shows, and the one after the last.
  * @param {number} from
  * @param {number} room
  * @param {number} scale
