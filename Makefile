@@ -2,13 +2,14 @@
 #   make run          install what the app needs, start it, print its address  (PORT=8501 ADDRESS=127.0.0.1)
 #   make test         checks and all tests but the slow ones, JOBS=2 at once; gets a browser where there is none
 #   make test-all     the slow ones too
-#   make check        format, lint, types, layers, contracts: no model, no browser
+#   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
 #   make bench        the figures of the README, measured here
 #   make format       rewrite the sources in the house format
 #   make screenshots  take the pictures of the docs from the running app
 #   make train NAME=… make an embedded model again, e.g. NAME=stories  (TRAIN_ARGS, e.g. --threads 1)
 #   make clean        remove .venv and caches
-# PYTHON names another python3; PIP_ARGS is passed to pip, e.g. PIP_ARGS='--extra-index-url …' for a mirror.
+# PYTHON names another python3; PIP_ARGS is passed to pip, e.g. PIP_ARGS='--extra-index-url …' for a mirror,
+# NPM_ARGS to npm.
 
 SHELL := bash
 .DEFAULT_GOAL := run
@@ -19,11 +20,12 @@ VENV ?= .venv
 PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 PIP_ARGS ?=
+NPM_ARGS ?=
 PYTEST_ARGS ?=
 JOBS ?= 2
 NAME ?=
 TRAIN_ARGS ?=
-export PYTHON VENV PIP_ARGS
+export PYTHON VENV PIP_ARGS NPM_ARGS
 
 BIN := $(VENV)/bin
 APP_STAMP := $(VENV)/.installed-app
@@ -49,6 +51,7 @@ lint: $(DEV_STAMP)
 	$(BIN)/ruff check $(wildcard $(CODE))
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@scripts/javascript check
 
 bench: $(DEV_STAMP)
 	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m benchmarks.spine
@@ -56,6 +59,7 @@ bench: $(DEV_STAMP)
 format: $(DEV_STAMP)
 	$(BIN)/ruff format $(wildcard $(CODE))
 	$(BIN)/ruff check --fix $(wildcard $(CODE))
+	@scripts/javascript format
 
 screenshots: $(DEV_STAMP)
 	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m scripts.screenshots

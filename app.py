@@ -11,6 +11,10 @@ from pathlib import Path
 import streamlit as st
 
 import attnviz
+from attnviz.ui.host import script
 from attnviz.ui.server import class_socket
 
-app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py", routes=class_socket.routes())
+app = st.App(
+    Path(attnviz.__file__).parent / "ui" / "main.py",
+    routes=[*class_socket.routes(), *script.routes()],
+)

@@ -1,78 +1,105 @@
-"""Joins a component's ES modules into the one script that Streamlit mounts inline.
+"""Joins ES modules into one script without a build tool, each module with a scope of its own.
 
-In: a component's name (a folder beside this file with `component.js`, optionally more `*.js` and
-`component.css`). Out: one JavaScript text and one CSS text. Starting at `component.js`,
-single-line `import {a} from "../x.js";` lines are followed depth first, so only modules that are
-used travel, each once, dependencies first; the `import` lines and the `export ` keyword of
-everything but the default export are dropped, as are comments that fill whole lines. All modules
-share one scope afterwards: two top-level names that are equal are refused here rather than by the
-browser.
+In: entry modules by name. Out: a script in which every module that they reach stands once, after
+those that it imports, as a function whose result is its exports:
+
+    const $0 = (() => { … return { a, b }; })();
+    const $1 = (() => { const { a, b: c } = $0; … return { default: f }; })();
+
+So no two modules can clash, and several components share what both import. Imports of names that a
+module does not export, and modules that import each other, are refused. `modules` says which forms
+of import and export are read.
 """
 
-import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from attnviz.components.javascript import JavaScriptError
+from attnviz.components.modules import Import, Module, read_module
+
 FOLDER = Path(__file__).parent
-_IMPORT = re.compile(r'^import \{[^}\n]*\} from "(\.{1,2}/[\w./-]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
-_TOP_LEVEL = re.compile(r"^(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
-_BLOCK_COMMENT = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*\n", re.MULTILINE | re.DOTALL)
-_INLINE_TYPE = re.compile(r"/\*\* @type \{(?:(?!\*/).)*\} \*/ ?")
-_LINE_COMMENT = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)
+SHARED = "shared"
 
 
-class BundleError(ValueError):
-    """A component's modules cannot be joined: our bug, found by the tests."""
+@dataclass(frozen=True)
+class Bundle:
+    """A script, and for each entry the constant of the script that holds its exports."""
+
+    script: str
+    entries: Mapping[str, str]
 
 
-@cache
-def script(name: str) -> str:
-    """The JavaScript of a component: one ES module with a default export."""
-    entry = FOLDER / name / "component.js"
-    sources = {path: path.read_text(encoding="utf-8") for path in modules(entry)}
-    _refuse_clashes(sources)
-    body = "\n".join(_strip(text) for text in sources.values())
-    if body.count("\nexport default ") + body.startswith("export default ") != 1:
-        raise BundleError(f"{entry} must have exactly one default export")
-    return body
+def component_names() -> tuple[str, ...]:
+    """The folders that hold a component, sorted."""
+    return tuple(sorted(path.parent.name for path in FOLDER.glob("*/component.js")))
+
+
+def component_entry(name: str) -> Path:
+    """The module whose default export is the component."""
+    return FOLDER / name / "component.js"
+
+
+def join(entries: Mapping[str, Path]) -> Bundle:
+    """The script of these modules and of all that they import."""
+    modules = modules_of(entries.values())
+    constants = {path: f"${i}" for i, path in enumerate(modules)}
+    pieces = [_scope(module, modules, constants) for module in modules.values()]
+    names = {name: constants[path.resolve()] for name, path in entries.items()}
+    return Bundle("".join(pieces), names)
+
+
+def modules_of(entries: Iterable[Path]) -> dict[Path, Module]:
+    """The modules and everything they import, dependencies first, each once."""
+    modules: dict[Path, Module] = {}
+
+    def visit(path: Path, above: tuple[Path, ...]) -> None:
+        if path in above:
+            raise JavaScriptError(f"{_name(path)} imports itself through {_name(above[-1])}")
+        if path in modules:
+            return
+        module = read_module(path)
+        for imported in module.imports:
+            visit(imported.path, (*above, path))
+        modules[path] = module
+
+    for entry in entries:
+        visit(entry.resolve(), ())
+    return modules
 
 
 @cache
 def stylesheet(name: str) -> str:
-    """The CSS of a component: the shared sheet, then its own."""
-    own = FOLDER / name / "component.css"
-    shared = (FOLDER / "shared" / "style.css").read_text(encoding="utf-8")
-    return shared + (own.read_text(encoding="utf-8") if own.exists() else "")
+    """The style sheet of a component, "" if it has none; `shared` is the one of all."""
+    path = FOLDER / name / ("style.css" if name == SHARED else "component.css")
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def modules(entry: Path) -> tuple[Path, ...]:
-    """A module and everything it imports, dependencies first, each once."""
-    found: dict[Path, None] = {}
-
-    def visit(path: Path, above: tuple[Path, ...]) -> None:
-        if path in above:
-            raise BundleError(f"{path} imports itself through {[p.name for p in above]}")
-        if path in found:
-            return
-        for target in _IMPORT.findall(path.read_text(encoding="utf-8")):
-            visit((path.parent / target).resolve(), (*above, path))
-        found[path] = None
-
-    visit(entry.resolve(), ())
-    return tuple(found)
+def _scope(module: Module, modules: Mapping[Path, Module], constants: Mapping[Path, str]) -> str:
+    lines = [f"const {constants[module.path]} = (() => {{"]
+    for imported in module.imports:
+        _refuse_missing(module, imported, modules[imported.path])
+        pairs = (_pair(outside, inside) for inside, outside in imported.names.items())
+        lines.append(f"const {{ {', '.join(pairs)} }} = {constants[imported.path]};")
+    lines.append(module.code.rstrip("\n"))
+    exported = (_pair(outside, inside) for outside, inside in module.exports.items())
+    lines.append(f"return {{ {', '.join(exported)} }};\n}})();\n")
+    return "\n".join(lines)
 
 
-def _strip(text: str) -> str:
-    text = _EXPORT.sub("", _IMPORT.sub("", text))
-    text = _INLINE_TYPE.sub("", _BLOCK_COMMENT.sub("", text))
-    return _LINE_COMMENT.sub("", text)
+def _pair(key: str, value: str) -> str:
+    return key if key == value else f"{key}: {value}"
 
 
-def _refuse_clashes(sources: dict[Path, str]) -> None:
-    owner: dict[str, Path] = {}
-    for path, text in sources.items():
-        for name in _TOP_LEVEL.findall(_EXPORT.sub("", text)):
-            if name in owner:
-                raise BundleError(f"{name} is defined in {owner[name].name} and in {path.name}")
-            owner[name] = path
+def _refuse_missing(module: Module, imported: Import, target: Module) -> None:
+    missing = [name for name in imported.names.values() if name not in target.exports]
+    if missing:
+        raise JavaScriptError(
+            f"{_name(module.path)} imports {', '.join(missing)} from {_name(target.path)}, "
+            f"which exports {', '.join(sorted(target.exports)) or 'nothing'}"
+        )
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"

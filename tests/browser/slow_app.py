@@ -13,6 +13,7 @@ import streamlit as st
 
 import attnviz
 from attnviz import tiles
+from attnviz.ui.host import script
 
 BLOCK_S = 0.3
 original = tiles.build
@@ -30,4 +31,4 @@ def slow_build(call: Any, head: int, *, progress: Callable[[float], None], **opt
 
 
 tiles.build = slow_build
-app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py")
+app = st.App(Path(attnviz.__file__).parent / "ui" / "main.py", routes=script.routes())

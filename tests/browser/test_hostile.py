@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 import attnviz
 from attnviz.models.loaded import LoadedModel
-from tests.browser.component_app import BROKEN_STAGE
+from tests.browser.component_page import BROKEN_STAGE
 from tests.browser.conftest import HERE, OpenVisit
 from tests.support.hostile import MARKUP, SCRIPT, TEXT, TOKENS, escaped
 from tests.support.server import app_command, free_port, serve

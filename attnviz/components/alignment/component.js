@@ -1,211 +1,294 @@
 // @ts-check
 // Alignment: the source's words above, the target's words below, and between them the attention that the decoder paid
 // while it predicted each target word. Head, mean and word change here, in the browser; the server hears of it once.
-// Data: {strings, model, source, target: [{text, special, at, probability}], probability, stated: Choice, does, n_layers,
-// n_heads}, weights u16 [layer, head, target, source].
 
-import { neighbour } from "../head/keys.js";
-import { parse } from "../shared/buffer.js";
-import { levelTable, sequential } from "../shared/colors.js";
-import { swallow } from "../shared/controls.js";
-import { el, fitCanvas, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { fill, fmtPercent, headName } from "../shared/fmt.js";
 import { isolate } from "../shared/axes.js";
-import { mounted } from "../shared/mounted.js";
-import { cancelWrite, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
-import { theme } from "../shared/theme.js";
-import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
+import { parse } from "../shared/buffer.js";
+import { sequential } from "../shared/colors.js";
+import { makeCommitter } from "../shared/committer.js";
+import { swallow } from "../shared/controls.js";
+import { el, elementAt, oncePerFrame, setText, watchSize } from "../shared/dom.js";
+import { fill, fmtPercent, headName } from "../shared/fmt.js";
+import { neighbour } from "../shared/headkeys.js";
+import { readSelection } from "../shared/selection.js";
+import { drawThumbs } from "../shared/thumbs.js";
 import { drawAlignment } from "./drawing.js";
-import { chosenWeights, ranked, wordAt } from "./numbers.js";
-import { buildAlignment, fillRanked } from "./parts.js";
+import { stepFrom } from "./keys.js";
+import { chosenWeights, isSameWord, rankedWords, wordAt } from "./numbers.js";
+import { buildParts, fillRanked } from "./parts.js";
 
-const NARROW = 760;
+/** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { Committer } from "../shared/committer.js" */
+/** @import { Request } from "../shared/dom.js" */
+/** @import { Address, Host, Mounted } from "../shared/host.js" */
+/** @import { AddressSelection, Selection } from "../shared/selection.js" */
+/** @import { Ranked, WordPlace } from "./numbers.js" */
+/** @import { Parts } from "./parts.js" */
+/** @import { Arrays, Choice, Header } from "./types.js" */
+
+/** The element, and what tells the page of a change. */
+/** @typedef {{host: Host, box: HTMLElement, committer: Committer, show: Request}} Frame */
+/**
+ * `matrix` has the weights of the choice; `pinned` was clicked, `hover` is under the pointer, `focus` has the keyboard.
+ * @typedef {Frame & {data: Uint8Array, header: Header, weights: PackedArray, parts: Parts, choice: Choice,
+ *   matrix: Float64Array, pinned: WordPlace | null, hover: WordPlace | null, focus: WordPlace | null}} State
+ */
+
+const NARROW_PX = 760;
 const THUMB = { size: 24, gap: 3 };
-const SPOKEN = 3;
+const MOST_SPOKEN = 3;
 const ATTENTION = { stack: "decoder", kind: "cross" };
+const SIDES = /** @type {const} */ (["source", "target"]);
 
-/** Streamlit calls this with new data or a new theme. */
-export default function alignment(/** @type {any} */ component) {
-  return mounted(component, mountAlignment, refreshAlignment);
+/** @returns {Mounted} */
+export default function alignment(/** @type {Host} */ host) {
+  const box = el("section", { class: "av av-align" });
+  host.root.append(box);
+  /** @type {State | null} */
+  let state = null;
+  const committer = makeCommitter(host, box);
+  const show = oncePerFrame(() => state && showAll(state));
+  const unwatch = watchSize(box, () => state && layout(state));
+  listenWords(box, () => state);
+  return {
+    refresh(data) {
+      if (state?.data !== data) state = takeData({ host, box, committer, show }, data);
+      layout(state);
+    },
+    destroy() {
+      unwatch();
+      show.cancel();
+      committer.destroy();
+      box.remove();
+    },
+  };
 }
 
-function mountAlignment(/** @type {any} */ root) {
-  const box = el("section", { class: "av av-align" });
-  root.append(box);
-  const state = /** @type {any} */ ({ root, box, hover: null, focus: null });
-  state.committer = makeCommitter(box);
-  state.show = oncePerFrame(() => showAlignment(state));
-  state.unwatch = watchSize(box, () => { if (state.header) layoutAlignment(state); });
-  state.destroy = () => {
-    state.unwatch();
-    state.show.cancel();
-    state.committer.destroy();
-    cancelWrite();
-    box.remove();
-  };
-  listenWords(state);
+/** @returns {State} */
+function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
+  /** @type {{header: Header, arrays: Arrays}} */
+  const { header, arrays } = parse(data);
+  const { choice, pinned } = readChoice(header, frame.committer.read(), frame.host.address);
+  const parts = buildParts(header, choice, {
+    choose: (change) => choose(state, change),
+    open: () => openHeatmap(state),
+  });
+  const { weights } = arrays;
+  const matrix = chosenWeights(weights, choice);
+  const focus = { pinned, hover: null, focus: null };
+  /** @type {State} */
+  const state = { ...frame, data, header, weights, parts, choice, matrix, ...focus };
+  frame.committer.start(selectionOf(state));
+  frame.box.replaceChildren(...parts.nodes);
   return state;
 }
 
-function refreshAlignment(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  if (state.raw !== data) takeAlignment(state, data);
-  layoutAlignment(state);
+/**
+ * The choice that the address names where it means this attention, else the one that the model's card states.
+ * @param {Header} header
+ * @param {AddressSelection} selection
+ * @param {Address} address
+ * @returns {{choice: Choice, pinned: WordPlace | null}}
+ */
+function readChoice(header, { layer, head, query, key }, address) {
+  const isThis = Object.entries(ATTENTION).every(([name, value]) => address.get(name) === value);
+  if (!isThis || layer === null) return { choice: { ...header.stated }, pinned: null };
+  const clamp = (/** @type {number} */ index, /** @type {number} */ count) =>
+    Math.max(0, Math.min(count - 1, index));
+  const mean = address.get("mean");
+  /** @type {Choice} */
+  const choice = {
+    layer: clamp(layer, header.n_layers),
+    head: clamp(head ?? 0, header.n_heads),
+    mean: mean === "layer" || mean === "all" ? mean : null,
+  };
+  const target = wordAt(header.target, query);
+  if (target !== null) return { choice, pinned: { side: "target", word: target } };
+  const source = wordAt(header.source, query === null ? key : null);
+  return { choice, pinned: source === null ? null : { side: "source", word: source } };
 }
 
-function takeAlignment(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data);
-  flushWrite();
-  Object.assign(state, { raw: data, header, weights: arrays.weights, hover: null, focus: null, ...readChoice(header) });
-  state.committer.start(committed(state));
-  state.parts = buildAlignment(header, state.choice, { choose: (change) => choose(state, change), open: () => openHeatmap(state) });
-  state.box.replaceChildren(...state.parts.nodes);
+/** The selection as address and server know it: a word is the position of its first row or key. @returns {Selection} */
+function selectionOf(/** @type {State} */ { choice, pinned, header, host }) {
+  const { layer, head, mean } = choice;
+  const at = pinned ? header[pinned.side][pinned.word].at : null;
+  const { scale, special } = readSelection(host.address);
+  return {
+    layer,
+    head,
+    query: pinned?.side === "target" ? at : null,
+    key: pinned?.side === "source" ? at : null,
+    scale,
+    special,
+    more: { ...ATTENTION, mean },
+  };
 }
 
-/** What the address asks for where it means this attention, else what the model's card states. */
-function readChoice(/** @type {any} */ header) {
-  const params = new URLSearchParams(location.search), { layer, head, query, key } = readSelection();
-  const mine = Object.entries(ATTENTION).every(([name, value]) => params.get(name) === value) && layer !== null;
-  const clamp = (/** @type {number | null} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v ?? 0)), mean = params.get("mean");
-  if (!mine) return { choice: { ...header.stated }, pinned: null };
-  const choice = { layer: clamp(layer, header.n_layers), head: clamp(head, header.n_heads), mean: mean === "layer" || mean === "all" ? mean : null };
-  const target = wordAt(header.target, query), source = wordAt(header.source, query === null ? key : null);
-  return { choice, pinned: target !== null ? { side: "target", word: target } : source !== null ? { side: "source", word: source } : null };
+/** Another head or mean; a head that is chosen under the mean of all is shown as itself. */
+function choose(/** @type {State} */ state, /** @type {Partial<Choice>} */ change) {
+  const { choice } = state;
+  state.choice = { ...choice, mean: choice.mean === "all" ? null : choice.mean, ...change };
+  state.matrix = chosenWeights(state.weights, state.choice);
+  tell(state);
 }
 
-/** The selection as address and server know it: a word is the position of its first row or key. */
-function committed(/** @type {any} */ state) {
-  const { choice, pinned, header } = state, { layer, head, mean } = choice, at = pinned ? header[pinned.side][pinned.word].at : null;
-  const { scale, special } = readSelection();
-  return { layer, head, query: pinned?.side === "target" ? at : null, key: pinned?.side === "source" ? at : null, scale, special, more: { ...ATTENTION, mean } };
-}
-
-function choose(/** @type {any} */ state, /** @type {any} */ change) {
-  const { choice } = state, mean = "mean" in change ? change.mean : choice.mean === "all" ? null : choice.mean;
-  state.choice = { ...choice, ...change, mean };
-  tellSelection(state);
-}
-
-function tellSelection(/** @type {any} */ state) {
-  const selection = committed(state);
+function tell(/** @type {State} */ state) {
+  const selection = selectionOf(state);
   state.committer.update(selection);
-  writeSelection(selection);
+  state.committer.write(selection);
   state.show();
 }
 
-/** Asks the server for the rectangular heatmap of the head. */
-function openHeatmap(/** @type {any} */ state) {
-  const selection = committed(state), { layer, head, query, key } = selection;
+/** Asks for the rectangular heatmap of the head. */
+function openHeatmap(/** @type {State} */ state) {
+  const selection = selectionOf(state);
+  const { layer, head, query, key } = selection;
   state.committer.update(selection);
-  flushWrite();
   state.committer.commit();
-  state.trigger("open", { page: "head", layer, head, query, key });
+  state.host.trigger("open", { page: "head", layer, head, query, key });
 }
 
-function listenWords(/** @type {any} */ state) {
-  const { box } = state, wordOf = (/** @type {any} */ target) => {
-    const chip = target.closest?.(".av-word");
-    return chip ? { side: chip.dataset.side, word: Number(chip.dataset.word) } : null;
+/** The word that an event happened at. @returns {WordPlace | null} */
+function wordOf(/** @type {Event} */ event) {
+  const chip = elementAt(event)?.closest(".av-word");
+  if (!(chip instanceof HTMLElement)) return null;
+  return { side: chip.dataset.side === "source" ? "source" : "target", word: Number(chip.dataset.word) };
+}
+
+function listenWords(/** @type {HTMLElement} */ box, /** @type {() => State | null} */ stateNow) {
+  const point = (/** @type {"hover" | "focus"} */ how, /** @type {WordPlace | null} */ at) => {
+    const state = stateNow();
+    if (!state || isSameWord(state[how], at)) return;
+    state[how] = at;
+    state.show();
   };
-  const point = (/** @type {string} */ how, /** @type {any} */ at) => { if (!sameWord(state[how], at)) { state[how] = at; state.show(); } };
-  box.addEventListener("pointerover", (/** @type {any} */ event) => { if (event.pointerType !== "touch") point("hover", wordOf(event.target)); });
+  box.addEventListener("pointerover", (event) => {
+    if (event.pointerType !== "touch") point("hover", wordOf(event));
+  });
   box.addEventListener("pointerleave", () => point("hover", null));
-  box.addEventListener("focusin", (/** @type {any} */ event) => point("focus", wordOf(event.target)));
+  box.addEventListener("focusin", (event) => point("focus", wordOf(event)));
   box.addEventListener("focusout", () => point("focus", null));
-  box.addEventListener("click", (/** @type {any} */ event) => { const at = wordOf(event.target); if (at) pinWord(state, at); });
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onWordKey(state, event, wordOf(event.target)));
+  box.addEventListener("click", (event) => {
+    const state = stateNow();
+    const at = wordOf(event);
+    if (state && at) pin(state, isSameWord(state.pinned, at) ? null : at);
+  });
+  box.addEventListener("keydown", (event) => {
+    const state = stateNow();
+    if (state && onKey(state, event, wordOf(event))) swallow(event);
+  });
 }
 
-function sameWord(/** @type {any} */ a, /** @type {any} */ b) {
-  return a?.side === b?.side && a?.word === b?.word;
+/** Pins a word, or unpins it. */
+function pin(/** @type {State} */ state, /** @type {WordPlace | null} */ at) {
+  state.pinned = at;
+  tell(state);
 }
 
-/** Pins a word; the same one again unpins. */
-function pinWord(/** @type {any} */ state, /** @type {any} */ at) {
-  state.pinned = sameWord(state.pinned, at) ? null : at;
-  tellSelection(state);
-}
-
-function onWordKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event, /** @type {any} */ at) {
-  if (event.ctrlKey || event.metaKey || event.altKey || !state.header) return;
-  const step = event.key === "[" ? -1 : event.key === "]" ? 1 : 0, next = at && nextWord(state, event.key, at);
+/**
+ * Acts on a key; returns true if it did.
+ * @param {State} state
+ * @param {KeyboardEvent} event
+ * @param {WordPlace | null} at
+ */
+function onKey(state, event, at) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  const step = event.key === "[" ? -1 : event.key === "]" ? 1 : 0;
+  const next = at && stepFrom(event.key, state.header, state.matrix, at);
   if (step) choose(state, { ...neighbour(state.header, state.choice, step), mean: null });
-  else if (event.key === "Escape" && state.pinned) { state.pinned = null; tellSelection(state); }
+  else if (event.key === "Escape" && state.pinned) pin(state, null);
   else if (next) focusWord(state, next);
-  else return;
-  swallow(event);
+  else return false;
+  return true;
 }
 
-/** Left and right stay on a side; up and down go to the word of the other side with the largest weight. */
-function nextWord(/** @type {any} */ state, /** @type {string} */ key, /** @type {{side: string, word: number}} */ at) {
-  const { header, matrix } = state, count = header[at.side].length, last = count - 1;
-  const along = /** @type {Record<string, number>} */ ({ ArrowLeft: at.word - 1, ArrowRight: at.word + 1, Home: 0, End: last })[key];
-  if (along !== undefined) return { side: at.side, word: Math.max(0, Math.min(last, along)) };
-  const away = at.side === "target" ? "ArrowUp" : "ArrowDown", other = at.side === "target" ? "source" : "target";
-  return key === away && header[other].length ? { side: other, word: ranked(matrix, header.source.length, at)[0].word } : null;
-}
-
-function focusWord(/** @type {any} */ state, /** @type {{side: "source" | "target", word: number}} */ at) {
+function focusWord(/** @type {State} */ state, /** @type {WordPlace} */ at) {
   const chips = state.parts.chips[at.side];
   state.hover = null; // a pointer that rests on a word must not hide where the keyboard is
-  chips.forEach((/** @type {HTMLElement} */ chip, /** @type {number} */ i) => { chip.tabIndex = i === at.word ? 0 : -1; });
+  chips.forEach((chip, i) => void (chip.tabIndex = i === at.word ? 0 : -1));
   chips[at.word].focus();
 }
 
 /** Sizes everything for the width there is and draws it. */
-function layoutAlignment(/** @type {any} */ state) {
-  const { header, parts, box, weights } = state, width = box.clientWidth;
+function layout(/** @type {State} */ state) {
+  const { header, parts, box, weights } = state;
+  const width = box.clientWidth;
   if (!width) return;
   fitWords(box, parts, width);
-  state.theme = theme(state.root);
-  state.lut = sequential(state.theme.dark);
-  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads }, step = THUMB.size + THUMB.gap;
-  const atlas = makeAtlas({ array: weights, lut: state.lut, levels: levelTable(weights.dtype, "sqrt") }, THUMB.size);
-  drawAtlas(fitCanvas(parts.thumbs, geom.heads * step - THUMB.gap, geom.layers * step - THUMB.gap), atlas, geom);
-  markDrawn(parts.thumbs);
+  const lut = sequential(state.host.theme().dark);
+  drawThumbs(parts.thumbs, weights, lut, { ...THUMB, layers: header.n_layers, heads: header.n_heads });
   parts.picker.resize(THUMB.size, THUMB.gap);
-  showAlignment(state);
+  showAll(state);
 }
 
-/** Makes room for all words: smaller ones first, then the list below instead of beside; what is left scrolls. */
-function fitWords(/** @type {HTMLElement} */ box, /** @type {any} */ parts, /** @type {number} */ width) {
-  const over = () => parts.inner.scrollWidth > parts.scroll.clientWidth + 1;
+/**
+ * Makes room for all words: smaller ones first, then the list below instead of beside; what is left scrolls.
+ * @param {HTMLElement} box
+ * @param {Parts} parts
+ * @param {number} width
+ */
+function fitWords(box, parts, width) {
+  const isTooWide = () => parts.inner.scrollWidth > parts.scroll.clientWidth + 1;
   parts.canvas.style.width = "0";
   box.classList.remove("av-align-tight");
-  box.classList.toggle("av-align-narrow", width < NARROW);
-  if (over()) box.classList.add("av-align-tight");
-  if (over()) box.classList.add("av-align-narrow");
+  box.classList.toggle("av-align-narrow", width < NARROW_PX);
+  if (isTooWide()) box.classList.add("av-align-tight");
+  if (isTooWide()) box.classList.add("av-align-narrow");
 }
 
-function showAlignment(/** @type {any} */ state) {
-  const { header, parts, choice, pinned, lut } = state, { strings, source, target } = header, name = choiceName(strings, choice);
-  state.matrix = chosenWeights(state.weights, choice);
-  const focus = state.hover ?? state.focus ?? pinned, rows = focus ? ranked(state.matrix, source.length, focus) : [];
+/** Shows the choice: names, controls, lines, and the list of the word that is looked from. */
+function showAll(/** @type {State} */ state) {
+  const { header, parts, choice, pinned, matrix, host } = state;
+  const { strings, source, target } = header;
+  const theme = host.theme();
+  const name = choiceName(header, choice);
+  const focus = state.hover ?? state.focus ?? pinned;
+  const ranked = focus ? rankedWords(matrix, source.length, focus) : [];
   setText(parts.title, name);
-  setText(parts.sentence, sentenceOf(header, choice));
+  setText(parts.sentence, isStated(header, choice) ? header.does : "");
   parts.picker.set(choice.layer, choice.head);
   parts.mean.set(choice.mean ?? "head");
   parts.picker.node.classList.toggle("av-picker-all", choice.mean === "all");
   parts.picker.node.classList.toggle("av-picker-row-mean", choice.mean === "layer");
-  parts.canvas.setAttribute("aria-label", fill(strings.canvas, { name, source: source.length, target: target.length }));
-  for (const side of ["source", "target"]) parts.chips[side].forEach((/** @type {HTMLElement} */ chip, /** @type {number} */ i) => chip.setAttribute("aria-pressed", String(sameWord(pinned, { side, word: i }))));
-  drawAlignment(parts.canvas, { weights: state.matrix, source, target, chips: parts.chips, focus, choice, lut, theme: state.theme });
-  fillRanked(parts, header, focus, rows);
-  setText(parts.spoken, focus ? spokenFor(header, focus, rows) : "");
+  const sizes = { nSource: source.length, nTarget: target.length };
+  const values = { name, source: sizes.nSource, target: sizes.nTarget };
+  parts.canvas.setAttribute("aria-label", fill(strings.canvas, values));
+  for (const side of SIDES)
+    parts.chips[side].forEach((chip, word) =>
+      chip.setAttribute("aria-pressed", String(isSameWord(pinned, { side, word }))),
+    );
+  const look = { theme, lut: sequential(theme.dark) };
+  drawAlignment(parts.canvas, { weights: matrix, ...sizes, chips: parts.chips, focus, choice, ...look });
+  fillRanked(parts, header, focus, ranked);
+  setText(parts.spoken, focus ? spokenFor(header, focus, ranked) : "");
 }
 
-function choiceName(/** @type {Record<string, string>} */ strings, /** @type {any} */ choice) {
-  if (choice.mean === "all") return strings.name_all;
-  return choice.mean === "layer" ? fill(strings.name_layer, { layer: `L${choice.layer}` }) : headName(choice.layer, choice.head);
+function choiceName(/** @type {Header} */ { strings }, /** @type {Choice} */ { layer, head, mean }) {
+  if (mean === "all") return strings.name_all;
+  return mean === "layer" ? fill(strings.name_layer, { layer: `L${layer}` }) : headName(layer, head);
 }
 
-/** What the card says of the choice, where it is the one that the card states. */
-function sentenceOf(/** @type {any} */ header, /** @type {any} */ choice) {
-  const { stated, does } = header, same = choice.mean === stated.mean && (choice.mean === "all" || (choice.layer === stated.layer && (choice.mean === "layer" || choice.head === stated.head)));
-  return same ? does : "";
+/** True if a choice is the one that the model's card describes. */
+function isStated(/** @type {Header} */ { stated }, /** @type {Choice} */ choice) {
+  if (choice.mean !== stated.mean) return false;
+  if (choice.mean === "all") return true;
+  return choice.layer === stated.layer && (choice.mean === "layer" || choice.head === stated.head);
 }
 
-function spokenFor(/** @type {any} */ header, /** @type {any} */ at, /** @type {{word: number, weight: number}[]} */ rows) {
-  const { strings } = header, others = at.side === "target" ? header.source : header.target;
-  const list = rows.slice(0, SPOKEN).map(({ word, weight }) => fill(strings.share, { word: isolate(others[word].text), percent: fmtPercent(weight) })).join(", ");
-  return fill(at.side === "target" ? strings.said_target : strings.said_source, { word: isolate(header[at.side][at.word].text), list });
+/** What a screen reader says of a word: the largest weights. */
+function spokenFor(
+  /** @type {Header} */ header,
+  /** @type {WordPlace} */ at,
+  /** @type {Ranked[]} */ ranked,
+) {
+  const { strings } = header;
+  const others = at.side === "target" ? header.source : header.target;
+  const shares = ranked
+    .slice(0, MOST_SPOKEN)
+    .map(({ word, weight }) =>
+      fill(strings.share, { word: isolate(others[word].text), percent: fmtPercent(weight) }),
+    );
+  const word = isolate(header[at.side][at.word].text);
+  const template = at.side === "target" ? strings.said_target : strings.said_source;
+  return fill(template, { word, list: shares.join(", ") });
 }

@@ -4,36 +4,59 @@
 
 import { headValues, weightOf } from "../shared/buffer.js";
 
-/** What is looked at: `mean` null for one head. @typedef {{layer: number, head: number, mean: "layer" | "all" | null}} Choice */
+/** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { Choice } from "./types.js" */
+
+/** @typedef {"source" | "target"} Side */
+/** A word of one side. @typedef {{side: Side, word: number}} WordPlace */
+/** A word of the other side, with the weight between the two. @typedef {{word: number, weight: number}} Ranked */
 
 /**
  * The matrix [target word, source word] of a choice.
- * @param {import("../shared/buffer.js").PackedArray} array [layer, head, target, source]
+ * @param {PackedArray} array [layer, head, target, source]
  * @param {Choice} choice
  * @returns {Float64Array}
  */
 export function chosenWeights(array, choice) {
-  const [layers, heads, rows, cols] = array.shape, found = new Float64Array(rows * cols);
+  const [layers, heads, rows, cols] = array.shape;
+  const matrix = new Float64Array(rows * cols);
   const parts = [];
-  for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
-    const inLayer = choice.mean === "all" || layer === choice.layer;
-    if (inLayer && (choice.mean !== null || head === choice.head)) parts.push(headValues(array, layer, head));
-  }
-  for (const values of parts) for (let i = 0; i < found.length; i++) found[i] += weightOf(values[i], array.dtype) / parts.length;
-  return found;
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++) {
+      const inLayer = choice.mean === "all" || layer === choice.layer;
+      if (inLayer && (choice.mean !== null || head === choice.head))
+        parts.push(headValues(array, layer, head));
+    }
+  for (const values of parts)
+    for (let i = 0; i < matrix.length; i++) matrix[i] += weightOf(values[i], array.dtype) / parts.length;
+  return matrix;
 }
 
-/** The weights between one word and all words of the other side, the largest first: [{word, weight}]. */
-export function ranked(/** @type {ArrayLike<number>} */ weights, /** @type {number} */ nSource, /** @type {{side: string, word: number}} */ at) {
-  const nTarget = nSource ? weights.length / nSource : 0, byTarget = at.side === "target";
-  const found = Array.from({ length: byTarget ? nSource : nTarget }, (_, word) => ({ word, weight: byTarget ? weights[at.word * nSource + word] : weights[word * nSource + at.word] }));
-  return found.sort((a, b) => b.weight - a.weight);
+/**
+ * The weights between one word and all words of the other side, the largest first.
+ * @param {ArrayLike<number>} weights
+ * @param {number} nSource
+ * @param {WordPlace} at
+ * @returns {Ranked[]}
+ */
+export function rankedWords(weights, nSource, { side, word }) {
+  const nTarget = nSource ? weights.length / nSource : 0;
+  const isTarget = side === "target";
+  const others = Array.from({ length: isTarget ? nSource : nTarget }, (_, other) => ({
+    word: other,
+    weight: isTarget ? weights[word * nSource + other] : weights[other * nSource + word],
+  }));
+  return others.sort((a, b) => b.weight - a.weight);
 }
 
 /** The word whose tokens hold a position: the last that starts at or before it; null for none. */
 export function wordAt(/** @type {{at: number}[]} */ words, /** @type {number | null} */ position) {
   if (position === null) return null;
-  let found = null;
-  words.forEach(({ at }, i) => { if (at <= position) found = i; });
-  return found;
+  const index = words.findLastIndex(({ at }) => at <= position);
+  return index < 0 ? null : index;
+}
+
+/** True if both name one word, or both none. */
+export function isSameWord(/** @type {WordPlace | null} */ one, /** @type {WordPlace | null} */ other) {
+  return one?.side === other?.side && one?.word === other?.word;
 }

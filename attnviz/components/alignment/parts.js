@@ -2,69 +2,157 @@
 // The elements of the alignment view, built once for a capture; component.js fills and draws them.
 
 import { barList } from "../shared/bars.js";
-import { button, headPicker, segmented } from "../shared/controls.js";
+import { button, segmented } from "../shared/controls.js";
 import { el, fillNodes, keycaps } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
+import { headPicker } from "../shared/head_picker.js";
 
-const RANKED = 8;
+/** @import { Bar } from "../shared/bars.js" */
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { Ranked, Side, WordPlace } from "./numbers.js" */
+/** @import { Choice, Header, StringKey, Word } from "./types.js" */
+
+/** The buttons of the words. @typedef {Record<Side, HTMLElement[]>} Chips */
+/** @typedef {ReturnType<typeof buildParts>} Parts */
+/** @typedef {{choose: (change: Partial<Choice>) => void, open: () => void}} Actions */
+
+const MOST_RANKED = 8;
+const BAR_PX = 26;
 
 /**
- * @param {any} header
- * @param {import("./numbers.js").Choice} choice
- * @param {{choose: (change: any) => void, open: () => void}} act
+ * Builds the view for a header.
+ * @param {Header} header
+ * @param {Choice} choice
+ * @param {Actions} actions
  */
-export function buildAlignment(header, choice, act) {
-  const { strings, n_layers: nLayers, n_heads: nHeads } = header, thumbs = el("canvas", { "aria-hidden": "true" });
-  const picker = headPicker({ label: strings.heads, nLayers, nHeads, under: thumbs, onMove: (layer, head) => act.choose({ layer, head }) });
-  const mean = segmented({ label: strings.what, value: choice.mean ?? "head", onChange: (value) => act.choose({ mean: value === "head" ? null : value }),
-    options: [{ value: "head", label: strings.one_head }, { value: "layer", label: strings.mean_layer }, { value: "all", label: strings.mean_all }] });
-  const title = el("h3", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
-  const open = button({ label: strings.open_heatmap, onClick: act.open });
-  const rows = { source: wordRow("source", header, strings.source_words), target: wordRow("target", header, strings.target_words) };
-  const canvas = el("canvas", { role: "img" }), inner = el("div", { class: "av-align-inner" }, rows.source.node, canvas, rows.target.node);
-  const scroll = el("div", { class: "av-align-scroll" }, inner), list = barList({ label: strings.ranked_label });
-  const heading = el("h4", { class: "av-heading" }), spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const idle = el("p", { class: "av-note" }, strings.idle), total = totalLine(header);
-  const keys = { arrows: keycaps("←", "→", "↑", "↓"), enter: keycaps("Enter"), brackets: keycaps("[", "]"), escape: keycaps("Esc") };
-  const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, keys));
-  const name = el("div", { class: "av-align-name" }, el("div", { class: "av-row" }, title, open), sentence);
-  const top = el("div", { class: "av-align-top" }, el("div", {}, mean.node, picker.node), name);
+export function buildParts(header, choice, actions) {
+  const { strings } = header;
+  const controls = buildControls(header, choice, actions);
+  const source = wordRow("source", header, strings.source_words);
+  const target = wordRow("target", header, strings.target_words);
+  const canvas = el("canvas", { role: "img" });
+  const inner = el("div", { class: "av-align-inner" }, source.node, canvas, target.node);
+  const scroll = el("div", { class: "av-align-scroll" }, inner);
+  const list = barList({ label: strings.ranked_label });
+  const heading = el("h4", { class: "av-heading" });
+  const idle = el("p", { class: "av-note" }, strings.idle);
   const side = el("div", { class: "av-align-side" }, heading, idle, list.node);
-  const body = el("div", { class: "av-align-body" }, el("div", { class: "av-align-left" }, scroll, total, hint), side);
-  return { nodes: [top, body, spoken], side, thumbs, picker, mean, title, sentence, canvas, scroll, inner, list, heading, idle, spoken,
-    chips: { source: rows.source.chips, target: rows.target.chips } };
+  const left = el("div", { class: "av-align-left" }, scroll, totalLine(header), makeHint(strings));
+  const body = el("div", { class: "av-align-body" }, left, side);
+  const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
+  /** @type {Chips} */
+  const chips = { source: source.chips, target: target.chips };
+  const nodes = [controls.node, body, spoken];
+  return { ...controls, nodes, chips, canvas, inner, scroll, side, heading, idle, list, spoken };
 }
 
-/** One row of words: buttons, of which one is in the tab order. */
-function wordRow(/** @type {"source" | "target"} */ side, /** @type {any} */ header, /** @type {string} */ label) {
-  const chips = header[side].map((/** @type {any} */ word, /** @type {number} */ i) => el("button", { type: "button", tabIndex: i ? -1 : 0, dir: "auto", dataset: { side, word: i },
-    class: `av-word${word.special ? " av-special" : ""}`, "aria-pressed": "false" }, word.text, ...probabilityOf(word, header.strings)));
-  return { chips, node: el("div", { class: "av-align-row" }, el("span", { class: "av-note av-align-label" }, label), el("div", { class: "av-words", role: "group", "aria-label": label }, ...chips)) };
+/**
+ * What is chosen above the words: a head or a mean, its name and what it does.
+ * @param {Header} header
+ * @param {Choice} choice
+ * @param {Actions} actions
+ */
+function buildControls(header, choice, actions) {
+  const { strings, n_layers: nLayers, n_heads: nHeads } = header;
+  const thumbs = el("canvas", { "aria-hidden": "true" });
+  const onMove = (/** @type {number} */ layer, /** @type {number} */ head) => actions.choose({ layer, head });
+  const picker = headPicker({ label: strings.heads, nLayers, nHeads, under: thumbs, onMove });
+  const mean = segmented({
+    label: strings.what,
+    value: choice.mean ?? "head",
+    onChange: (value) => actions.choose({ mean: value === "head" ? null : value }),
+    options: [
+      { value: "head", label: strings.one_head },
+      { value: "layer", label: strings.mean_layer },
+      { value: "all", label: strings.mean_all },
+    ],
+  });
+  const title = el("h3", { class: "av-title" });
+  const sentence = el("p", { class: "av-sentence" });
+  const open = button({ label: strings.open_heatmap, onClick: actions.open });
+  const name = el("div", { class: "av-align-name" }, el("div", { class: "av-row" }, title, open), sentence);
+  const node = el("div", { class: "av-align-top" }, el("div", {}, mean.node, picker.node), name);
+  return { node, thumbs, picker, mean, title, sentence };
 }
 
-function probabilityOf(/** @type {any} */ word, /** @type {Record<string, string>} */ strings) {
-  if (word.probability === undefined || word.probability === null) return [];
-  const percent = fmtPercent(word.probability);
-  return [el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, `${percent}\u2009%`),
-    el("span", { class: "av-visually-hidden" }, ` (${fill(strings.probability, { percent })})`)];
+/**
+ * One row of words: buttons, of which one is in the tab order.
+ * @param {Side} side
+ * @param {Header} header
+ * @param {string} label
+ */
+function wordRow(side, header, label) {
+  const chips = header[side].map((word, i) => {
+    const props = {
+      type: "button",
+      tabIndex: i ? -1 : 0,
+      dir: "auto",
+      dataset: { side, word: i },
+      class: `av-word${word.special ? " av-special" : ""}`,
+      "aria-pressed": "false",
+    };
+    return el("button", props, word.text, ...probabilityOf(word, header.strings));
+  });
+  const name = el("span", { class: "av-note av-align-label" }, label);
+  const words = el("div", { class: "av-words", role: "group", "aria-label": label }, ...chips);
+  return { chips, node: el("div", { class: "av-align-row" }, name, words) };
 }
 
-function totalLine(/** @type {any} */ header) {
-  const { strings, probability } = header;
-  return probability === null ? null : el("p", { class: "av-note av-number" }, fill(strings.total, { percent: fmtPercent(probability) }));
+function probabilityOf(/** @type {Word} */ { probability }, /** @type {Strings<StringKey>} */ strings) {
+  if (probability === undefined) return [];
+  const percent = fmtPercent(probability);
+  return [
+    el("span", { class: "av-word-p av-number", "aria-hidden": "true" }, `${percent}\u2009%`),
+    el("span", { class: "av-visually-hidden" }, ` (${fill(strings.probability, { percent })})`),
+  ];
 }
 
-/** The list beside the words: what a word is aligned with, the largest first, the rest as one row. */
-export function fillRanked(/** @type {any} */ parts, /** @type {any} */ header, /** @type {{side: string, word: number} | null} */ at, /** @type {{word: number, weight: number}[]} */ rows) {
-  parts.idle.hidden = !!at;
-  parts.list.node.hidden = !at;
-  parts.heading.hidden = !at;
+function totalLine(/** @type {Header} */ { strings, probability }) {
+  if (probability === null) return null;
+  const text = fill(strings.total, { percent: fmtPercent(probability) });
+  return el("p", { class: "av-note av-number" }, text);
+}
+
+function makeHint(/** @type {Strings<StringKey>} */ strings) {
+  const keys = {
+    arrows: keycaps("←", "→", "↑", "↓"),
+    enter: keycaps("Enter"),
+    brackets: keycaps("[", "]"),
+    escape: keycaps("Esc"),
+  };
+  return el("p", { class: "av-hint" }, ...fillNodes(strings.hint, keys));
+}
+
+/**
+ * Fills the list beside the words: what a word is aligned with, the largest first, the rest as one row.
+ * @param {Parts} parts
+ * @param {Header} header
+ * @param {WordPlace | null} at
+ * @param {Ranked[]} ranked
+ */
+export function fillRanked(parts, header, at, ranked) {
+  parts.idle.hidden = at !== null;
+  parts.list.node.hidden = parts.heading.hidden = at === null;
   if (!at) return;
-  const { strings } = header, others = at.side === "target" ? header.source : header.target, mine = header[at.side][at.word];
-  const shown = rows.slice(0, RANKED), rest = rows.slice(RANKED);
-  const bars = shown.map(({ word, weight }) => ({ label: others[word].text, value: weight, muted: !!others[word].special }));
-  if (rest.length && at.side === "target") bars.push({ label: fill(strings.rest, { count: rest.length }), value: rest.reduce((sum, { weight }) => sum + weight, 0), muted: true });
+  const { strings } = header;
+  const isTarget = at.side === "target";
+  const bars = rankedBars(ranked, isTarget ? header.source : header.target);
+  const rest = ranked.slice(MOST_RANKED);
+  if (rest.length && isTarget) {
+    const value = rest.reduce((sum, { weight }) => sum + weight, 0);
+    bars.push({ label: fill(strings.rest, { count: rest.length }), value, muted: true });
+  }
   parts.list.set(bars);
-  parts.side.style.minHeight = `${Math.max(parseFloat(parts.side.style.minHeight) || 0, 26 * (bars.length + 1))}px`; // what is below stays where it is
-  parts.heading.replaceChildren(...fillNodes(at.side === "target" ? strings.looks_at : strings.looked_at, { word: el("bdi", {}, mine.text) }));
+  const least = Math.max(parseFloat(parts.side.style.minHeight) || 0, BAR_PX * (bars.length + 1));
+  parts.side.style.minHeight = `${least}px`; // what is below stays where it is
+  const word = el("bdi", {}, header[at.side][at.word].text);
+  parts.heading.replaceChildren(...fillNodes(isTarget ? strings.looks_at : strings.looked_at, { word }));
+}
+
+/** @returns {Bar[]} */
+function rankedBars(/** @type {Ranked[]} */ ranked, /** @type {Word[]} */ words) {
+  return ranked.slice(0, MOST_RANKED).map(({ word, weight }) => {
+    const { text, special } = words[word];
+    return { label: text, value: weight, muted: special === 1 };
+  });
 }

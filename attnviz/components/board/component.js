@@ -1,86 +1,128 @@
 // @ts-check
 // Board: matrices from left to right with the operators between them. Pointing at a cell marks its row and column, and
 // in the factors of a product the row and the column that make it. The cells of panels that ask are answers.
-// Data: {strings, panels: [Panel], chosen: [row, column] | null, right, answers: [[row, column]], reports,
-// pointed: [panel, row, column] | null}; for the i-th panel values, row_sums and column_sums f32 and blocked u8.
 
 import { parse } from "../shared/buffer.js";
 import { el } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
-import { mounted } from "../shared/mounted.js";
-import { theme } from "../shared/theme.js";
-import { drawHeatmap } from "./heatmap.js";
-import { isSmall, makeTable, markTable } from "./table.js";
+import { makeHeatmap } from "./heatmap.js";
+import { isSmall, makeTable } from "./table.js";
+
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { PanelEvents, PanelPart, PanelView } from "./cells.js" */
+/** @import { Arrays, Header } from "./types.js" */
 
 /**
- * @typedef {{name: string, caption: string, before: string, rows: string[], columns: string[], decimals: number,
- *   signed: boolean, most: number, sums: string, hidden: boolean, marked: number[][], asks: boolean}} Panel
+ * @typedef {{host: Host, top: HTMLElement, box: HTMLElement, status: HTMLElement, header: Header | null,
+ *   parts: PanelPart[]}} State
  */
-/** @typedef {{strings: Record<string, string>, panels: Panel[], chosen: number[] | null, right: boolean | null, answers: number[][],
- *   open: boolean, narrow: boolean, reports: boolean, pointed: number[] | null}} BoardHeader */
 
-/** Streamlit calls this with new data or a new theme. */
-export default function board(/** @type {any} */ component) {
-  return mounted(component, mountBoard, showBoard);
-}
-
-function mountBoard(/** @type {any} */ root) {
-  const box = el("div", { class: "av-board-flow" }), status = el("p", { class: "av-status av-note", "aria-live": "polite" });
+/** @returns {Mounted} */
+export default function board(/** @type {Host} */ host) {
+  const box = el("div", { class: "av-board-flow" });
+  const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const top = el("section", { class: "av av-board" }, box, status);
-  root.append(top);
-  const view = /** @type {any} */ ({ root, top, box, status, parts: [] });
-  view.destroy = () => { for (const part of view.parts) part.stop?.(); top.remove(); };
-  return view;
-}
-
-function showBoard(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data);
-  for (const part of view.parts) part.stop?.();
-  Object.assign(view, { header, arrays, theme: theme(view.root) });
-  view.parts = header.panels.map((/** @type {Panel} */ panel, /** @type {number} */ place) => makePart(view, panel, place));
-  view.box.replaceChildren(...view.parts.map((/** @type {any} */ part) => part.node));
-  for (const part of view.parts) part.draw?.();
-  pointBack(view);
-  view.status.textContent = header.open && header.panels.some((/** @type {Panel} */ panel) => panel.asks) ? header.strings.hint : "";
-}
-
-/** One panel: what stands before it, its caption, and its matrix as a table or a heatmap. */
-function makePart(/** @type {any} */ view, /** @type {Panel} */ panel, /** @type {number} */ place) {
-  const data = panelData(view, place), on = {
-    point: (/** @type {number | null} */ row, /** @type {number | null} */ column) => (row === null ? pointBack(view) : point(view, place, row, column)),
-    choose: (/** @type {number} */ row, /** @type {number} */ column) => choose(view, place, row, column),
-    say: (/** @type {string} */ text) => { view.status.textContent = text; },
+  host.root.append(top);
+  /** @type {State} */
+  const state = { host, top, box, status, header: null, parts: [] };
+  return {
+    refresh: (data) => show(state, data),
+    destroy() {
+      stopAll(state);
+      top.remove();
+    },
   };
-  const made = isSmall(panel, view.header.narrow) ? makeTable(view, panel, data, on) : drawHeatmap(view, panel, data, on);
-  const before = panel.before ? el("span", { class: "av-board-before" }, panel.before) : null;
-  const figure = el("figure", { class: "av-board-panel", dataset: { panel: panel.name } }, el("figcaption", {}, panel.caption), made.node);
-  return { ...made, panel, node: el("div", { class: "av-board-part" }, before, figure) };
 }
 
-/** The arrays of a panel. */
-function panelData(/** @type {any} */ view, /** @type {number} */ place) {
-  const of = (/** @type {string} */ name) => view.arrays[`${name}${place}`].data;
-  return { values: of("values"), blocked: of("blocked"), rowSums: of("row_sums"), columnSums: of("column_sums") };
+function stopAll(/** @type {State} */ state) {
+  for (const part of state.parts) part.stop?.();
 }
 
-/** Marks what someone else points at, where nothing is pointed at here. */
-function pointBack(/** @type {any} */ view) {
-  const [place, row, column] = view.header.pointed ?? [0, null, null];
-  if (view.parts[place]) point(view, place, row, column);
+function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
+  /** @type {{header: Header, arrays: Arrays}} */
+  const { header, arrays } = parse(data);
+  const { panels, strings, open } = header;
+  const theme = state.host.theme();
+  stopAll(state);
+  state.header = header;
+  state.parts = panels.map((panel, place) => {
+    const values = {
+      values: arrays[`values${place}`].data,
+      blocked: arrays[`blocked${place}`].data,
+      rowSums: arrays[`row_sums${place}`].data,
+      columnSums: arrays[`column_sums${place}`].data,
+    };
+    return makePart(state, { header, panel, data: values, theme }, place);
+  });
+  state.box.replaceChildren(...state.parts.map((part) => part.node));
+  for (const part of state.parts) part.draw?.();
+  pointBack(state, header);
+  state.status.textContent = open && panels.some((panel) => panel.asks) ? strings.hint : "";
 }
 
-/** Marks a cell's row and column; where the panel is a product, its row in the first factor and its column in the second. */
-function point(/** @type {any} */ view, /** @type {number} */ place, /** @type {number | null} */ row, /** @type {number | null} */ column) {
-  const { parts } = view, product = parts[place].panel.before === "=" && parts[place - 1]?.panel.before === "·" && parts[place - 2];
-  parts.forEach((/** @type {any} */ part, /** @type {number} */ other) => {
-    const own = other === place, left = product && other === place - 2, right = product && other === place - 1;
-    if (part.table) markTable(part, own || left ? row : null, own || right ? column : null);
+/**
+ * One panel: the operator before it, its caption, and its matrix as a table or a heatmap.
+ * @param {State} state
+ * @param {PanelView} view
+ * @param {number} place
+ * @returns {PanelPart}
+ */
+function makePart(state, view, place) {
+  const { header, panel } = view;
+  /** @type {PanelEvents} */
+  const events = {
+    point: (row, column) => point(state, header, place, row, column),
+    leave: () => pointBack(state, header),
+    choose: (row, column) => choose(state, header, place, row, column),
+    say: (text) => void (state.status.textContent = text),
+  };
+  const isTable = isSmall(panel, header.narrow);
+  const part = isTable ? makeTable(view, events) : makeHeatmap(view, events, state.top);
+  const operator = panel.before ? el("span", { class: "av-board-before" }, panel.before) : null;
+  const props = { class: "av-board-panel", dataset: { panel: panel.name } };
+  const figure = el("figure", props, el("figcaption", {}, panel.caption), part.node);
+  return { ...part, node: el("div", { class: "av-board-part" }, operator, figure) };
+}
+
+/** Marks what someone else points at, or nothing. */
+function pointBack(/** @type {State} */ state, /** @type {Header} */ header) {
+  const [place, row, column] = header.pointed ?? [0, null, null];
+  if (state.parts[place]) point(state, header, place, row, column);
+}
+
+/**
+ * Marks a cell's row and column; where the panel is a product, its row in the first factor and its column in the second.
+ * @param {State} state
+ * @param {Header} header
+ * @param {number} place
+ * @param {number | null} row
+ * @param {number | null} column
+ */
+function point({ parts }, { panels }, place, row, column) {
+  const isProduct = place >= 2 && panels[place].before === "=" && panels[place - 1].before === "·";
+  parts.forEach((part, other) => {
+    const isOwn = other === place;
+    const isFirst = isProduct && other === place - 2;
+    const isSecond = isProduct && other === place - 1;
+    part.mark?.(isOwn || isFirst ? row : null, isOwn || isSecond ? column : null);
   });
 }
 
-function choose(/** @type {any} */ view, /** @type {number} */ place, /** @type {number} */ row, /** @type {number} */ column) {
-  const { panel } = view.parts[place];
-  if ((panel.asks && view.header.open) || view.header.reports) return view.send("cell", { panel: panel.name, row, column, at: Date.now() });
-  const asking = view.header.panels.find((/** @type {Panel} */ each) => each.asks);
-  if (asking && view.header.open) view.status.textContent = fill(view.header.strings.elsewhere, { panel: asking.caption });
+/**
+ * Sends a cell that was chosen, where the board wants to know; else says where the answer is awaited.
+ * @param {State} state
+ * @param {Header} header
+ * @param {number} place
+ * @param {number} row
+ * @param {number} column
+ */
+function choose(state, header, place, row, column) {
+  const panel = header.panels[place];
+  if ((panel.asks && header.open) || header.reports) {
+    state.host.send("cell", { panel: panel.name, row, column, at: Date.now() });
+    return;
+  }
+  const asking = header.panels.find(({ asks }) => asks);
+  if (asking && header.open)
+    state.status.textContent = fill(header.strings.elsewhere, { panel: asking.caption });
 }

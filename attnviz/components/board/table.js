@@ -1,66 +1,106 @@
 // @ts-check
 // A small matrix as a table: numbers in coloured cells, blocked cells hatched, sums beside, one cell in the tab order.
 
-import { colourAt, diverging, inkOn, levelFor, sequential, signedLevel } from "../shared/colors.js";
-import { el } from "../shared/dom.js";
-import { fill, fmtFixed } from "../shared/fmt.js";
+import { colourAt, inkOn } from "../shared/colors.js";
+import { el, elementAt } from "../shared/dom.js";
+import { fill } from "../shared/fmt.js";
 import { moveBy } from "../shared/panel.js";
+import { cellWords, panelColours, printedNumber } from "./cells.js";
+
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { PanelColours, PanelEvents, PanelPart, PanelView } from "./cells.js" */
+/** @import { Cell, Panel, StringKey } from "./types.js" */
 
 const MOST_COLUMNS = 12;
 const MOST_CELLS = 144;
 const MOST_NARROW = 4;
-const MINUS_INFINITY = "−∞";
+const LEAST_SUM_DECIMALS = 2;
 
-/** Whether a matrix fits the page, or a column of it, with its numbers. */
-export function isSmall(/** @type {import("./component.js").Panel} */ panel, /** @type {boolean} */ narrow) {
-  return panel.columns.length <= (narrow ? MOST_NARROW : MOST_COLUMNS) && panel.rows.length * panel.columns.length <= MOST_CELLS;
+/** True if a matrix fits the page, or a column of it, with its numbers. */
+export function isSmall(/** @type {Panel} */ { rows, columns }, /** @type {boolean} */ narrow) {
+  const most = narrow ? MOST_NARROW : MOST_COLUMNS;
+  return columns.length <= most && rows.length * columns.length <= MOST_CELLS;
 }
 
-/** The place of a value in the colours of its panel, and the colours: two-sided and symmetric for signed values. */
-export function panelColours(/** @type {any} */ view, /** @type {any} */ panel) {
-  const most = Math.max(panel.most, 1e-12), { dark } = view.theme;
-  if (panel.signed) return { lut: diverging(dark), level: (/** @type {number} */ value) => signedLevel(value, most) };
-  return { lut: sequential(dark), level: (/** @type {number} */ value) => (Number.isFinite(value) ? levelFor(value / Math.max(1, most), "linear") : -1) };
-}
-
-/** A number as its panel prints it. */
-export function shownNumber(/** @type {number} */ value, /** @type {number} */ decimals) {
-  return value === -Infinity ? MINUS_INFINITY : fmtFixed(value, decimals);
-}
-
-/** What a cell is, in words. */
-export function cellWords(/** @type {any} */ view, /** @type {any} */ panel, /** @type {any} */ data, /** @type {number} */ row, /** @type {number} */ column) {
-  const { strings } = view.header, i = row * panel.columns.length + column;
-  const value = panel.hidden ? strings.hidden : data.blocked[i] ? strings.blocked : shownNumber(data.values[i], Math.max(4, panel.decimals));
-  return fill(strings.cell, { panel: panel.caption, row: panel.rows[row], column: panel.columns[column], value });
-}
-
-/** @returns {any} */
-export function makeTable(/** @type {any} */ view, /** @type {any} */ panel, /** @type {any} */ data, /** @type {any} */ on) {
-  const { strings, chosen, right, answers } = view.header, { rows, columns, sums } = panel, colours = panelColours(view, panel);
-  const withRowSums = sums === "rows" || sums === "both", withColumnSums = sums === "columns" || sums === "both";
-  const cells = rows.map((/** @type {string} */ _, /** @type {number} */ row) => columns.map((/** @type {string} */ _, /** @type {number} */ column) => makeCell(view, panel, data, colours, row, column)));
-  const sumCell = (/** @type {number} */ value) => el("td", { class: "av-board-sum" }, panel.hidden ? "?" : shownNumber(value, Math.max(2, panel.decimals)));
-  const body = rows.map((/** @type {string} */ name, /** @type {number} */ row) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, name)), ...cells[row], withRowSums ? sumCell(data.rowSums[row]) : null));
-  const head = el("tr", {}, el("td", {}), ...columns.map((/** @type {string} */ name) => el("th", { scope: "col" }, el("bdi", {}, name))),
-    withRowSums ? el("th", { scope: "col", class: "av-board-sum", title: strings.sum }, "Σ") : null);
-  const foot = withColumnSums ? el("tfoot", {}, el("tr", {}, el("th", { scope: "row", class: "av-board-sum", title: strings.sum }, "Σ"), ...Array.from(data.columnSums, sumCell))) : null;
-  const size = fill(strings.size, { rows: rows.length, columns: columns.length });
-  const table = el("table", { role: "grid", "aria-label": `${panel.caption}, ${size}`, class: panel.asks && view.header.open ? "av-board-asks" : null }, el("thead", {}, head), el("tbody", {}, ...body), foot);
+/** @returns {PanelPart} */
+export function makeTable(/** @type {PanelView} */ view, /** @type {PanelEvents} */ events) {
+  const { header, panel } = view;
+  const { strings, chosen, right, answers } = header;
+  const colours = panelColours(panel, view.theme);
+  const cells = panel.rows.map((_, row) => panel.columns.map((_, col) => makeCell(view, colours, row, col)));
+  const size = fill(strings.size, { rows: panel.rows.length, columns: panel.columns.length });
+  const table = el(
+    "table",
+    {
+      role: "grid",
+      "aria-label": `${panel.caption}, ${size}`,
+      class: panel.asks && header.open ? "av-board-asks" : null,
+    },
+    el("thead", {}, headRow(view)),
+    el("tbody", {}, ...cells.map((line, row) => bodyRow(view, line, row))),
+    panel.sums === "columns" || panel.sums === "both" ? footRow(view) : null,
+  );
   cells[0][0].tabIndex = 0;
   if (panel.asks) showAnswers(cells, answers, chosen, strings);
-  if (panel.asks && chosen) showAnswer(cells[chosen[0]]?.[chosen[1]], right, strings);
-  wireTable(view, panel, data, table, cells, on);
-  return { node: el("div", { class: "av-board-scroll" }, table), table, cells };
+  if (panel.asks && chosen) showChosen(cells[chosen[0]]?.[chosen[1]], right, strings);
+  listen(view, table, cells, events);
+  return {
+    node: el("div", { class: "av-board-scroll" }, table),
+    mark: (row, column) => markCells(cells, row, column),
+  };
 }
 
-function makeCell(/** @type {any} */ view, /** @type {any} */ panel, /** @type {any} */ data, /** @type {any} */ colours, /** @type {number} */ row, /** @type {number} */ column) {
-  const i = row * panel.columns.length + column, value = data.values[i], blocked = data.blocked[i] === 1;
-  const marked = panel.marked.some((/** @type {number[]} */ cell) => cell[0] === row && cell[1] === column);
-  const kind = [panel.hidden ? "av-board-hidden" : blocked ? "av-board-blocked" : "", marked ? "av-board-marked" : ""].join(" ").trim();
-  const cell = el("td", { class: kind || null, role: "gridcell", tabIndex: -1, dataset: { row, column } },
-    panel.hidden ? "?" : shownNumber(value, panel.decimals));
-  const level = panel.hidden || blocked ? -1 : colours.level(value);
+function hasRowSums(/** @type {Panel} */ { sums }) {
+  return sums === "rows" || sums === "both";
+}
+
+function headRow(/** @type {PanelView} */ { header, panel }) {
+  const names = panel.columns.map((name) => el("th", { scope: "col" }, el("bdi", {}, name)));
+  const props = { scope: "col", class: "av-board-sum", title: header.strings.sum };
+  return el("tr", {}, el("td", {}), ...names, hasRowSums(panel) ? el("th", props, "Σ") : null);
+}
+
+function bodyRow(
+  /** @type {PanelView} */ view,
+  /** @type {HTMLElement[]} */ cells,
+  /** @type {number} */ row,
+) {
+  const name = el("th", { scope: "row" }, el("bdi", {}, view.panel.rows[row]));
+  const sum = hasRowSums(view.panel) ? sumCell(view.panel, view.data.rowSums[row]) : null;
+  return el("tr", {}, name, ...cells, sum);
+}
+
+function footRow(/** @type {PanelView} */ { header, panel, data }) {
+  const name = el("th", { scope: "row", class: "av-board-sum", title: header.strings.sum }, "Σ");
+  const sums = Array.from(data.columnSums, (sum) => sumCell(panel, sum));
+  return el("tfoot", {}, el("tr", {}, name, ...sums));
+}
+
+function sumCell(/** @type {Panel} */ { hidden, decimals }, /** @type {number} */ sum) {
+  const text = hidden ? "?" : printedNumber(sum, Math.max(LEAST_SUM_DECIMALS, decimals));
+  return el("td", { class: "av-board-sum" }, text);
+}
+
+/**
+ * @param {PanelView} view
+ * @param {PanelColours} colours
+ * @param {number} row
+ * @param {number} column
+ */
+function makeCell({ panel, data }, colours, row, column) {
+  const i = row * panel.columns.length + column;
+  const isBlocked = data.blocked[i] === 1;
+  const isMarked = panel.marked.some(([r, c]) => r === row && c === column);
+  const kinds = [
+    panel.hidden ? "av-board-hidden" : isBlocked ? "av-board-blocked" : "",
+    isMarked ? "av-board-marked" : "",
+  ];
+  const cell = el(
+    "td",
+    { class: kinds.join(" ").trim() || null, role: "gridcell", tabIndex: -1, dataset: { row, column } },
+    panel.hidden ? "?" : printedNumber(data.values[i], panel.decimals),
+  );
+  const level = panel.hidden || isBlocked ? -1 : colours.level(data.values[i]);
   if (level >= 0) {
     cell.style.backgroundColor = colourAt(colours.lut, level);
     cell.style.color = inkOn(colours.lut, level);
@@ -68,13 +108,26 @@ function makeCell(/** @type {any} */ view, /** @type {any} */ panel, /** @type {
   return cell;
 }
 
-function showAnswer(/** @type {HTMLElement | undefined} */ cell, /** @type {boolean | null} */ right, /** @type {Record<string, string>} */ strings) {
-  cell?.classList.add(right === null ? "av-board-given" : right ? "av-board-right" : "av-board-wrong");
-  cell?.append(el("span", { class: "av-visually-hidden" }, ` (${right === null ? strings.given : right ? strings.right : strings.wrong})`));
+/**
+ * Marks the cell that was chosen: as the answer, as another one, or as given where that is not said yet.
+ * @param {HTMLElement | undefined} cell
+ * @param {boolean | null} right
+ * @param {Strings<StringKey>} strings
+ */
+function showChosen(cell, right, strings) {
+  const verdict = right === null ? "given" : right ? "right" : "wrong";
+  cell?.classList.add(`av-board-${verdict}`);
+  cell?.append(el("span", { class: "av-visually-hidden" }, ` (${strings[verdict]})`));
 }
 
-/** Frames the cells that are the answer and says so; the first one has the sign, unless the learner's own has it. */
-function showAnswers(/** @type {HTMLElement[][]} */ cells, /** @type {number[][]} */ answers, /** @type {number[] | null} */ chosen, /** @type {Record<string, string>} */ strings) {
+/**
+ * Frames the cells that are the answer and says so; the first one has the sign, unless the learner's own has it.
+ * @param {HTMLElement[][]} cells
+ * @param {Cell[]} answers
+ * @param {Cell | null} chosen
+ * @param {Strings<StringKey>} strings
+ */
+function showAnswers(cells, answers, chosen, strings) {
   answers.forEach(([row, column], place) => {
     if (chosen && chosen[0] === row && chosen[1] === column) return;
     const cell = cells[row]?.[column];
@@ -83,30 +136,58 @@ function showAnswers(/** @type {HTMLElement[][]} */ cells, /** @type {number[][]
   });
 }
 
-/** Marks a row and a column of a table; null for none. */
-export function markTable(/** @type {any} */ part, /** @type {number | null} */ row, /** @type {number | null} */ column) {
-  part.cells.forEach((/** @type {HTMLElement[]} */ line, /** @type {number} */ r) => line.forEach((cell, c) => cell.classList.toggle("av-board-pointed", r === row || c === column)));
+/**
+ * Marks a row and a column; null for none.
+ * @param {HTMLElement[][]} cells
+ * @param {number | null} row
+ * @param {number | null} column
+ */
+function markCells(cells, row, column) {
+  cells.forEach((line, r) =>
+    line.forEach((cell, c) => cell.classList.toggle("av-board-pointed", r === row || c === column)),
+  );
 }
 
-function wireTable(/** @type {any} */ view, /** @type {any} */ panel, /** @type {any} */ data, /** @type {HTMLElement} */ table, /** @type {HTMLElement[][]} */ cells, /** @type {any} */ on) {
-  const placeOf = (/** @type {Event} */ event) => {
-    const cell = event.target instanceof Element ? event.target.closest("td[data-row]") : null;
-    return cell instanceof HTMLElement ? { row: Number(cell.dataset.row), col: Number(cell.dataset.column) } : null;
-  };
-  const show = (/** @type {{row: number, col: number}} */ at) => { on.point(at.row, at.col); on.say(cellWords(view, panel, data, at.row, at.col)); };
-  table.addEventListener("pointerover", (event) => { const at = placeOf(event); if (at) show(at); });
-  table.addEventListener("pointerleave", () => on.point(null, null));
-  table.addEventListener("focusin", (event) => { const at = placeOf(event); if (at) show(at); });
-  table.addEventListener("click", (event) => { const at = placeOf(event); if (at) on.choose(at.row, at.col); });
-  table.addEventListener("keydown", (event) => {
-    const at = placeOf(event);
+/** The row and column of the cell that an event happened at. */
+function placeAt(/** @type {Event} */ event) {
+  const cell = elementAt(event)?.closest("td[data-row]");
+  if (!(cell instanceof HTMLElement)) return null;
+  return { row: Number(cell.dataset.row), col: Number(cell.dataset.column) };
+}
+
+/**
+ * @param {PanelView} view
+ * @param {HTMLElement} table
+ * @param {HTMLElement[][]} cells
+ * @param {PanelEvents} events
+ */
+function listen(view, table, cells, events) {
+  const pointAt = (/** @type {Event} */ event) => {
+    const at = placeAt(event);
     if (!at) return;
-    if (event.key === "Enter" || event.key === " ") { event.preventDefault(); on.choose(at.row, at.col); return; }
-    const next = moveBy(event, at, { rows: panel.rows.length, cols: panel.columns.length });
-    if (!next) return;
-    event.preventDefault();
-    cells[at.row][at.col].tabIndex = -1;
-    cells[next.row][next.col].tabIndex = 0;
-    cells[next.row][next.col].focus();
+    events.point(at.row, at.col);
+    events.say(cellWords(view, at.row, at.col));
+  };
+  table.addEventListener("pointerover", pointAt);
+  table.addEventListener("focusin", pointAt);
+  table.addEventListener("pointerleave", events.leave);
+  table.addEventListener("click", (event) => {
+    const at = placeAt(event);
+    if (at) events.choose(at.row, at.col);
   });
+  table.addEventListener("keydown", (event) => {
+    const at = placeAt(event);
+    if (!at) return;
+    const next = moveBy(event, at, { rows: view.panel.rows.length, cols: view.panel.columns.length });
+    if (event.key === "Enter" || event.key === " ") events.choose(at.row, at.col);
+    else if (next) moveFocus(cells[at.row][at.col], cells[next.row][next.col]);
+    else return;
+    event.preventDefault();
+  });
+}
+
+function moveFocus(/** @type {HTMLElement} */ from, /** @type {HTMLElement} */ to) {
+  from.tabIndex = -1;
+  to.tabIndex = 0;
+  to.focus();
 }

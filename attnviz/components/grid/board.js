@@ -9,109 +9,191 @@ import { stampHead, thumbRect } from "../shared/thumbs.js";
 import { measureText } from "./order.js";
 import { summaryOf, summaryPlaces } from "./summaries.js";
 
-const LEFT = 36, ABOVE = 20, UNDER = 28, NAMED = 44;
+/** @import { Arrangement } from "../shared/head_picker.js" */
+/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { Theme } from "../shared/theme.js" */
+/** @import { Atlas, ThumbGeom } from "../shared/thumbs.js" */
+/** @import { Sorting } from "./order.js" */
+/** @import { Header } from "./types.js" */
+
+/** A head, or a summary of several. @typedef {{layer: number, head: number, extra: null} | {layer: null, head: null, extra: number}} Subject */
+/** `isNamed`: each place has a name below. @typedef {ThumbGeom & {rowGap: number, isNamed: boolean}} BoardGeom */
+/**
+ * `at` is shown large, `row` is the chosen row of it; `own` has the tokens of its layer.
+ * @typedef {{header: Header, own: LayeredHeader<Header>, rows: Arrangement, geom: BoardGeom, atlas: Atlas,
+ *   summaryAtlas: Atlas | null, theme: Theme, at: Subject, row: number | null, sorting: Sorting | null}} BoardView
+ */
+
+const LEFT_PX = 36;
+const ABOVE_PX = 20;
+const UNDER_PX = 28;
+const NAMED_PX = 44;
 const MOST_PIXELS = 48e6;
+const WIDE_STEP_PX = 34; // room for the word of a summary over its column
 
 /** How many heads stand in a row when they are sorted: as many as their names have room for. */
-export function sortedColumns(/** @type {any} */ header, /** @type {number} */ width) {
-  return Math.max(1, Math.min(header.n_heads, Math.floor(width / (NAMED + 6))));
-}
-
-/** Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little. */
-export function boardGeometry(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {boolean} */ sorted, /** @type {number} */ width, /** @type {number} */ n) {
-  const x = sorted ? 3 : LEFT, y = sorted ? 3 : ABOVE, columns = rows[0].length, ratio = pixelRatio();
-  const room = Math.floor((width - x - 6) / columns), gap = room >= 34 ? 6 : 3, most = Math.max(10, Math.min(84, room - gap));
-  const whole = (Math.floor((most * ratio) / n) * n) / ratio, size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
-  const named = sorted && width * rows.length * (size + gap + UNDER) * ratio ** 2 <= MOST_PIXELS;
-  return { x, y, size, gap, rowGap: gap + (named ? UNDER : 0), named, layers: rows.length, heads: columns };
+export function sortedColumns(/** @type {Header} */ header, /** @type {number} */ width) {
+  return Math.max(1, Math.min(header.n_heads, Math.floor(width / (NAMED_PX + 6))));
 }
 
 /**
- * Draws the board. `at` is the head that is shown large, `row` the part of the height that the chosen row takes.
- * @param {HTMLCanvasElement} canvas
- * @param {{rows: import("../shared/controls.js").Arrangement, geom: any, atlas: any, summaryAtlas: any, theme: import("../shared/theme.js").Theme,
- *   header: any, at: any, query: number | null, sorting: import("./order.js").Sorting | null}} view
+ * Side and gap of the thumbnails: as large as fits, whole device pixels per cell where that costs little.
+ * @param {Arrangement} rows
+ * @param {boolean} isSorted
+ * @param {number} width
+ * @param {number} n tokens of a head
+ * @returns {BoardGeom}
  */
-export function drawBoard(canvas, view) {
-  const { rows, geom, atlas, at, header, query, sorting } = view, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
-  const ctx = fitCanvas(canvas, geom.x + geom.heads * step, geom.y + geom.layers * down);
+export function boardGeometry(rows, isSorted, width, n) {
+  const x = isSorted ? 3 : LEFT_PX;
+  const y = isSorted ? 3 : ABOVE_PX;
+  const columns = rows[0].length;
+  const ratio = pixelRatio();
+  const room = Math.floor((width - x - 6) / columns);
+  const gap = room >= 34 ? 6 : 3;
+  const most = Math.max(10, Math.min(84, room - gap));
+  const whole = (Math.floor((most * ratio) / n) * n) / ratio;
+  const size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
+  const pixels = width * rows.length * (size + gap + UNDER_PX) * ratio ** 2;
+  const isNamed = isSorted && pixels <= MOST_PIXELS;
+  const rowGap = gap + (isNamed ? UNDER_PX : 0);
+  return { x, y, size, gap, rowGap, isNamed, layers: rows.length, heads: columns };
+}
+
+/** Draws the board. */
+export function drawBoard(/** @type {HTMLCanvasElement} */ canvas, /** @type {BoardView} */ view) {
+  const { rows, geom, atlas, summaryAtlas, at, header, row: chosen, sorting } = view;
+  const { x, y, size, gap } = geom;
+  const step = size + gap;
+  const ctx = fitCanvas(canvas, x + geom.heads * step, y + geom.layers * (size + geom.rowGap));
   ctx.imageSmoothingEnabled = false;
-  const count = header.n_layers * header.n_heads, stamp = (/** @type {any} */ from, /** @type {number} */ i, /** @type {number} */ inRow, /** @type {any} */ box) => stampHead(ctx, from, Math.floor(i / inRow), i % inRow, box);
+  const count = header.n_layers * header.n_heads;
+  const places = summaryPlaces(header);
   eachPlace(rows, (index, row, column) => {
-    if (index < count) stamp(atlas, index, header.n_heads, thumbRect(geom, row, column));
-    else stamp(view.summaryAtlas, index - count, summaryPlaces(header), thumbRect(geom, row, column));
+    const box = thumbRect(geom, row, column);
+    const extra = index - count;
+    if (extra < 0) stampHead(ctx, atlas, Math.floor(index / header.n_heads), index % header.n_heads, box);
+    else if (summaryAtlas) stampHead(ctx, summaryAtlas, Math.floor(extra / places), extra % places, box);
   });
-  if (query !== null) markRows(ctx, view, query);
+  if (chosen !== null) markRows(ctx, view, chosen);
   if (!sorting) labelSides(ctx, view);
-  else if (geom.named) labelPlaces(ctx, view, sorting);
-  setData(canvas, { layer: at.layer, head: at.head, extra: at.extra, query, order: sorting?.name, x: geom.x, y: geom.y, size: geom.size, gap: geom.gap, step: down, columns: geom.heads });
+  else if (geom.isNamed) labelPlaces(ctx, view, sorting);
+  const place = { layer: at.layer, head: at.head, extra: at.extra, query: chosen, order: sorting?.name };
+  setData(canvas, { ...place, x, y, size, gap, step: size + geom.rowGap, columns: geom.heads });
   markDrawn(canvas);
 }
 
-/** Calls back with every filled place: what stands there, row and column. */
-function eachPlace(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {(index: number, row: number, column: number) => void} */ then) {
-  rows.forEach((line, row) => line.forEach((index, column) => { if (index !== null) then(index, row, column); }));
+/** Calls back with every filled place: its content, row and column. */
+function eachPlace(
+  /** @type {Arrangement} */ rows,
+  /** @type {(index: number, row: number, column: number) => void} */ callback,
+) {
+  rows.forEach((line, row) =>
+    line.forEach((index, column) => {
+      if (index !== null) callback(index, row, column);
+    }),
+  );
 }
 
 /** A pair of lines across every small heatmap, around the row that is chosen. */
-function markRows(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {number} */ query) {
-  const { geom, theme: look, header, at: shown } = view, own = header.layers.length ? header.layers[shown.layer] : header;
-  const share = 1 / own.n_query, h = Math.max(2, share * geom.size), at = (query + 0.5) * share * geom.size - h / 2;
-  ctx.strokeStyle = look.accent;
+function markRows(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {BoardView} */ { rows, geom, theme, header, own, at },
+  /** @type {number} */ chosen,
+) {
+  const share = 1 / own.n_query;
+  const height = Math.max(2, share * geom.size);
+  const top = (chosen + 0.5) * share * geom.size - height / 2;
+  ctx.strokeStyle = theme.accent;
   ctx.lineWidth = 1;
-  eachPlace(view.rows, (index, row, column) => {
-    if (header.layers.length && Math.floor(index / header.n_heads) !== shown.layer) return; // another layer's tokens are others
+  eachPlace(rows, (index, row, column) => {
+    const isOther = header.layers.length > 0 && Math.floor(index / header.n_heads) !== at.layer;
+    if (isOther) return; // another layer's tokens are others
     const { x, y } = thumbRect(geom, row, column);
-    ctx.strokeRect(x - 0.5, y + at - 0.5, geom.size + 1, h + 1);
+    ctx.strokeRect(x - 0.5, y + top - 0.5, geom.size + 1, height + 1);
   });
 }
 
-/** Layers down the left side, heads along the top; they thin out where there is no room. */
-function labelSides(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { geom, theme: look, at } = view, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
-  const label = (/** @type {string} */ text, /** @type {boolean} */ on, /** @type {number} */ x, /** @type {number} */ y) => {
-    ctx.font = `${on ? "600 " : ""}11.5px ${look.font}`;
-    ctx.fillStyle = on ? look.accent : look.muted;
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Theme} theme
+ * @returns {(text: string, isChosen: boolean, x: number, y: number) => void}
+ */
+function labelPen(ctx, theme) {
+  return (text, isChosen, x, y) => {
+    ctx.font = `${isChosen ? "600 " : ""}11.5px ${theme.font}`;
+    ctx.fillStyle = isChosen ? theme.accent : theme.muted;
     ctx.fillText(text, x, y);
   };
-  ctx.textBaseline = "middle";
-  ctx.textAlign = "left";
-  const { n_layers: layers, n_heads: heads } = view.header, middle = (/** @type {number} */ i, /** @type {number} */ pitch) => i * pitch + geom.size / 2;
-  for (const layer of shownLabels(layers, down, 13, at.layer ?? null)) label(`L${layer}`, layer === at.layer, 0, geom.y + middle(layer, down));
-  ctx.textAlign = "center";
-  for (const head of shownLabels(heads, step, 26, at.head ?? null)) label(`H${head}`, head === at.head, geom.x + middle(head, step), 7);
-  if (geom.heads > heads) labelSummaries(view, label, ctx, middle);
 }
 
-/** "mean" and "max" over the two last columns and beside the two last rows; one name for both where columns are narrow. */
-function labelSummaries(/** @type {any} */ view, /** @type {(text: string, on: boolean, x: number, y: number) => void} */ label, /** @type {CanvasRenderingContext2D} */ ctx, /** @type {(i: number, pitch: number) => number} */ middle) {
-  const { geom, header, at } = view, { strings, n_layers: layers, n_heads: heads } = header, step = geom.size + geom.gap, down = geom.size + geom.rowGap;
-  const summary = at.extra === undefined ? null : summaryOf(header, at.extra), words = [strings.mean, strings.max];
-  const on = (/** @type {number} */ i, /** @type {boolean} */ inColumn) => summary !== null && (summary.kind === "max") === (i === 1) && (summary.place < layers) === inColumn;
-  if (step >= 34) words.forEach((word, i) => label(word, on(i, true), geom.x + middle(heads + i, step), 7));
+/** Names layers down the left side and heads along the top; names thin out where there is no room. */
+function labelSides(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {BoardView} */ view) {
+  const { geom, theme, at, header } = view;
+  const { n_layers: layers, n_heads: heads } = header;
+  const step = geom.size + geom.gap;
+  const down = geom.size + geom.rowGap;
+  const label = labelPen(ctx, theme);
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
+  for (const layer of shownLabels(layers, down, 13, at.layer))
+    label(`L${layer}`, layer === at.layer, 0, geom.y + layer * down + geom.size / 2);
+  ctx.textAlign = "center";
+  for (const head of shownLabels(heads, step, 26, at.head))
+    label(`H${head}`, head === at.head, geom.x + head * step + geom.size / 2, 7);
+  if (geom.heads > heads) labelSummaries(ctx, view);
+}
+
+/** Writes "mean" and "max" over the two last columns and beside the two last rows; one name for both where they are narrow. */
+function labelSummaries(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {BoardView} */ { geom, theme, header, at },
+) {
+  const { strings, n_layers: layers, n_heads: heads } = header;
+  const step = geom.size + geom.gap;
+  const down = geom.size + geom.rowGap;
+  const label = labelPen(ctx, theme);
+  const summary = at.extra === null ? null : summaryOf(header, at.extra);
+  const words = [strings.mean, strings.max];
+  const isChosen = (/** @type {number} */ i, /** @type {boolean} */ inColumn) =>
+    summary !== null && (summary.kind === "max") === (i === 1) && summary.place < layers === inColumn;
+  if (step >= WIDE_STEP_PX)
+    words.forEach((word, i) =>
+      label(word, isChosen(i, true), geom.x + (heads + i) * step + geom.size / 2, 7),
+    );
   else {
     ctx.textAlign = "right";
-    const text = words.join(" · "), right = geom.x + geom.heads * step - geom.gap;
+    const text = words.join(" · ");
+    const right = geom.x + geom.heads * step - geom.gap;
     ctx.clearRect(right - ctx.measureText(text).width - 4, 0, geom.heads * step, geom.y - 2);
     label(text, false, right, 7);
   }
   ctx.textAlign = "left";
-  words.forEach((word, i) => label(word, on(i, false), 0, geom.y + middle(layers + i, down)));
+  words.forEach((word, i) =>
+    label(word, isChosen(i, false), 0, geom.y + (layers + i) * down + geom.size / 2),
+  );
 }
 
-/** Name and number below each small heatmap. */
-function labelPlaces(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {import("./order.js").Sorting} */ sorting) {
-  const { geom, theme: look, at, header } = view;
+/** Writes name and number below each small heatmap. */
+function labelPlaces(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {BoardView} */ { rows, geom, theme, at, header },
+  /** @type {Sorting} */ sorting,
+) {
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "center";
-  eachPlace(view.rows, (index, row, column) => {
-    const layer = Math.floor(index / header.n_heads), head = index % header.n_heads, on = layer === at.layer && head === at.head;
-    const { x, y } = thumbRect(geom, row, column), middle = x + geom.size / 2;
-    ctx.font = `${on ? "600 " : ""}10px ${look.font}`;
-    ctx.fillStyle = on ? look.accent : look.muted;
-    ctx.fillText(headName(layer, head), middle, y + geom.size + 14, geom.size + geom.gap);
-    ctx.font = `600 11px ${look.font}`;
-    ctx.fillStyle = on ? look.accent : look.text;
-    ctx.fillText(measureText(sorting, index), middle, y + geom.size + 26, geom.size + geom.gap);
+  eachPlace(rows, (index, row, column) => {
+    const layer = Math.floor(index / header.n_heads);
+    const head = index % header.n_heads;
+    const isChosen = layer === at.layer && head === at.head;
+    const { x, y } = thumbRect(geom, row, column);
+    const middle = x + geom.size / 2;
+    const room = geom.size + geom.gap;
+    ctx.font = `${isChosen ? "600 " : ""}10px ${theme.font}`;
+    ctx.fillStyle = isChosen ? theme.accent : theme.muted;
+    ctx.fillText(headName(layer, head), middle, y + geom.size + 14, room);
+    ctx.font = `600 11px ${theme.font}`;
+    ctx.fillStyle = isChosen ? theme.accent : theme.text;
+    ctx.fillText(measureText(sorting, index), middle, y + geom.size + 26, room);
   });
 }

@@ -1,255 +1,365 @@
 // @ts-check
 // Overview: every head of the model as a small heatmap, the sentence above, the head under the pointer enlarged.
 // Pointing and moving never leave the browser; a click or Enter asks the server to open a head (trigger "open").
-// Data: HeadsHeader of shared/buffer.js, weights u8. In cross-attention the keys are other tokens, with chips of their own.
+// In cross-attention the keys are other tokens, with chips of their own.
 
 import { headValues, layerHeaders, parse } from "../shared/buffer.js";
-import { axisMarks } from "../shared/axes.js";
-import { makeChips } from "../shared/chips.js";
-import { checkbox, headPicker } from "../shared/controls.js";
 import { levelTable, sequential } from "../shared/colors.js";
-import { cueScroll, el, fillNodes, keycaps, oncePerFrame, watchSize } from "../shared/dom.js";
+import { makeCommitter } from "../shared/committer.js";
+import { dataAt, el, oncePerFrame, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
-import { mounted } from "../shared/mounted.js";
 import { pictureSource } from "../shared/picture.js";
-import { cancelWrite, clampSelection, fitLayer, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
+import { clampSelection, fitLayer } from "../shared/selection.js";
 import { makeAtlas } from "../shared/thumbs.js";
-import { theme } from "../shared/theme.js";
 import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
-import { arranged, BY_LAYER, headCounts, measureText, orderSelect, sortings } from "./order.js";
-import { summarise, summarisedRows, summaryOf, summaryPlaces, summaryText } from "./summaries.js";
-import { showTokens } from "./tokens.js";
-import { drawPreview, makePreview } from "./preview.js";
+import { arranged, BY_LAYER, measureText, sortings } from "./order.js";
+import { buildParts } from "./parts.js";
+import { drawPreview } from "./preview.js";
+import { summarise, summarisedRows, summaryOf, summaryText } from "./summaries.js";
+import { buildText, fillText, lightText, scrollToChip } from "./text.js";
+
+/** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { Committer } from "../shared/committer.js" */
+/** @import { Request } from "../shared/dom.js" */
+/** @import { Arrangement } from "../shared/head_picker.js" */
+/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { AddressSelection, Selection } from "../shared/selection.js" */
+/** @import { Theme } from "../shared/theme.js" */
+/** @import { Atlas } from "../shared/thumbs.js" */
+/** @import { BoardGeom, Subject } from "./board.js" */
+/** @import { Sorting } from "./order.js" */
+/** @import { Parts } from "./parts.js" */
+/** @import { Enlarged } from "./preview.js" */
+/** @import { TextChips, TextNodes } from "./text.js" */
+/** @import { Arrays, Header } from "./types.js" */
+
+/** What the address has beside the selection. @typedef {{order: string | null, cells: string | null}} Options */
+/** @typedef {Selection & {more: Options}} GridSelection */
+/**
+ * The elements that live as long as the component.
+ * @typedef {{host: Host, box: HTMLElement, text: TextNodes, left: HTMLElement, side: HTMLElement,
+ *   committer: Committer, show: Request}} Frame
+ */
+/**
+ * What width, theme and order decide.
+ * @typedef {{theme: Theme, lut: Uint32Array, rows: Arrangement, geom: BoardGeom, sorting: Sorting | null,
+ *   atlas: Atlas, summaryAtlas: Atlas | null, previewWidth: number}} Layout
+ */
+/**
+ * `hover` is under the pointer, `extra` is a summary that was kept, `chip` is the token under the pointer; `summaries`
+ * are made when they are first shown.
+ * @typedef {{frame: Frame, data: Uint8Array, header: Header, headers: LayeredHeader<Header>[], weights: PackedArray,
+ *   whole: HTMLCanvasElement | null, sortings: Sorting[], selection: GridSelection, parts: Parts, chips: TextChips,
+ *   summaries: PackedArray | null, hover: Subject | null, extra: number | null, chip: number | null,
+ *   layout: Layout | null}} State
+ */
 
 const SCALE = "sqrt";
-const NARROW = 820;
-const SIDE = 344 + 28;
+const NARROW_PX = 820;
+const SIDE_PX = 344;
+const BETWEEN_PX = 28;
+const WIDEST_PREVIEW_PX = 560;
 
-/** Streamlit calls this with new data or a new theme. */
-export default function grid(/** @type {any} */ component) {
-  return mounted(component, mountGrid, refreshGrid);
+/** @returns {Mounted} */
+export default function grid(/** @type {Host} */ host) {
+  const text = buildText();
+  const left = el("div", { class: "av-grid-left" });
+  const side = el("div", { class: "av-grid-side" });
+  const body = el("div", { class: "av-grid-body" }, left, side);
+  const box = el("section", { class: "av av-grid" }, text.node, body);
+  host.root.append(box);
+  /** @type {State | null} */
+  let state = null;
+  const committer = makeCommitter(host, box, (selection) => state && follow(state, selection));
+  const show = oncePerFrame(() => state && showAll(state));
+  const unwatch = watchSize(box, () => state && layout(state));
+  listen(box, text, () => state);
+  return {
+    refresh(data) {
+      if (state?.data !== data) state = takeData({ host, box, text, left, side, committer, show }, data);
+      layout(state);
+    },
+    destroy() {
+      unwatch();
+      show.cancel();
+      committer.destroy();
+      box.remove();
+    },
+  };
 }
 
-function refreshGrid(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  if (state.raw !== data) takeGridData(state, data);
-  layoutGrid(state);
+function listen(
+  /** @type {HTMLElement} */ box,
+  /** @type {TextNodes} */ text,
+  /** @type {() => State | null} */ stateNow,
+) {
+  const pointChip = (/** @type {string | undefined} */ token) => {
+    const state = stateNow();
+    const chip = token === undefined ? null : Number(token);
+    if (!state || chip === state.chip) return;
+    state.chip = chip;
+    state.frame.show();
+  };
+  box.addEventListener("pointerleave", () => {
+    const state = stateNow();
+    if (!state) return;
+    state.hover = state.chip = null;
+    state.frame.show();
+  });
+  text.chips.addEventListener("pointerover", (event) => pointChip(dataAt(event, "token")));
+  text.chips.addEventListener("pointerleave", () => pointChip(undefined));
+  text.chips.addEventListener("click", (event) => {
+    const state = stateNow();
+    const token = dataAt(event, "token");
+    if (state && token !== undefined) pinRow(state, Number(token));
+  });
+  box.addEventListener("keydown", (event) => {
+    const state = stateNow();
+    if (!state || event.key !== "Escape") return;
+    leaveExtra(state);
+    choose(state, { query: null, key: null });
+  });
 }
 
-function mountGrid(/** @type {any} */ root) {
-  const chips = cueScroll(el("div", { class: "av-chips", role: "group" })), keyChips = cueScroll(el("div", { class: "av-chips", role: "group" }));
-  const asks = el("p", { class: "av-note" }), answers = el("div", { class: "av-answers" }, el("p", { class: "av-note" }), keyChips), strongest = el("div", { class: "av-strongest" });
-  const left = el("div", { class: "av-grid-left" }), side = el("div", { class: "av-grid-side" });
-  const box = el("section", { class: "av av-grid" }, el("div", {}, asks, chips, answers, strongest), el("div", { class: "av-grid-body" }, left, side));
-  root.append(box);
-  const state = /** @type {any} */ ({ root, box, chipBox: chips, keyBox: keyChips, asks, answers, strongest, left, side, hover: null, chip: null,
-    selection: readSelection() });
-  state.committer = makeCommitter(box, (/** @type {any} */ selection) => followGrid(state, selection));
-  state.destroy = () => unmountGrid(state);
-  state.show = oncePerFrame(() => showHead(state));
-  box.addEventListener("pointerleave", () => { state.hover = null; state.chip = null; state.show(); });
-  chips.addEventListener("pointerover", (/** @type {any} */ event) => pointChip(state, event.target.dataset?.token));
-  chips.addEventListener("pointerleave", () => pointChip(state, undefined));
-  chips.addEventListener("click", (/** @type {any} */ event) => pinRow(state, event.target.dataset?.token));
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { leaveExtra(state); chooseInGrid(state, { query: null, key: null }); } });
-  state.unwatch = watchSize(box, () => { if (state.header) layoutGrid(state); });
+/** New data: the choice is kept where it still fits. @returns {State} */
+function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
+  /** @type {{header: Header, arrays: Arrays}} */
+  const { header, arrays } = parse(data);
+  const { address } = frame.host;
+  const more = { order: address.get("order"), cells: address.get("cells") === "1" ? "1" : null };
+  const selection = { ...clampSelection(frame.committer.read(), wholeOf(header)), more };
+  const headers = layerHeaders(header);
+  const sorted = sortings(header, arrays.measures);
+  const shown = { summaries: null, hover: null, extra: null, chip: null, layout: null };
+  /** @type {State} */
+  const state = {
+    frame,
+    data,
+    header,
+    headers,
+    weights: arrays.weights,
+    whole: arrays.picture ? pictureSource(arrays.picture) : null,
+    sortings: sorted,
+    selection,
+    parts: buildParts(header, sorted, {
+      order: (name) => changeOption(state, { order: name === BY_LAYER ? null : name }),
+      cells: (on) => changeOption(state, { cells: on ? "1" : null }),
+      choose: (layer, head) => chooseHead(state, layer, head),
+      open: (page) => open(state, page),
+      hover: (subject) => hover(state, subject),
+      keep: (extra) => keepExtra(state, extra),
+    }),
+    chips: fillText(frame.text, headers[selection.layer]),
+    ...shown,
+  };
+  frame.committer.start(selection);
+  const { left, picker, preview } = state.parts;
+  picker.set(selection.layer, selection.head);
+  frame.left.replaceChildren(...left);
+  frame.side.replaceChildren(preview.node);
   return state;
 }
 
-function unmountGrid(/** @type {any} */ state) {
-  state.unwatch();
-  state.show.cancel();
-  state.committer.destroy();
-  cancelWrite();
-  state.box.remove();
-}
-
-/** New data: what was chosen is kept where it still fits. */
-function takeGridData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data);
-  Object.assign(state, { raw: data, header, headers: layerHeaders(header), weights: arrays.weights, whole: arrays.picture ? pictureSource(arrays.picture) : null, tokensOf: null, atlas: null, hover: null, extra: null, chip: null, summaries: null, sortings: sortings(header, arrays.measures) });
-  flushWrite();
-  state.selection = { ...clampSelection(readSelection(), wholeOf(header)), more: { order: readParameter("order"), cells: readParameter("cells") === "1" ? "1" : null } };
-  state.committer.start(state.selection);
-  makeTokens(state);
-  buildPicker(state);
-  state.preview = makePreview(header.strings, () => openHead(state, "head"), () => openHead(state, "steps"), header.pooled);
-  state.side.replaceChildren(state.preview.node);
-}
-
 /** The header with the number of tokens that there are, where several share a point. */
-function wholeOf(/** @type {any} */ header) {
+function wholeOf(/** @type {Header} */ header) {
   return header.pooled ? { ...header, n_query: header.pooled.n_query, n_key: header.pooled.n_key } : header;
 }
 
+/** How many tokens share a point. */
+function sideOf(/** @type {Header} */ header) {
+  return header.pooled?.side ?? 1;
+}
+
 /** The row of the chosen query: its own, or the one that it shares with its neighbours. */
-function rowOf(/** @type {any} */ { header, selection: { query } }) {
-  return query === null ? null : Math.floor(query / (header.pooled?.side ?? 1));
+function rowOf(/** @type {State} */ { header, selection: { query } }) {
+  return query === null ? null : Math.floor(query / sideOf(header));
 }
 
-/** Chips of the text; in cross-attention one row of them for the queries and one for the keys. */
-function makeTokens(/** @type {any} */ state, layer = state.selection.layer) {
-  const header = state.headers[layer], { strings } = header, cross = Boolean(header.cross);
-  state.tokensOf = header;
-  state.marks = axisMarks(header.special, header.written);
-  state.keyMarks = axisMarks(header.key_special, header.key_written);
-  state.chips = makeChips(state.chipBox, header.tokens, state.marks, strings.written);
-  state.chipBox.setAttribute("aria-label", cross ? strings.query_axis : strings.tokens);
-  state.asks.hidden = state.answers.hidden = !cross;
-  state.asks.textContent = strings.query_axis;
-  state.answers.firstChild.textContent = strings.key_axis;
-  state.keyBox.setAttribute("aria-label", strings.key_axis);
-  state.keyChips = cross ? makeChips(state.keyBox, header.key_tokens, state.keyMarks, strings.written) : null;
+function hover(/** @type {State} */ state, /** @type {Subject} */ subject) {
+  state.hover = subject;
+  state.frame.show();
 }
 
-function buildPicker(/** @type {any} */ state) {
-  const { header } = state, { strings } = header;
-  state.canvas = el("canvas", { role: "img", "aria-label": fill(strings.canvas, { model: header.model, layers: header.n_layers, heads: header.n_heads }) });
-  state.picker = headPicker({
-    label: strings.heads, nLayers: header.n_layers, nHeads: header.n_heads, heads: headCounts(header), under: state.canvas,
-    labelOf: (layer, head) => fill(strings.status, { head: headName(layer, head), sentence: header.sentences[layer][head] }),
-    onMove: (layer, head) => { state.hover = null; choose(state, layer, head); },
-    onPick: (layer, head) => { choose(state, layer, head); openHead(state, "head"); },
-    onHover: (at) => { state.hover = at; state.show(); },
-    extras: Array.from({ length: header.shapes ? 0 : 2 * summaryPlaces(header) }, (_, extra) => summaryText(header, summaryOf(header, extra)).name),
-    onExtra: (extra, how) => showExtra(state, extra, how),
-  });
-  state.picker.set(state.selection.layer, state.selection.head);
-  state.order = orderSelect(header, state.sortings, (name) => { changeOption(state, { order: name === BY_LAYER ? null : name }); });
-  state.cells = checkbox({ label: strings.cells, checked: false, onChange: (on) => changeOption(state, { cells: on ? "1" : null }) });
-  const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, { arrows: keycaps("←", "→", "↑", "↓"), enter: keycaps("Enter") }));
-  state.left.replaceChildren(el("div", { class: "av-row av-grid-options" }, state.order.node, state.cells.node), state.picker.node, hint);
+/** Keeps a summary of several heads enlarged; there is no head behind it to open. */
+function keepExtra(/** @type {State} */ state, /** @type {number} */ extra) {
+  state.extra = extra;
+  state.hover = null;
+  state.frame.show();
 }
 
-/** What the heads are sorted by; null for the model's own order. */
-function sortingOf(/** @type {any} */ state) {
-  const { order } = state.selection.more;
-  return state.sortings.find((/** @type {import("./order.js").Sorting} */ each) => each.name === order) ?? null;
+/** Lets a kept summary go: the chosen head is shown again. */
+function leaveExtra(/** @type {State} */ state) {
+  if (state.extra === null) return;
+  state.extra = null;
+  state.parts.picker.set(state.selection.layer, state.selection.head);
+}
+
+/** The measure that the heads are sorted by; null for the model's own order. */
+function sortingOf(/** @type {State} */ { sortings, selection }) {
+  return sortings.find(({ name }) => name === selection.more.order) ?? null;
 }
 
 /** One change of how heads are shown. */
-function changeOption(/** @type {any} */ state, /** @type {Record<string, string | null>} */ change) {
-  chooseInGrid(state, { more: { ...state.selection.more, ...change } });
-  layoutGrid(state);
+function changeOption(/** @type {State} */ state, /** @type {Partial<Options>} */ change) {
+  choose(state, { more: { ...state.selection.more, ...change } });
+  layout(state);
 }
 
-function choose(/** @type {any} */ state, /** @type {number} */ layer, /** @type {number} */ head) {
-  state.extra = null;
-  chooseInGrid(state, { layer, head });
-}
-
-/** A summary of several heads: enlarged while pointed at, kept by a click; there is no head behind it to open. */
-function showExtra(/** @type {any} */ state, /** @type {number} */ extra, /** @type {"move" | "pick" | "hover"} */ how) {
-  if (how === "hover") state.hover = { extra };
-  else Object.assign(state, { extra, hover: null });
-  state.show();
-}
-
-/** Lets a kept summary go: what is shown is the chosen head again. */
-function leaveExtra(/** @type {any} */ state) {
-  if (state.extra === null) return;
-  state.extra = null;
-  state.picker.set(state.selection.layer, state.selection.head);
+function chooseHead(/** @type {State} */ state, /** @type {number} */ layer, /** @type {number} */ head) {
+  state.extra = state.hover = null;
+  choose(state, { layer, head });
 }
 
 /** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
-function chooseInGrid(/** @type {any} */ state, /** @type {any} */ change) {
+function choose(/** @type {State} */ state, /** @type {Partial<GridSelection>} */ change) {
+  const { committer, show } = state.frame;
   const next = { ...state.selection, ...change };
-  state.selection = state.header.layers.length ? fitLayer("query" in change ? next : state.selection, next, state.headers) : next;
-  state.committer.update(state.selection);
-  writeSelection(state.selection);
-  state.show();
+  const before = "query" in change ? next : state.selection;
+  state.selection = state.header.layers.length ? fitLayer(before, next, state.headers) : next;
+  committer.update(state.selection);
+  committer.write(state.selection);
+  show();
 }
 
 /** A click on a token of the text keeps its row lit; the same one again lets it go. */
-function pinRow(/** @type {any} */ state, /** @type {string | undefined} */ token) {
-  if (token === undefined) return;
-  const { layer, head } = state.header.layers.length ? shownNow(state) : state.selection; // where layers differ, their tokens are those of the head on show
-  const off = layer === state.selection.layer && Number(token) === rowOf(state);
-  chooseInGrid(state, { layer, head, query: off ? null : Number(token) * (state.header.pooled?.side ?? 1), key: null });
-  state.picker.set(layer, head);
+function pinRow(/** @type {State} */ state, /** @type {number} */ token) {
+  // where layers differ, their tokens are those of the head on show
+  const at = state.header.layers.length ? subjectOf(state) : state.selection;
+  const layer = at.layer ?? state.selection.layer;
+  const head = at.head ?? state.selection.head;
+  const isOff = layer === state.selection.layer && token === rowOf(state);
+  choose(state, { layer, head, query: isOff ? null : token * sideOf(state.header), key: null });
+  state.parts.picker.set(layer, head);
 }
 
-/** What was chosen elsewhere on the page, a token that was just written for instance. */
-function followGrid(/** @type {any} */ state, /** @type {any} */ selection) {
-  if (!state.header) return;
-  state.selection = { ...clampSelection(selection, wholeOf(state.header)), more: state.selection.more };
+/** Shows what was chosen elsewhere on the page, a token that was just written for instance. */
+function follow(/** @type {State} */ state, /** @type {AddressSelection} */ selection) {
+  const fitting = clampSelection(selection, wholeOf(state.header));
+  state.selection = { ...fitting, more: state.selection.more };
   state.extra = null;
-  state.picker.set(state.selection.layer, state.selection.head);
-  state.show();
+  state.parts.picker.set(state.selection.layer, state.selection.head);
+  state.frame.show();
 }
 
-/** What the preview shows: what is pointed at, else a summary that was kept, else the chosen head. */
-function shownNow(/** @type {any} */ state) {
-  return state.hover ?? (state.extra === null ? state.selection : { extra: state.extra });
+/** What the preview shows: what is pointed at, else a summary that was kept, else the chosen head. @returns {Subject} */
+function subjectOf(/** @type {State} */ { hover, extra, selection }) {
+  if (hover) return hover;
+  if (extra !== null) return { layer: null, head: null, extra };
+  return { layer: selection.layer, head: selection.head, extra: null };
 }
 
-function openHead(/** @type {any} */ state, /** @type {string} */ page) {
-  const at = shownNow(state), { query, key } = state.selection;
-  if (at.extra !== undefined) return;
-  flushWrite();
-  state.committer.commit();
-  state.trigger("open", { page, layer: at.layer, head: at.head, query, key });
-}
-
-function pointChip(/** @type {any} */ state, /** @type {string | undefined} */ token) {
-  const chip = token === undefined ? null : Number(token);
-  if (chip === state.chip) return;
-  state.chip = chip;
-  state.show();
+/** Opens the head on show on another page. */
+function open(/** @type {State} */ state, /** @type {"head" | "steps"} */ page) {
+  const { layer, head } = subjectOf(state);
+  const { query, key } = state.selection;
+  if (layer === null) return;
+  state.frame.committer.commit();
+  state.frame.host.trigger("open", { page, layer, head, query, key });
 }
 
 /** Sizes everything for the width there is and draws it. */
-function layoutGrid(/** @type {any} */ state) {
-  const { header, box } = state, width = box.clientWidth;
+function layout(/** @type {State} */ state) {
+  const { header, frame, parts } = state;
+  const width = frame.box.clientWidth;
   if (!width) return;
-  const narrow = width < NARROW;
-  box.classList.toggle("av-grid-narrow", narrow);
-  state.theme = theme(state.root);
-  state.lut = sequential(state.theme.dark);
-  const room = narrow ? width : width - SIDE, sorting = sortingOf(state), summed = !sorting && !header.shapes && state.selection.more.cells !== null;
-  state.order.set(sorting?.name ?? BY_LAYER);
-  state.cells.set(summed);
-  state.cells.disable(sorting !== null);
-  state.cells.node.hidden = header.shapes !== null; // layers of different shapes have no common mean
-  if (!summed) leaveExtra(state);
-  const plain = arranged(header, sorting, sortedColumns(header, room));
-  state.rows = summed ? summarisedRows(plain, header) : plain;
-  if (summed) state.summaries ??= summarise(state.weights);
-  state.thumbs = boardGeometry(state.rows, sorting !== null, room, Math.max(header.n_query, header.n_key));
-  const atlasOf = (/** @type {any} */ array) => makeAtlas({ array, lut: state.lut, levels: levelTable(array.dtype, SCALE) }, state.thumbs.size);
-  Object.assign(state, { atlas: atlasOf(state.weights), summaryAtlas: summed ? atlasOf(state.summaries) : null });
-  state.previewWidth = narrow ? Math.min(width, 560) : SIDE - 28;
-  const { size, gap, rowGap, x, y } = state.thumbs;
-  state.picker.arrange(state.rows);
-  state.picker.resize(size, gap, x, y, rowGap);
-  state.chipBox.tabIndex = state.chipBox.scrollHeight > state.chipBox.clientHeight ? 0 : -1;
-  showHead(state);
+  const isNarrow = width < NARROW_PX;
+  frame.box.classList.toggle("av-grid-narrow", isNarrow);
+  const sorting = sortingOf(state);
+  const isSummed = !sorting && !header.shapes && state.selection.more.cells !== null;
+  showOptions(state, sorting, isSummed);
+  state.layout = layoutFor(state, isNarrow ? width : width - SIDE_PX - BETWEEN_PX, sorting, isSummed);
+  if (isNarrow) state.layout.previewWidth = Math.min(width, WIDEST_PREVIEW_PX);
+  const { size, gap, rowGap, x, y } = state.layout.geom;
+  parts.picker.arrange(state.layout.rows);
+  parts.picker.resize(size, gap, x, y, rowGap);
+  const { chips } = frame.text;
+  chips.tabIndex = chips.scrollHeight > chips.clientHeight ? 0 : -1;
+  showAll(state);
 }
 
-function showHead(/** @type {any} */ state) {
-  const { lut } = state, at = shownNow(state), header = state.headers[at.layer ?? 0], sorting = sortingOf(state);
-  if (state.tokensOf !== header) makeTokens(state, at.layer);
-  const row = state.chip ?? (header.layers.length && at.layer !== state.selection.layer ? null : rowOf(state));
-  drawBoard(state.canvas, { ...state, geom: state.thumbs, at, query: header.layers.length ? row : rowOf(state), sorting });
-  const shown = at.extra === undefined ? headShown(state, at, sorting) : summaryShown(state, at.extra);
-  showTokens({ ...state, header }, shown, row);
-  drawPreview(state.preview, { ...state, at, ...shown, chip: row, levels: levelTable(shown.dtype, SCALE), scale: SCALE, lut, header, width: state.previewWidth });
+function showOptions(
+  /** @type {State} */ state,
+  /** @type {Sorting | null} */ sorting,
+  /** @type {boolean} */ isSummed,
+) {
+  const { order, cells } = state.parts;
+  order.set(sorting?.name ?? BY_LAYER);
+  cells.set(isSummed);
+  cells.disable(sorting !== null);
+  cells.node.hidden = state.header.shapes !== null; // layers of different shapes have no common mean
+  if (!isSummed) leaveExtra(state);
 }
 
-/** A head to show: its name, what it does, its numbers. */
-function headShown(/** @type {any} */ state, /** @type {{layer: number, head: number}} */ at, /** @type {import("./order.js").Sorting | null} */ sorting) {
+/**
+ * @param {State} state
+ * @param {number} room
+ * @param {Sorting | null} sorting
+ * @param {boolean} isSummed
+ * @returns {Layout}
+ */
+function layoutFor(state, room, sorting, isSummed) {
   const { header, weights } = state;
-  return { name: headName(at.layer, at.head), sentence: sentenceOf(header, at, sorting), values: headValues(weights, at.layer, at.head), dtype: weights.dtype };
+  const theme = state.frame.host.theme();
+  const lut = sequential(theme.dark);
+  const heads = arranged(header, sorting, sortedColumns(header, room));
+  const rows = isSummed ? summarisedRows(heads, header) : heads;
+  const geom = boardGeometry(rows, sorting !== null, room, Math.max(header.n_query, header.n_key));
+  const atlasOf = (/** @type {PackedArray} */ array) =>
+    makeAtlas({ array, lut, levels: levelTable(array.dtype, SCALE) }, geom.size);
+  if (isSummed) state.summaries ??= summarise(weights);
+  const summaryAtlas = isSummed && state.summaries ? atlasOf(state.summaries) : null;
+  return { theme, lut, rows, geom, sorting, atlas: atlasOf(weights), summaryAtlas, previewWidth: SIDE_PX };
 }
 
-/** The same of a summary. */
-function summaryShown(/** @type {any} */ state, /** @type {number} */ extra) {
-  const { header, summaries } = state, summary = summaryOf(header, extra);
-  return { ...summaryText(header, summary), values: headValues(summaries, summary.kind === "mean" ? 0 : 1, summary.place), dtype: summaries.dtype };
+/** Draws the board, the text and the preview for what is chosen or pointed at. */
+function showAll(/** @type {State} */ state) {
+  const { header, layout, frame, parts, whole, selection, chip } = state;
+  if (!layout) return;
+  const at = subjectOf(state);
+  const own = state.headers[at.layer ?? 0];
+  if (state.chips.header !== own) state.chips = fillText(frame.text, own);
+  const isUneven = header.layers.length > 0;
+  const chosen = isUneven && at.layer !== selection.layer ? null : rowOf(state);
+  const row = chip ?? chosen;
+  drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state) });
+  const enlarged = enlargedOf(state, at, layout.sorting);
+  const first = lightText(frame.text, state.chips, enlarged, layout.lut, row);
+  if (chip === null) scrollToChip(frame.text.chips, state.chips.chips[first]);
+  const { theme, lut, previewWidth: width } = layout;
+  drawPreview(parts.preview, { ...enlarged, header: own, at, row, whole, theme, lut, width });
 }
 
-/** What a head does, and its number where heads are sorted. */
-function sentenceOf(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ at, /** @type {import("./order.js").Sorting | null} */ sorting) {
-  const said = header.sentences[at.layer][at.head];
-  return sorting ? fill(header.strings.measured, { sentence: said, measure: sorting.label, value: measureText(sorting, at.layer * header.n_heads + at.head) }) : said;
+/**
+ * The matrix to show large, with its name and what it does.
+ * @param {State} state
+ * @param {Subject} at
+ * @param {Sorting | null} sorting
+ * @returns {Enlarged}
+ */
+function enlargedOf({ header, weights, summaries }, at, sorting) {
+  if (at.extra !== null && summaries) {
+    const { kind, place } = summaryOf(header, at.extra);
+    const values = headValues(summaries, kind === "mean" ? 0 : 1, place);
+    return { ...summaryText(header, { kind, place }), values, dtype: summaries.dtype };
+  }
+  const layer = at.layer ?? 0;
+  const head = at.head ?? 0;
+  const values = headValues(weights, layer, head);
+  const sentence = sentenceOf(header, layer, head, sorting);
+  return { name: headName(layer, head), sentence, values, dtype: weights.dtype };
+}
+
+/**
+ * The sentence about a head, with its number where heads are sorted.
+ * @param {Header} header
+ * @param {number} layer
+ * @param {number} head
+ * @param {Sorting | null} sorting
+ */
+function sentenceOf({ strings, sentences, n_heads }, layer, head, sorting) {
+  const sentence = sentences[layer][head];
+  if (!sorting) return sentence;
+  const value = measureText(sorting, layer * n_heads + head);
+  return fill(strings.measured, { sentence, measure: sorting.label, value });
 }

@@ -1,58 +1,119 @@
 // @ts-check
-// The enlarged head of the overview: name, sentence, heatmap with token axes, colour bar, and where it can be opened.
+// The enlarged head of the overview: name, sentence, heatmap with token axes, colour bar, and buttons that open it.
 
-import { drawAxes, layoutAxes } from "../shared/axes.js";
+import { axisMarks, drawAxes, layoutAxes } from "../shared/axes.js";
+import { drawColourBar } from "../shared/colour_bar.js";
+import { levelTable } from "../shared/colors.js";
 import { button } from "../shared/controls.js";
-import { drawColourBar } from "../shared/colors.js";
-import { el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
+import { context2d, el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { drawMatrix, frameCell } from "../shared/matrix.js";
 import { rowWeights } from "../shared/numbers.js";
-import { drawPlaced, makePlaced } from "../shared/placed.js";
+import { drawPicturePanel, makePicturePanel } from "../shared/picture_panel.js";
 
-const TALLEST = 400;
-const PICTURE_SIDE = 160;
+/** @import { Dtype, Values } from "../shared/buffer.js" */
+/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { Theme } from "../shared/theme.js" */
+/** @import { Subject } from "./board.js" */
+/** @import { Header } from "./types.js" */
 
+/** The matrix of a head, or of a summary of several, with its name and what it does. */
+/** @typedef {{name: string, sentence: string, values: Values, dtype: Dtype}} Enlarged */
 /**
- * @param {Record<string, string>} strings
- * @param {() => void} openHead
- * @param {() => void} openSteps
- * @param {{side: number} | null} pooled
+ * `row` is the chosen query; `whole` is the picture that the tokens are patches of.
+ * @typedef {Enlarged & {header: LayeredHeader<Header>, at: Subject, row: number | null,
+ *   whole: HTMLCanvasElement | null, theme: Theme, lut: Uint32Array, width: number}} PreviewView
  */
-export function makePreview(strings, openHead, openSteps, pooled) {
-  const title = el("h2", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
-  const canvas = el("canvas", { role: "img" }), bar = el("canvas", { role: "img", "aria-label": fill(strings.colour_bar, { scale: strings.scale_sqrt }) });
-  const openers = [button({ label: strings.open_head, kind: "primary", onClick: openHead }), button({ label: strings.open_steps, onClick: openSteps })];
+/** @typedef {ReturnType<typeof makePreview>} Preview */
+
+const SCALE = "sqrt";
+const TALLEST_PX = 400;
+const WIDEST_BAR_PX = 260;
+const PICTURE_PX = 160;
+
+/** Builds the panel; `open` opens the head on another page. */
+export function makePreview(
+  /** @type {Header} */ { strings, pooled },
+  /** @type {(page: "head" | "steps") => void} */ open,
+) {
+  const title = el("h2", { class: "av-title" });
+  const sentence = el("p", { class: "av-sentence" });
+  const canvas = el("canvas", { role: "img" });
+  const barLabel = fill(strings.colour_bar, { scale: strings.scale_sqrt });
+  const bar = el("canvas", { role: "img", "aria-label": barLabel });
+  const openers = [
+    button({ label: strings.open_head, kind: "primary", onClick: () => open("head") }),
+    button({ label: strings.open_steps, onClick: () => open("steps") }),
+  ];
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const placed = makePlaced();
-  const node = el("div", { style: { display: "contents" } }, el("div", {}, title, sentence), canvas, el("div", {}, bar, el("p", { class: "av-note" }, strings.weights_note), pooled ? el("p", { class: "av-note" }, fill(strings.pooled_note, { side: pooled.side })) : null), el("div", { class: "av-row" }, ...openers), placed.node, spoken);
-  return { node, placed, title, sentence, canvas, bar, openers, spoken };
+  const picture = makePicturePanel();
+  const note = el("p", { class: "av-note" }, strings.weights_note);
+  const pooledNote =
+    pooled && el("p", { class: "av-note" }, fill(strings.pooled_note, { side: pooled.side }));
+  const node = el(
+    "div",
+    { style: { display: "contents" } },
+    el("div", {}, title, sentence),
+    canvas,
+    el("div", {}, bar, note, pooledNote),
+    el("div", { class: "av-row" }, ...openers),
+    picture.node,
+    spoken,
+  );
+  return { node, picture, title, sentence, canvas, bar, openers, spoken };
 }
 
 /** Draws one head, or a summary of several, into the panel; only a head can be opened. */
-export function drawPreview(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { header, at, name, theme, lut, width } = view, { strings } = header;
-  for (const opener of panel.openers) opener.disabled = at.extra !== undefined;
+export function drawPreview(/** @type {Preview} */ panel, /** @type {PreviewView} */ view) {
+  const { header, at, name, theme, lut, width, row, values, dtype } = view;
+  const { strings, n_query: nQuery, n_key: nKey } = header;
+  for (const opener of panel.openers) opener.disabled = at.extra !== null;
   setText(panel.title, name);
   setText(panel.sentence, view.sentence);
   setText(panel.spoken, fill(strings.status, { head: name, sentence: view.sentence }));
-  panel.canvas.setAttribute("aria-label", fill(strings.preview, { head: name, rows: header.n_query, cols: header.n_key }));
+  const label = fill(strings.preview, { head: name, rows: nQuery, cols: nKey });
+  panel.canvas.setAttribute("aria-label", label);
   drawHead(panel.canvas, view);
-  const { n_query: nQuery, n_key: nKey } = header, data = { values: view.values, dtype: view.dtype, nQuery, nKey, rows: [], cols: [] };
-  drawPlaced(panel.placed, { whole: view.whole, patches: header.patches, labels: header.tokens, query: view.chip, key: null, rowOf: (query) => rowWeights(data, query),
-    scale: view.scale, lut, theme, width: Math.min(width, PICTURE_SIDE), texts: { picture: strings.picture, idle: strings.picture_idle } });
-  drawColourBar(panel.bar, { lut, theme, scale: view.scale, width: Math.min(260, width) });
+  const data = { values, dtype, nQuery, nKey, rows: [], cols: [] };
+  drawPicturePanel(panel.picture, {
+    whole: view.whole,
+    patches: header.patches,
+    labels: header.tokens,
+    query: row,
+    key: null,
+    rowOf: (query) => rowWeights(data, query),
+    scale: SCALE,
+    lut,
+    theme,
+    width: Math.min(width, PICTURE_PX),
+    texts: { picture: strings.picture, idle: strings.picture_idle },
+  });
+  drawColourBar(panel.bar, { lut, theme, scale: SCALE, width: Math.min(WIDEST_BAR_PX, width) });
 }
 
-function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { header, at, theme, lut, levels, values, width, chip } = view, { strings, tokens, key_tokens: keys } = header;
+function drawHead(/** @type {HTMLCanvasElement} */ canvas, /** @type {PreviewView} */ view) {
+  const { header, at, theme, lut, values, dtype, width, row } = view;
+  const { strings, tokens, key_tokens: keys } = header;
   const titles = { rowTitle: strings.query_axis, colTitle: strings.key_axis };
-  const probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const layout = layoutAxes(probe, { rowLabels: tokens, colLabels: keys, width, theme, font: 11, maxLabel: 78, maxCell: 44, tallest: TALLEST, ...titles });
-  const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height), { geom } = layout;
-  drawMatrix(ctx, { values, lut, levels, theme, grid: true, ...geom });
-  if (chip !== null) frameCell(ctx, geom, chip, null, theme);
-  drawAxes(ctx, layout, tokens, keys, { theme, rowHi: chip, rowMarks: view.marks, colMarks: view.keyMarks, ...titles });
-  setData(canvas, { layer: at.layer, head: at.head, extra: at.extra, query: chip, x: geom.x, y: geom.y, w: geom.w, h: geom.h });
+  const layout = layoutAxes(context2d(canvas), {
+    rowLabels: tokens,
+    colLabels: keys,
+    width,
+    theme,
+    font: 11,
+    maxLabel: 78,
+    maxCell: 44,
+    tallest: TALLEST_PX,
+    ...titles,
+  });
+  const { geom } = layout;
+  const ctx = fitCanvas(canvas, Math.max(layout.width, 60), layout.height);
+  drawMatrix(ctx, { values, lut, levels: levelTable(dtype, SCALE), theme, grid: true, ...geom });
+  if (row !== null) frameCell(ctx, geom, row, null, theme);
+  const rowMarks = axisMarks(header.special, header.written);
+  const colMarks = axisMarks(header.key_special, header.key_written);
+  drawAxes(ctx, layout, tokens, keys, { theme, rowHi: row, rowMarks, colMarks, ...titles });
+  const { x, y, w, h } = geom;
+  setData(canvas, { layer: at.layer, head: at.head, extra: at.extra, query: row, x, y, w, h });
   markDrawn(canvas);
 }

@@ -6,70 +6,115 @@
 import { headValues, scratchOf } from "../shared/buffer.js";
 import { fill } from "../shared/fmt.js";
 
-/** @typedef {import("../shared/buffer.js").PackedArray} PackedArray */
-/** `place`: the layers, then the heads' columns, then all. @typedef {{kind: "mean" | "max", place: number}} Summary */
+/** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { Arrangement } from "../shared/head_picker.js" */
+/** @import { Header } from "./types.js" */
+
+/** `place` counts the layers, then the heads' columns, then all. @typedef {{kind: "mean" | "max", place: number}} Summary */
+/** @typedef {{n_layers: number, n_heads: number}} Size */
 
 const KINDS = /** @type {const} */ (["mean", "max"]);
-const TOP = { u8: 255, u16: 65535 };
+const MOST_CODE = 65535;
 
 /** How many summaries there are of each kind. */
-export function summaryPlaces(/** @type {{n_layers: number, n_heads: number}} */ header) {
+export function summaryPlaces(/** @type {Size} */ header) {
   return header.n_layers + header.n_heads + 1;
 }
 
 /** The summary that an extra cell of the overview stands for. @returns {Summary} */
-export function summaryOf(/** @type {{n_layers: number, n_heads: number}} */ header, /** @type {number} */ extra) {
+export function summaryOf(/** @type {Size} */ header, /** @type {number} */ extra) {
   const places = summaryPlaces(header);
   return { kind: KINDS[Math.floor(extra / places)], place: extra % places };
 }
 
-/** All summaries of an array of weights [layer, head, query, key]. @returns {PackedArray} */
+/** All summaries of an array of weights [layer, head, query, key] that are stored as codes. @returns {PackedArray} */
 export function summarise(/** @type {PackedArray} */ array) {
-  const [layers, heads, rows, cols] = array.shape, size = rows * cols, places = layers + heads + 1, top = TOP[/** @type {"u8" | "u16"} */ (array.dtype)];
+  const [layers, heads, rows, cols] = array.shape;
+  const size = rows * cols;
+  const places = layers + heads + 1;
+  const top = array.dtype === "u8" ? 255 : MOST_CODE;
   const squares = Float64Array.from({ length: top + 1 }, (_, code) => (code / top) ** 2);
-  const sums = new Float64Array(places * size), most = new Uint16Array(places * size), scratch = scratchOf(array);
-  for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
-    const values = headValues(array, layer, head, scratch), inLayer = layer * size, inColumn = (layers + head) * size;
-    for (let i = 0; i < size; i++) {
-      const code = values[i];
-      sums[inLayer + i] += squares[code];
-      sums[inColumn + i] += squares[code];
-      if (code > most[inLayer + i]) most[inLayer + i] = code;
-      if (code > most[inColumn + i]) most[inColumn + i] = code;
+  const sums = new Float64Array(places * size);
+  const most = new Uint16Array(places * size);
+  const scratch = scratchOf(array);
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++) {
+      const values = headValues(array, layer, head, scratch);
+      const inLayer = layer * size;
+      const inColumn = (layers + head) * size;
+      for (let i = 0; i < size; i++) {
+        const code = values[i];
+        sums[inLayer + i] += squares[code];
+        sums[inColumn + i] += squares[code];
+        if (code > most[inLayer + i]) most[inLayer + i] = code;
+        if (code > most[inColumn + i]) most[inColumn + i] = code;
+      }
     }
-  }
   const all = (places - 1) * size;
-  for (let layer = 0; layer < layers; layer++) for (let i = 0; i < size; i++) {
-    sums[all + i] += sums[layer * size + i];
-    if (most[layer * size + i] > most[all + i]) most[all + i] = most[layer * size + i];
-  }
-  return { data: stored(sums, most, layers, heads, size, 65535 / top), shape: [2, places, rows, cols], dtype: "u16" };
+  for (let layer = 0; layer < layers; layer++)
+    for (let i = 0; i < size; i++) {
+      sums[all + i] += sums[layer * size + i];
+      if (most[layer * size + i] > most[all + i]) most[all + i] = most[layer * size + i];
+    }
+  const counts = Array.from({ length: places }, (_, place) => countOf(place, layers, heads));
+  return { data: encode(sums, most, counts, MOST_CODE / top), shape: [2, places, rows, cols], dtype: "u16" };
 }
 
-/** Sums as means and maxima, in codes of 16 bits. */
-function stored(/** @type {Float64Array} */ sums, /** @type {Uint16Array} */ most, /** @type {number} */ layers, /** @type {number} */ heads, /** @type {number} */ size, /** @type {number} */ widen) {
+/** How many heads a summary is made of. */
+function countOf(/** @type {number} */ place, /** @type {number} */ layers, /** @type {number} */ heads) {
+  if (place < layers) return heads;
+  return place < layers + heads ? layers : layers * heads;
+}
+
+/**
+ * Sums as means and maxima, in codes of 16 bits.
+ * @param {Float64Array} sums
+ * @param {Uint16Array} most
+ * @param {number[]} counts of each place
+ * @param {number} widen from the codes of the weights
+ */
+function encode(sums, most, counts, widen) {
   const data = new Uint16Array(2 * sums.length);
+  const size = sums.length / counts.length;
   for (let i = 0; i < sums.length; i++) {
-    const place = Math.floor(i / size), count = place < layers ? heads : place < layers + heads ? layers : layers * heads;
-    data[i] = Math.round(65535 * Math.sqrt(sums[i] / count));
+    data[i] = Math.round(MOST_CODE * Math.sqrt(sums[i] / counts[Math.floor(i / size)]));
     data[sums.length + i] = most[i] * widen;
   }
   return data;
 }
 
-/** The overview with its summaries: mean and maximum end each row and each column. @returns {import("../shared/controls.js").Arrangement} */
-export function summarisedRows(/** @type {import("../shared/controls.js").Arrangement} */ rows, /** @type {{n_layers: number, n_heads: number}} */ header) {
-  const { n_layers: layers, n_heads: heads } = header, first = layers * heads, places = summaryPlaces(header), all = places - 1;
-  const columns = (/** @type {number} */ from) => Array.from({ length: heads }, (_, head) => from + layers + head);
-  return [...rows.map((row, layer) => [...row, first + layer, first + places + layer]),
-    [...columns(first), first + all, null], [...columns(first + places), null, first + places + all]];
+/** The overview with its summaries: mean and maximum end each row and each column. @returns {Arrangement} */
+export function summarisedRows(/** @type {Arrangement} */ rows, /** @type {Size} */ header) {
+  const { n_layers: layers, n_heads: heads } = header;
+  const first = layers * heads;
+  const places = summaryPlaces(header);
+  const all = places - 1;
+  const columns = (/** @type {number} */ from) =>
+    Array.from({ length: heads }, (_, head) => from + layers + head);
+  return [
+    ...rows.map((row, layer) => [...row, first + layer, first + places + layer]),
+    [...columns(first), first + all, null],
+    [...columns(first + places), null, first + places + all],
+  ];
 }
 
-/** What a summary is called and what it is, in words. */
-export function summaryText(/** @type {any} */ header, /** @type {Summary} */ { kind, place }) {
-  const { strings, n_layers: layers, n_heads: heads } = header, head = place - layers;
-  const word = kind === "mean" ? strings.mean : strings.max, says = kind === "mean" ? strings.mean_says : strings.max_says;
-  const of = place < layers ? [`L${place}`, fill(strings.of_layer, { layer: place, count: heads })]
-    : head < heads ? [`H${head}`, fill(strings.of_column, { head, count: layers })] : ["", fill(strings.of_all, { count: layers * heads })];
-  return { name: `${of[0]} ${word}`.trim(), sentence: fill(says, { what: of[1] }) };
+/** The name of a summary, and a sentence on what it is. */
+export function summaryText(/** @type {Header} */ header, /** @type {Summary} */ { kind, place }) {
+  const { strings } = header;
+  const { label, what } = summedHeads(header, place);
+  const word = kind === "mean" ? strings.mean : strings.max;
+  const template = kind === "mean" ? strings.mean_says : strings.max_says;
+  return { name: `${label} ${word}`.trim(), sentence: fill(template, { what }) };
+}
+
+/** The heads that a place sums up: a label and words. */
+function summedHeads(
+  /** @type {Header} */ { strings, n_layers: layers, n_heads: heads },
+  /** @type {number} */ place,
+) {
+  const head = place - layers;
+  if (place < layers)
+    return { label: `L${place}`, what: fill(strings.of_layer, { layer: place, count: heads }) };
+  if (head < heads) return { label: `H${head}`, what: fill(strings.of_column, { head, count: layers }) };
+  return { label: "", what: fill(strings.of_all, { count: layers * heads }) };
 }

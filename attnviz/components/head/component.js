@@ -1,310 +1,371 @@
 // @ts-check
 // Head page: heatmap and lines of one head; layer, head, scale, cell and special tokens change here, in the browser.
-// The server hears of it once, when pointer or focus leaves (state "selection"), or when steps are opened (trigger).
-// Data: header as the overview's, weights u16 (u8 where that would be too much) [layer, head, query, key].
+// The server hears of it once, when pointer or focus leaves, or when the steps of the head are opened.
 
 import { layerHeaders, parse } from "../shared/buffer.js";
-import { levelTable, drawColourBar, sequential } from "../shared/colors.js";
-import { afterPaint, el, fitCanvas, localPoint, markDrawn, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { fill, headName } from "../shared/fmt.js";
-import { mounted } from "../shared/mounted.js";
+import { drawColourBar } from "../shared/colour_bar.js";
+import { sequential } from "../shared/colors.js";
+import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
-import { neighbour } from "../shared/headkeys.js";
-import { cancelWrite, clampSelection, fitLayer, flushWrite, makeCommitter, readParameter, readSelection, writeSelection } from "../shared/selection.js";
-import { theme } from "../shared/theme.js";
-import { drawAtlas, makeAtlas } from "../shared/thumbs.js";
-import { drawHeatmap, hitHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
-import { onHeadKey } from "./keys.js";
-import { drawLines, hitLines, layoutLines, linesAreMany, lineStep } from "./lines.js";
-import { rowWeights, weightAt } from "../shared/numbers.js";
-import { buildParts } from "./parts.js";
-import { drawPicture, hitPicture, layoutPicture, patchLevels, pictureSource, restingQuery, windowSource } from "../shared/picture.js";
+import { afterPaint, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
+import { fill, headName } from "../shared/fmt.js";
+import { headStep, neighbour } from "../shared/headkeys.js";
+import { weightAt } from "../shared/numbers.js";
+import { pictureSource } from "../shared/picture.js";
+import { clampSelection, fitLayer } from "../shared/selection.js";
 import { heardOf } from "../shared/spectrum.js";
-import { showRanked } from "./ranked.js";
-import { caption, hiddenText, readout } from "./said.js";
+import { drawThumbs } from "../shared/thumbs.js";
+import { drawHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
+import { cellStep } from "./keys.js";
+import { layoutLines } from "./line_layout.js";
+import { drawLines, linesAreMany, makeLineCache } from "./lines.js";
+import { buildParts } from "./parts.js";
+import { showPicture } from "./picture.js";
+import { showPieces } from "./pieces.js";
+import { listenPointer } from "./pointer.js";
+import { rankedName, showRanked } from "./ranked.js";
+import { caption, hiddenText, readout } from "./sentences.js";
 import { saySums } from "./sums.js";
-import { makeView } from "./view.js";
-import { hasPieces, showPieces, tokenAxis, wordAxis } from "./words.js";
+import { chosenAxes, isAcross, layerAxes, makeView } from "./view.js";
 
-const NARROW = 760;
-const RANKED_HEIGHT = 240;
-const MAX_PICTURE = 380;
+/** @import { Address, Host, Mounted } from "../shared/host.js" */
+/** @import { AddressSelection } from "../shared/selection.js" */
+/** @import { Drawn, Frame, Look, State } from "./state.js" */
+/** @import { Arrays, Header } from "./types.js" */
+/** @import { Capture, CellPlace, HeadSelection, Options, Pointed, View } from "./view.js" */
+
+const NARROW_PX = 760;
+const BETWEEN_PX = 32;
+const RANKED_PX = 240; // room below the lines for the ranked keys
 const THUMB = { size: 18, gap: 3 };
+const NOTHING = { query: null, key: null };
 
-/** Streamlit calls this with new data or a new theme. */
-export default function head(/** @type {any} */ component) {
-  return mounted(component, mountHead, refreshHead);
-}
-
-function refreshHead(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  if (state.raw !== data) takeHeadData(state, data);
-  layoutHead(state);
-}
-
-function mountHead(/** @type {any} */ root) {
+/** @returns {Mounted} */
+export default function head(/** @type {Host} */ host) {
   const box = el("section", { class: "av av-head" });
-  root.append(box);
-  const state = /** @type {any} */ ({ root, box, cells: document.createElement("canvas"), cache: {}, hover: null, focus: null });
-  state.committer = makeCommitter(box, (/** @type {any} */ selection) => followHead(state, selection));
-  state.destroy = () => unmountHead(state);
-  state.show = oncePerFrame(() => showAll(state));
-  state.point = oncePerFrame(() => showFocus(state));
-  state.linesLater = afterPaint(() => state.view.data.rows.length && state.view.data.cols.length && drawLines(state.parts.lines, state.cache, state.view, state.linesLayout));
-  state.unwatch = watchSize(box, () => { if (state.header) layoutHead(state); });
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onHeadKey(event, state, (change) => choosePlace(state, change), () => pinnedAt(state), (place) => tokensAt(state.view, place)));
+  host.root.append(box);
+  /** @type {State | null} */
+  let state = null;
+  /** @type {Frame} */
+  const frame = {
+    host,
+    box,
+    committer: makeCommitter(host, box, (selection) => state && follow(state, selection)),
+    show: oncePerFrame(() => state && showAll(state)),
+    point: oncePerFrame(() => state && showPointed(state)),
+    drawLinesLater: afterPaint(() => state && drawUnfocusedLines(state)),
+    cells: document.createElement("canvas"),
+    lineCache: makeLineCache(),
+  };
+  const unwatch = watchSize(box, () => state && layout(state));
+  box.addEventListener("keydown", (event) => {
+    if (state && onKey(state, event)) swallow(event);
+  });
+  return {
+    refresh(data) {
+      if (state?.data !== data) state = takeData(frame, data);
+      layout(state);
+    },
+    destroy() {
+      unwatch();
+      frame.show.cancel();
+      frame.point.cancel();
+      frame.drawLinesLater.cancel();
+      frame.committer.destroy();
+      box.remove();
+    },
+  };
+}
+
+/** New data: the choice is kept where it still fits. @returns {State} */
+function takeData(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
+  const capture = readCapture(data);
+  const { header, headers, weights } = capture;
+  const more = readOptions(frame.host.address);
+  const selection = { ...clampSelection(frame.committer.read(), header), more };
+  const parts = buildParts(header, selection, weights.dtype === "u8", {
+    option(change) {
+      if ("beside" in change) parts.lines.focus({ preventScroll: true }); // the button that was pressed will go
+      choose(state, { more: { ...state.selection.more, ...change } });
+    },
+    change: (change) => choose(state, change),
+    step: (by) => choose(state, neighbour(header, state.selection, by)),
+    open: () => openSteps(state),
+  });
+  const own = layerAxes(headers[selection.layer], capture.whole);
+  const pointed = { hover: null, focus: null, keptToken: null };
+  const drawn = { look: null, drawn: null, rankedFor: "" };
+  /** @type {State} */
+  const state = { frame, data, capture, own, parts, selection, ...pointed, ...drawn };
+  frame.committer.start(selection);
+  frame.box.replaceChildren(...parts.nodes);
+  listenPointer(state, {
+    pin: (place) => pin(state, place),
+    pinned: () => pinnedNow(state),
+    focus: (token, how) => focusToken(state, token, how),
+  });
   return state;
 }
 
-function unmountHead(/** @type {any} */ state) {
-  state.unwatch();
-  state.show.cancel();
-  state.point.cancel();
-  state.linesLater.cancel();
-  state.committer.destroy();
-  cancelWrite();
-  state.box.remove();
-}
-
-/** New data: what was chosen is kept where it still fits. */
-function takeHeadData(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
+/** @returns {Capture} */
+function readCapture(/** @type {Uint8Array} */ data) {
+  /** @type {{header: Header, arrays: Arrays}} */
   const { header, arrays } = parse(data);
-  header.approximate = arrays.weights.dtype === "u8";
-  state.whole = arrays.picture && header.patches ? pictureSource(arrays.picture) : null;
-  Object.assign(state, { raw: data, headers: layerHeaders(header), merged: new Map(), view: null, weights: arrays.weights, hover: null, focus: null, keptToken: null });
-  flushWrite();
-  state.selection = { ...clampSelection(readSelection(), header), more: readOptions() };
-  takeLayer(state, state.headers[state.selection.layer]);
-  state.visible = arrays.visible ?? null;
-  state.heard = heardOf(header, arrays);
-  state.committer.start(state.selection);
-  state.parts = buildParts(header, state.selection, {
-    option: (/** @type {any} */ change) => {
-      if ("beside" in change) state.parts.lines.focus({ preventScroll: true }); // the button that was pressed will go
-      choosePlace(state, { more: { ...state.selection.more, ...change } });
-    },
-    change: (/** @type {any} */ change) => choosePlace(state, "step" in change ? neighbour(header, state.selection, change.step) : change),
-    open: () => openSteps(state),
-  });
-  state.box.replaceChildren(...state.parts.nodes);
-  listenPointer(state);
+  return {
+    header,
+    headers: layerHeaders(header),
+    weights: arrays.weights,
+    visible: arrays.visible ?? null,
+    whole: arrays.picture && header.patches ? pictureSource(arrays.picture) : null,
+    heard: heardOf(header, arrays),
+    memo: { merged: new Map(), shown: null, even: null },
+  };
 }
 
-/** The tokens of the chosen layer, and the part of the picture that they are. */
-function takeLayer(/** @type {any} */ state, /** @type {any} */ header) {
-  const tokens = { query: tokenAxis(header.tokens, header.special, header.written), key: tokenAxis(header.key_tokens, header.key_special, header.key_written) };
-  const words = hasPieces(header) ? { query: wordAxis(header.words, tokens.query), key: wordAxis(header.key_words, tokens.key) } : null;
-  Object.assign(state, { header, tokens, words, source: state.whole && header.patches ? windowSource(state.whole, header.patches) : null });
+/** How the head is drawn, as the address has it. @returns {Options} */
+function readOptions(/** @type {Address} */ address) {
+  const flag = (/** @type {string} */ name) => (address.get(name) === "1" ? "1" : null);
+  return {
+    sums: flag("sums"),
+    words: flag("words"),
+    across: flag("across"),
+    top: address.get("top"),
+    beside: address.get("beside"),
+  };
 }
 
-/** How the head is drawn, as the address has it. */
-function readOptions() {
-  const flag = (/** @type {string} */ name) => (readParameter(name) === "1" ? "1" : null);
-  return { sums: flag("sums"), words: flag("words"), across: flag("across"), top: readParameter("top"), beside: readParameter("beside") };
+/** Asks for the steps of the head; scale and special tokens are committed on the way. */
+function openSteps(/** @type {State} */ { frame, selection }) {
+  const { layer, head, query, key } = selection;
+  frame.committer.commit();
+  frame.host.trigger("open", { page: "steps", layer, head, query, key });
 }
 
-/** Asks the server for the steps of the head; scale and special tokens are committed on the way. */
-function openSteps(/** @type {any} */ state) {
-  const { layer, head, query, key } = state.selection;
-  flushWrite();
-  state.committer.commit();
-  state.trigger("open", { page: "steps", layer, head, query, key });
-}
-
-/** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
-function choosePlace(/** @type {any} */ state, /** @type {any} */ change) {
-  const next = { ...state.selection, ...change }, uneven = state.header.layers.length > 0;
-  state.selection = uneven ? fitLayer("query" in change ? next : state.selection, next, state.headers) : next;
-  state.hover = state.focus = state.keptToken = null;
-  state.committer.update(state.selection);
-  writeSelection(state.selection);
-  if (uneven && followLayer(state)) return;
-  if ("special" in change || "more" in change) layoutHead(state);
-  else state.show();
-}
-
-/** Lays the page out anew where the chosen layer has tokens of its own; whether it does. */
-function followLayer(/** @type {any} */ state) {
-  const header = state.headers[state.selection.layer];
-  if (header === state.header) return false;
-  takeLayer(state, header);
-  layoutHead(state);
+/** Acts on a key; returns true if it did. */
+function onKey(/** @type {State} */ state, /** @type {KeyboardEvent} */ event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  const { drawn } = state;
+  const isOnHeatmap = event.target === state.parts.heatmap;
+  const cell = isOnHeatmap && drawn ? cellStep(event, drawn.view.data, pinnedNow(state)) : null;
+  const next = headStep(event, state.own.header, state.selection) ?? (cell && tokensAt(state, cell));
+  if (event.key === "Escape" && state.selection.query !== null) choose(state, NOTHING);
+  else if (next) choose(state, next);
+  else return false;
   return true;
 }
 
-/** What was chosen elsewhere on the page, a token that was just written for instance. */
-function followHead(/** @type {any} */ state, /** @type {any} */ selection) {
-  if (!state.header) return;
-  const before = state.selection.special;
-  state.selection = { ...clampSelection(selection, state.header), more: state.selection.more };
+/** One change of the selection: remembered, mirrored into the address, drawn in the next frame. */
+function choose(/** @type {State} */ state, /** @type {Partial<HeadSelection>} */ change) {
+  const { committer, show } = state.frame;
+  const { header, headers } = state.capture;
+  const isUneven = header.layers.length > 0;
+  const next = { ...state.selection, ...change };
+  const before = "query" in change ? next : state.selection;
+  state.selection = isUneven ? fitLayer(before, next, headers) : next;
+  state.hover = state.focus = state.keptToken = null;
+  committer.update(state.selection);
+  committer.write(state.selection);
+  if (isUneven && followLayer(state)) return;
+  if ("special" in change || "more" in change) layout(state);
+  else show();
+}
+
+/** Lays the page out anew where the chosen layer has tokens of its own; returns true if it has. */
+function followLayer(/** @type {State} */ state) {
+  const { headers, whole } = state.capture;
+  const header = headers[state.selection.layer];
+  if (header === state.own.header) return false;
+  state.own = layerAxes(header, whole);
+  layout(state);
+  return true;
+}
+
+/** Shows what was chosen elsewhere on the page, a token that was just written for instance. */
+function follow(/** @type {State} */ state, /** @type {AddressSelection} */ selection) {
+  const { special, more } = state.selection;
+  state.selection = { ...clampSelection(selection, state.own.header), more };
   state.hover = state.focus = state.keptToken = null;
   if (followLayer(state)) return;
-  if (state.selection.special !== before) layoutHead(state);
-  else state.show();
+  if (state.selection.special !== special) layout(state);
+  else state.frame.show();
 }
 
-function listenPointer(/** @type {any} */ state) {
-  const { heatmap, lines, picture } = state.parts;
-  const point = (/** @type {any} */ hover, /** @type {any} */ focus) => { state.hover = hover; state.focus = focus; state.point(); };
-  heatmap.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    const hit = state.view ? hitHeatmap(state.layout, state.view, localPoint(event, heatmap)) : null;
-    point(hit && hit.query !== null && hit.key !== null ? hit : null, hit && (hit.query === null ? hit : { query: hit.query, key: null }));
-  });
-  lines.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    point(null, state.view ? hitLines(state.linesLayout, state.view.data, localPoint(event, lines)) : null);
-  });
-  const patchAt = (/** @type {MouseEvent} */ event) => hitPicture(state.pictureGeom, state.header.patches, localPoint(event, picture));
-  picture.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    const token = patchAt(event);
-    point(null, token === null ? null : { query: token, key: null });
-  });
-  picture.addEventListener("click", (/** @type {MouseEvent} */ event) => pin(state, { query: patchAt(event), key: null }));
-  for (const canvas of [heatmap, lines, picture]) canvas.addEventListener("pointerleave", () => point(null, null));
-  heatmap.addEventListener("click", (/** @type {MouseEvent} */ event) => {
-    heatmap.focus({ preventScroll: true });
-    const hit = hitHeatmap(state.layout, state.view, localPoint(event, heatmap));
-    if (!hit || hit.query !== null) pin(state, hit);
-  });
-  lines.addEventListener("click", (/** @type {MouseEvent} */ event) => {
-    const hit = hitLines(state.linesLayout, state.view.data, localPoint(event, lines));
-    lines.focus({ preventScroll: true });
-    if (hit) focusToken(state, hit, hit.key !== null && state.keptToken?.key === hit.key);
-  });
-  lines.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey, { view } = state, pinned = view && pinnedAt(state);
-    const next = plain && view ? lineStep(event.key, state.linesLayout, view.data, state.keptToken ?? (pinned.query === null ? null : pinned)) : null;
-    if (next) { swallow(event); focusToken(state, next, false, true); }
-  });
-}
-
-/** Keeps a token of the lines in focus: a query as a pinned row, a key until something else is chosen; `off` lets it go. */
-function focusToken(/** @type {any} */ state, /** @type {{query: number | null, key: number | null}} */ token, /** @type {boolean} */ off, stays = false) {
+/** Keeps a token of the lines in focus: a query as a pinned row, a key until something else is chosen. */
+function focusToken(
+  /** @type {State} */ state,
+  /** @type {CellPlace} */ token,
+  /** @type {"toggle" | "move"} */ how,
+) {
   if (token.query !== null) {
-    if (stays) choosePlace(state, tokensAt(state.view, token));
+    if (how === "move") choose(state, tokensAt(state, token));
     else pin(state, token);
     return;
   }
-  choosePlace(state, { query: null, key: null });
-  state.keptToken = off ? null : token;
+  const isOff = how === "toggle" && state.keptToken?.key === token.key;
+  choose(state, NOTHING);
+  state.keptToken = isOff ? null : token;
 }
 
 /** The tokens at places on the axes: of a word the first one. */
-function tokensAt(/** @type {any} */ view, /** @type {{query: number | null, key: number | null}} */ { query, key }) {
-  return { query: view.axes.query.tokenOf(query), key: view.axes.key.tokenOf(key) };
+function tokensAt(/** @type {State} */ { own, selection }, /** @type {CellPlace} */ { query, key }) {
+  const axes = chosenAxes(own, selection);
+  return { query: axes.query.tokenOf(query), key: axes.key.tokenOf(key) };
 }
 
-/** The places of what is pinned now, which the next frame will show. */
-function pinnedAt(/** @type {any} */ { view, selection }) {
-  return { query: view.axes.query.placeOf(selection.query), key: view.axes.key.placeOf(selection.key) };
+/** The places of what is pinned now, which the next frame will show. @returns {CellPlace} */
+function pinnedNow(/** @type {State} */ { own, selection }) {
+  const axes = chosenAxes(own, selection);
+  return { query: axes.query.placeOf(selection.query), key: axes.key.placeOf(selection.key) };
 }
 
 /** Pins a cell or a row, given by their places on the axes; the same one again, or a place without either, unpins. */
-function pin(/** @type {any} */ state, /** @type {{query: number | null, key: number | null} | null} */ hit) {
-  const { query, key } = pinnedAt(state), same = hit && hit.query === query && hit.key === key;
-  choosePlace(state, !hit || same ? { query: null, key: null } : tokensAt(state.view, hit));
+function pin(/** @type {State} */ state, /** @type {CellPlace | null} */ place) {
+  const { query, key } = pinnedNow(state);
+  const isSame = place?.query === query && place?.key === key;
+  choose(state, !place || isSame ? NOTHING : tokensAt(state, place));
 }
 
 /** Sizes everything for the width there is and draws it. */
-function layoutHead(/** @type {any} */ state) {
-  const width = state.box.clientWidth, { header, parts, weights } = state;
+function layout(/** @type {State} */ state) {
+  const { frame, parts, selection } = state;
+  const { header, weights } = state.capture;
+  const width = frame.box.clientWidth;
   if (!width) return;
-  state.narrow = width < NARROW;
-  state.box.classList.toggle("av-head-narrow", state.narrow);
-  state.theme = theme(state.root);
-  state.lut = sequential(state.theme.dark);
-  const across = state.selection.more.across !== null && !header.patches;
-  state.box.classList.toggle("av-head-across", across);
-  state.linesWidth = across ? width : state.narrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)));
-  state.heatWidth = state.narrow || across ? width : width - 32 - state.linesWidth;
-  parts.right.style.width = state.narrow || across ? "" : `${state.linesWidth}px`;
-  const geom = { x: 0, y: 0, ...THUMB, layers: header.n_layers, heads: header.n_heads }, step = THUMB.size + THUMB.gap;
-  const atlas = makeAtlas({ array: weights, lut: state.lut, levels: levelTable(weights.dtype, "sqrt") }, THUMB.size);
-  drawAtlas(fitCanvas(parts.thumbs, geom.heads * step - THUMB.gap, geom.layers * step - THUMB.gap), atlas, geom);
-  markDrawn(parts.thumbs);
-  state.shownFor = null;
+  const theme = frame.host.theme();
+  const lut = sequential(theme.dark);
+  const isNarrow = width < NARROW_PX;
+  const isWhole = isAcross(state.own.header, selection); // the lines take the whole width
+  const beside = isNarrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)));
+  const lineRoom = isWhole ? width : beside;
+  const heatRoom = isNarrow || isWhole ? width : width - BETWEEN_PX - lineRoom;
+  frame.box.classList.toggle("av-head-narrow", isNarrow);
+  frame.box.classList.toggle("av-head-across", isWhole);
+  parts.right.style.width = isNarrow || isWhole ? "" : `${lineRoom}px`;
+  drawThumbs(parts.thumbs, weights, lut, { ...THUMB, layers: header.n_layers, heads: header.n_heads });
+  state.look = { theme, lut, isNarrow, heatRoom, lineRoom };
+  state.drawn = null;
   showAll(state);
 }
 
-/** Everything for the chosen head: names, controls, cells, then what depends on the pointer. */
-function showAll(/** @type {any} */ state) {
-  const view = (state.view = makeView(state)), { parts, header } = state, { strings } = header, name = headName(view.layer, view.head);
-  setText(parts.title, name);
-  setText(parts.sentence, header.sentences[view.layer][view.head]);
+/** Shows the chosen head: names, controls, cells, then what depends on the pointer. */
+function showAll(/** @type {State} */ state) {
+  const { parts, frame, look } = state;
+  if (!look) return;
+  const view = makeView(state.capture, state.own, state.selection, look);
+  const isEmpty = !view.data.rows.length || !view.data.cols.length;
+  showControls(state, view);
+  parts.empty.hidden = !isEmpty;
+  parts.body.hidden = isEmpty;
+  if (isEmpty) {
+    state.drawn = null;
+    drawBar(state, view, null);
+    return;
+  }
+  nameCanvases(state, view);
+  state.drawn = drawnFor(state, view, look);
+  paintCells(frame.cells, view, state.drawn.heatmap.geom);
+  showPointed(state);
+}
+
+function showControls(/** @type {State} */ { parts, own }, /** @type {View} */ view) {
+  setText(parts.title, headName(view.layer, view.head));
+  setText(parts.sentence, own.header.sentences[view.layer][view.head]);
   parts.picker.set(view.layer, view.head);
   parts.scale.set(view.scale);
-  parts.special.set(view.specialMode === "hide");
+  parts.special.set(view.special === "hide");
   parts.sums.set(view.sums !== null);
   parts.words?.set(view.inWords);
   parts.lineOptions.set(view);
   parts.wordsNote.hidden = !view.inWords;
-  parts.sumsSaid.hidden = view.sums === null;
-  const empty = !view.data.rows.length || !view.data.cols.length;
-  parts.empty.hidden = !empty;
-  parts.body.hidden = empty;
-  if (empty) return drawBar(state, null);
-  const values = { head: name, rows: view.data.rows.length, cols: view.data.cols.length };
+  parts.sumsReadout.hidden = view.sums === null;
+}
+
+function nameCanvases(/** @type {State} */ { parts, own }, /** @type {View} */ view) {
+  const { strings } = own.header;
+  const { rows, cols } = view.data;
+  const values = { head: headName(view.layer, view.head), rows: rows.length, cols: cols.length };
   parts.heatmap.setAttribute("aria-label", fill(strings.heatmap, values));
   parts.lines.setAttribute("aria-label", fill(strings.lines, values));
-  const laidOut = `${view.specialMode} ${view.inWords} ${view.across} ${view.width} ${view.linesWidth} ${view.sums !== null}`;
-  if (state.shownFor !== laidOut) {
-    state.layout = layoutHeatmap(parts.heatmap, view);
-    state.linesLayout = layoutLines(parts.lines, view, linesHeight(state, Math.max(view.data.rows.length, view.data.cols.length)));
-    state.shownFor = laidOut;
+}
+
+/** The view with its layouts, which are kept while nothing that they depend on changes. @returns {Drawn} */
+function drawnFor(/** @type {State} */ { parts, drawn }, /** @type {View} */ view, /** @type {Look} */ look) {
+  const { special, inWords, data, sums } = view;
+  const name = [special, inWords, view.isAcross, look.heatRoom, look.lineRoom, sums !== null].join(" ");
+  if (drawn?.name === name) return { ...drawn, view };
+  const heatmap = layoutHeatmap(parts.heatmap, view, look.heatRoom);
+  const count = Math.max(data.rows.length, data.cols.length);
+  const beside = Math.min(heatmap.height - 40, Math.max(heatmap.height - RANKED_PX, 15 * count));
+  const most = look.isNarrow ? 420 : Math.max(260, beside);
+  return { view, heatmap, lines: layoutLines(parts.lines, view, look.lineRoom, most), name, picture: null };
+}
+
+/** The cell under the pointer, and the token in focus: the one pointed at, one that was kept, or the pinned row. */
+function pointedNow(/** @type {State} */ { hover, focus, keptToken }, /** @type {View} */ { pinned }) {
+  const pinnedRow = pinned.query === null ? null : { query: pinned.query, key: null };
+  return { hover, focus: focus ?? keptToken ?? pinnedRow };
+}
+
+/** Shows what depends on the pointer and the pinned cell: frames, lines, readout, ranked keys, hidden mass. */
+function showPointed(/** @type {State} */ state) {
+  const { parts, drawn, frame, look } = state;
+  if (!drawn || !look) return;
+  const { view } = drawn;
+  const pointed = pointedNow(state, view);
+  drawHeatmap(parts.heatmap, frame.cells, view, drawn.heatmap, pointed);
+  drawn.picture = showPicture(parts, state.own, view, pointed, look);
+  if (!drawn.picture) {
+    if (linesAreMany(frame.lineCache, view, drawn.lines, pointed.focus)) frame.drawLinesLater();
+    else drawLines(parts.lines, frame.lineCache, view, drawn.lines, pointed.focus);
   }
-  paintCells(state.cells, view, state.layout);
-  showFocus(state);
+  showPieces(parts.pieces, view);
+  setText(parts.caption, caption(view, pointed.focus));
+  showNumbers(state, view, pointed);
 }
 
-/** Room for the lines: beside the heatmap the ranked keys must fit below them, all labels kept where possible. */
-function linesHeight(/** @type {any} */ state, /** @type {number} */ count) {
-  const beside = state.layout.height - RANKED_HEIGHT;
-  return state.narrow ? 420 : Math.max(260, Math.min(state.layout.height - 40, Math.max(beside, 15 * count)));
-}
-
-/** What depends on the pointer and the pinned cell: frames, lines, readout, ranked keys, hidden mass. */
-function showFocus(/** @type {any} */ state) {
-  const { view, parts, hover, focus } = state;
-  if (!view || !view.data.rows.length || !view.data.cols.length) return;
-  const { pinned, strings } = view;
-  Object.assign(view, { hover, focus: focus ?? state.keptToken ?? (pinned.query === null ? null : { query: pinned.query, key: null }) });
-  drawHeatmap(parts.heatmap, state.cells, view, state.layout);
-  if (state.source) showPicture(state);
-  else if (linesAreMany(state.cache, view, state.linesLayout)) state.linesLater();
-  else drawLines(parts.lines, state.cache, view, state.linesLayout);
-  const cell = hover ?? (pinned.key === null ? null : pinned);
-  drawBar(state, cell);
-  setText(parts.readout, cell ? readout(view, cell) : strings.readout_idle);
-  if (view.sums) saySums(parts.sumsSaid, view, view.sums, placeOf(view.data.rows, hover?.query ?? view.focus?.query ?? pinned.query), placeOf(view.data.cols, hover?.key ?? view.focus?.key ?? pinned.key));
-  showPieces(parts.pieces, view, pinned);
-  setText(parts.caption, caption(view));
-  const query = pinned.query ?? view.focus?.query ?? null;
-  if (state.rankedFor !== rankedName(view, query)) {
-    state.rankedFor = rankedName(view, query);
-    showRanked(parts.ranked, view, query);
+/** Shows the numbers of the cell and the row that are pointed at or pinned. */
+function showNumbers(
+  /** @type {State} */ state,
+  /** @type {View} */ view,
+  /** @type {Pointed} */ { hover, focus },
+) {
+  const { parts } = state;
+  const { pinned, data, sums } = view;
+  const { query: pinnedQuery, key: pinnedKey } = pinned;
+  const pinnedCell =
+    pinnedQuery === null || pinnedKey === null ? null : { query: pinnedQuery, key: pinnedKey };
+  const cell = hover ?? pinnedCell;
+  drawBar(state, view, cell);
+  setText(parts.readout, cell ? readout(view, cell) : view.header.strings.readout_idle);
+  if (sums) {
+    const row = placeOf(data.rows, hover?.query ?? focus?.query ?? pinned.query);
+    const col = placeOf(data.cols, hover?.key ?? focus?.key ?? pinned.key);
+    saySums(parts.sumsReadout, view, sums, { row, col });
   }
-  setText(parts.hidden, view.specialMode === "hide" ? hiddenText(view, query) : "");
+  const query = pinned.query ?? focus?.query ?? null;
+  const name = rankedName(view, query);
+  if (state.rankedFor !== name) showRanked(parts.ranked, view, query);
+  state.rankedFor = name;
+  setText(parts.hiddenMass, view.special === "hide" ? hiddenText(view, query) : "");
 }
 
-/** The picture under the patches, with the attention of one query over it. */
-function showPicture(/** @type {any} */ state) {
-  const { view, parts, source, header } = state, { strings, patches } = header;
-  const query = view.focus?.query ?? view.pinned.query ?? restingQuery(patches, header.tokens.length), key = view.hover?.key ?? view.pinned.key ?? null;
-  const levels = query === null ? null : patchLevels(rowWeights(view.data, query), patches, view.scale);
-  state.pictureGeom = layoutPicture(source, patches, Math.min(view.linesWidth, MAX_PICTURE));
-  drawPicture(parts.picture, source, state.pictureGeom, { levels, lut: view.lut, theme: view.theme, patches, query, key });
-  const size = { rows: patches.rows, columns: patches.columns };
-  const said = query === null ? fill(strings.picture_idle, size) : fill(strings.picture, { ...size, token: view.labels[query], position: query });
-  parts.picture.setAttribute("aria-label", said);
-  setText(parts.pictured, said);
-  setText(parts.blocks, patches.said ?? "");
+/** Draws the lines of a head with many, unless another is shown by now. */
+function drawUnfocusedLines(/** @type {State} */ state) {
+  const { drawn, parts, frame } = state;
+  if (!drawn) return;
+  const { focus } = pointedNow(state, drawn.view);
+  drawLines(parts.lines, frame.lineCache, drawn.view, drawn.lines, focus);
 }
 
-/** The printed colour bar, with a needle at the weight of a cell. */
-function drawBar(/** @type {any} */ state, /** @type {{query: number, key: number} | null} */ cell) {
-  const { view, parts } = state, { strings } = view, mark = cell ? weightAt(view.data, cell.query, cell.key) : undefined;
-  drawColourBar(parts.bar, { lut: view.lut, theme: view.theme, scale: view.scale, width: 236, mark });
-  parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${view.scale}`] }));
-}
-
-function rankedName(/** @type {any} */ view, /** @type {number | null} */ query) {
-  return [view.layer, view.head, query, view.scale, view.specialMode, view.inWords, view.theme.dark, view.header.tokens.length].join();
+/** Draws the printed colour bar, with a needle at the weight of a cell. */
+function drawBar(
+  /** @type {State} */ { parts },
+  /** @type {View} */ view,
+  /** @type {{query: number, key: number} | null} */ cell,
+) {
+  const { lut, theme, scale, data, header } = view;
+  const { strings } = header;
+  const mark = cell ? weightAt(data, cell.query, cell.key) : undefined;
+  drawColourBar(parts.bar, { lut, theme, scale, width: 236, mark });
+  parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${scale}`] }));
 }

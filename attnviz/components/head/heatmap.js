@@ -2,97 +2,211 @@
 // The large heatmap of the head page: cells kept as a picture, axes, and the frames of what is pinned or pointed at.
 
 import { drawAxes, layoutAxes } from "../shared/axes.js";
-import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
 import { cellAt, drawMatrix, frameCell } from "../shared/matrix.js";
 import { drawSpectrum, hitSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js";
 import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 
-const MAX_SIDE = 620;
-const TALLEST = 960;
+/** @import { AxesLayout } from "../shared/axes.js" */
+/** @import { Geom } from "../shared/matrix.js" */
+/** @import { Theme } from "../shared/theme.js" */
+/** @import { AxisPlace } from "./sums.js" */
+/** @import { CellPlace, Pointed, View } from "./view.js" */
 
-/** Layout for the tokens shown; depends on width, tokens and theme only. */
-export function layoutHeatmap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { labels, keyLabels, data, theme, strings, sums } = view, more = sums ? SUMS_ROOM : 0, width = Math.min(view.width, MAX_SIDE + more) - more, probe = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const pick = (/** @type {readonly number[]} */ shown, /** @type {string[]} */ names) => shown.map((i) => names[i]);
-  const layout = layoutAxes(probe, { rowLabels: pick(data.rows, labels), colLabels: pick(data.cols, keyLabels), width, theme, maxCell: 56, tallest: TALLEST, ...titles(strings) });
-  return { ...layout, width: Math.max(layout.width, layout.geom.x + layout.geom.w + more), height: layout.height + more + (view.heard ? SPECTRUM_ROOM : 0) };
+const MAX_SIDE_PX = 620;
+const TALLEST_PX = 960;
+const LARGEST_CELL_PX = 56;
+const LEAST_FRAMED_PX = 5;
+
+/**
+ * The layout for the tokens shown; depends on width, tokens and theme only.
+ * @param {HTMLCanvasElement} canvas
+ * @param {View} view
+ * @param {number} room
+ * @returns {AxesLayout}
+ */
+export function layoutHeatmap(canvas, view, room) {
+  const { axes, data, theme } = view;
+  const more = view.sums ? SUMS_ROOM : 0;
+  const layout = layoutAxes(context2d(canvas), {
+    rowLabels: data.rows.map((place) => axes.query.labels[place]),
+    colLabels: data.cols.map((place) => axes.key.labels[place]),
+    width: Math.min(room, MAX_SIDE_PX + more) - more,
+    theme,
+    maxCell: LARGEST_CELL_PX,
+    tallest: TALLEST_PX,
+    ...titlesOf(view),
+  });
+  const { geom } = layout;
+  const width = Math.max(layout.width, geom.x + geom.w + more);
+  return { ...layout, width, height: layout.height + more + (view.heard ? SPECTRUM_ROOM : 0) };
 }
 
 /** Where the spectrogram stands: under the columns, and under their sums. */
-function stripOf(/** @type {any} */ { data, sums }, /** @type {any} */ { geom }) {
-  return { x: geom.x, y: geom.y + geom.h + (sums ? SUMS_ROOM : 0), w: geom.w, from: data.cols[0], to: data.cols[0] + data.cols.length };
+function stripOf(/** @type {View} */ { data, sums }, /** @type {Geom} */ geom) {
+  const from = data.cols[0];
+  const y = geom.y + geom.h + (sums ? SUMS_ROOM : 0);
+  return { x: geom.x, y, w: geom.w, from, to: from + data.cols.length };
 }
 
-function titles(/** @type {Record<string, string>} */ strings) {
+function titlesOf(/** @type {View} */ { header: { strings } }) {
   return { rowTitle: strings.query_axis, colTitle: strings.key_axis };
 }
 
-/** The cells alone, at device resolution: redrawn per head and scale, reused while the pointer moves. */
-export function paintCells(/** @type {HTMLCanvasElement} */ cells, /** @type {any} */ view, /** @type {any} */ layout) {
-  const { data, lut, levels, toLevel, theme } = view, { geom } = layout, ctx = fitCanvas(cells, geom.w, geom.h), every = data.cols.length === data.nKey && data.rows.length === data.nQuery;
-  drawMatrix(ctx, { values: data.values, stride: data.nKey, rowIndex: every ? undefined : data.rows, colIndex: every ? undefined : data.cols,
-    lut, levels, toLevel, theme, grid: true, ...geom, x: 0, y: 0 });
+/**
+ * Paints the cells alone, at device resolution: again for each head and scale, not while the pointer moves.
+ * @param {HTMLCanvasElement} cells
+ * @param {View} view
+ * @param {Geom} geom
+ */
+export function paintCells(cells, view, geom) {
+  const { data, lut, levels, toLevel, theme } = view;
+  const isWhole = data.cols.length === data.nKey && data.rows.length === data.nQuery;
+  drawMatrix(fitCanvas(cells, geom.w, geom.h), {
+    values: data.values,
+    stride: data.nKey,
+    rowIndex: isWhole ? undefined : data.rows,
+    colIndex: isWhole ? undefined : data.cols,
+    lut,
+    levels,
+    toLevel,
+    theme,
+    grid: true,
+    ...geom,
+    x: 0,
+    y: 0,
+  });
 }
 
 /**
- * Puts cells, axes and frames on the canvas. `pinned` and `hover` are {query, key} in token positions.
+ * Puts cells, axes and frames on the canvas.
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLCanvasElement} cells
- * @param {any} view
- * @param {any} layout
+ * @param {View} view
+ * @param {AxesLayout} layout
+ * @param {Pointed} pointed
  */
-export function drawHeatmap(canvas, cells, view, layout) {
-  const { labels, keyLabels, marks, keyMarks, data, theme, pinned, hover, focus } = view, { geom } = layout;
+export function drawHeatmap(canvas, cells, view, layout, { hover, focus }) {
+  const { data, theme, pinned } = view;
+  const { geom } = layout;
   const ctx = fitCanvas(canvas, layout.width, layout.height);
   ctx.drawImage(cells, 0, 0, cells.width, cells.height, geom.x, geom.y, geom.w, geom.h);
-  const at = (/** @type {readonly number[]} */ shown, /** @type {number | null | undefined} */ token) => placeOf(shown, token);
-  const row = at(data.rows, hover?.query ?? pinned.query), col = at(data.cols, hover ? hover.key : focus?.key ?? pinned.key);
-  const pick = (/** @type {readonly number[]} */ shown, /** @type {ArrayLike<any>} */ list) => shown.map((i) => list[i]);
-  const pinnedRow = at(data.rows, pinned.query), pinnedCol = at(data.cols, pinned.key);
+  const row = placeOf(data.rows, hover?.query ?? pinned.query);
+  const col = placeOf(data.cols, hover ? hover.key : (focus?.key ?? pinned.key));
+  const pinnedRow = placeOf(data.rows, pinned.query);
+  const pinnedCol = placeOf(data.cols, pinned.key);
   if (pinnedRow !== null) markRow(ctx, geom, pinnedRow, theme);
-  if (pinnedRow !== null && pinnedCol !== null) frameCell(ctx, geom, pinnedRow, pinnedCol, theme, { width: 2.5 });
-  if (hover && row !== null && col !== null) frameCell(ctx, geom, row, col, theme, { width: 1.5, colour: theme.text });
-  drawAxes(ctx, layout, /** @type {string[]} */ (pick(data.rows, labels)), /** @type {string[]} */ (pick(data.cols, keyLabels)), { theme, rowHi: row, colHi: col,
-    rowMarks: pick(data.rows, marks), colMarks: pick(data.cols, keyMarks), ...titles(view.strings) });
-  if (view.sums) drawSums(ctx, view.sums, geom, theme, view.strings, row, col);
-  if (view.heard) drawSpectrum(ctx, view.heard, stripOf(view, layout), { theme, title: view.strings.heard, key: col === null ? null : data.cols[col], query: row === null || view.header.cross ? null : data.rows[row] });
-  setData(canvas, { layer: view.layer, head: view.head, query: pinned.query, key: pinned.key, scale: view.scale, special: view.specialMode, words: view.inWords ? 1 : null,
-    x: geom.x, y: geom.y, w: geom.w, h: geom.h, rows: geom.rows, cols: geom.cols, heard: view.heard ? stripOf(view, layout).y : null });
+  if (pinnedRow !== null && pinnedCol !== null)
+    frameCell(ctx, geom, pinnedRow, pinnedCol, theme, { width: 2.5 });
+  if (hover && row !== null && col !== null)
+    frameCell(ctx, geom, row, col, theme, { width: 1.5, colour: theme.text });
+  drawLabels(ctx, view, layout, { row, col });
+  if (view.sums) drawSums(ctx, view.sums, geom, view, { row, col });
+  drawSound(ctx, view, geom, { row, col });
+  writeFacts(canvas, view, geom);
   markDrawn(canvas);
 }
 
-/** Frames a row; one too thin to be framed without covering its neighbours gets a marker at both ends instead. */
-function markRow(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {number} */ row, /** @type {any} */ theme) {
-  const cell = geom.h / geom.rows, y = geom.y + (row + 0.5) * cell;
-  if (cell >= 5) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {View} view
+ * @param {AxesLayout} layout
+ * @param {AxisPlace} at
+ */
+function drawLabels(ctx, view, layout, at) {
+  const { axes, data, theme } = view;
+  const rows = data.rows.map((place) => axes.query.labels[place]);
+  const cols = data.cols.map((place) => axes.key.labels[place]);
+  drawAxes(ctx, layout, rows, cols, {
+    theme,
+    rowHi: at.row,
+    colHi: at.col,
+    rowMarks: data.rows.map((place) => axes.query.marks[place]),
+    colMarks: data.cols.map((place) => axes.key.marks[place]),
+    ...titlesOf(view),
+  });
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {View} view
+ * @param {Geom} geom
+ * @param {AxisPlace} at
+ */
+function drawSound(ctx, view, geom, { row, col }) {
+  const { heard, theme, header, data } = view;
+  if (!heard) return;
+  const key = col === null ? null : data.cols[col];
+  const query = row === null || header.cross ? null : data.rows[row];
+  drawSpectrum(ctx, heard, stripOf(view, geom), { theme, title: header.strings.heard, key, query });
+}
+
+function writeFacts(
+  /** @type {HTMLCanvasElement} */ canvas,
+  /** @type {View} */ view,
+  /** @type {Geom} */ geom,
+) {
+  const { layer, head, scale, special, pinned } = view;
+  const words = view.inWords ? 1 : null;
+  const heard = view.heard ? stripOf(view, geom).y : null;
+  setData(canvas, { layer, head, ...pinned, scale, special, words, ...geom, heard });
+}
+
+/**
+ * Frames a row; one too thin to be framed without covering its neighbours gets a marker at both ends instead.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Geom} geom
+ * @param {number} row
+ * @param {Theme} theme
+ */
+function markRow(ctx, geom, row, theme) {
+  const cell = geom.h / geom.rows;
+  if (cell >= LEAST_FRAMED_PX) {
     frameCell(ctx, geom, row, null, theme, { width: 1.5 });
     return;
   }
-  ctx.fillStyle = theme.accent;
-  for (const [x, way] of [[geom.x, -1], [geom.x + geom.w, 1]]) {
+  const y = geom.y + (row + 0.5) * cell;
+  const marker = (/** @type {number} */ x, /** @type {number} */ reach) => {
     ctx.beginPath();
     ctx.moveTo(x, y);
-    ctx.lineTo(x + way * 5, y - 3.5);
-    ctx.lineTo(x + way * 5, y + 3.5);
+    ctx.lineTo(x + reach, y - 3.5);
+    ctx.lineTo(x + reach, y + 3.5);
     ctx.fill();
-  }
+  };
+  ctx.fillStyle = theme.accent;
+  marker(geom.x, -5);
+  marker(geom.x + geom.w, 5);
 }
 
-/** Position on an axis of a token, or null when it is not shown. */
-export function placeOf(/** @type {readonly number[]} */ shown, /** @type {number | null | undefined} */ token) {
+/**
+ * The position on an axis of a token, or null when it is not shown.
+ * @param {readonly number[]} shown
+ * @param {number | null | undefined} token
+ */
+export function placeOf(shown, token) {
   if (token === null || token === undefined) return null;
   const place = shown[token] === token ? token : shown.indexOf(token);
   return place < 0 ? null : place;
 }
 
-/** What lies under a point: a cell, a row ({query, key: null}), a column's bar ({query: null, key}), or nothing. */
-export function hitHeatmap(/** @type {any} */ layout, /** @type {any} */ view, /** @type {{x: number, y: number}} */ point) {
-  const { geom } = layout, { data, sums } = view, cell = cellAt(point.x, point.y, geom);
+/**
+ * What lies under a point: a cell, a row (key null), a column's bar or frame (query null), or nothing.
+ * @param {AxesLayout} layout
+ * @param {View} view
+ * @param {{x: number, y: number}} point
+ * @returns {CellPlace | null}
+ */
+export function hitHeatmap({ geom }, view, point) {
+  const { data, sums, heard } = view;
+  const cell = cellAt(point.x, point.y, geom);
   if (cell) return { query: data.rows[cell.row], key: data.cols[cell.col] };
-  const frame = view.heard ? hitSpectrum(view.heard, stripOf(view, layout), point) : null;
+  const frame = heard ? hitSpectrum(heard, stripOf(view, geom), point) : null;
   if (frame !== null) return { query: null, key: frame };
   const bar = sums ? hitSums(geom, point) : null;
-  if (bar) return { query: bar.row === null ? null : data.rows[bar.row], key: bar.col === null ? null : data.cols[bar.col] };
-  const side = cellAt(geom.x, point.y, geom);
-  return side && point.x < geom.x ? { query: data.rows[side.row], key: null } : null;
+  if (bar) {
+    const query = bar.row === null ? null : data.rows[bar.row];
+    return { query, key: bar.col === null ? null : data.cols[bar.col] };
+  }
+  const label = cellAt(geom.x, point.y, geom);
+  return label && point.x < geom.x ? { query: data.rows[label.row], key: null } : null;
 }

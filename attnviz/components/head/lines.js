@@ -1,119 +1,171 @@
 // @ts-check
-// Head lines: queries on one side, keys on the other, one line for each weight, the more opaque the larger, on any colour scale. The
-// sides stand side by side, or one above the other. Unfocused, each query's strongest keys are drawn, of several heads each in its colour,
-// and kept as a picture; focused on a token, all of its lines. Lines of similar opacity share one stroke, so a picture costs a few strokes
-// rather than one per line.
+// Head lines: queries on one side, keys on the other, one line for each weight, the more opaque the larger, on any colour
+// scale. The sides stand side by side, or one above the other. Unfocused, each query's strongest keys are drawn, of several
+// heads each in its colour, and kept as a picture; focused on a token, all of its lines. Lines of similar opacity share one
+// stroke, so a picture costs a few strokes rather than one per line.
 
 import { ellipsize, isolate, shownLabels, SPECIAL, WRITTEN } from "../shared/axes.js";
 import { scaleValue } from "../shared/colors.js";
 import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { topKeys, weightAt } from "../shared/numbers.js";
 import { withAlpha } from "../shared/theme.js";
 import { placeOf } from "./heatmap.js";
-import { topKeys, weightAt } from "../shared/numbers.js";
+
+/** @import { HeadData } from "../shared/numbers.js" */
+/** @import { LineLayout } from "./line_layout.js" */
+/** @import { CellPlace, DrawnHead, View } from "./view.js" */
+/** @import { AxisPlaces } from "./words.js" */
+
+/** The unfocused picture, and what it was drawn for. */
+/** @typedef {{canvas: HTMLCanvasElement, name: string, values: ArrayLike<number> | null}} LineCache */
+/** Lines by opacity: bands[b] = [row, col, row, col, ...]. @typedef {number[][]} Bands */
+/**
+ * The tokens of one side; `isFar` is the right or the lower one.
+ * @typedef {{shown: readonly number[], axis: AxisPlaces, marked: number | null, title: string, isFar: boolean}} Side
+ */
 
 const BANDS = 16;
 const OPACITY_SCALE = "sqrt";
 const OPACITY_POWER = 1.5;
-const HEAD_ROOM = 24;
-const ACROSS_GAP = 190;
-const MOST_LABEL = 110;
 const MANY_LINES = 4096;
-const MOST_PITCH = 24, MOST_ACROSS = 64;
+const LABEL_PX = 15;
 
-/** Sizes of the picture: labels on both sides, tokens of a side at an even pitch, of the shorter side at a wider one if its
- * labels have no room else. */
-export function layoutLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view, /** @type {number} */ most) {
-  const { data, labels, keyLabels, theme, linesWidth: width, across } = view, ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  ctx.font = `600 12px ${theme.font}`;
-  let room = 24;
-  const limit = across ? MOST_LABEL : width * 0.28, fit = (/** @type {string} */ name) => { room = Math.max(room, Math.min(limit, ctx.measureText(name).width)); };
-  for (const i of data.rows) fit(labels[i]);
-  for (const i of data.cols) fit(keyLabels[i]);
-  room = Math.ceil(room);
-  const count = Math.max(1, data.rows.length, data.cols.length);
-  if (across) {
-    const from = 56, pitch = Math.min(MOST_ACROSS, (width - from - 8) / count), near = room + 8;
-    return { across, width, room, ...pitches(data, pitch, MOST_ACROSS), from, near, far: near + ACROSS_GAP, height: near + ACROSS_GAP + room + 8 };
-  }
-  const pitch = Math.min(MOST_PITCH, most / count);
-  return { across, width, room, ...pitches(data, pitch, MOST_PITCH), from: HEAD_ROOM, near: room + 8, far: width - room - 8, height: HEAD_ROOM + pitch * count + 4 };
+/** @returns {LineCache} */
+export function makeLineCache() {
+  return { canvas: document.createElement("canvas"), name: "", values: null };
 }
 
-/** The pitch of the longer side, and that of each side. */
-function pitches(/** @type {any} */ data, /** @type {number} */ pitch, /** @type {number} */ most) {
-  const length = pitch * Math.max(data.rows.length, data.cols.length), of = (/** @type {any} */ side) => Math.min(most, length / Math.max(1, side.length));
-  return { pitch, queryPitch: of(data.rows), keyPitch: of(data.cols) };
-}
-
-/** Draws the picture for what is focused: {query}, {key} or nothing. */
-export function drawLines(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const ctx = fitCanvas(canvas, layout.width, layout.height), { data, focus } = view;
-  const row = placeOf(data.rows, focus?.query), col = row === null ? placeOf(data.cols, focus?.key) : null;
-  if (row !== null || col !== null) strokeHeads(ctx, view, layout, (/** @type {any} */ head) => focusedBands(head, row, col));
+/**
+ * Draws the picture for what is focused: a query, a key or nothing.
+ * @param {HTMLCanvasElement} canvas
+ * @param {LineCache} cache
+ * @param {View} view
+ * @param {LineLayout} layout
+ * @param {CellPlace | null} focus
+ */
+export function drawLines(canvas, cache, view, layout, focus) {
+  const { data, axes, header, layer, head, top } = view;
+  const ctx = fitCanvas(canvas, layout.width, layout.height);
+  const row = placeOf(data.rows, focus?.query);
+  const col = row === null ? placeOf(data.cols, focus?.key) : null;
+  if (row !== null || col !== null)
+    strokeHeads(ctx, view, layout, (drawn) => focusedBands(drawn.data, row, col));
   else ctx.drawImage(wholePicture(cache, view, layout), 0, 0, layout.width, layout.height);
-  drawSide(ctx, view, layout, { shown: data.rows, labels: view.labels, marks: view.marks, hi: row, title: view.strings.query, far: false });
-  drawSide(ctx, view, layout, { shown: data.cols, labels: view.keyLabels, marks: view.keyMarks, hi: col, title: view.strings.key, far: true });
-  setData(canvas, { layer: view.layer, head: view.head, query: row === null ? null : focus.query, key: col === null ? null : focus.key, top: view.top, across: layout.across ? 1 : null,
-    heads: view.heads.length, pitch: layout.pitch, from: layout.from, near: layout.near, far: layout.far });
+  const { query, key } = header.strings;
+  drawSide(ctx, view, layout, {
+    shown: data.rows,
+    axis: axes.query,
+    marked: row,
+    title: query,
+    isFar: false,
+  });
+  drawSide(ctx, view, layout, { shown: data.cols, axis: axes.key, marked: col, title: key, isFar: true });
+  const { pitch, from, near, far } = layout;
+  setData(canvas, {
+    layer,
+    head,
+    query: row === null ? null : focus?.query,
+    key: col === null ? null : focus?.key,
+    top,
+    across: layout.isAcross ? 1 : null,
+    heads: view.heads.length,
+    pitch,
+    from,
+    near,
+    far,
+  });
   markDrawn(canvas);
 }
 
-/** Whether so many lines have to be drawn that the heatmap should be on the screen first. */
-export function linesAreMany(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
-  const { data, focus, top } = view, { rows, cols } = data;
+/**
+ * True if so many lines have to be drawn that the heatmap should be on the screen first.
+ * @param {LineCache} cache
+ * @param {View} view
+ * @param {LineLayout} layout
+ * @param {CellPlace | null} focus
+ */
+export function linesAreMany(cache, view, layout, focus) {
+  const { rows, cols, values } = view.data;
   if (placeOf(rows, focus?.query) !== null || placeOf(cols, focus?.key) !== null) return false;
-  const known = cache.name === pictureName(view, layout) && cache.data === data.values;
-  return !known && view.heads.length * rows.length * Math.min(top || cols.length, cols.length) > MANY_LINES;
+  const isKept = cache.name === pictureName(view, layout) && cache.values === values;
+  const each = Math.min(view.top || cols.length, cols.length);
+  return !isKept && view.heads.length * rows.length * each > MANY_LINES;
 }
 
 /** What an unfocused picture depends on, beside its numbers. */
-function pictureName(/** @type {any} */ view, /** @type {any} */ layout) {
-  return [view.heads.map((/** @type {any} */ head) => head.name), view.specialMode, view.inWords, view.top, layout.across, layout.width, layout.height, view.theme.dark, devicePixelRatio].join();
+function pictureName(/** @type {View} */ view, /** @type {LineLayout} */ { isAcross, width, height }) {
+  const heads = view.heads.map(({ name }) => name);
+  const { special, inWords, top, theme } = view;
+  return [heads, special, inWords, top, isAcross, width, height, theme.dark, devicePixelRatio].join();
 }
 
 /** The unfocused picture, drawn once for what is shown and its size. */
-function wholePicture(/** @type {any} */ cache, /** @type {any} */ view, /** @type {any} */ layout) {
+function wholePicture(
+  /** @type {LineCache} */ cache,
+  /** @type {View} */ view,
+  /** @type {LineLayout} */ layout,
+) {
   const name = pictureName(view, layout);
-  if (cache.name !== name || cache.data !== view.data.values) {
-    cache.canvas ??= document.createElement("canvas");
-    strokeHeads(fitCanvas(cache.canvas, layout.width, layout.height), view, layout, (/** @type {any} */ head) => strongestBands(head, view.top || head.data.cols.length));
-    Object.assign(cache, { name, data: view.data.values });
-  }
+  const { values } = view.data;
+  if (cache.name === name && cache.values === values) return cache.canvas;
+  const ctx = fitCanvas(cache.canvas, layout.width, layout.height);
+  strokeHeads(ctx, view, layout, ({ data }) => strongestBands(data, view.top || data.cols.length));
+  cache.name = name;
+  cache.values = values;
   return cache.canvas;
 }
 
-/** The lines of every head that is shown, the chosen one on top. */
-function strokeHeads(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {any} */ layout, /** @type {(head: any) => number[][]} */ bandsOf) {
-  for (const head of [...view.heads].reverse()) strokeBands(ctx, head.colour, layout, bandsOf(head));
+/**
+ * Draws the lines of every head that is shown, the chosen one on top.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {View} view
+ * @param {LineLayout} layout
+ * @param {(head: DrawnHead) => Bands} bandsOf
+ */
+function strokeHeads(ctx, { heads }, layout, bandsOf) {
+  for (const head of [...heads].reverse()) strokeBands(ctx, head.colour, layout, bandsOf(head));
 }
 
-/** Lines by opacity: bands[b] = [row, col, row, col, ...]. @returns {number[][]} */
+/** @returns {Bands} */
 function emptyBands() {
   return Array.from({ length: BANDS + 1 }, () => []);
 }
 
-function strongestBands(/** @type {any} */ { data }, /** @type {number} */ count) {
-  const bands = emptyBands(), place = new Map(data.cols.map((/** @type {number} */ key, /** @type {number} */ i) => [key, i]));
-  data.rows.forEach((/** @type {number} */ query, /** @type {number} */ row) => {
-    for (const key of count < data.cols.length ? topKeys(data, query, count) : data.cols) {
-      bands[Math.round(BANDS * scaleValue(weightAt(data, query, key), OPACITY_SCALE))].push(row, /** @type {number} */ (place.get(key)));
-    }
+function bandOf(/** @type {HeadData} */ data, /** @type {number} */ query, /** @type {number} */ key) {
+  return Math.round(BANDS * scaleValue(weightAt(data, query, key), OPACITY_SCALE));
+}
+
+function strongestBands(/** @type {HeadData} */ data, /** @type {number} */ count) {
+  const bands = emptyBands();
+  const places = new Map(data.cols.map((key, col) => [key, col]));
+  data.rows.forEach((query, row) => {
+    const keys = count < data.cols.length ? topKeys(data, query, count) : data.cols;
+    for (const key of keys) bands[bandOf(data, query, key)].push(row, places.get(key) ?? 0);
   });
   return bands;
 }
 
-function focusedBands(/** @type {any} */ { data }, /** @type {number | null} */ row, /** @type {number | null} */ col) {
+function focusedBands(
+  /** @type {HeadData} */ data,
+  /** @type {number | null} */ row,
+  /** @type {number | null} */ col,
+) {
   const bands = emptyBands();
-  const add = (/** @type {number} */ r, /** @type {number} */ c) =>
-    bands[Math.round(BANDS * scaleValue(weightAt(data, data.rows[r], data.cols[c]), OPACITY_SCALE))].push(r, c);
-  if (row !== null) for (let c = 0; c < data.cols.length; c++) add(row, c);
-  else for (let r = 0; r < data.rows.length; r++) add(r, /** @type {number} */ (col));
+  const { rows, cols } = data;
+  if (row !== null) cols.forEach((key, c) => bands[bandOf(data, rows[row], key)].push(row, c));
+  else if (col !== null) rows.forEach((query, r) => bands[bandOf(data, query, cols[col])].push(r, col));
   return bands;
 }
 
-function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string} */ colour, /** @type {any} */ layout, /** @type {number[][]} */ bands) {
-  const { near, far, from, pitch, queryPitch, keyPitch, across } = layout, thick = Math.max(0.7, Math.min(2.2, pitch / 9));
-  const asks = (/** @type {number} */ place) => from + (place + 0.5) * queryPitch, answers = (/** @type {number} */ place) => from + (place + 0.5) * keyPitch;
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {string} colour
+ * @param {LineLayout} layout
+ * @param {Bands} bands
+ */
+function strokeBands(ctx, colour, layout, bands) {
+  const { near, far, from, pitch, queryPitch, keyPitch, isAcross } = layout;
+  const thick = Math.max(0.7, Math.min(2.2, pitch / 9));
   ctx.strokeStyle = colour;
   for (let band = 1; band <= BANDS; band++) {
     const pairs = bands[band];
@@ -122,8 +174,15 @@ function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {str
     ctx.lineWidth = thick * (0.6 + (0.7 * band) / BANDS);
     ctx.beginPath();
     for (let i = 0; i < pairs.length; i += 2) {
-      if (across) { ctx.moveTo(asks(pairs[i]), near); ctx.lineTo(answers(pairs[i + 1]), far); }
-      else { ctx.moveTo(near, asks(pairs[i])); ctx.lineTo(far, answers(pairs[i + 1])); }
+      const start = from + (pairs[i] + 0.5) * queryPitch;
+      const end = from + (pairs[i + 1] + 0.5) * keyPitch;
+      if (isAcross) {
+        ctx.moveTo(start, near);
+        ctx.lineTo(end, far);
+      } else {
+        ctx.moveTo(near, start);
+        ctx.lineTo(far, end);
+      }
     }
     ctx.stroke();
   }
@@ -131,57 +190,49 @@ function strokeBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {str
 }
 
 /**
- * The tokens of one side and what it is called; `far` is the right or the lower side.
+ * Writes the tokens of one side and its title.
  * @param {CanvasRenderingContext2D} ctx
- * @param {any} view
- * @param {any} layout
- * @param {{shown: readonly number[], labels: string[], marks: number[], hi: number | null, title: string, far: boolean}} side
+ * @param {View} view
+ * @param {LineLayout} layout
+ * @param {Side} side
  */
-function drawSide(ctx, view, layout, side) {
-  const { shown, labels, marks, hi, far } = side, { theme } = view, { across, from, room } = layout, pitch = far ? layout.keyPitch : layout.queryPitch, edge = far ? layout.far + 8 : layout.near - 8;
+function drawSide(ctx, { theme }, layout, { shown, axis, marked, title, isFar }) {
+  const { isAcross, from, room } = layout;
+  const pitch = isFar ? layout.keyPitch : layout.queryPitch;
+  const edge = isFar ? layout.far + 8 : layout.near - 8;
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   ctx.font = `11px ${theme.font}`;
   ctx.fillStyle = theme.muted;
-  ctx.textAlign = across || far ? "left" : "right";
-  if (across) ctx.fillText(side.title, 0, far ? layout.far : layout.near, from - 4);
-  else ctx.fillText(side.title, edge, 8);
-  const most = across ? room : Math.min(room, far ? layout.width - edge : edge);
-  for (const i of shownLabels(shown.length, pitch, 15, hi)) {
-    const token = shown[i], at = from + (i + 0.5) * pitch;
-    ctx.font = `${marks[token] & WRITTEN ? "italic " : ""}${i === hi ? "600 " : ""}12px ${theme.font}`;
-    ctx.fillStyle = i === hi ? theme.accent : marks[token] & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
-    const text = isolate(ellipsize(ctx, labels[token], most));
-    if (across) drawUpright(ctx, text, at, edge, far);
+  ctx.textAlign = isAcross || isFar ? "left" : "right";
+  if (isAcross) ctx.fillText(title, 0, isFar ? layout.far : layout.near, from - 4);
+  else ctx.fillText(title, edge, 8);
+  const most = isAcross ? room : Math.min(room, isFar ? layout.width - edge : edge);
+  for (const i of shownLabels(shown.length, pitch, LABEL_PX, marked)) {
+    const marks = axis.marks[shown[i]];
+    const isMarked = i === marked;
+    const at = from + (i + 0.5) * pitch;
+    ctx.font = `${marks & WRITTEN ? "italic " : ""}${isMarked ? "600 " : ""}12px ${theme.font}`;
+    ctx.fillStyle = isMarked ? theme.accent : marks & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
+    const text = isolate(ellipsize(ctx, axis.labels[shown[i]], most));
+    if (isAcross) drawUpright(ctx, text, at, edge, isFar);
     else ctx.fillText(text, edge, at + 0.5);
   }
 }
 
-/** Text that reads upwards, ending or beginning at the side. */
-function drawUpright(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y, /** @type {boolean} */ far) {
+/**
+ * Writes text that reads upwards, ending or beginning at the side.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {boolean} isFar
+ */
+function drawUpright(ctx, text, x, y, isFar) {
   ctx.save();
   ctx.translate(x, y);
   ctx.rotate(-Math.PI / 2);
-  ctx.textAlign = far ? "right" : "left";
+  ctx.textAlign = isFar ? "right" : "left";
   ctx.fillText(text, 0, 0);
   ctx.restore();
-}
-
-/** The token under a point: a query on the first half, a key on the other, or nothing. */
-export function hitLines(/** @type {any} */ layout, /** @type {any} */ data, /** @type {{x: number, y: number}} */ point) {
-  const [along, over] = layout.across ? [point.x, point.y] : [point.y, point.x];
-  const asks = over < (layout.across ? layout.height : layout.width) / 2;
-  const place = Math.floor((along - layout.from) / (asks ? layout.queryPitch : layout.keyPitch));
-  if (place < 0 || place >= (asks ? data.rows : data.cols).length) return null;
-  return asks ? { query: data.rows[place], key: null } : { query: null, key: data.cols[place] };
-}
-
-/** The token that an arrow leads to from the focused one: along its side, or over to the other one; null for other keys. */
-export function lineStep(/** @type {string} */ key, /** @type {any} */ layout, /** @type {any} */ data, /** @type {any} */ focus) {
-  const along = layout.across ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"], over = layout.across ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
-  if (![...along, ...over].includes(key)) return null;
-  const onKeys = focus !== null && focus.query === null && focus.key !== null, list = onKeys ? data.cols : data.rows;
-  const here = focus === null ? -1 : list.indexOf(onKeys ? focus.key : focus.query), clamp = (/** @type {number} */ i, /** @type {readonly number[]} */ of) => of[Math.max(0, Math.min(of.length - 1, i))];
-  const toKeys = over.includes(key) ? key === over[1] : onKeys, next = along.includes(key) ? here + (key === along[1] ? 1 : -1) : here;
-  return toKeys ? { query: null, key: clamp(next, data.cols) } : { query: clamp(next, data.rows), key: null };
 }

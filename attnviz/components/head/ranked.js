@@ -7,29 +7,56 @@ import { el } from "../shared/dom.js";
 import { fill, fmtWeight } from "../shared/fmt.js";
 import { hiddenInRow, topKeys, weightAt } from "../shared/numbers.js";
 
+/** @import { View } from "./view.js" */
+
 const COUNT = 8;
 
+/** What the list of a query depends on. */
+export function rankedName(/** @type {View} */ view, /** @type {number | null} */ query) {
+  const { layer, head, scale, special, inWords, theme, header } = view;
+  return [layer, head, query, scale, special, inWords, theme.dark, header.tokens.length].join();
+}
+
 /** Fills `node` for a query, or with the sentence that says how to get there. */
-export function showRanked(/** @type {HTMLElement} */ node, /** @type {any} */ view, /** @type {number | null} */ query) {
-  const { strings, labels, data } = view;
+export function showRanked(
+  /** @type {HTMLElement} */ node,
+  /** @type {View} */ view,
+  /** @type {number | null} */ query,
+) {
+  const { strings } = view.header;
+  const { data } = view;
   if (query === null) {
     node.replaceChildren(el("p", { class: "av-note" }, strings.ranked_idle));
     return;
   }
-  const keys = topKeys(data, query, COUNT), weights = keys.map((key) => weightAt(data, query, key));
+  const keys = topKeys(data, query, COUNT);
+  const weights = keys.map((key) => weightAt(data, query, key));
   const rows = keys.map((key, i) => rankedRow(view, key, weights[i], weights[0]));
-  const rest = data.cols.length - keys.length, others = el("p", { class: "av-note av-number" });
+  const rest = data.cols.length - keys.length;
+  const others = el("p", { class: "av-note av-number" });
   if (rest > 0) {
-    const sum = Math.max(0, 1 - hiddenInRow(data, query) - weights.reduce((a, b) => a + b, 0));
+    const shown = weights.reduce((sum, weight) => sum + weight, 0);
+    const sum = Math.max(0, 1 - hiddenInRow(data, query) - shown);
     others.textContent = `${fill(strings.ranked_others, { count: rest })}: ${fmtWeight(sum, true)}`;
   }
-  node.replaceChildren(el("h3", { class: "av-heading" }, fill(strings.ranked, { token: isolate(labels[query]) })), el("ol", { class: "av-ranked-list" }, ...rows), others);
+  const token = isolate(view.axes.query.labels[query]);
+  const heading = el("h3", { class: "av-heading" }, fill(strings.ranked, { token }));
+  node.replaceChildren(heading, el("ol", { class: "av-ranked-list" }, ...rows), others);
 }
 
-function rankedRow(/** @type {any} */ view, /** @type {number} */ key, /** @type {number} */ weight, /** @type {number} */ most) {
+/**
+ * @param {View} view
+ * @param {number} key
+ * @param {number} weight
+ * @param {number} most the largest weight of the row
+ */
+function rankedRow({ axes, lut, scale, approximate }, key, weight, most) {
+  const label = axes.key.labels[key];
   const bar = el("span", { class: "av-ranked-bar" });
   bar.style.width = `${most > 0 ? (100 * weight) / most : 0}%`;
-  bar.style.backgroundColor = colourFor(view.lut, weight, view.scale);
-  const name = el("span", { class: `av-ranked-token${view.keyMarks[key] & SPECIAL ? " av-muted" : ""}`, title: `${view.keyLabels[key]} (${key})` }, el("bdi", {}, view.keyLabels[key]));
-  return el("li", { dataset: { key } }, name, el("span", { class: "av-ranked-track" }, bar), el("span", { class: "av-number" }, fmtWeight(weight, view.approx)));
+  bar.style.backgroundColor = colourFor(lut, weight, scale);
+  const kind = axes.key.marks[key] & SPECIAL ? "av-ranked-token av-muted" : "av-ranked-token";
+  const name = el("span", { class: kind, title: `${label} (${key})` }, el("bdi", {}, label));
+  const number = el("span", { class: "av-number" }, fmtWeight(weight, approximate));
+  return el("li", { dataset: { key } }, name, el("span", { class: "av-ranked-track" }, bar), number);
 }

@@ -1,68 +1,235 @@
 // @ts-check
 // What the head page shows, worked out from selection and data: axes in tokens or words, the numbers of the heads that are
-// drawn, colours, sums. Whatever costs more than a look into the buffer is worked out once and kept with the state.
+// drawn, colours, sums. Whatever costs more than a look into the buffer is worked out once and kept.
 
 import { headValues } from "../shared/buffer.js";
 import { levelFor, levelTable } from "../shared/colors.js";
-import { colouredHeads, keptHeads, topOf } from "./lineoptions.js";
+import { windowSource } from "../shared/picture.js";
+import { colouredHeads, keptHeads, topOf } from "./line_options.js";
 import { axisSums, evenWeights } from "./sums.js";
-import { mergeHead } from "./words.js";
+import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
+
+/** @import { Dtype, PackedArray } from "../shared/buffer.js" */
+/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { HeadData } from "../shared/numbers.js" */
+/** @import { Scale, Selection, Special } from "../shared/selection.js" */
+/** @import { Heard } from "../shared/spectrum.js" */
+/** @import { Theme } from "../shared/theme.js" */
+/** @import { HeadColour } from "./line_options.js" */
+/** @import { Sums } from "./sums.js" */
+/** @import { Header } from "./types.js" */
+/** @import { AxisPlaces } from "./words.js" */
+
+/** Places on both axes. @typedef {{query: number | null, key: number | null}} CellPlace */
+/** @typedef {{query: AxisPlaces, key: AxisPlaces}} Axes */
+/** What the address has beside the selection: "1" for what is on. */
+/**
+ * @typedef {{sums: string | null, words: string | null, across: string | null, top: string | null,
+ *   beside: string | null}} Options
+ */
+/** @typedef {Selection & {more: Options}} HeadSelection */
+/** What was worked out before, for as long as the data stay. */
+/**
+ * @typedef {{merged: Map<string, Float32Array>,
+ *   shown: {header: LayeredHeader<Header>, name: string, rows: number[], cols: number[]} | null,
+ *   even: {header: LayeredHeader<Header>, name: string, values: Float32Array} | null}} Memo
+ */
+/**
+ * The data. `whole` is the picture that the tokens are patches of, `heard` the sound that the keys are frames of.
+ * @typedef {{header: Header, headers: LayeredHeader<Header>[], weights: PackedArray, visible: PackedArray | null,
+ *   whole: HTMLCanvasElement | null, heard: Heard | null, memo: Memo}} Capture
+ */
+/** The tokens of a layer, as words where some have several, and the part of the picture that they are. */
+/**
+ * @typedef {{header: LayeredHeader<Header>, tokens: Axes, words: Axes | null,
+ *   source: HTMLCanvasElement | null}} LayerAxes
+ */
+/** A head whose lines are drawn. @typedef {HeadColour & {data: HeadData}} DrawnHead */
+/** How a stored number finds its colour: codes by a table, numbers by the scale. */
+/** @typedef {{levels?: Uint8Array, toLevel?: (weight: number) => number}} Levels */
+/**
+ * Everything on screen that does not depend on the pointer. `data` is on the axes as they are, `tokenData` on tokens;
+ * `top` is how many lines a query has, `kept` the heads beside the chosen one.
+ * @typedef {Levels & {header: LayeredHeader<Header>, axes: Axes, inWords: boolean, special: Special, layer: number,
+ *   head: number, scale: Scale, data: HeadData, tokenData: HeadData, lut: Uint32Array, theme: Theme,
+ *   approximate: boolean, pinned: CellPlace, heads: DrawnHead[], kept: {layer: number, head: number}[], top: number,
+ *   isAcross: boolean, heard: Heard | null, sums: Sums | null}} View
+ */
+/** The cell under the pointer, and the token in focus. */
+/** @typedef {{hover: {query: number, key: number} | null, focus: CellPlace | null}} Pointed */
 
 const MOST_MERGED = 16;
 
-/** What is on screen, worked out from selection and data. */
-export function makeView(/** @type {any} */ state) {
-  const { header, weights, selection, specials = {} } = state, { layer, head, scale, special, more } = selection;
-  const axes = (more.words && state.words) || state.tokens, values = headValues(weights, layer, head), inWords = axes === state.words;
-  const name = `${special} ${inWords}`, shown = (/** @type {ArrayLike<number>} */ flags) => Array.from(flags, (_, i) => i).filter((i) => special === "show" || !flags[i]);
-  const same = specials.header === header && specials.name === name;
-  const rows = same ? specials.rows : shown(axes.query.special), cols = same ? specials.cols : shown(axes.key.special);
-  state.specials = { header, name, rows, cols };
-  const size = { nQuery: axes.query.labels.length, nKey: axes.key.labels.length, rows, cols };
-  const data = { ...size, ...dataOf(state, axes, { layer, head }) };
-  const kept = keptHeads(more.beside, header).filter((one) => one.layer === layer || !header.layers.length), heads = colouredHeads({ layer, head }, kept, state.theme).map((one, i) => ({ ...one, data: i ? { ...data, ...dataOf(state, axes, one) } : data }));
-  const seen = (/** @type {readonly number[]} */ list, /** @type {number | null} */ place) => (place !== null && (special === "show" || list.includes(place)) ? place : null);
-  const query = seen(rows, axes.query.placeOf(selection.query)), key = query === null ? null : seen(cols, axes.key.placeOf(selection.key));
-  return { header, strings: header.strings, axes, inWords, labels: axes.query.labels, keyLabels: axes.key.labels, marks: axes.query.marks, keyMarks: axes.key.marks,
-    specialMode: special, layer, head, scale, data, lut: state.lut, theme: state.theme, ...coloursOf(data.dtype, scale), approx: weights.dtype === "u8",
-    pinned: { query, key }, hover: state.hover, focus: state.focus, width: state.heatWidth, linesWidth: state.linesWidth,
-    heads, kept, top: topOf(more.top), across: more.across !== null && !header.patches,
-    heard: isRun(cols) ? state.heard : null,
-    pieces: { strings: header.strings, head: values, dtype: weights.dtype }, sums: more.sums ? axisSums(data, evenOnce(state, axes, layer)) : null };
+/** The tokens of a layer, and the part of the picture that they are. @returns {LayerAxes} */
+export function layerAxes(
+  /** @type {LayeredHeader<Header>} */ header,
+  /** @type {HTMLCanvasElement | null} */ whole,
+) {
+  const tokens = {
+    query: tokenAxis(header.tokens, header.special, header.written),
+    key: tokenAxis(header.key_tokens, header.key_special, header.key_written),
+  };
+  const words = hasPieces(header)
+    ? { query: wordAxis(header.words, tokens.query), key: wordAxis(header.key_words, tokens.key) }
+    : null;
+  return {
+    header,
+    tokens,
+    words,
+    source: whole && header.patches ? windowSource(whole, header.patches) : null,
+  };
 }
 
-/** Whether columns follow one another, so that a picture can stand under them. */
+/** The axes as they are chosen: in words where that is asked for and there are any. */
+export function chosenAxes(/** @type {LayerAxes} */ own, /** @type {HeadSelection} */ { more }) {
+  return (more.words && own.words) || own.tokens;
+}
+
+/** True if the lines run from top to bottom, across the page. */
+export function isAcross(/** @type {LayeredHeader<Header>} */ header, /** @type {HeadSelection} */ { more }) {
+  return more.across !== null && !header.patches;
+}
+
+/**
+ * The view of a selection.
+ * @param {Capture} capture
+ * @param {LayerAxes} own
+ * @param {HeadSelection} selection
+ * @param {{theme: Theme, lut: Uint32Array}} look
+ * @returns {View}
+ */
+export function makeView(capture, own, selection, { theme, lut }) {
+  const { weights, memo } = capture;
+  const { header } = own;
+  const { layer, head, scale, special, more } = selection;
+  const axes = chosenAxes(own, selection);
+  const inWords = axes === own.words;
+  const { rows, cols } = shownPlaces(memo, own, axes, special);
+  const dataOf = (/** @type {{layer: number, head: number}} */ at) => ({
+    ...headData(capture, own, axes, at),
+    rows,
+    cols,
+  });
+  const data = dataOf({ layer, head });
+  const kept = keptHeads(more.beside, header).filter(
+    (other) => other.layer === layer || !header.layers.length,
+  );
+  const heads = colouredHeads({ layer, head }, kept, theme).map((drawn, i) => ({
+    ...drawn,
+    data: i ? dataOf(drawn) : data,
+  }));
+  return {
+    header,
+    axes,
+    inWords,
+    special,
+    layer,
+    head,
+    scale,
+    data,
+    tokenData: inWords ? headData(capture, own, own.tokens, { layer, head }) : data,
+    lut,
+    theme,
+    ...levelsOf(data.dtype, scale),
+    approximate: weights.dtype === "u8",
+    pinned: pinnedPlaces(axes, selection, { rows, cols }),
+    heads,
+    kept,
+    top: topOf(more.top),
+    isAcross: isAcross(header, selection),
+    heard: isRun(cols) ? capture.heard : null,
+    sums: more.sums ? axisSums(data, evenOnce(capture, own, axes, layer)) : null,
+  };
+}
+
+/** The places of both axes that are shown, without special tokens where these are hidden; kept while nothing changes. */
+function shownPlaces(
+  /** @type {Memo} */ memo,
+  /** @type {LayerAxes} */ { header, words },
+  /** @type {Axes} */ axes,
+  /** @type {Special} */ special,
+) {
+  const name = `${special} ${axes === words}`;
+  if (memo.shown?.header === header && memo.shown.name === name) return memo.shown;
+  const shown = (/** @type {ArrayLike<number>} */ flags) =>
+    Array.from(flags, (_, i) => i).filter((i) => special === "show" || !flags[i]);
+  memo.shown = { header, name, rows: shown(axes.query.special), cols: shown(axes.key.special) };
+  return memo.shown;
+}
+
+/** The places of what is pinned; null for a token that is hidden. */
+function pinnedPlaces(
+  /** @type {Axes} */ axes,
+  /** @type {HeadSelection} */ selection,
+  /** @type {{rows: number[], cols: number[]}} */ { rows, cols },
+) {
+  const seen = (/** @type {number[]} */ places, /** @type {number | null} */ place) =>
+    place !== null && (selection.special === "show" || places.includes(place)) ? place : null;
+  const query = seen(rows, axes.query.placeOf(selection.query));
+  const key = query === null ? null : seen(cols, axes.key.placeOf(selection.key));
+  return { query, key };
+}
+
+/** True if columns follow one another, so that a picture can stand under them. */
 function isRun(/** @type {readonly number[]} */ cols) {
   return cols.length > 0 && cols[cols.length - 1] - cols[0] + 1 === cols.length;
 }
 
-/** What a layer may see, from its first cell on. */
-function seenFrom(/** @type {any} */ visible, /** @type {number} */ layer, /** @type {any} */ header) {
-  return visible.shapes ? headValues(visible, layer, 0) : visible.data.subarray(layer * header.n_query * header.n_key);
+/** @returns {Levels} */
+function levelsOf(/** @type {Dtype} */ dtype, /** @type {Scale} */ scale) {
+  if (dtype === "f32") return { toLevel: (weight) => levelFor(weight, scale) };
+  return { levels: levelTable(dtype, scale) };
 }
 
-/** How a stored number finds its colour: codes by a table, numbers by the scale. */
-function coloursOf(/** @type {string} */ dtype, /** @type {any} */ scale) {
-  return dtype === "f32" ? { toLevel: (/** @type {number} */ weight) => levelFor(weight, scale) } : { levels: levelTable(/** @type {"u8" | "u16"} */ (dtype), scale) };
-}
-
-/** The numbers of a head on the axes as they are: its codes, or its weights between words, each worked out once. */
-function dataOf(/** @type {any} */ state, /** @type {any} */ axes, /** @type {{layer: number, head: number}} */ { layer, head }) {
-  const { weights, merged, header } = state, values = headValues(weights, layer, head), name = `${layer} ${head}`;
-  if (axes !== state.words) return { values, dtype: weights.dtype };
-  if (!merged.has(name)) {
-    if (merged.size >= MOST_MERGED) merged.clear();
-    merged.set(name, mergeHead(values, weights.dtype, header.n_key, axes.query.spans, axes.key.spans));
+/**
+ * The numbers of a head on the axes as they are: its codes, or its weights between words, each worked out once.
+ * @param {Capture} capture
+ * @param {LayerAxes} own
+ * @param {Axes} axes
+ * @param {{layer: number, head: number}} at
+ * @returns {HeadData}
+ */
+function headData({ weights, memo }, { header }, axes, { layer, head }) {
+  const values = headValues(weights, layer, head);
+  const nKey = axes.key.labels.length;
+  const size = { nQuery: axes.query.labels.length, nKey, rows: [], cols: [] };
+  const { spans: queries } = axes.query;
+  const { spans: keys } = axes.key;
+  if (!queries || !keys) return { values, dtype: weights.dtype, ...size };
+  const name = `${layer} ${head}`;
+  let merged = memo.merged.get(name);
+  if (!merged) {
+    if (memo.merged.size >= MOST_MERGED) memo.merged.clear();
+    merged = mergeHead(values, weights.dtype, header.n_key, queries, keys);
+    memo.merged.set(name, merged);
   }
-  return { values: merged.get(name), dtype: "f32" };
+  return { values: merged, dtype: "f32", ...size };
 }
 
 /** What uniform attention gives, on the axes as they are; worked out once for a layer whose mask differs. */
-function evenOnce(/** @type {any} */ state, /** @type {any} */ axes, /** @type {number} */ layer) {
-  const { header, visible } = state, from = visible && (visible.shapes || visible.shape[0] > 1) ? layer : 0, name = `${from} ${axes === state.words}`;
-  if (state.even?.header === header && state.even.name === name) return state.even.values;
-  const even = evenWeights(header.n_query, header.n_key, visible && seenFrom(visible, from, header));
-  const values = axes === state.words ? mergeHead(even, "f32", header.n_key, axes.query.spans, axes.key.spans) : even;
-  state.even = { header, name, values };
+function evenOnce(
+  /** @type {Capture} */ { visible, memo },
+  /** @type {LayerAxes} */ { header },
+  /** @type {Axes} */ axes,
+  /** @type {number} */ layer,
+) {
+  const from = visible && (visible.shapes || visible.shape[0] > 1) ? layer : 0;
+  const { spans: queries } = axes.query;
+  const { spans: keys } = axes.key;
+  const name = `${from} ${queries !== null}`;
+  if (memo.even?.header === header && memo.even.name === name) return memo.even.values;
+  const even = evenWeights(header.n_query, header.n_key, visible && visibleFrom(visible, from, header));
+  const values = queries && keys ? mergeHead(even, "f32", header.n_key, queries, keys) : even;
+  memo.even = { header, name, values };
   return values;
+}
+
+/** What a layer may see, from its first cell on. */
+function visibleFrom(
+  /** @type {PackedArray} */ visible,
+  /** @type {number} */ layer,
+  /** @type {LayeredHeader<Header>} */ { n_query, n_key },
+) {
+  if (visible.shapes) return headValues(visible, layer, 0);
+  return visible.data.subarray(layer * n_query * n_key);
 }

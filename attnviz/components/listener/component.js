@@ -1,96 +1,102 @@
 // @ts-check
-// Listener: holds a socket to the class and asks for a run when the count that comes is not the one that was drawn.
-// Where no socket opens it asks every few seconds instead. What the one who leads has chosen in a real head is announced
-// to the pictures of the page. Data: {strings, folder, code, seat, heed, drawn, chosen: {layer, head, query, key} | null}.
+// Listener: holds a line to the class and asks for a run when the count that comes is not the one that was drawn.
+// Where no socket opens it asks every few seconds instead. What the presenter has chosen in a real head is announced to
+// the pictures of the page.
 
 import { parse } from "../shared/buffer.js";
+import { announcePlace } from "../shared/committer.js";
 import { el, setData, setText } from "../shared/dom.js";
-import { mounted } from "../shared/mounted.js";
-import { announceSelection } from "../shared/selection.js";
+import { DEAF_AFTER, makeLine } from "./line.js";
 
-const LISTEN_ENDED = 4404;
-const LISTEN_GAP_MS = 250;  // the presenter's page need not run for each of thirty answers
-const LISTEN_AGAIN_MS = [300, 1000, 3000, 5000];
-const LISTEN_POLL_MS = 3000;
-const LISTEN_SURE_MS = 4000;  // a run that was asked for and never came is asked for again
-const LISTEN_DEAF_AFTER = 2;
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { Arrays, Header } from "./types.js" */
 
-/** Streamlit calls this with new data or a new theme. */
-export default function listener(/** @type {any} */ component) {
-  return mounted(component, mountListener, refreshListener);
-}
+/**
+ * `drawn` is the count on the page, `told` the one that came last; `askedAt` is when a run was asked for.
+ * @typedef {{host: Host, header: Header | null, isLive: boolean, drawn: number, told: number | null,
+ *   chosen: string, askedAt: number, askTimer: number, againTimer: number,
+ *   nodes: {box: HTMLElement, sign: HTMLElement, words: HTMLElement}}} State
+ */
 
-function mountListener(/** @type {any} */ root) {
-  const sign = el("span", { "aria-hidden": "true" }), words = el("span");
-  const box = el("p", { class: "av av-listener", role: "status" }, sign, words);
-  root.append(box);
-  const ear = /** @type {any} */ ({ box, sign, words, tries: 0, live: false, asked: 0, told: null, socket: null });
-  ear.destroy = () => { ear.gone = true; clearTimeout(ear.again); clearTimeout(ear.soon); clearTimeout(ear.sure); ear.socket?.close(); box.remove(); };
-  return ear;
-}
+const GAP_MS = 250; // the presenter's page need not run for each of thirty answers
+const AGAIN_MS = 4000; // a run that was asked for and never came is asked for again
+const ANY_COUNT = -1; // no count is ever this one: the page runs in any case
 
-function refreshListener(/** @type {any} */ ear, /** @type {Uint8Array} */ data) {
-  const { header } = parse(data), place = [header.folder, header.code, header.seat, header.heed].join("/");
-  Object.assign(ear, { header, drawn: header.drawn });
-  if (ear.place !== place) {
-    ear.place = place;
-    ear.socket?.close();
-    openListener(ear);
-  }
-  sayListener(ear, ear.live);
-  const chosen = JSON.stringify(header.chosen);
-  if (header.chosen && chosen !== ear.chosen) announceSelection(header.chosen);
-  ear.chosen = chosen;
-  if (ear.told !== null) hearListener(ear, ear.told);
-}
-
-/** The class's socket lies beside the page, on the server that the page came from: /learn listens at /class/CODE. */
-function besidePage(/** @type {any} */ header) {
-  const url = new URL(location.href);
-  url.protocol = url.protocol.replace("http", "ws");
-  url.pathname = [...url.pathname.split("/").slice(0, -1), header.folder, header.code].join("/");
-  url.search = new URLSearchParams({ seat: header.seat, heed: header.heed }).toString();
-  url.hash = "";
-  return url;
-}
-
-function openListener(/** @type {any} */ ear) {
-  const socket = new WebSocket(besidePage(ear.header));
-  ear.socket = socket;
-  socket.onopen = () => { ear.tries = 0; sayListener(ear, true); };
-  socket.onmessage = (event) => hearListener(ear, Number(event.data));
-  socket.onclose = (event) => {
-    if (ear.gone || ear.socket !== socket) return;
-    if (event.code === LISTEN_ENDED) { askListener(ear, -1); return; }
-    sayListener(ear, false);
-    const wait = LISTEN_AGAIN_MS[Math.min(ear.tries, LISTEN_AGAIN_MS.length - 1)];
-    ear.tries += 1;
-    if (ear.tries > LISTEN_DEAF_AFTER) askListener(ear, -1);
-    ear.again = setTimeout(() => openListener(ear), ear.tries > LISTEN_DEAF_AFTER ? LISTEN_POLL_MS : wait);
+/** @returns {Mounted} */
+export default function listener(/** @type {Host} */ host) {
+  const state = makeState(host);
+  const line = makeLine({
+    onOpen: () => showLive(state, true),
+    onCount: (count) => takeCount(state, count),
+    onEnded: () => ask(state, ANY_COUNT),
+    onLost: (tries) => {
+      showLive(state, false);
+      if (tries > DEAF_AFTER) ask(state, ANY_COUNT);
+    },
+  });
+  return {
+    refresh(data) {
+      /** @type {{header: Header, arrays: Arrays}} */
+      const { header } = parse(data);
+      state.header = header;
+      state.drawn = header.drawn;
+      line.move(header);
+      showLive(state, state.isLive);
+      announceChosen(state, header);
+      if (state.told !== null) takeCount(state, state.told);
+    },
+    destroy() {
+      line.close();
+      clearTimeout(state.askTimer);
+      clearTimeout(state.againTimer);
+      state.nodes.box.remove();
+    },
   };
 }
 
+/** @returns {State} */
+function makeState(/** @type {Host} */ host) {
+  const sign = el("span", { "aria-hidden": "true" });
+  const words = el("span");
+  const box = el("p", { class: "av av-listener", role: "status" }, sign, words);
+  host.root.append(box);
+  const timers = { askedAt: 0, askTimer: 0, againTimer: 0 };
+  const nodes = { box, sign, words };
+  return { host, header: null, isLive: false, drawn: 0, told: null, chosen: "null", ...timers, nodes };
+}
+
+/** What the presenter has chosen, where that is not what was announced last. */
+function announceChosen(/** @type {State} */ state, /** @type {Header} */ { chosen }) {
+  const text = JSON.stringify(chosen);
+  if (chosen && text !== state.chosen) announcePlace(state.host, chosen);
+  state.chosen = text;
+}
+
 /** A count came: where it is not the one on the page, the page runs again, but not more often than it must. */
-function hearListener(/** @type {any} */ ear, /** @type {number} */ count) {
-  ear.told = count;
-  if (count === ear.drawn || ear.soon) return;
-  const wait = ear.header.heed === "stage" ? 0 : Math.max(0, ear.asked + LISTEN_GAP_MS - Date.now());
-  ear.soon = setTimeout(() => {
-    ear.soon = null;
-    if (!ear.gone && ear.told !== ear.drawn) askListener(ear, ear.told);
+function takeCount(/** @type {State} */ state, /** @type {number} */ count) {
+  state.told = count;
+  if (count === state.drawn || state.askTimer) return;
+  const isFollower = state.header?.heed === "stage";
+  const wait = isFollower ? 0 : Math.max(0, state.askedAt + GAP_MS - Date.now());
+  state.askTimer = setTimeout(() => {
+    state.askTimer = 0;
+    if (state.told !== null && state.told !== state.drawn) ask(state, state.told);
   }, wait);
 }
 
-function askListener(/** @type {any} */ ear, /** @type {number} */ count) {
-  ear.asked = Date.now();
-  ear.send("heard", { count, at: ear.asked });
-  clearTimeout(ear.sure);
-  ear.sure = setTimeout(() => { if (!ear.gone && ear.told !== null) hearListener(ear, ear.told); }, LISTEN_SURE_MS);
+function ask(/** @type {State} */ state, /** @type {number} */ count) {
+  state.askedAt = Date.now();
+  state.host.send("heard", { count, at: state.askedAt });
+  clearTimeout(state.againTimer);
+  state.againTimer = setTimeout(() => {
+    if (state.told !== null) takeCount(state, state.told);
+  }, AGAIN_MS);
 }
 
-function sayListener(/** @type {any} */ ear, /** @type {boolean} */ live) {
-  ear.live = live;
-  setData(ear.box, { heard: live ? "live" : "lost", drawn: ear.drawn });
-  setText(ear.sign, live ? "●" : "○");
-  setText(ear.words, live ? ear.header.strings.live : ear.header.strings.lost);
+function showLive(/** @type {State} */ state, /** @type {boolean} */ isLive) {
+  const { nodes, header } = state;
+  state.isLive = isLive;
+  setData(nodes.box, { heard: isLive ? "live" : "lost", drawn: state.drawn });
+  setText(nodes.sign, isLive ? "●" : "○");
+  if (header) setText(nodes.words, isLive ? header.strings.live : header.strings.lost);
 }

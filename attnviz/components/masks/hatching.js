@@ -8,7 +8,9 @@ const SPACING_PX = 6;
 
 /** Colours of the masks in order; the direction of their hatch alternates. */
 export function maskColours(/** @type {import("../shared/theme.js").Theme} */ theme) {
-  return theme.dark ? ["#ffb454", "#b9a5ff", "#7fd6c2", "#ff8fa3", "#8fd3ff", "#d9e06a"] : ["#9c4a00", "#5a3fb0", "#00695c", "#b0003a", "#005a9c", "#5f6b00"];
+  return theme.dark
+    ? ["#ffb454", "#b9a5ff", "#7fd6c2", "#ff8fa3", "#8fd3ff", "#d9e06a"]
+    : ["#9c4a00", "#5a3fb0", "#00695c", "#b0003a", "#005a9c", "#5f6b00"];
 }
 
 /**
@@ -30,9 +32,16 @@ export function hatchMasks(ctx, geom, bits, variant, theme) {
   });
 }
 
-/** The cells whose bits meet `wanted`, runs of a row as one rectangle; null without any. */
-function pathOf(/** @type {Geom} */ geom, /** @type {ArrayLike<number>} */ bits, /** @type {number} */ wanted) {
-  const path = new Path2D(), cw = geom.w / geom.cols, ch = geom.h / geom.rows;
+/**
+ * The cells whose bits meet `wanted`, runs of a row as one rectangle; null without any.
+ * @param {Geom} geom
+ * @param {ArrayLike<number>} bits
+ * @param {number} wanted
+ */
+function pathOf(geom, bits, wanted) {
+  const path = new Path2D();
+  const cw = geom.w / geom.cols;
+  const ch = geom.h / geom.rows;
   let any = false;
   for (let row = 0; row < geom.rows; row++) {
     for (let col = 0, start = -1; col <= geom.cols; col++) {
@@ -47,8 +56,15 @@ function pathOf(/** @type {Geom} */ geom, /** @type {ArrayLike<number>} */ bits,
   return any ? path : null;
 }
 
-/** Parallel lines inside a path, in four directions in turn: rising, falling, level, upright. */
-export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Path2D} */ path, /** @type {{x: number, y: number, w: number, h: number}} */ box, /** @type {string} */ colour, /** @type {number} */ bit) {
+/**
+ * Parallel lines inside a path, in four directions in turn: rising, falling, level, upright.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Path2D} path
+ * @param {{x: number, y: number, w: number, h: number}} box
+ * @param {string} colour
+ * @param {number} bit
+ */
+export function hatchPath(ctx, path, box, colour, bit) {
   const { x, y, w, h } = box;
   ctx.save();
   ctx.clip(path);
@@ -56,7 +72,8 @@ export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type
   ctx.lineWidth = 1.2;
   ctx.globalAlpha = 0.8;
   ctx.beginPath();
-  const level = bit % 4 === 2, upright = bit % 4 === 3;
+  const level = bit % 4 === 2;
+  const upright = bit % 4 === 3;
   for (let d = level || upright ? SPACING_PX / 2 : -h; d < (level ? h : w); d += SPACING_PX) {
     if (level) drawLine(ctx, x, y + d, x + w, y + d);
     else if (upright) drawLine(ctx, x + d, y, x + d, y + h);
@@ -66,7 +83,14 @@ export function hatchPath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type
   ctx.restore();
 }
 
-function drawLine(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ x1, /** @type {number} */ y1, /** @type {number} */ x2, /** @type {number} */ y2) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x1
+ * @param {number} y1
+ * @param {number} x2
+ * @param {number} y2
+ */
+function drawLine(ctx, x1, y1, x2, y2) {
   ctx.moveTo(x1, y1);
   ctx.lineTo(x2, y2);
 }

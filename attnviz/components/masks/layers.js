@@ -19,11 +19,13 @@ export function masksOfModel(/** @type {any} */ header) {
 
 /** The masks in the page's address; those of the model where there are none, or nonsense. @returns {Masks} */
 export function readMasks(/** @type {any} */ header) {
-  const text = readParameter("masks"), found = masksOfModel(header);
+  const text = readParameter("masks");
+  const found = masksOfModel(header);
   if (!text) return found;
   found.variant = 0;
   for (const part of text === NOTHING ? [] : text.split(",")) {
-    const [name, value = ""] = part.split("="), bit = header.mask_names.indexOf(name);
+    const [name, value = ""] = part.split("=");
+    const bit = header.mask_names.indexOf(name);
     if (bit < 0) return masksOfModel(header);
     found.variant |= 1 << bit;
     if (SIZED.includes(name)) found.sizes[name] = fittingSize(Number(value));
@@ -39,10 +41,12 @@ export function fittingSize(/** @type {number} */ size) {
 
 /** @returns {Stroke[]} */
 function readStrokes(/** @type {string} */ text) {
-  return [...text.matchAll(/([+-])(\d{1,5})\.(\d{1,5}):(\d{1,5})\.(\d{1,5})/g)].slice(0, MOST_STROKES).map(([, sign, ...corners]) => {
-    const [top, left, bottom, right] = corners.map(Number);
-    return { blocks: sign === "+", top, left, bottom, right };
-  });
+  return [...text.matchAll(/([+-])(\d{1,5})\.(\d{1,5}):(\d{1,5})\.(\d{1,5})/g)]
+    .slice(0, MOST_STROKES)
+    .map(([, sign, ...corners]) => {
+      const [top, left, bottom, right] = corners.map(Number);
+      return { blocks: sign === "+", top, left, bottom, right };
+    });
 }
 
 /** The text form of the masks; null for those that the model ran with, and for a mask that has no name. */
@@ -60,7 +64,8 @@ function writtenMask(/** @type {string} */ name, /** @type {Masks} */ masks) {
 
 /** Whether these are the masks that the model ran with; the size of a mask that is off does not count. */
 export function isAsModel(/** @type {Masks} */ masks, /** @type {any} */ header) {
-  const same = (name, bit) => !(masks.variant & (1 << bit)) || !SIZED.includes(name) || masks.sizes[name] === header.sizes[name];
+  const same = (name, bit) =>
+    !(masks.variant & (1 << bit)) || !SIZED.includes(name) || masks.sizes[name] === header.sizes[name];
   return masks.variant === header.as_model && header.mask_names.every(same);
 }
 
@@ -71,10 +76,17 @@ export function withStroke(/** @type {Masks} */ masks, /** @type {Stroke} */ str
 
 /** Bit i of each cell: the i-th mask blocks it, whether it is on or not. @returns {Uint8Array} */
 export function blockedBits(/** @type {any} */ view, /** @type {number} */ sentence) {
-  const { header, masks, arrays } = view, nQuery = header.tokens[sentence].length, nKey = header.key_tokens[sentence].length;
-  const bits = new Uint8Array(nQuery * nKey), own = arrays.model_blocks.data, at = sentence * nQuery * nKey;
-  const drawn = header.mask_names.includes("custom") ? drawnCells(masks.strokes, nQuery, nKey) : new Uint8Array(0);
-  const { window: reach, prefix, block } = masks.sizes, pads = header.key_padding[sentence];
+  const { header, masks, arrays } = view;
+  const nQuery = header.tokens[sentence].length;
+  const nKey = header.key_tokens[sentence].length;
+  const bits = new Uint8Array(nQuery * nKey);
+  const own = arrays.model_blocks.data;
+  const at = sentence * nQuery * nKey;
+  const drawn = header.mask_names.includes("custom")
+    ? drawnCells(masks.strokes, nQuery, nKey)
+    : new Uint8Array(0);
+  const { window: reach, prefix, block } = masks.sizes;
+  const pads = header.key_padding[sentence];
   /** @type {Record<string, (query: number, key: number) => boolean>} */
   const blocks = {
     padding: (_, key) => pads[key] === 1,
@@ -86,30 +98,51 @@ export function blockedBits(/** @type {any} */ view, /** @type {number} */ sente
     model: (query, key) => own[at + query * nKey + key] === 1,
   };
   header.mask_names.forEach((name, bit) => {
-    const hides = blocks[name], flag = 1 << bit;
-    for (let query = 0, i = 0; query < nQuery; query++) for (let key = 0; key < nKey; key++, i++) if (hides(query, key)) bits[i] |= flag;
+    const hides = blocks[name];
+    const flag = 1 << bit;
+    for (let query = 0, i = 0; query < nQuery; query++)
+      for (let key = 0; key < nKey; key++, i++) if (hides(query, key)) bits[i] |= flag;
   });
   return bits;
 }
 
-function drawnCells(/** @type {Stroke[]} */ strokes, /** @type {number} */ nQuery, /** @type {number} */ nKey) {
+/**
+ * @param {Stroke[]} strokes
+ * @param {number} nQuery
+ * @param {number} nKey
+ */
+function drawnCells(strokes, nQuery, nKey) {
   const cells = new Uint8Array(nQuery * nKey);
   for (const { blocks, top, left, bottom, right } of strokes) {
     for (let query = top; query <= Math.min(bottom, nQuery - 1); query++) {
-      if (left < nKey) cells.fill(blocks ? 1 : 0, query * nKey + left, query * nKey + Math.min(right, nKey - 1) + 1);
+      if (left < nKey)
+        cells.fill(blocks ? 1 : 0, query * nKey + left, query * nKey + Math.min(right, nKey - 1) + 1);
     }
   }
   return cells;
 }
 
-/** The softmax of each row over the cells that no mask of `variant` blocks; a row without any has weights of 0. */
-export function maskedWeights(/** @type {any} */ view, /** @type {number} */ sentence, /** @type {Uint8Array} */ bits, /** @type {number} */ variant) {
-  const { arrays, header } = view, nQuery = header.tokens[sentence].length, nKey = header.key_tokens[sentence].length;
-  const scaled = arrays.scaled.data, weights = new Float32Array(nQuery * nKey), at = sentence * nQuery * nKey;
+/**
+ * The softmax of each row over the cells that no mask of `variant` blocks; a row without any has weights of 0.
+ * @param {any} view
+ * @param {number} sentence
+ * @param {Uint8Array} bits
+ * @param {number} variant
+ */
+export function maskedWeights(view, sentence, bits, variant) {
+  const { arrays, header } = view;
+  const nQuery = header.tokens[sentence].length;
+  const nKey = header.key_tokens[sentence].length;
+  const scaled = arrays.scaled.data;
+  const weights = new Float32Array(nQuery * nKey);
+  const at = sentence * nQuery * nKey;
   for (let query = 0; query < nQuery; query++) {
-    const from = query * nKey, sink = arrays.sinks.data[sentence * nQuery + query];
-    let peak = sink, total = 0;
-    for (let i = from; i < from + nKey; i++) if (!(bits[i] & variant) && scaled[at + i] > peak) peak = scaled[at + i];
+    const from = query * nKey;
+    const sink = arrays.sinks.data[sentence * nQuery + query];
+    let peak = sink;
+    let total = 0;
+    for (let i = from; i < from + nKey; i++)
+      if (!(bits[i] & variant) && scaled[at + i] > peak) peak = scaled[at + i];
     if (peak === -Infinity) continue;
     for (let i = from; i < from + nKey; i++) {
       if (bits[i] & variant) continue;

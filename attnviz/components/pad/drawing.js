@@ -1,23 +1,38 @@
 // @ts-check
-// A drawing as a list of things done, in shares of the pad's side, so that it can be painted at any size and the last
-// thing can be undone. Nothing is ever painted that is not in the list.
+// A drawing as a list of deeds, in shares of the pad's side, so that it can be painted at any size and the last deed can
+// be undone. Nothing is ever painted that is not in the list.
 
-/** Lines and forms; "clear" hides all before it.
- * @typedef {{kind: "line", colour: string, width: number, points: [number, number][]} |
- *   {kind: "form", colour: string, size: number, at: [number, number], points: [number, number][]} | {kind: "clear"}} Deed */
+import { context2d } from "../shared/dom.js";
+
+/** @import { Point } from "./types.js" */
+
+/** A place on the pad, in shares of its side. @typedef {[x: number, y: number]} Spot */
+/** @typedef {{kind: "line", colour: string, width: number, points: Spot[]}} Line */
+/** A form of half-side `size` around `at`; its points are within ±1. @typedef {{at: Spot, size: number, points: Point[]}} Outline */
+/** "clear" hides all deeds before it. @typedef {Line | (Outline & {kind: "form", colour: string}) | {kind: "clear"}} Deed */
 
 export const GROUND = "#ffffff";
 
-/** Paints everything since the last "clear" on a white ground. */
-export function paintDeeds(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {readonly Deed[]} */ deeds, /** @type {number} */ side) {
+/**
+ * Paints everything since the last "clear" on a white ground.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {readonly Deed[]} deeds
+ * @param {number} side
+ */
+export function paintDeeds(ctx, deeds, side) {
   ctx.fillStyle = GROUND;
   ctx.fillRect(0, 0, side, side);
   const start = deeds.map((deed) => deed.kind).lastIndexOf("clear") + 1;
   for (const deed of deeds.slice(start)) paintDeed(ctx, deed, side);
 }
 
-/** Paints one thing over what is there. */
-export function paintDeed(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Deed} */ deed, /** @type {number} */ side) {
+/**
+ * Paints one deed over what is there.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Deed} deed
+ * @param {number} side
+ */
+export function paintDeed(ctx, deed, side) {
   if (deed.kind === "line") paintLine(ctx, deed, side);
   else if (deed.kind === "form") {
     ctx.fillStyle = deed.colour;
@@ -26,21 +41,30 @@ export function paintDeed(/** @type {CanvasRenderingContext2D} */ ctx, /** @type
   }
 }
 
-/** The outline of a form as the current path. */
-export function tracePath(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ deed, /** @type {number} */ side) {
+/**
+ * Makes the outline of a form the current path.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Outline} form
+ * @param {number} side
+ */
+export function tracePath(ctx, { at, size, points }, side) {
   ctx.beginPath();
-  for (const [x, y] of deed.points) ctx.lineTo((deed.at[0] + x * deed.size) * side, (deed.at[1] + y * deed.size) * side);
+  for (const [x, y] of points) ctx.lineTo((at[0] + x * size) * side, (at[1] + y * size) * side);
   ctx.closePath();
 }
 
-function paintLine(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ deed, /** @type {number} */ side) {
-  const { points } = deed;
-  ctx.strokeStyle = ctx.fillStyle = deed.colour;
-  ctx.lineWidth = deed.width * side;
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Line} line
+ * @param {number} side
+ */
+function paintLine(ctx, { colour, width, points }, side) {
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.lineWidth = width * side;
   ctx.lineCap = ctx.lineJoin = "round";
   ctx.beginPath();
   if (points.length === 1) {
-    ctx.arc(points[0][0] * side, points[0][1] * side, (deed.width * side) / 2, 0, 2 * Math.PI);
+    ctx.arc(points[0][0] * side, points[0][1] * side, (width * side) / 2, 0, 2 * Math.PI);
     ctx.fill();
     return;
   }
@@ -52,6 +76,6 @@ function paintLine(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} 
 export function asPng(/** @type {readonly Deed[]} */ deeds, /** @type {number} */ side) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = side;
-  paintDeeds(/** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), deeds, side);
+  paintDeeds(context2d(canvas), deeds, side);
   return canvas.toDataURL("image/png");
 }

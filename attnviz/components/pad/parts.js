@@ -5,50 +5,125 @@ import { button, segmented } from "../shared/controls.js";
 import { el, fillNodes, fitCanvas, keycaps } from "../shared/dom.js";
 import { tracePath } from "./drawing.js";
 
-const FACE = 16;
-/** Widths of a line and half-sides of a form, as shares of the pad's side. */
-export const PAD_SIZES = /** @type {const} */ ([["small", 0.025, 0.1], ["medium", 0.06, 0.22], ["large", 0.13, 0.34]]);
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { ColourName, FormName, Header, Point, StringKey } from "./types.js" */
+
+/** @typedef {"brush" | "eraser" | FormName} Tool */
+/** @typedef {"small" | "medium" | "large"} SizeName */
+/** What is chosen to draw with. @typedef {{tool: Tool, colour: ColourName, size: SizeName}} Choice */
+/** Draws a sign of 16 pixels in an ink. @typedef {(ctx: CanvasRenderingContext2D, ink: string) => void} Face */
+/** @typedef {{choose: (change: Partial<Choice>) => void, undo: () => void, clear: () => void, look: () => void}} Actions */
+/**
+ * The elements; `paintFaces` draws the faces of all options in an ink.
+ * @typedef {{surface: HTMLCanvasElement, above: HTMLCanvasElement, undo: HTMLButtonElement, clear: HTMLButtonElement,
+ *   spoken: HTMLElement, nodes: HTMLElement[], paintFaces: (ink: string) => void}} Parts
+ */
+
+const FACE_PX = 16;
+/**
+ * The width of a line and the half-side of a form, as shares of the pad's side.
+ * @type {Record<SizeName, {width: number, half: number}>}
+ */
+export const SIZES = {
+  small: { width: 0.025, half: 0.1 },
+  medium: { width: 0.06, half: 0.22 },
+  large: { width: 0.13, half: 0.34 },
+};
+const SIZE_NAMES = /** @type {const} */ (["small", "medium", "large"]);
 
 /**
- * @param {any} header
- * @param {any} choice
- * @param {{choose: (change: any) => void, undo: () => void, clear: () => void, look: () => void}} act
+ * Builds the pad for what it can draw with.
+ * @param {Header} header
+ * @param {Choice} choice
+ * @param {Actions} actions
+ * @returns {Parts}
  */
-export function buildPadParts(header, choice, act) {
-  const { strings, colours, forms } = header, hint = padHint(strings);
-  const tools = [{ value: "brush", face: brushFace }, { value: "eraser", face: eraserFace },
-    ...forms.map((/** @type {any} */ form) => ({ value: form.name, face: formFace(form.points) }))];
-  const group = (/** @type {string} */ label, /** @type {string} */ name, /** @type {{value: string, face: Face}[]} */ options) => segmented({
-    label, value: choice[name], options: options.map(({ value, face }) => ({ value, label: faced(strings[value], face), tip: strings[value] })), onChange: (value) => act.choose({ [name]: value }) });
+export function buildParts(header, choice, actions) {
+  const { strings } = header;
+  const hint = makeHint(strings);
   const surface = el("canvas", { class: "av-pad-surface", "aria-hidden": "true" });
-  const above = el("canvas", { class: "av-pad-above", role: "application", tabIndex: 0, "aria-label": strings.surface, "aria-describedby": hint.id });
-  const toolRow = group(strings.tools, "tool", tools), colourRow = group(strings.colours, "colour", colours.map((/** @type {any} */ each) => ({ value: each.name, face: swatch(each.css) })));
-  const sizeRow = group(strings.sizes, "size", PAD_SIZES.map(([value], i) => ({ value, face: dotFace(2 + 2.5 * i) })));
-  const undo = button({ label: strings.undo, onClick: act.undo }), clear = button({ label: strings.clear, onClick: act.clear });
-  const look = button({ label: strings.look, kind: "primary", onClick: act.look }), spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  const stage = el("div", { class: "av-pad-stage" }, surface, above), row = el("div", { class: "av-row" }, undo, clear);
-  return { surface, above, undo, clear, look, spoken, stage, nodes: [stage, toolRow.node, colourRow.node, sizeRow.node, row, look, hint, spoken] };
+  const above = el("canvas", {
+    class: "av-pad-above",
+    role: "application",
+    tabIndex: 0,
+    "aria-label": strings.surface,
+    "aria-describedby": hint.id,
+  });
+  const groups = makeGroups(header, choice, actions.choose);
+  const undo = button({ label: strings.undo, onClick: actions.undo });
+  const clear = button({ label: strings.clear, onClick: actions.clear });
+  const look = button({ label: strings.look, kind: "primary", onClick: actions.look });
+  const spoken = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
+  const stage = el("div", { class: "av-pad-stage" }, surface, above);
+  const row = el("div", { class: "av-row" }, undo, clear);
+  const paintFaces = (/** @type {string} */ ink) => {
+    for (const paint of groups.flatMap((group) => group.faces)) paint(ink);
+  };
+  const nodes = [stage, ...groups.map((group) => group.node), row, look, hint, spoken];
+  return { surface, above, undo, clear, spoken, nodes, paintFaces };
 }
 
-/** @typedef {(ctx: CanvasRenderingContext2D, ink: string) => void} Face */
-
-/** A drawn face with its name for those who cannot see it. */
-function faced(/** @type {string} */ name, /** @type {Face} */ face) {
-  const canvas = el("canvas", { "aria-hidden": "true" }), node = el("span", { class: "av-face" }, canvas, el("span", { class: "av-visually-hidden" }, name));
-  node.paint = (/** @type {string} */ ink) => face(fitCanvas(canvas, FACE, FACE), ink);
-  return node;
+/**
+ * The radio groups of tools, colours and sizes.
+ * @param {Header} header
+ * @param {Choice} choice
+ * @param {Actions["choose"]} choose
+ */
+function makeGroups(header, choice, choose) {
+  const { strings, colours, forms } = header;
+  const tools = faces(strings, [
+    ["brush", brushFace],
+    ["eraser", eraserFace],
+    ...forms.map(({ name, points }) => /** @type {const} */ ([name, formFace(points)])),
+  ]);
+  const inks = faces(
+    strings,
+    colours.map(({ name, css }) => [name, swatch(css)]),
+  );
+  const sizes = faces(
+    strings,
+    SIZE_NAMES.map((name, i) => [name, dotFace(2 + 2.5 * i)]),
+  );
+  return [
+    group(strings.tools, tools, choice.tool, (tool) => choose({ tool })),
+    group(strings.colours, inks, choice.colour, (colour) => choose({ colour })),
+    group(strings.sizes, sizes, choice.size, (size) => choose({ size })),
+  ];
 }
 
-/** Paints all faces in the theme's ink. */
-export function paintFaces(/** @type {HTMLElement} */ box, /** @type {string} */ ink) {
-  for (const node of box.querySelectorAll(".av-face")) /** @type {any} */ (node).paint(ink);
+/**
+ * @template {Tool | ColourName | SizeName} Value
+ * @param {string} label
+ * @param {{value: Value, label: Node, tip: string, paint: (ink: string) => void}[]} options
+ * @param {Value} value
+ * @param {(value: Value) => void} onChange
+ */
+function group(label, options, value, onChange) {
+  const { node } = segmented({ label, options, value, onChange });
+  return { node, faces: options.map((option) => option.paint) };
+}
+
+/**
+ * Options with drawn faces, and their names for those who cannot see these.
+ * @template {Tool | ColourName | SizeName} Value
+ * @param {Strings<StringKey>} strings
+ * @param {(readonly [Value, Face])[]} drawn
+ */
+function faces(strings, drawn) {
+  return drawn.map(([value, face]) => {
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    const name = el("span", { class: "av-visually-hidden" }, strings[value]);
+    const label = el("span", { class: "av-face" }, canvas, name);
+    const paint = (/** @type {string} */ ink) => face(fitCanvas(canvas, FACE_PX, FACE_PX), ink);
+    return { value, label, tip: strings[value], paint };
+  });
 }
 
 /** @returns {Face} */
-function formFace(/** @type {[number, number][]} */ points) {
+function formFace(/** @type {Point[]} */ points) {
   return (ctx, ink) => {
     ctx.fillStyle = ink;
-    tracePath(ctx, { points, at: [0.5, 0.5], size: 0.44 }, FACE);
+    tracePath(ctx, { points, at: [0.5, 0.5], size: 0.44 }, FACE_PX);
     ctx.fill();
   };
 }
@@ -75,7 +150,7 @@ function swatch(/** @type {string} */ css) {
     ctx.strokeStyle = ink;
     ctx.lineWidth = 0.8;
     ctx.beginPath();
-    ctx.arc(FACE / 2, FACE / 2, FACE / 2 - 1, 0, 2 * Math.PI);
+    ctx.arc(FACE_PX / 2, FACE_PX / 2, FACE_PX / 2 - 1, 0, 2 * Math.PI);
     ctx.fill();
     ctx.stroke();
   };
@@ -86,12 +161,12 @@ function dotFace(/** @type {number} */ radius) {
   return (ctx, ink) => {
     ctx.fillStyle = ink;
     ctx.beginPath();
-    ctx.arc(FACE / 2, FACE / 2, radius, 0, 2 * Math.PI);
+    ctx.arc(FACE_PX / 2, FACE_PX / 2, radius, 0, 2 * Math.PI);
     ctx.fill();
   };
 }
 
-function padHint(/** @type {Record<string, string>} */ strings) {
+function makeHint(/** @type {Strings<StringKey>} */ strings) {
   const keys = { arrows: keycaps("←", "→", "↑", "↓"), shift: keycaps("Shift"), enter: keycaps("Enter") };
   return el("p", { class: "av-hint", id: "av-pad-hint" }, ...fillNodes(strings.hint, keys));
 }

@@ -1,59 +1,146 @@
 // @ts-check
 // The elements of the picture view, built once for a capture; component.js fills and draws them.
 
-import { button, checkbox, headPicker, segmented } from "../shared/controls.js";
 import { SCALES } from "../shared/colors.js";
+import { button, checkbox, segmented } from "../shared/controls.js";
 import { el, fillNodes, keycaps } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
+import { headPicker } from "../shared/head_picker.js";
+import { nameRow } from "../shared/name_row.js";
+
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { Selection } from "../shared/selection.js" */
+/** @import { Header, StringKey } from "./types.js" */
+
+/** How the heads are shown. @typedef {{mean: boolean, stretch: boolean}} Look */
+/**
+ * @typedef {{choose: (change: Partial<Selection>) => void, step: (by: number) => void,
+ *   open: (page: "head" | "steps") => void, ask: (token: number) => void,
+ *   hoverHead: (at: {layer: number, head: number}) => void, look: (change: Partial<Look>) => void}} Actions
+ */
+/** A token beside the patches, and what it is given. @typedef {{node: HTMLElement, weight: HTMLElement}} ExtraChip */
+/** @typedef {ReturnType<typeof buildParts>} Parts */
 
 /**
- * @param {any} header
- * @param {any} selection
- * @param {{choose: (change: any) => void, step: (by: number) => void, open: (page: string) => void, ask: (token: number) => void,
- *   hoverHead: (at: any) => void, option: (change: any) => void}} act
+ * Builds the view for a header; `approximate` says that weights came through 8 bits.
+ * @param {Header} header
+ * @param {Selection} selection
+ * @param {boolean} approximate
+ * @param {Actions} actions
  */
-export function buildPatchParts(header, selection, act) {
-  const { strings, patches } = header, thumbs = el("canvas", { "aria-hidden": "true" }), hint = patchHint(strings);
-  const picker = headPicker({ label: strings.heads, nLayers: header.n_layers, nHeads: header.n_heads, under: thumbs, onHover: act.hoverHead,
-    labelOf: (layer, head) => fill(strings.status, { head: headName(layer, head), sentence: header.sentences[layer][head] }),
-    onMove: (layer, head) => act.choose({ layer, head }) });
-  const scale = segmented({ label: strings.scale, value: selection.scale, options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
-    onChange: (value) => act.choose({ scale: value }) });
-  const mean = checkbox({ label: strings.mean, checked: false, onChange: (on) => act.option({ mean: on }) });
-  const stretch = checkbox({ label: strings.stretch, checked: false, onChange: (on) => act.option({ stretch: on }) });
-  const title = el("h2", { class: "av-title" }), sentence = el("p", { class: "av-sentence" });
-  const picture = el("canvas", { role: "img", tabIndex: 0, class: "av-patches-picture", "aria-describedby": hint.id }), bar = el("canvas", { role: "img" });
-  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }), allHeads = el("h3", { class: "av-heading" });
+export function buildParts(header, selection, approximate, actions) {
+  const { strings } = header;
+  const top = buildTop(header, selection, actions);
+  const hint = makeHint(strings);
+  const picture = el("canvas", {
+    role: "img",
+    tabIndex: 0,
+    class: "av-patches-picture",
+    "aria-describedby": hint.id,
+  });
+  const chips = header.tokens
+    .slice(0, header.patches.first)
+    .map((token, i) => extraChip(strings, token, () => actions.ask(i)));
+  const extras = el(
+    "div",
+    { class: "av-row av-extras", role: "group", "aria-label": strings.extras, hidden: !chips.length },
+    el("span", { class: "av-note" }, strings.extras),
+    ...chips.map((chip) => chip.node),
+  );
+  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" });
+  const note = approximate ? el("p", { class: "av-note" }, strings.approximate) : null;
+  const left = el("div", { class: "av-patches-left" }, picture, extras, readout, hint, note);
+  const thumbs = el("canvas", { "aria-hidden": "true" });
+  const picker = makePicker(header, thumbs, actions);
+  const allHeads = el("h3", { class: "av-heading" });
+  const right = el("div", { class: "av-patches-right" }, allHeads, picker.node);
+  const nodes = [top.node, el("div", { class: "av-patches-body" }, left, right)];
+  return { ...top, nodes, picker, thumbs, picture, readout, allHeads, chips };
+}
+
+/** The head's name, options and the colour scale. */
+function buildTop(
+  /** @type {Header} */ { strings },
+  /** @type {Selection} */ selection,
+  /** @type {Actions} */ actions,
+) {
+  const scale = segmented({
+    label: strings.scale,
+    value: selection.scale,
+    options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
+    onChange: (value) => actions.choose({ scale: value }),
+  });
+  const option = (/** @type {string} */ label, /** @type {(on: boolean) => void} */ onChange) =>
+    checkbox({ label, checked: false, onChange }).node;
+  const mean = option(strings.mean, (on) => actions.look({ mean: on }));
+  const stretch = option(strings.stretch, (on) => actions.look({ stretch: on }));
+  const title = el("h2", { class: "av-title" });
+  const sentence = el("p", { class: "av-sentence" });
+  const bar = el("canvas", { role: "img" });
   const stretched = el("p", { class: "av-note av-number" });
-  const chips = header.tokens.slice(0, patches.first).map((/** @type {string} */ token, /** @type {number} */ i) => extraChip(strings, token, () => act.ask(i)));
-  const extras = el("div", { class: "av-row av-extras", role: "group", "aria-label": strings.extras }, el("span", { class: "av-note" }, strings.extras), ...chips.map((/** @type {any} */ chip) => chip.node));
-  extras.hidden = !chips.length;
-  const scales = el("div", { class: "av-patches-scale" }, el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node), bar, stretched);
-  const options = el("div", { class: "av-patches-options" }, mean.node, stretch.node);
-  const top = el("div", { class: "av-patches-top" }, el("div", { class: "av-patches-name" }, patchNameRow(strings, title, act), sentence), options, scales);
-  const left = el("div", { class: "av-patches-left" }, picture, extras, readout, hint, header.approximate ? el("p", { class: "av-note" }, strings.approximate) : null);
-  const body = el("div", { class: "av-patches-body" }, left, el("div", { class: "av-patches-right" }, allHeads, picker.node));
-  return { picker, thumbs, scale, mean, title, sentence, picture, bar, readout, allHeads, stretched, chips, nodes: [top, body] };
+  const openHead = button({ label: strings.open_head, kind: "primary", onClick: () => actions.open("head") });
+  const openSteps = button({ label: strings.open_steps, onClick: () => actions.open("steps") });
+  const row = nameRow(strings, title, actions.step, openHead, openSteps);
+  const scaleRow = el(
+    "div",
+    { class: "av-row" },
+    el("span", { class: "av-note" }, strings.scale),
+    scale.node,
+  );
+  const node = el(
+    "div",
+    { class: "av-patches-top" },
+    el("div", { class: "av-patches-name" }, row, sentence),
+    el("div", { class: "av-patches-options" }, mean, stretch),
+    el("div", { class: "av-patches-scale" }, scaleRow, bar, stretched),
+  );
+  return { node, scale, title, sentence, bar, stretched };
 }
 
-function patchNameRow(/** @type {Record<string, string>} */ strings, /** @type {Node} */ title, /** @type {any} */ act) {
-  const step = (/** @type {string} */ label, /** @type {string} */ text, /** @type {number} */ by) => {
-    const node = button({ label, text, onClick: () => act.step(by) });
-    node.classList.add("av-step-button");
-    return node;
+function makePicker(
+  /** @type {Header} */ header,
+  /** @type {HTMLCanvasElement} */ under,
+  /** @type {Actions} */ actions,
+) {
+  const { strings, sentences } = header;
+  return headPicker({
+    label: strings.heads,
+    nLayers: header.n_layers,
+    nHeads: header.n_heads,
+    under,
+    onHover: actions.hoverHead,
+    labelOf: (layer, head) =>
+      fill(strings.status, { head: headName(layer, head), sentence: sentences[layer][head] }),
+    onMove: (layer, head) => actions.choose({ layer, head }),
+  });
+}
+
+/**
+ * A token beside the patches, [CLS] for instance: it can ask, and it shows what it is given.
+ * @param {Strings<StringKey>} strings
+ * @param {string} token
+ * @param {() => void} ask
+ * @returns {ExtraChip}
+ */
+function extraChip(strings, token, ask) {
+  const weight = el("span", { class: "av-number" });
+  const props = {
+    class: "av-extra",
+    type: "button",
+    "aria-pressed": "false",
+    title: fill(strings.extra, { token }),
+    on: { click: ask },
   };
-  return el("div", { class: "av-row" }, step(strings.previous_head, "‹", -1), title, step(strings.next_head, "›", 1),
-    button({ label: strings.open_head, kind: "primary", onClick: () => act.open("head") }), button({ label: strings.open_steps, onClick: () => act.open("steps") }));
+  return { node: el("button", props, el("bdi", {}, token), weight), weight };
 }
 
-/** A token beside the patches, [CLS] for instance: it can ask, and it shows what it is given. */
-function extraChip(/** @type {Record<string, string>} */ strings, /** @type {string} */ token, /** @type {() => void} */ ask) {
-  const given = el("span", { class: "av-number" });
-  const node = el("button", { class: "av-extra", type: "button", "aria-pressed": "false", title: fill(strings.extra, { token }), on: { click: ask } }, el("bdi", {}, token), given);
-  return { node, given };
-}
-
-function patchHint(/** @type {Record<string, string>} */ strings) {
-  const keys = { arrows: keycaps("←", "→", "↑", "↓"), home: keycaps("Home"), brackets: keycaps("[", "]"), shift: keycaps("Shift+↑", "Shift+↓"), escape: keycaps("Esc") };
+function makeHint(/** @type {Strings<StringKey>} */ strings) {
+  const keys = {
+    arrows: keycaps("←", "→", "↑", "↓"),
+    home: keycaps("Home"),
+    brackets: keycaps("[", "]"),
+    shift: keycaps("Shift+↑", "Shift+↓"),
+    escape: keycaps("Esc"),
+  };
   return el("p", { class: "av-hint", id: "av-patches-hint" }, ...fillNodes(strings.hint, keys));
 }

@@ -6,8 +6,9 @@
 import { pixelRatio } from "./dom.js";
 import { withAlpha } from "./theme.js";
 
-/** @typedef {import("./matrix.js").Geom} Geom */
-/** @typedef {import("./theme.js").Theme} Theme */
+/** @import { Geom } from "./matrix.js" */
+/** @import { Theme } from "./theme.js" */
+
 /** angle: 0 flat, 45 slanted, 90 upright (degrees, reading upwards).
  * @typedef {{geom: Geom, angle: 0 | 45 | 90, width: number, height: number, font: number, left: number, top: number,
  *   rowRoom: number, colRoom: number}} AxesLayout */
@@ -22,12 +23,18 @@ export const SPECIAL = 1;
 export const WRITTEN = 2;
 const GAP = 6;
 const TITLE = 20;
-const WIDE_ROW = 16, WIDE_HEIGHT = 420;
+const WIDE_ROW = 16;
+const WIDE_HEIGHT = 420;
 
-const RIGHT_TO_LEFT = /[\u200f\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802-\ud803\ud83a-\ud83b]/;
+const RIGHT_TO_LEFT =
+  /[\u200f\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802-\ud803\ud83a-\ud83b]/;
 
-/** What kind of token each label is, as bits: the ones of `special` and of `written`. */
-export function axisMarks(/** @type {ArrayLike<number>} */ special, /** @type {ArrayLike<number>} */ written) {
+/**
+ * What kind of token each label is, as bits: the ones of `special` and of `written`.
+ * @param {ArrayLike<number>} special
+ * @param {ArrayLike<number>} written
+ */
+export function axisMarks(special, written) {
   return Array.from(special, (flag, i) => (flag ? SPECIAL : 0) | (written[i] ? WRITTEN : 0));
 }
 
@@ -45,7 +52,8 @@ export function isolate(/** @type {string} */ text) {
 export function ellipsize(ctx, text, room) {
   if (ctx.measureText(text).width <= room) return text;
   const parts = graphemes(text);
-  let low = 0, high = parts.length - 1;
+  let low = 0;
+  let high = parts.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if (ctx.measureText(`${parts.slice(0, middle).join("")}…`).width <= room) low = middle;
@@ -57,7 +65,10 @@ export function ellipsize(ctx, text, room) {
 /** @returns {string[]} */
 function graphemes(/** @type {string} */ text) {
   if (typeof Intl === "undefined" || !("Segmenter" in Intl)) return Array.from(text);
-  return Array.from(new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text), (part) => part.segment);
+  return Array.from(
+    new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text),
+    (part) => part.segment,
+  );
 }
 
 /**
@@ -67,21 +78,49 @@ function graphemes(/** @type {string} */ text) {
  * @returns {AxesLayout}
  */
 export function layoutAxes(ctx, opts) {
-  const { rowLabels, colLabels, width, font = 12, maxCell = 44, maxLabel = 104, square = true, tallest = Infinity, theme } = opts;
+  const {
+    rowLabels,
+    colLabels,
+    width,
+    font = 12,
+    maxCell = 44,
+    maxLabel = 104,
+    square = true,
+    tallest = Infinity,
+    theme,
+  } = opts;
   ctx.font = `600 ${font}px ${theme.font}`;
-  const rowRoom = widest(ctx, rowLabels, maxLabel), colWide = widest(ctx, colLabels, maxLabel);
-  const left = rowRoom + GAP + (opts.rowTitle ? TITLE : 0), rows = rowLabels.length, cols = colLabels.length;
+  const rowRoom = widest(ctx, rowLabels, maxLabel);
+  const colWide = widest(ctx, colLabels, maxLabel);
+  const left = rowRoom + GAP + (opts.rowTitle ? TITLE : 0);
+  const rows = rowLabels.length;
+  const cols = colLabels.length;
   const fit = (/** @type {number} */ right) => Math.min(maxCell, (width - left - right - 2) / cols);
-  const flat = colWide + 6 <= fit(2), angle = flat ? 0 : fit(colWide * 0.71) >= 20 ? 45 : 90;
+  const flat = colWide + 6 <= fit(2);
+  const angle = flat ? 0 : fit(colWide * 0.71) >= 20 ? 45 : 90;
   const colRoom = angle === 0 ? font + 2 : angle === 45 ? Math.ceil(colWide * 0.71) + font : colWide;
-  const top = colRoom + GAP + (opts.colTitle ? TITLE : 0), right = angle === 45 ? Math.ceil(colWide * 0.71) : 4;
+  const top = colRoom + GAP + (opts.colTitle ? TITLE : 0);
+  const right = angle === 45 ? Math.ceil(colWide * 0.71) : 4;
   let cw = snap(fit(right));
   const tall = opts.height ? snap(Math.min(maxCell, (opts.height - top - 2) / rows)) : cw;
   if (square && opts.height) cw = Math.min(cw, tall);
-  const flatter = rows > 2 * cols && cw * rows > tallest ? snap(tallest / rows) : cw;  // far more queries than keys
-  const low = snap(lowestRow(rows, cols)), ch = square ? Math.max(flatter, opts.height ? Math.min(tall, low) : low) : tall, geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
-  const titled = (/** @type {string | undefined} */ title, /** @type {number} */ size) => Math.max(size, title ? Math.ceil(ctx.measureText(title).width) : 0);
-  return { geom, angle, font, left, top, rowRoom, colRoom, width: left + titled(opts.colTitle, geom.w + right), height: top + titled(opts.rowTitle, geom.h + 2) };
+  const flatter = rows > 2 * cols && cw * rows > tallest ? snap(tallest / rows) : cw; // far more queries than keys
+  const low = snap(lowestRow(rows, cols));
+  const ch = square ? Math.max(flatter, opts.height ? Math.min(tall, low) : low) : tall;
+  const geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
+  const titled = (/** @type {string | undefined} */ title, /** @type {number} */ size) =>
+    Math.max(size, title ? Math.ceil(ctx.measureText(title).width) : 0);
+  return {
+    geom,
+    angle,
+    font,
+    left,
+    top,
+    rowRoom,
+    colRoom,
+    width: left + titled(opts.colTitle, geom.w + right),
+    height: top + titled(opts.rowTitle, geom.h + 2),
+  };
 }
 
 /** How low a row may be in a matrix that is far wider than high, whose cells would be too low to be read. */
@@ -89,14 +128,20 @@ function lowestRow(/** @type {number} */ rows, /** @type {number} */ cols) {
   return cols > 2 * rows ? Math.min(WIDE_ROW, WIDE_HEIGHT / rows) : 0;
 }
 
-function widest(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {readonly string[]} */ labels, /** @type {number} */ most) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {readonly string[]} labels
+ * @param {number} most
+ */
+function widest(ctx, labels, most) {
   let width = 8;
   for (const label of labels) width = Math.max(width, ctx.measureText(label).width);
   return Math.ceil(Math.min(most, width));
 }
 
 function snap(/** @type {number} */ cell) {
-  const ratio = pixelRatio(), whole = Math.floor(cell * ratio);
+  const ratio = pixelRatio();
+  const whole = Math.floor(cell * ratio);
   return whole >= 1 ? whole / ratio : Math.max(cell, 0.05);
 }
 
@@ -106,11 +151,12 @@ function snap(/** @type {number} */ cell) {
  * @param {AxesLayout} layout
  * @param {readonly string[]} rowLabels
  * @param {readonly string[]} colLabels
- * @param {{theme: Theme, rowHi?: number | null, colHi?: number | null, rowMarks?: ArrayLike<any>, colMarks?: ArrayLike<any>,
+ * @param {{theme: Theme, rowHi?: number | null, colHi?: number | null, rowMarks?: ArrayLike<number>, colMarks?: ArrayLike<number>,
  *   rowTitle?: string, colTitle?: string}} opts
  */
 export function drawAxes(ctx, layout, rowLabels, colLabels, opts) {
-  const { geom, font } = layout, { theme, rowHi = null, colHi = null } = opts;
+  const { geom, font } = layout;
+  const { theme, rowHi = null, colHi = null } = opts;
   ctx.save();
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
@@ -125,31 +171,74 @@ export function drawAxes(ctx, layout, rowLabels, colLabels, opts) {
   ctx.restore();
 }
 
-/** Indices whose labels are drawn: every k-th, none nearer than `need` pixels to the highlighted one, which comes last. */
-export function shownLabels(/** @type {number} */ count, /** @type {number} */ cell, /** @type {number} */ need, /** @type {number | null} */ hi) {
-  const every = Math.max(1, Math.ceil(need / cell)), shown = [];
-  for (let i = 0; i < count; i += every) if (hi === null || i === hi || Math.abs(i - hi) * cell >= need) shown.push(i);
+/**
+ * Indices whose labels are drawn: every k-th, none nearer than `need` pixels to the highlighted one, which comes last.
+ * @param {number} count
+ * @param {number} cell
+ * @param {number} need
+ * @param {number | null} hi
+ */
+export function shownLabels(count, cell, need, hi) {
+  const every = Math.max(1, Math.ceil(need / cell));
+  const shown = [];
+  for (let i = 0; i < count; i += every)
+    if (hi === null || i === hi || Math.abs(i - hi) * cell >= need) shown.push(i);
   if (hi !== null && hi >= 0 && hi < count) shown.push(hi);
   return [...new Set(shown)];
 }
 
-/** Font, colour and text of a label. */
-function styleLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ room, /** @type {boolean} */ hi, /** @type {number} */ marks, /** @type {Theme} */ theme) {
+/**
+ * Font, colour and text of a label.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {AxesLayout} layout
+ * @param {string} label
+ * @param {number} room
+ * @param {boolean} hi
+ * @param {number} marks
+ * @param {Theme} theme
+ */
+function styleLabel(ctx, layout, label, room, hi, marks, theme) {
   ctx.font = `${marks & WRITTEN ? "italic " : ""}${hi ? "600 " : ""}${layout.font}px ${theme.font}`;
   ctx.fillStyle = hi ? theme.accent : marks & SPECIAL ? withAlpha(theme.muted, 0.75) : theme.text;
   return isolate(ellipsize(ctx, label, room));
 }
 
-function drawRowLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ row, /** @type {boolean} */ hi, /** @type {number} */ marks, /** @type {Theme} */ theme) {
-  const { geom } = layout, y = geom.y + ((row + 0.5) * geom.h) / geom.rows;
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {AxesLayout} layout
+ * @param {string} label
+ * @param {number} row
+ * @param {boolean} hi
+ * @param {number} marks
+ * @param {Theme} theme
+ */
+function drawRowLabel(ctx, layout, label, row, hi, marks, theme) {
+  const { geom } = layout;
+  const y = geom.y + ((row + 0.5) * geom.h) / geom.rows;
   const text = styleLabel(ctx, layout, label, layout.rowRoom, hi, marks, theme);
   ctx.textAlign = "right";
   ctx.fillText(text, geom.x - GAP, y + 0.5);
 }
 
-function drawColLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {string} */ label, /** @type {number} */ col, /** @type {boolean} */ hi, /** @type {number} */ marks, /** @type {Theme} */ theme) {
-  const { geom, angle } = layout, x = geom.x + ((col + 0.5) * geom.w) / geom.cols, y = geom.y - GAP;
-  const room = angle === 0 ? geom.w / geom.cols - 4 : angle === 45 ? (layout.colRoom - layout.font) / 0.71 : layout.colRoom;
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {AxesLayout} layout
+ * @param {string} label
+ * @param {number} col
+ * @param {boolean} hi
+ * @param {number} marks
+ * @param {Theme} theme
+ */
+function drawColLabel(ctx, layout, label, col, hi, marks, theme) {
+  const { geom, angle } = layout;
+  const x = geom.x + ((col + 0.5) * geom.w) / geom.cols;
+  const y = geom.y - GAP;
+  const room =
+    angle === 0
+      ? geom.w / geom.cols - 4
+      : angle === 45
+        ? (layout.colRoom - layout.font) / 0.71
+        : layout.colRoom;
   const text = styleLabel(ctx, layout, label, room + (angle === 0 ? 4 : 0), hi, marks, theme);
   if (angle === 0) {
     ctx.textAlign = "center";
@@ -164,12 +253,18 @@ function drawColLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ax
   ctx.restore();
 }
 
-function drawTitles(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {AxesLayout} */ layout, /** @type {{theme: Theme, rowTitle?: string, colTitle?: string}} */ opts) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {AxesLayout} layout
+ * @param {{theme: Theme, rowTitle?: string, colTitle?: string}} opts
+ */
+function drawTitles(ctx, layout, opts) {
   const { geom, font } = layout;
   ctx.font = `${font - 1}px ${opts.theme.font}`;
   ctx.fillStyle = opts.theme.muted;
   ctx.textAlign = "center";
-  const middle = (/** @type {string} */ title, /** @type {number} */ size) => Math.max(size, ctx.measureText(title).width) / 2;
+  const middle = (/** @type {string} */ title, /** @type {number} */ size) =>
+    Math.max(size, ctx.measureText(title).width) / 2;
   if (opts.colTitle) ctx.fillText(opts.colTitle, geom.x + middle(opts.colTitle, geom.w), 7);
   if (!opts.rowTitle) return;
   ctx.save();

@@ -6,35 +6,68 @@
 import { el } from "./dom.js";
 import { fmtPercent } from "./fmt.js";
 
-/** A row. `value` and `second` are probabilities; `mark` says in words why the row is set apart, "" where it is not.
- * @typedef {{label: string, value: number, second?: number | null, mark?: string, muted?: boolean}} Bar */
-/** `full` is the value of a whole track; `seconds` the heading of the second number, `values` that of the first.
- * @typedef {{label: string, full?: number, values?: string, seconds?: string}} BarsOptions */
+/**
+ * A row. `value` and `second` are probabilities; `mark` says in words why the row is set apart, "" where it is not.
+ * @typedef {{label: string, value: number, second?: number | null, mark?: string, muted?: boolean}} Bar
+ */
+/**
+ * `full` is the value of a whole track; `seconds` the heading of the second number, `values` that of the first.
+ * @typedef {{label: string, full?: number, values?: string, seconds?: string}} BarsOptions
+ */
 
-/** A list of bars; `set` shows other ones. @returns {{node: HTMLElement, set: (bars: readonly Bar[]) => void}} */
+/** A list of bars; `set` shows others. @returns {{node: HTMLElement, set: (bars: readonly Bar[]) => void}} */
 export function barList(/** @type {BarsOptions} */ opts) {
   const node = el("ol", { class: `av-bars${opts.seconds ? " av-bars-two" : ""}`, "aria-label": opts.label });
   const set = (/** @type {readonly Bar[]} */ bars) => {
-    const heading = opts.seconds ? [el("li", { class: "av-bars-heading", "aria-hidden": "true" }, el("span"), el("span"), el("span", {}, opts.values), el("span", {}, opts.seconds))] : [];
-    node.replaceChildren(...heading, ...bars.map((bar) => barRow(bar, opts)));
+    const rows = bars.map((bar) => barRow(bar, opts));
+    node.replaceChildren(...(opts.seconds ? [headingRow(opts), ...rows] : rows));
   };
   return { node, set };
 }
 
+/** The headings of both numbers. */
+function headingRow(/** @type {BarsOptions} */ { values, seconds }) {
+  const [name, track] = [el("span"), el("span")];
+  const props = { class: "av-bars-heading", "aria-hidden": "true" };
+  return el("li", props, name, track, el("span", {}, values), el("span", {}, seconds));
+}
+
 function barRow(/** @type {Bar} */ bar, /** @type {BarsOptions} */ opts) {
-  const { label, value, second = null, mark = "", muted = false } = bar, full = opts.full ?? 1;
-  const fill = el("span", { class: "av-bar-fill" }), track = el("span", { class: "av-bar-track", "aria-hidden": "true" }, fill);
+  const { label, value, second = null, mark = "", muted = false } = bar;
+  const full = opts.full ?? 1;
+  const fill = el("span", { class: "av-bar-fill" });
+  const track = el("span", { class: "av-bar-track", "aria-hidden": "true" }, fill);
   fill.style.width = share(value, full);
   if (second !== null) {
     const tick = el("span", { class: "av-bar-tick" });
     tick.style.insetInlineStart = share(second, full);
     track.append(tick);
   }
-  const hidden = (/** @type {string | undefined} */ text) => (text ? el("span", { class: "av-visually-hidden" }, ` (${text}) `) : null);
-  const name = el("span", { class: "av-bar-name", title: mark ? `${label} – ${mark}` : label }, el("bdi", {}, label), hidden(mark));
+  const hidden = (/** @type {string | undefined} */ text) =>
+    text ? el("span", { class: "av-visually-hidden" }, ` (${text}) `) : null;
+  const name = el(
+    "span",
+    { class: "av-bar-name", title: mark ? `${label} – ${mark}` : label },
+    el("bdi", {}, label),
+    hidden(mark),
+  );
   const number = el("span", { class: "av-number av-bar-number" }, percent(value));
-  const other = opts.seconds ? el("span", { class: "av-number av-bar-second" }, second === null ? "" : percent(second), second === null ? null : hidden(opts.seconds)) : null;
-  return el("li", { class: `av-bar${mark ? " av-bar-marked" : ""}${muted ? " av-bar-muted" : ""}`, dataset: { value } }, name, track, number, other);
+  const other = opts.seconds
+    ? el(
+        "span",
+        { class: "av-number av-bar-second" },
+        second === null ? "" : percent(second),
+        second === null ? null : hidden(opts.seconds),
+      )
+    : null;
+  return el(
+    "li",
+    { class: `av-bar${mark ? " av-bar-marked" : ""}${muted ? " av-bar-muted" : ""}`, dataset: { value } },
+    name,
+    track,
+    number,
+    other,
+  );
 }
 
 /** A part of a track as CSS. */
@@ -42,8 +75,9 @@ function share(/** @type {number} */ value, /** @type {number} */ full) {
   return `${full > 0 ? 100 * Math.max(0, Math.min(1, value / full)) : 0}%`;
 }
 
-/** As elsewhere, but what is not quite 1 is never printed as 100. */
+/** A probability in percent; one just below 1 is never printed as 100. */
 function percent(/** @type {number} */ value) {
-  const nearly = value > 0.99 && value < 1, digits = value < 0.9995 ? (100 * value).toFixed(1) : ">\u200999.9";
+  const nearly = value > 0.99 && value < 1;
+  const digits = value < 0.9995 ? (100 * value).toFixed(1) : ">\u200999.9";
   return `${nearly ? digits : fmtPercent(value)}\u2009%`;
 }

@@ -6,26 +6,34 @@ import { SPECIAL, WRITTEN } from "./axes.js";
 import { colourAt, inkOn } from "./colors.js";
 import { el } from "./dom.js";
 
+/** A chip for each token. @typedef {HTMLElement[]} Chips */
+
 /**
- * Chips for the tokens, filled into `node`.
+ * Fills `node` with a chip for each token, and returns the chips.
  * @param {HTMLElement} node
  * @param {readonly string[]} tokens
  * @param {ArrayLike<number>} marks
- * @param {string} says what a token is called that the model wrote
- * @returns {HTMLElement[]}
+ * @param {string} writtenWord what a token is called that the model wrote
+ * @returns {Chips}
  */
-export function makeChips(node, tokens, marks, says) {
+export function makeChips(node, tokens, marks, writtenWord) {
   const chips = tokens.map((token, i) => {
-    const written = (marks[i] & WRITTEN) !== 0, kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
-    return el("span", { class: `av-chip${kind}`, dir: "auto", title: written ? says : null, dataset: { token: i } }, token,
-      written ? el("span", { class: "av-visually-hidden" }, ` (${says})`) : null);
+    const written = (marks[i] & WRITTEN) !== 0;
+    const kind = `${marks[i] & SPECIAL ? " av-special" : ""}${written ? " av-written" : ""}`;
+    return el(
+      "span",
+      { class: `av-chip${kind}`, dir: "auto", title: written ? writtenWord : null, dataset: { token: i } },
+      token,
+      written ? el("span", { class: "av-visually-hidden" }, ` (${writtenWord})`) : null,
+    );
   });
   node.replaceChildren(...chips);
   return chips;
 }
 
 /**
- * The queries whose largest weight is largest: [{query, key, code}], special queries only when there is nothing else.
+ * The queries whose largest weight is largest, with the key of that weight; special queries only where there are no
+ * others.
  * @param {ArrayLike<number>} values one head, [query, key]
  * @param {number} nQuery
  * @param {number} nKey
@@ -45,7 +53,7 @@ export function strongestRows(values, nQuery, nKey, special, count) {
 
 /**
  * Lights chips: `asking` get an outline, `looked` (token -> colour index) the colour; all others go dark.
- * @param {HTMLElement[]} chips
+ * @param {Chips} chips
  * @param {Set<number>} asking
  * @param {Map<number, number>} looked
  * @param {Uint32Array} lut

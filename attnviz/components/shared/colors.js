@@ -4,10 +4,10 @@
 // with red-green colour blindness. Scales map a weight 0..1 to a place 0..1 on the ramp.
 
 import { rgba } from "./theme.js";
-import { fmtReal } from "./fmt.js";
-import { fitCanvas, markDrawn, setData } from "./dom.js";
 
-/** @typedef {"linear" | "sqrt" | "log"} Scale */
+/** @import { Dtype } from "./buffer.js" */
+/** @import { Scale } from "./selection.js" */
+
 /** Weights at or below this are the first colour of the log scale. */
 export const LOG_FLOOR = 1e-4;
 /** @type {readonly Scale[]} */
@@ -15,10 +15,42 @@ export const SCALES = ["linear", "sqrt", "log"];
 
 /** @type {Record<string, [number, string][]>} */
 const STOPS = {
-  light: [[0, "#f6f9fb"], [0.14, "#d6ecea"], [0.34, "#93d0ca"], [0.54, "#4ba2b7"], [0.73, "#316c9f"], [0.89, "#31407c"], [1, "#1d1a42"]],
-  dark: [[0, "#161b27"], [0.14, "#212c4e"], [0.34, "#2b4f8c"], [0.54, "#2c82a8"], [0.74, "#4cb9ae"], [0.9, "#b4e5bb"], [1, "#fcfde2"]],
-  divergingLight: [[0, "#7a3b06"], [0.2, "#c9762a"], [0.37, "#efc292"], [0.5, "#f7f7f6"], [0.63, "#a9cbe8"], [0.8, "#3f7fc0"], [1, "#10386e"]],
-  divergingDark: [[0, "#ffcf8f"], [0.2, "#e08a35"], [0.37, "#7a4718"], [0.5, "#1b1f2a"], [0.63, "#1f4a80"], [0.8, "#4b93dd"], [1, "#b9e0ff"]],
+  light: [
+    [0, "#f6f9fb"],
+    [0.14, "#d6ecea"],
+    [0.34, "#93d0ca"],
+    [0.54, "#4ba2b7"],
+    [0.73, "#316c9f"],
+    [0.89, "#31407c"],
+    [1, "#1d1a42"],
+  ],
+  dark: [
+    [0, "#161b27"],
+    [0.14, "#212c4e"],
+    [0.34, "#2b4f8c"],
+    [0.54, "#2c82a8"],
+    [0.74, "#4cb9ae"],
+    [0.9, "#b4e5bb"],
+    [1, "#fcfde2"],
+  ],
+  divergingLight: [
+    [0, "#7a3b06"],
+    [0.2, "#c9762a"],
+    [0.37, "#efc292"],
+    [0.5, "#f7f7f6"],
+    [0.63, "#a9cbe8"],
+    [0.8, "#3f7fc0"],
+    [1, "#10386e"],
+  ],
+  divergingDark: [
+    [0, "#ffcf8f"],
+    [0.2, "#e08a35"],
+    [0.37, "#7a4718"],
+    [0.5, "#1b1f2a"],
+    [0.63, "#1f4a80"],
+    [0.8, "#4b93dd"],
+    [1, "#b9e0ff"],
+  ],
 };
 /** @type {Map<string, Uint32Array>} */
 const TABLES = new Map();
@@ -47,7 +79,9 @@ function table(/** @type {string} */ name) {
 function rampAt(/** @type {{at: number, lab: number[]}[]} */ stops, /** @type {number} */ t) {
   let i = 1;
   while (i < stops.length - 1 && t > stops[i].at) i++;
-  const a = stops[i - 1], b = stops[i], f = (t - a.at) / (b.at - a.at);
+  const a = stops[i - 1];
+  const b = stops[i];
+  const f = (t - a.at) / (b.at - a.at);
   const [r, g, blue] = srgb(a.lab.map((v, j) => v + (b.lab[j] - v) * f));
   return ((255 << 24) | (blue << 16) | (g << 8) | r) >>> 0;
 }
@@ -57,17 +91,26 @@ function oklab(/** @type {number[]} */ rgb) {
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
   const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
   const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-  return [0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s, 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
-    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s];
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+  ];
 }
 
 function srgb(/** @type {number[]} */ lab) {
   const [L, A, B] = lab;
-  const l = (L + 0.3963377774 * A + 0.2158037573 * B) ** 3, m = (L - 0.1055613458 * A - 0.0638541728 * B) ** 3;
+  const l = (L + 0.3963377774 * A + 0.2158037573 * B) ** 3;
+  const m = (L - 0.1055613458 * A - 0.0638541728 * B) ** 3;
   const s = (L - 0.0894841775 * A - 1.291485548 * B) ** 3;
-  const linear = [4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s, -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s];
-  return linear.map((v) => Math.round(255 * Math.min(1, Math.max(0, v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055))));
+  const linear = [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ];
+  return linear.map((v) =>
+    Math.round(255 * Math.min(1, Math.max(0, v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055))),
+  );
 }
 
 /** Place 0..1 of a weight 0..1 on the ramp; the log scale begins at `floor`. */
@@ -92,11 +135,18 @@ export function levelFor(/** @type {number} */ weight, /** @type {Scale} */ scal
 /** @type {Map<string, Uint8Array>} */
 const LEVELS = new Map();
 
-/** Table from a stored code (u8 or u16, square root of the weight) to the index 0..255 of its colour. */
-export function levelTable(/** @type {"u8" | "u16"} */ dtype, /** @type {Scale} */ scale) {
-  const name = `${dtype} ${scale}`, top = dtype === "u8" ? 255 : 65535;
+/**
+ * The table from a stored code (u8 or u16, square root of the weight) to the index 0..255 of its colour. Weights that
+ * are stored as they are (f32) have no table; `levelFor` finds their colour.
+ */
+export function levelTable(/** @type {Dtype} */ dtype, /** @type {Scale} */ scale) {
+  const name = `${dtype} ${scale}`;
+  const top = dtype === "u8" ? 255 : 65535;
   let levels = LEVELS.get(name);
-  if (!levels) LEVELS.set(name, (levels = Uint8Array.from({ length: top + 1 }, (_, code) => levelFor((code / top) ** 2, scale))));
+  if (!levels) {
+    levels = Uint8Array.from({ length: top + 1 }, (_, code) => levelFor((code / top) ** 2, scale));
+    LEVELS.set(name, levels);
+  }
   return levels;
 }
 
@@ -112,8 +162,13 @@ export function colourAt(/** @type {Uint32Array} */ lut, /** @type {number} */ l
   return `rgb(${v & 255}, ${(v >> 8) & 255}, ${(v >> 16) & 255})`;
 }
 
-/** The CSS colour of a weight. */
-export function colourFor(/** @type {Uint32Array} */ lut, /** @type {number} */ weight, /** @type {Scale} */ scale) {
+/**
+ * The CSS colour of a weight.
+ * @param {Uint32Array} lut
+ * @param {number} weight
+ * @param {Scale} scale
+ */
+export function colourFor(lut, weight, scale) {
   return colourAt(lut, levelFor(weight, scale));
 }
 
@@ -123,59 +178,8 @@ export function colourFor(/** @type {Uint32Array} */ lut, /** @type {number} */ 
  */
 export function inkOn(/** @type {Uint32Array} */ lut, /** @type {number} */ level) {
   const v = lut[Math.max(0, Math.min(255, level))];
-  const linear = (/** @type {number} */ byte) => (byte <= 10 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
+  const linear = (/** @type {number} */ byte) =>
+    byte <= 10 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4;
   const light = 0.2126 * linear(v & 255) + 0.7152 * linear((v >> 8) & 255) + 0.0722 * linear((v >> 16) & 255);
   return light > 0.179 ? "#000000" : "#ffffff";
-}
-
-/** Ticks of a scale whose labels do not collide. @type {Record<Scale, number[]>} */
-const TICKS = { linear: [0, 0.25, 0.5, 0.75, 1], sqrt: [0, 0.05, 0.25, 0.5, 1], log: [1e-4, 1e-3, 0.01, 0.1, 1] };
-
-/**
- * A horizontal colour bar with printed ticks. For weights give `scale` and perhaps `mark`, a weight to
- * point out; for signed values give `limit`.
- * @param {HTMLCanvasElement} canvas
- * @param {{lut: Uint32Array, theme: import("./theme.js").Theme, scale?: Scale, limit?: number, mark?: number, width?: number, bar?: number, floor?: number}} opts
- */
-export function drawColourBar(canvas, opts) {
-  const { lut, theme, scale = "linear", limit, mark, width = 220, bar = 10, floor = LOG_FLOOR } = opts, pad = 22, font = 11;
-  const ctx = fitCanvas(canvas, width, bar + font + 9), span = width - 2 * pad;
-  for (let x = 0; x < span; x++) {
-    ctx.fillStyle = colourAt(lut, Math.round((255 * x) / (span - 1)));
-    ctx.fillRect(pad + x, 0, x < span - 1 ? 1.5 : 1, bar);
-  }
-  ctx.lineWidth = 1;
-  ctx.strokeStyle = theme.border;
-  ctx.strokeRect(pad - 0.5, 0.5, span + 1, bar - 1);
-  if (mark !== undefined) markPlace(ctx, pad + scaleValue(mark, scale, floor) * span, bar, theme);
-  setData(canvas, { x: pad, w: span, mark });
-  ctx.font = `${font}px ${theme.font}`;
-  ctx.fillStyle = theme.muted;
-  ctx.textBaseline = "alphabetic";
-  ctx.textAlign = "center";
-  for (const [place, label] of limit === undefined ? weightTicks(scale, floor) : signedTicks(limit)) {
-    const x = pad + place * span;
-    ctx.fillRect(Math.round(x) - 0.5, bar, 1, 4);
-    ctx.fillText(label, x, bar + font + 5);
-  }
-  markDrawn(canvas);
-}
-
-/** A needle across the bar. */
-function markPlace(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ x, /** @type {number} */ bar, /** @type {import("./theme.js").Theme} */ theme) {
-  ctx.fillStyle = theme.bg;
-  ctx.fillRect(x - 2.5, 0, 5, bar);
-  ctx.fillStyle = theme.accent;
-  ctx.fillRect(x - 1.5, 0, 3, bar + 4);
-}
-
-/** @returns {[number, string][]} */
-function weightTicks(/** @type {Scale} */ scale, /** @type {number} */ floor) {
-  const ticks = scale === "log" && floor < LOG_FLOOR ? [floor, 1e-4, 0.01, 1] : TICKS[scale];
-  return ticks.map((w) => [scaleValue(w, scale, floor), scale === "log" && w === floor ? `≤${w}` : String(w)]);
-}
-
-/** @returns {[number, string][]} */
-function signedTicks(/** @type {number} */ limit) {
-  return [-1, -0.5, 0, 0.5, 1].map((part) => [(part + 1) / 2, fmtReal(part * limit, 2)]);
 }

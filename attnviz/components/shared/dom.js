@@ -3,29 +3,63 @@
 // so a token such as "<img onerror=...>" can only ever be shown.
 
 /**
- * A new element. `props`: class, style (object), dataset (object), on (object of listeners), hidden/disabled/
- * checked/value/type/id as properties, everything else as an attribute. null and undefined are left out.
- * @param {string} tag
- * @param {Record<string, any>} [props]
- * @param {...(Node | string | number | null | undefined)} children
- * @returns {any}
+ * What `el` takes: properties by their names, everything else as an attribute; null and undefined are left out.
+ * @typedef {{class?: string | null, style?: Partial<CSSStyleDeclaration>,
+ *   dataset?: Record<string, string | number | boolean>, on?: Listeners, [attribute: string]: unknown}} Props
+ */
+/**
+ * @typedef {{[Type in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[Type]) => void}} Listeners
+ */
+/** @typedef {Node | string | number | null | undefined} Child */
+
+const DOM_PROPERTIES = new Set(["hidden", "disabled", "checked", "value", "type", "id", "tabIndex", "dir"]);
+
+/**
+ * A new element.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Props} [props]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function el(tag, props = {}, ...children) {
-  const node = /** @type {any} */ (document.createElement(tag));
-  for (const [name, value] of Object.entries(props ?? {})) {
+  const node = document.createElement(tag);
+  const { class: className, style, dataset, on, ...others } = props;
+  if (className !== null && className !== undefined) node.className = className;
+  Object.assign(node.style, style);
+  for (const [name, value] of Object.entries(dataset ?? {})) node.dataset[name] = String(value);
+  for (const [type, listener] of Object.entries(on ?? {}))
+    node.addEventListener(type, /** @type {EventListener} */ (listener));
+  for (const [name, value] of Object.entries(others)) {
     if (value === null || value === undefined) continue;
-    if (name === "class") node.className = value;
-    else if (name === "style") Object.assign(node.style, value);
-    else if (name === "dataset") Object.assign(node.dataset, value);
-    else if (name === "on") for (const [type, fn] of Object.entries(value)) node.addEventListener(type, fn);
-    else if (DOM_PROPERTIES.has(name)) node[name] = value;
+    if (DOM_PROPERTIES.has(name)) Reflect.set(node, name, value);
     else node.setAttribute(name, String(value));
   }
-  for (const child of children) if (child !== null && child !== undefined) node.append(child instanceof Node ? child : String(child));
+  node.append(...children.filter((child) => child !== null && child !== undefined).map(asNode));
   return node;
 }
 
-const DOM_PROPERTIES = new Set(["hidden", "disabled", "checked", "value", "type", "id", "tabIndex", "dir"]);
+function asNode(/** @type {Node | string | number} */ child) {
+  return child instanceof Node ? child : String(child);
+}
+
+/** The context of a canvas; every browser that runs these modules has one. */
+export function context2d(/** @type {HTMLCanvasElement} */ canvas) {
+  const ctx = canvas.getContext("2d");
+  if (!ctx) throw new Error("the browser gives no 2d context");
+  return ctx;
+}
+
+/** The element that an event happened at. */
+export function elementAt(/** @type {Event} */ event) {
+  return event.target instanceof Element ? event.target : null;
+}
+
+/** The data-* attribute of the element that an event happened at, or of the nearest one around it that has it. */
+export function dataAt(/** @type {Event} */ event, /** @type {string} */ name) {
+  const holder = elementAt(event)?.closest(`[data-${name}]`);
+  return holder instanceof HTMLElement ? holder.dataset[name] : undefined;
+}
 
 /** Replaces the text of a node, only when it differs (a live region must not announce the same twice). */
 export function setText(/** @type {Element} */ node, /** @type {string} */ text) {
@@ -39,7 +73,10 @@ export function setText(/** @type {Element} */ node, /** @type {string} */ text)
  * @returns {(Node | string)[]}
  */
 export function fillNodes(template, nodes) {
-  return String(template ?? "").split(/(\{\w+\})/).filter(Boolean).map((part) => nodes[part.slice(1, -1)] ?? part);
+  return String(template ?? "")
+    .split(/(\{\w+\})/)
+    .filter(Boolean)
+    .map((part) => nodes[part.slice(1, -1)] ?? part);
 }
 
 /** Key names as keycaps: keycaps("←", "→"). */
@@ -47,30 +84,37 @@ export function keycaps(/** @type {string[]} */ ...names) {
   return el("span", { class: "av-keys" }, ...names.map((name) => el("kbd", {}, name)));
 }
 
-/** Writes data-* attributes; null removes one. */
-export function setData(/** @type {HTMLElement} */ node, /** @type {Record<string, any>} */ values) {
+/**
+ * Writes data-* attributes; null and undefined remove one.
+ * @param {HTMLElement} node
+ * @param {Record<string, string | number | boolean | null | undefined>} values
+ */
+export function setData(node, values) {
   for (const [name, value] of Object.entries(values)) {
     if (value === null || value === undefined) delete node.dataset[name];
     else node.dataset[name] = String(value);
   }
 }
 
-/** How long an answer may take before the picture fades, and how long it stays faded when none comes. */
 const FADE_AFTER_MS = 300;
-const BUSY_AT_MOST_MS = 8000;
+const BUSY_AT_MOST_MS = 8000; // when no answer comes
 /** @type {WeakMap<Element, number[]>} */
 const BUSY = new WeakMap();
 
-/** Says that the server is asked, or has answered; `data-faded` comes only when it takes long. */
+/** Marks a picture that waits for the server, or no longer waits; `data-faded` comes only when it takes long. */
 export function setBusy(/** @type {HTMLElement} */ node, /** @type {boolean} */ busy) {
   for (const timer of BUSY.get(node) ?? []) clearTimeout(timer);
   BUSY.delete(node);
   if (!busy) {
     node.removeAttribute("aria-busy");
-    return void node.removeAttribute("data-faded");
+    node.removeAttribute("data-faded");
+    return;
   }
   node.setAttribute("aria-busy", "true");
-  BUSY.set(node, [setTimeout(() => node.setAttribute("data-faded", "1"), FADE_AFTER_MS), setTimeout(() => setBusy(node, false), BUSY_AT_MOST_MS)]);
+  BUSY.set(node, [
+    setTimeout(() => node.setAttribute("data-faded", "1"), FADE_AFTER_MS),
+    setTimeout(() => setBusy(node, false), BUSY_AT_MOST_MS),
+  ]);
 }
 
 /** Device pixels per CSS pixel. */
@@ -86,13 +130,15 @@ export function pixelRatio() {
  * @returns {CanvasRenderingContext2D}
  */
 export function fitCanvas(canvas, w, h) {
-  const ratio = pixelRatio(), pw = Math.max(1, Math.round(w * ratio)), ph = Math.max(1, Math.round(h * ratio));
+  const ratio = pixelRatio();
+  const pw = Math.max(1, Math.round(w * ratio));
+  const ph = Math.max(1, Math.round(h * ratio));
   if (canvas.width !== pw) canvas.width = pw;
   if (canvas.height !== ph) canvas.height = ph;
   const [width, height] = [`${w}px`, `${h}px`];
   if (canvas.style.width !== width) canvas.style.width = width;
   if (canvas.style.height !== height) canvas.style.height = height;
-  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const ctx = context2d(canvas);
   ctx.setTransform(1, 0, 0, 1, 0, 0);
   ctx.globalAlpha = 1;
   ctx.clearRect(0, 0, pw, ph);
@@ -112,24 +158,49 @@ export function localPoint(/** @type {MouseEvent} */ event, /** @type {Element} 
 }
 
 /**
- * Calls back once per animation frame at most, with the latest arguments lost on purpose: the callback reads state.
+ * A request that may be made often, and one that is dropped again.
+ * @typedef {(() => void) & {cancel: () => void}} Request
+ */
+
+/**
+ * Calls back in the next animation frame, once however often it was requested.
  * @param {() => void} callback
+ * @returns {Request}
  */
 export function oncePerFrame(callback) {
   let asked = 0;
   const request = () => {
-    if (!asked) asked = requestAnimationFrame(() => { asked = 0; callback(); });
+    if (!asked)
+      asked = requestAnimationFrame(() => {
+        asked = 0;
+        callback();
+      });
   };
-  request.cancel = () => { cancelAnimationFrame(asked); asked = 0; };
+  request.cancel = () => {
+    cancelAnimationFrame(asked);
+    asked = 0;
+  };
   return request;
 }
 
-/** The same once the frame that is being made is on the screen: for what takes long and may follow. */
-export function afterPaint(/** @type {() => void} */ callback) {
+/**
+ * Calls back after the next frame is on the screen: for what takes long and may follow it.
+ * @param {() => void} callback
+ * @returns {Request}
+ */
+export function afterPaint(callback) {
   let timer = 0;
-  const frame = oncePerFrame(() => { timer = setTimeout(callback); });
-  const request = () => { clearTimeout(timer); frame(); };
-  request.cancel = () => { clearTimeout(timer); frame.cancel(); };
+  const frame = oncePerFrame(() => {
+    timer = setTimeout(callback);
+  });
+  const request = () => {
+    clearTimeout(timer);
+    frame();
+  };
+  request.cancel = () => {
+    clearTimeout(timer);
+    frame.cancel();
+  };
   return request;
 }
 
@@ -143,12 +214,18 @@ export function watchSize(element, callback) {
   let seen = "";
   const look = () => {
     const now = `${Math.round(element.getBoundingClientRect().width)}@${pixelRatio()}`;
-    if (now !== seen) { seen = now; callback(); }
+    if (now !== seen) {
+      seen = now;
+      callback();
+    }
   };
   const observer = new ResizeObserver(look);
   observer.observe(element);
   addEventListener("resize", look);
-  return () => { observer.disconnect(); removeEventListener("resize", look); };
+  return () => {
+    observer.disconnect();
+    removeEventListener("resize", look);
+  };
 }
 
 /**

@@ -9,7 +9,9 @@ const MINUS = "\u2212";
  * @param {Record<string, string | number>} values
  */
 export function fill(template, values) {
-  return String(template ?? "").replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return String(template ?? "").replace(/\{(\w+)\}/g, (whole, name) =>
+    name in values ? String(values[name]) : whole,
+  );
 }
 
 /** A weight with 4 decimals; approx marks one that came through 8 bits with "≈". */

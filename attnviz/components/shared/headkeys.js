@@ -1,22 +1,40 @@
 // @ts-check
-// The keys that change the head wherever all heads are at hand: "[" and "]" and Shift+arrows.
+// The keys that change the head wherever all heads are in the browser: "[" and "]" and Shift+arrows.
 
 import { headsOf } from "./buffer.js";
 
-/** The head that a key leads to, or null. */
-export function headStep(/** @type {KeyboardEvent} */ event, /** @type {any} */ header, /** @type {any} */ selection) {
-  const { layer } = selection, shift = event.shiftKey;
+/** @typedef {{n_layers: number, n_heads: number, shapes?: readonly (readonly number[])[] | null}} Size */
+/** @typedef {{layer: number, head: number}} Head */
+
+/**
+ * The head that a key leads to, or null for another key.
+ * @param {KeyboardEvent} event
+ * @param {Size} header
+ * @param {Head} selection
+ * @returns {Head | null}
+ */
+export function headStep(event, header, selection) {
+  const { layer, head } = selection;
+  const shift = event.shiftKey;
   if (event.key === "[" || (shift && event.key === "ArrowLeft")) return neighbour(header, selection, -1);
   if (event.key === "]" || (shift && event.key === "ArrowRight")) return neighbour(header, selection, 1);
-  if (shift && event.key === "ArrowUp") return { layer: Math.max(0, layer - 1) };
-  if (shift && event.key === "ArrowDown") return { layer: Math.min(header.n_layers - 1, layer + 1) };
+  if (shift && event.key === "ArrowUp") return { layer: Math.max(0, layer - 1), head };
+  if (shift && event.key === "ArrowDown") return { layer: Math.min(header.n_layers - 1, layer + 1), head };
   return null;
 }
 
-/** The head before or after, across layers; the first and the last have no further neighbour. */
-export function neighbour(/** @type {any} */ header, /** @type {{layer: number, head: number}} */ { layer, head }, /** @type {number} */ by) {
-  const next = head + by, last = headsOf(header, layer) - 1;
+/**
+ * The head before or after, across layers; the first and the last have no further neighbour.
+ * @param {Size} header
+ * @param {Head} head
+ * @param {number} by −1 or 1
+ * @returns {Head}
+ */
+export function neighbour(header, { layer, head }, by) {
+  const next = head + by;
+  const last = headsOf(header, layer) - 1;
   if (next >= 0 && next <= last) return { layer, head: next };
-  if (next < 0) return layer > 0 ? { layer: layer - 1, head: headsOf(header, layer - 1) - 1 } : { layer, head: 0 };
+  if (next < 0)
+    return layer > 0 ? { layer: layer - 1, head: headsOf(header, layer - 1) - 1 } : { layer, head: 0 };
   return layer < header.n_layers - 1 ? { layer: layer + 1, head: 0 } : { layer, head: last };
 }

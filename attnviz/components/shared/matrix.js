@@ -3,7 +3,9 @@
 // smoothing; where there are more cells than device pixels the strongest cell of each pixel wins, so that
 // a single peak never vanishes. Cells that a mask blocks are hatched.
 
-import { pixelRatio } from "./dom.js";
+import { context2d, pixelRatio } from "./dom.js";
+
+/** @import { Theme } from "./theme.js" */
 
 /** @typedef {{x: number, y: number, w: number, h: number, rows: number, cols: number}} Geom */
 /**
@@ -11,14 +13,16 @@ import { pixelRatio } from "./dom.js";
  * `rowIndex`/`colIndex` pick the rows and columns shown; `stride` is the length of a stored row.
  * @typedef {{values: ArrayLike<number>, rows: number, cols: number, lut: Uint32Array, levels?: Uint8Array,
  *   toLevel?: (value: number) => number, signed?: boolean, offset?: number, stride?: number, rowIndex?: ArrayLike<number>,
- *   colIndex?: ArrayLike<number>, blocked?: ArrayLike<number>, theme?: import("./theme.js").Theme, grid?: boolean}} Matrix
+ *   colIndex?: ArrayLike<number>, blocked?: ArrayLike<number>, theme?: Theme, grid?: boolean}} Matrix
  */
 
 /** Draws a matrix into a rectangle of a context that works in CSS pixels. */
 export function drawMatrix(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Matrix & Geom} */ spec) {
   const { x, y, w, h, rows, cols } = spec;
   if (!rows || !cols) return;
-  const ratio = pixelRatio(), pw = Math.min(cols, Math.max(1, Math.floor(w * ratio))), ph = Math.min(rows, Math.max(1, Math.floor(h * ratio)));
+  const ratio = pixelRatio();
+  const pw = Math.min(cols, Math.max(1, Math.floor(w * ratio)));
+  const ph = Math.min(rows, Math.max(1, Math.floor(h * ratio)));
   const image = new ImageData(pw, ph);
   paintLevels(spec, new Uint32Array(image.data.buffer), pw, ph);
   const scratch = scratchCanvas(pw, ph);
@@ -43,52 +47,102 @@ export function paintLevels(spec, out, pw, ph, pitch = pw, at = 0) {
   if (pw < cols || ph < rows) return paintPooled(spec, out, pw, ph, pitch, at);
   const toLevel = spec.toLevel ?? ((v) => v);
   for (let r = 0; r < rows; r++) {
-    const base = offset + (rowIndex ? rowIndex[r] : r) * stride, line = at + r * pitch;
+    const base = offset + (rowIndex ? rowIndex[r] : r) * stride;
+    const line = at + r * pitch;
     for (let c = 0; c < cols; c++) {
-      const value = values[base + (colIndex ? colIndex[c] : c)], level = levels ? levels[value] : toLevel(value);
+      const value = values[base + (colIndex ? colIndex[c] : c)];
+      const level = levels ? levels[value] : toLevel(value);
       if (level >= 0) out[line + c] = lut[level];
     }
   }
 }
 
-/** As paintLevels when cells outnumber pixels: of the cells in a pixel the largest (signed: the farthest from 0) wins. */
-function paintPooled(/** @type {Matrix} */ spec, /** @type {Uint32Array} */ out, /** @type {number} */ pw, /** @type {number} */ ph, /** @type {number} */ pitch, /** @type {number} */ at) {
+/**
+ * As paintLevels when cells outnumber pixels: of the cells in a pixel the largest (signed: the farthest from 0) wins.
+ * @param {Matrix} spec
+ * @param {Uint32Array} out
+ * @param {number} pw
+ * @param {number} ph
+ * @param {number} pitch
+ * @param {number} at
+ */
+function paintPooled(spec, out, pw, ph, pitch, at) {
   if (spec.levels && !spec.rowIndex && !spec.colIndex) poolCodes(spec, spec.levels, out, pw, ph, pitch, at);
   else poolAny(spec, out, pw, ph, pitch, at);
 }
 
-/** Codes of all rows and columns: a walk over a text of 512 tokens passes 38 million of them. */
-function poolCodes(/** @type {Matrix} */ spec, /** @type {Uint8Array} */ levels, /** @type {Uint32Array} */ out, /** @type {number} */ pw, /** @type {number} */ ph, /** @type {number} */ pitch, /** @type {number} */ at) {
-  const { values, rows, cols, lut, offset = 0, stride = cols } = spec, best = new Uint16Array(pw * ph);
+/**
+ * Codes of all rows and columns: a walk over a text of 512 tokens passes 38 million of them.
+ * @param {Matrix} spec
+ * @param {Uint8Array} levels
+ * @param {Uint32Array} out
+ * @param {number} pw
+ * @param {number} ph
+ * @param {number} pitch
+ * @param {number} at
+ */
+function poolCodes(spec, levels, out, pw, ph, pitch, at) {
+  const { values, rows, cols, lut, offset = 0, stride = cols } = spec;
+  const best = new Uint16Array(pw * ph);
   const starts = Uint32Array.from({ length: pw + 1 }, (_, x) => Math.ceil((x * cols) / pw));
   for (let r = 0; r < rows; r++) {
-    const base = offset + r * stride, line = Math.floor((r * ph) / rows) * pw;
+    const base = offset + r * stride;
+    const line = Math.floor((r * ph) / rows) * pw;
     for (let x = 0; x < pw; x++) {
       let most = best[line + x];
-      for (let c = base + starts[x], end = base + starts[x + 1]; c < end; c++) if (values[c] > most) most = values[c];
+      for (let c = base + starts[x], end = base + starts[x + 1]; c < end; c++)
+        if (values[c] > most) most = values[c];
       best[line + x] = most;
     }
   }
-  for (let y = 0; y < ph; y++) for (let x = 0; x < pw; x++) out[at + y * pitch + x] = lut[levels[best[y * pw + x]]];
+  for (let y = 0; y < ph; y++)
+    for (let x = 0; x < pw; x++) out[at + y * pitch + x] = lut[levels[best[y * pw + x]]];
 }
 
-function poolAny(/** @type {Matrix} */ spec, /** @type {Uint32Array} */ out, /** @type {number} */ pw, /** @type {number} */ ph, /** @type {number} */ pitch, /** @type {number} */ at) {
-  const { values, rows, cols, lut, levels, signed = false, offset = 0, stride = cols, rowIndex, colIndex } = spec;
-  const toLevel = spec.toLevel ?? ((v) => v), rank = (/** @type {number} */ level) => (signed ? Math.abs(level - 127.5) : level);
-  const best = new Int32Array(pw * ph).fill(-1), px = Uint32Array.from({ length: cols }, (_, c) => Math.floor((c * pw) / cols));
+/**
+ * @param {Matrix} spec
+ * @param {Uint32Array} out
+ * @param {number} pw
+ * @param {number} ph
+ * @param {number} pitch
+ * @param {number} at
+ */
+function poolAny(spec, out, pw, ph, pitch, at) {
+  const {
+    values,
+    rows,
+    cols,
+    lut,
+    levels,
+    signed = false,
+    offset = 0,
+    stride = cols,
+    rowIndex,
+    colIndex,
+  } = spec;
+  const toLevel = spec.toLevel ?? ((v) => v);
+  const rank = (/** @type {number} */ level) => (signed ? Math.abs(level - 127.5) : level);
+  const best = new Int32Array(pw * ph).fill(-1);
+  const px = Uint32Array.from({ length: cols }, (_, c) => Math.floor((c * pw) / cols));
   for (let r = 0; r < rows; r++) {
-    const base = offset + (rowIndex ? rowIndex[r] : r) * stride, line = Math.floor((r * ph) / rows) * pw;
+    const base = offset + (rowIndex ? rowIndex[r] : r) * stride;
+    const line = Math.floor((r * ph) / rows) * pw;
     for (let c = 0; c < cols; c++) {
-      const value = values[base + (colIndex ? colIndex[c] : c)], i = line + px[c];
-      if (levels) { if (value > best[i]) best[i] = value; continue; }
+      const value = values[base + (colIndex ? colIndex[c] : c)];
+      const i = line + px[c];
+      if (levels) {
+        if (value > best[i]) best[i] = value;
+        continue;
+      }
       const level = toLevel(value);
       if (level >= 0 && (best[i] < 0 || rank(level) > rank(best[i]))) best[i] = level;
     }
   }
-  for (let y = 0; y < ph; y++) for (let x = 0; x < pw; x++) {
-    const found = best[y * pw + x];
-    if (found >= 0) out[at + y * pitch + x] = lut[levels ? levels[found] : found];
-  }
+  for (let y = 0; y < ph; y++)
+    for (let x = 0; x < pw; x++) {
+      const found = best[y * pw + x];
+      if (found >= 0) out[at + y * pitch + x] = lut[levels ? levels[found] : found];
+    }
 }
 
 /** @type {{canvas: HTMLCanvasElement, ctx: CanvasRenderingContext2D} | null} */
@@ -98,7 +152,7 @@ let scratch = null;
 function scratchCanvas(/** @type {number} */ w, /** @type {number} */ h) {
   if (!scratch) {
     const canvas = document.createElement("canvas");
-    scratch = { canvas, ctx: /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")) };
+    scratch = { canvas, ctx: context2d(canvas) };
   }
   if (scratch.canvas.width < w) scratch.canvas.width = w;
   if (scratch.canvas.height < h) scratch.canvas.height = h;
@@ -108,7 +162,9 @@ function scratchCanvas(/** @type {number} */ w, /** @type {number} */ h) {
 
 /** Hatches every cell whose `blocked` is not 0; runs of cells in a row share one rectangle. */
 function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Matrix & Geom} */ spec) {
-  const { rows, cols, stride = cols, offset = 0, rowIndex, colIndex, blocked = [] } = spec, cw = spec.w / cols, ch = spec.h / rows;
+  const { rows, cols, stride = cols, offset = 0, rowIndex, colIndex, blocked = [] } = spec;
+  const cw = spec.w / cols;
+  const ch = spec.h / rows;
   const path = new Path2D();
   let any = false;
   for (let r = 0; r < rows; r++) {
@@ -123,11 +179,17 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
       }
     }
   }
-  if (any) hatch(ctx, path, spec, /** @type {import("./theme.js").Theme} */ (spec.theme));
+  if (any) hatch(ctx, path, spec, /** @type {Theme} */ (spec.theme));
 }
 
-/** Fills a path with diagonal lines over the background colour. */
-export function hatch(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Path2D} */ path, /** @type {{x: number, y: number, w: number, h: number}} */ box, /** @type {import("./theme.js").Theme} */ theme) {
+/**
+ * Fills a path with diagonal lines over the background colour.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Path2D} path
+ * @param {{x: number, y: number, w: number, h: number}} box
+ * @param {Theme} theme
+ */
+export function hatch(ctx, path, box, theme) {
   ctx.save();
   ctx.fillStyle = theme.bg2;
   ctx.fill(path);
@@ -144,9 +206,15 @@ export function hatch(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Pa
   ctx.restore();
 }
 
-/** Hairlines between cells. */
-function ruleCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Geom} */ geom, /** @type {string} */ colour) {
-  const cw = geom.w / geom.cols, ch = geom.h / geom.rows;
+/**
+ * Hairlines between cells.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Geom} geom
+ * @param {string} colour
+ */
+function ruleCells(ctx, geom, colour) {
+  const cw = geom.w / geom.cols;
+  const ch = geom.h / geom.rows;
   ctx.fillStyle = colour;
   for (let c = 1; c < geom.cols; c++) ctx.fillRect(geom.x + c * cw - 0.5, geom.y, 1, geom.h);
   for (let r = 1; r < geom.rows; r++) ctx.fillRect(geom.x, geom.y + r * ch - 0.5, geom.w, 1);
@@ -161,12 +229,16 @@ function ruleCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Geom}
  */
 export function cellAt(x, y, geom) {
   if (x < geom.x || y < geom.y || x >= geom.x + geom.w || y >= geom.y + geom.h) return null;
-  return { row: Math.floor(((y - geom.y) * geom.rows) / geom.h), col: Math.floor(((x - geom.x) * geom.cols) / geom.w) };
+  return {
+    row: Math.floor(((y - geom.y) * geom.rows) / geom.h),
+    col: Math.floor(((x - geom.x) * geom.cols) / geom.w),
+  };
 }
 
 /** The rectangle of a cell. */
 export function cellRect(/** @type {Geom} */ geom, /** @type {number} */ row, /** @type {number} */ col) {
-  const w = geom.w / geom.cols, h = geom.h / geom.rows;
+  const w = geom.w / geom.cols;
+  const h = geom.h / geom.rows;
   return { x: geom.x + col * w, y: geom.y + row * h, w, h };
 }
 
@@ -176,17 +248,30 @@ export function cellRect(/** @type {Geom} */ geom, /** @type {number} */ row, /*
  * @param {Geom} geom
  * @param {number | null} row
  * @param {number | null} col
- * @param {import("./theme.js").Theme} theme
+ * @param {Theme} theme
  * @param {{colour?: string, width?: number}} [opts]
  */
 export function frameCell(ctx, geom, row, col, theme, opts = {}) {
-  const one = cellRect(geom, row ?? 0, col ?? 0), { colour = theme.accent, width = 2 } = opts;
-  const box = { x: col === null ? geom.x : one.x, y: row === null ? geom.y : one.y, w: col === null ? geom.w : one.w, h: row === null ? geom.h : one.h };
+  const one = cellRect(geom, row ?? 0, col ?? 0);
+  const { colour = theme.accent, width = 2 } = opts;
+  const box = {
+    x: col === null ? geom.x : one.x,
+    y: row === null ? geom.y : one.y,
+    w: col === null ? geom.w : one.w,
+    h: row === null ? geom.h : one.h,
+  };
   frameRect(ctx, box, theme, colour, width);
 }
 
-/** Frames a rectangle so that it stands out on light and dark. */
-export function frameRect(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{x: number, y: number, w: number, h: number}} */ box, /** @type {import("./theme.js").Theme} */ theme, /** @type {string} */ colour, width = 2) {
+/**
+ * Frames a rectangle so that it stands out on light and dark.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{x: number, y: number, w: number, h: number}} box
+ * @param {Theme} theme
+ * @param {string} colour
+ * @param {number} [width]
+ */
+export function frameRect(ctx, box, theme, colour, width = 2) {
   ctx.lineWidth = width + 2;
   ctx.strokeStyle = theme.bg;
   ctx.strokeRect(box.x - width / 2, box.y - width / 2, box.w + width, box.h + width);

@@ -4,13 +4,21 @@
 
 import { weightOf } from "./buffer.js";
 
+/** @import { Dtype } from "./buffer.js" */
+
 /**
  * One head as shown: `rows` and `cols` are the token positions on the axes, in order.
- * @typedef {{values: ArrayLike<number>, dtype: string, nQuery: number, nKey: number, rows: readonly number[], cols: readonly number[]}} HeadData
+ * @typedef {{values: ArrayLike<number>, dtype: Dtype, nQuery: number, nKey: number, rows: readonly number[],
+ *   cols: readonly number[]}} HeadData
  */
 
-/** The weight of a query for a key. */
-export function weightAt(/** @type {HeadData} */ data, /** @type {number} */ query, /** @type {number} */ key) {
+/**
+ * The weight of a query for a key.
+ * @param {HeadData} data
+ * @param {number} query
+ * @param {number} key
+ */
+export function weightAt(data, query, key) {
   return weightOf(data.values[query * data.nKey + key], data.dtype);
 }
 
@@ -21,22 +29,33 @@ export function rowWeights(/** @type {HeadData} */ data, /** @type {number} */ q
 
 /** Place of a key in its row, 1 = strongest; equal weights share the better place. */
 export function rankAt(/** @type {HeadData} */ data, /** @type {number} */ query, /** @type {number} */ key) {
-  const at = query * data.nKey, mine = data.values[at + key];
+  const at = query * data.nKey;
+  const mine = data.values[at + key];
   let rank = 1;
   for (let j = 0; j < data.nKey; j++) if (data.values[at + j] > mine) rank++;
   return rank;
 }
 
-/** The strongest shown keys of a query, strongest first. @returns {number[]} */
-export function topKeys(/** @type {HeadData} */ data, /** @type {number} */ query, /** @type {number} */ count) {
-  const at = query * data.nKey, { values, cols } = data;
+/**
+ * The strongest shown keys of a query, strongest first.
+ * @param {HeadData} data
+ * @param {number} query
+ * @param {number} count
+ * @returns {number[]}
+ */
+export function topKeys(data, query, count) {
+  const at = query * data.nKey;
+  const { values, cols } = data;
   /** @type {number[]} */
   const best = [];
   for (const key of cols) {
     const code = values[at + key];
     if (best.length === count && code <= values[at + best[count - 1]]) continue;
     let i = best.length < count ? best.length : count - 1;
-    while (i > 0 && values[at + best[i - 1]] < code) { best[i] = best[i - 1]; i--; }
+    while (i > 0 && values[at + best[i - 1]] < code) {
+      best[i] = best[i - 1];
+      i--;
+    }
     best[i] = key;
   }
   return best;
@@ -53,7 +72,8 @@ export function hiddenInRow(/** @type {HeadData} */ data, /** @type {number} */ 
 /** Mean share of attention that falls on hidden keys, over the rows shown. */
 export function hiddenMean(/** @type {HeadData} */ data) {
   if (data.cols.length === data.nKey || !data.rows.length) return 0;
-  const shown = new Set(data.cols), hidden = [];
+  const shown = new Set(data.cols);
+  const hidden = [];
   for (let key = 0; key < data.nKey; key++) if (!shown.has(key)) hidden.push(key);
   let sum = 0;
   for (const query of data.rows) for (const key of hidden) sum += weightAt(data, query, key);

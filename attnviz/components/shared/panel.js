@@ -10,9 +10,9 @@ import { ellipsize, isolate } from "./axes.js";
 import { cellRect } from "./matrix.js";
 import { withAlpha } from "./theme.js";
 
-/** @typedef {import("./matrix.js").Geom} Geom */
-/** @typedef {import("./axes.js").AxesLayout} AxesLayout */
-/** @typedef {import("./theme.js").Theme} Theme */
+/** @import { AxesLayout } from "./axes.js" */
+/** @import { Geom } from "./matrix.js" */
+/** @import { Theme } from "./theme.js" */
 
 const LABEL_GAP = 6;
 
@@ -33,8 +33,11 @@ export function layoutStrip(ctx, opts) {
   const { rowLabels, cols, width, rowHeight, theme, font, maxCell, maxLabel, top } = opts;
   ctx.font = `600 ${font}px ${theme.font}`; // as wide as a label gets when its row is marked
   const widest = rowLabels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8);
-  const rowRoom = Math.ceil(Math.min(maxLabel, widest)), left = rowRoom + LABEL_GAP, ratio = pixelRatio();
-  const room = width - left - 4, whole = Math.floor((Math.min(maxCell, room / cols)) * ratio);
+  const rowRoom = Math.ceil(Math.min(maxLabel, widest));
+  const left = rowRoom + LABEL_GAP;
+  const ratio = pixelRatio();
+  const room = width - left - 4;
+  const whole = Math.floor(Math.min(maxCell, room / cols) * ratio);
   const w = whole >= 1 ? (whole / ratio) * cols : room;
   const geom = { x: left, y: top, w, h: rowHeight * rowLabels.length, rows: rowLabels.length, cols };
   return { geom, angle: 0, font, left, top, rowRoom, colRoom: 0, width, height: top + geom.h + 4 };
@@ -49,17 +52,42 @@ export function layoutStrip(ctx, opts) {
  * @returns {AxesLayout}
  */
 export function layoutCells(ctx, opts) {
-  const { rowLabels, colLabels, width, theme, font, maxCell, maxHeight, maxLabel } = opts, ratio = pixelRatio();
+  const { rowLabels, colLabels, width, theme, font, maxCell, maxHeight, maxLabel } = opts;
+  const ratio = pixelRatio();
   ctx.font = `600 ${font}px ${theme.font}`; // as wide as a label gets when its row is marked
   const widest = (/** @type {readonly string[]} */ labels) =>
-    Math.ceil(Math.min(maxLabel, labels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8)));
-  const rowRoom = widest(rowLabels), colWide = widest(colLabels), left = rowRoom + LABEL_GAP, rows = rowLabels.length, cols = colLabels.length;
-  const cellFor = (/** @type {number} */ right) => Math.max(1, Math.floor(Math.min(maxCell, (width - left - right) / cols) * ratio)) / ratio;
-  const slope = Math.ceil(colWide * 0.71), angle = colWide + 4 <= cellFor(4) ? 0 : cellFor(slope) >= 32 ? 45 : 90;
-  const right = angle === 45 ? slope : 4, cw = cellFor(right), ch = Math.min(cw, maxHeight);
-  const colRoom = angle === 0 ? font + 2 : angle === 45 ? slope + font : colWide, top = colRoom + LABEL_GAP;
+    Math.ceil(
+      Math.min(
+        maxLabel,
+        labels.reduce((most, label) => Math.max(most, ctx.measureText(label).width), 8),
+      ),
+    );
+  const rowRoom = widest(rowLabels);
+  const colWide = widest(colLabels);
+  const left = rowRoom + LABEL_GAP;
+  const rows = rowLabels.length;
+  const cols = colLabels.length;
+  const cellFor = (/** @type {number} */ right) =>
+    Math.max(1, Math.floor(Math.min(maxCell, (width - left - right) / cols) * ratio)) / ratio;
+  const slope = Math.ceil(colWide * 0.71);
+  const angle = colWide + 4 <= cellFor(4) ? 0 : cellFor(slope) >= 32 ? 45 : 90;
+  const right = angle === 45 ? slope : 4;
+  const cw = cellFor(right);
+  const ch = Math.min(cw, maxHeight);
+  const colRoom = angle === 0 ? font + 2 : angle === 45 ? slope + font : colWide;
+  const top = colRoom + LABEL_GAP;
   const geom = { x: left, y: top, w: cw * cols, h: ch * rows, rows, cols };
-  return { geom, angle, font, left, top, rowRoom, colRoom, width: left + geom.w + right, height: top + geom.h + 4 };
+  return {
+    geom,
+    angle,
+    font,
+    left,
+    top,
+    rowRoom,
+    colRoom,
+    width: left + geom.w + right,
+    height: top + geom.h + 4,
+  };
 }
 
 /**
@@ -74,7 +102,8 @@ export function fittingDecimals(ctx, values, geom, font) {
   if (geom.h / geom.rows < 12 || room < 10) return null;
   ctx.font = font;
   for (let decimals = 3; decimals >= 0; decimals--) {
-    if (Array.from(values).every((v) => ctx.measureText(fmtFixed(v, decimals)).width <= room)) return decimals;
+    if (Array.from(values).every((v) => ctx.measureText(fmtFixed(v, decimals)).width <= room))
+      return decimals;
   }
   return null;
 }
@@ -91,7 +120,8 @@ export function printNumbers(ctx, geom, values, opts) {
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   for (let i = 0; i < geom.rows * geom.cols; i++) {
-    const box = cellRect(geom, Math.floor(i / geom.cols), i % geom.cols), level = opts.toLevel(values[i]);
+    const box = cellRect(geom, Math.floor(i / geom.cols), i % geom.cols);
+    const level = opts.toLevel(values[i]);
     ctx.fillStyle = level < 0 ? opts.plain : inkOn(opts.lut, level);
     ctx.fillText(fmtFixed(values[i], opts.decimals), box.x + box.w / 2, box.y + box.h / 2 + 0.5);
   }
@@ -104,7 +134,8 @@ export function printNumbers(ctx, geom, values, opts) {
  * @param {{colour: string, theme: Theme, dashed?: boolean, width?: number}} opts
  */
 export function frameBox(ctx, box, opts) {
-  const { colour, theme, dashed = false, width = 2 } = opts, out = width / 2;
+  const { colour, theme, dashed = false, width = 2 } = opts;
+  const out = width / 2;
   const rect = [box.x - out, box.y - out, box.w + width, box.h + width];
   ctx.save();
   ctx.lineWidth = width + 2;
@@ -126,7 +157,8 @@ export function frameBox(ctx, box, opts) {
  * @param {Theme} theme
  */
 export function markCell(ctx, rect, colours, theme) {
-  const grow = Math.max(0, (7 - Math.min(rect.w, rect.h)) / 2) + 1, [x0, y0] = [rect.x - grow, rect.y - grow];
+  const grow = Math.max(0, (7 - Math.min(rect.w, rect.h)) / 2) + 1;
+  const [x0, y0] = [rect.x - grow, rect.y - grow];
   const [x1, y1] = [rect.x + rect.w + grow, rect.y + rect.h + grow];
   ctx.save();
   ctx.strokeStyle = theme.bg;
@@ -146,13 +178,15 @@ export function markCell(ctx, rect, colours, theme) {
 
 /** The rectangle of a whole row; a row too thin to be framed gets a taller one around it. */
 export function rowRect(/** @type {Geom} */ geom, /** @type {number} */ row) {
-  const h = geom.h / geom.rows, grow = Math.max(0, (6 - h) / 2);
+  const h = geom.h / geom.rows;
+  const grow = Math.max(0, (6 - h) / 2);
   return { x: geom.x, y: geom.y + row * h - grow, w: geom.w, h: h + 2 * grow };
 }
 
 /** The labels next to a marked one that would run into it: the axis shows every k-th label. */
 function crowding(/** @type {number} */ at, /** @type {number} */ cell, /** @type {number} */ need) {
-  const every = Math.max(1, Math.ceil(need / cell)), below = Math.floor(at / every) * every;
+  const every = Math.max(1, Math.ceil(need / cell));
+  const below = Math.floor(at / every) * every;
   return [below, below + every].filter((other) => other !== at && Math.abs(other - at) * cell < need);
 }
 
@@ -165,14 +199,23 @@ function crowding(/** @type {number} */ at, /** @type {number} */ cell, /** @typ
  * @param {{colour: string, theme: Theme}} opts
  */
 export function tagRow(ctx, layout, label, row, opts) {
-  const { geom, font } = layout, box = rowRect(geom, row), middle = box.y + box.h / 2;
+  const { geom, font } = layout;
+  const box = rowRect(geom, row);
+  const middle = box.y + box.h / 2;
   ctx.save();
   ctx.font = `600 ${font}px ${opts.theme.font}`;
-  const text = isolate(ellipsize(ctx, label, layout.rowRoom)), wide = ctx.measureText(text).width;
+  const text = isolate(ellipsize(ctx, label, layout.rowRoom));
+  const wide = ctx.measureText(text).width;
   const y = Math.max(font / 2 + 1, middle);
   ctx.fillStyle = opts.theme.bg;
-  const cell = geom.h / geom.rows, hide = (/** @type {number} */ at) =>
-    ctx.fillRect(geom.x - layout.rowRoom - LABEL_GAP, at - font / 2 - 2, layout.rowRoom + LABEL_GAP - 1, font + 4);
+  const cell = geom.h / geom.rows;
+  const hide = (/** @type {number} */ at) =>
+    ctx.fillRect(
+      geom.x - layout.rowRoom - LABEL_GAP,
+      at - font / 2 - 2,
+      layout.rowRoom + LABEL_GAP - 1,
+      font + 4,
+    );
   for (const other of crowding(row, cell, font + 3)) hide(geom.y + (other + 0.5) * cell);
   hide(y);
   ctx.fillStyle = opts.colour;
@@ -193,16 +236,26 @@ export function tagRow(ctx, layout, label, row, opts) {
  * @param {{colour: string, theme: Theme}} opts
  */
 export function tagCol(ctx, layout, label, col, opts) {
-  const { geom, angle, font } = layout, x = geom.x + ((col + 0.5) * geom.w) / geom.cols, y = geom.y - LABEL_GAP;
-  const room = angle === 0 ? Math.max(geom.w / geom.cols, 40) : angle === 45 ? (layout.colRoom - font) / 0.71 : layout.colRoom;
+  const { geom, angle, font } = layout;
+  const x = geom.x + ((col + 0.5) * geom.w) / geom.cols;
+  const y = geom.y - LABEL_GAP;
+  const room =
+    angle === 0
+      ? Math.max(geom.w / geom.cols, 40)
+      : angle === 45
+        ? (layout.colRoom - font) / 0.71
+        : layout.colRoom;
   ctx.save();
   ctx.font = `600 ${font}px ${opts.theme.font}`;
-  const text = isolate(ellipsize(ctx, label, room)), wide = ctx.measureText(text).width;
+  const text = isolate(ellipsize(ctx, label, room));
+  const wide = ctx.measureText(text).width;
   ctx.direction = "ltr";
   ctx.textBaseline = "middle";
   ctx.translate(x, angle === 0 ? y - font / 2 : y);
   ctx.fillStyle = opts.theme.bg;
-  const cell = geom.w / geom.cols, turn = (-angle * Math.PI) / 180, hide = (/** @type {number} */ by, /** @type {number} */ long) => {
+  const cell = geom.w / geom.cols;
+  const turn = (-angle * Math.PI) / 180;
+  const hide = (/** @type {number} */ by, /** @type {number} */ long) => {
     ctx.save();
     ctx.translate(by, 0);
     ctx.rotate(turn);
@@ -240,11 +293,20 @@ export function gradientOf(/** @type {Uint32Array} */ lut) {
  * @param {{rows: number, cols: number}} size
  */
 export function moveBy(event, from, size) {
-  const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-    PageUp: [-10, 0], PageDown: [10, 0], Home: [0, -size.cols], End: [0, size.cols] }[event.key];
+  const step = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+    PageUp: [-10, 0],
+    PageDown: [10, 0],
+    Home: [0, -size.cols],
+    End: [0, size.cols],
+  }[event.key];
   if (!step || event.ctrlKey || event.metaKey || event.altKey) return null;
   const inside = (/** @type {number} */ v, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, v));
-  const start = (/** @type {number | null} */ v, /** @type {number} */ by, /** @type {number} */ n) => (v === null ? 0 : inside(v + by, n));
+  const start = (/** @type {number | null} */ v, /** @type {number} */ by, /** @type {number} */ n) =>
+    v === null ? 0 : inside(v + by, n);
   return { row: start(from.row, step[0], size.rows), col: start(from.col, step[1], size.cols) };
 }
 

@@ -1,70 +1,87 @@
 // @ts-check
-// Layer and head picker for pages where the server has to compute another head: two native selects with
-// buttons for the neighbours. It only says what was asked for; the caller tells the server.
+// Layer and head as two native selects with buttons for the neighbours, for components whose host has to compute
+// another head. It only says what was asked for.
 
 import { el, setBusy, setText } from "./dom.js";
-import { fill } from "./fmt.js";
 
+/** @import { Committer } from "./committer.js" */
+/** @import { Strings } from "./heads.js" */
+/** @import { Selection } from "./selection.js" */
+
+/** @typedef {"layer" | "head" | "previous_layer" | "next_layer" | "previous_head" | "next_head"} PickerKey */
+/** @typedef {{n_layers: number, n_heads: number}} Size */
 /**
- * @typedef {{node: HTMLElement, update: (strings: Record<string, string>, size: {n_layers: number, n_heads: number},
- *   layer: number, head: number) => void}} Picker
+ * `update` shows a head of so many.
+ * @typedef {{node: HTMLElement,
+ *   update: (strings: Strings<PickerKey>, size: Size, layer: number, head: number) => void}} Picker
  */
 
-/**
- * @param {(layer: number, head: number) => void} choose
- * @returns {Picker}
- */
-export function makePicker(choose) {
-  const now = { layer: 0, head: 0, n_layers: 1, n_heads: 1 };
-  const layer = pickerGroup("layer", (step) => choose(step, now.head), now);
-  const head = pickerGroup("head", (step) => choose(now.layer, step), now);
+/** @returns {Picker} */
+export function makePicker(/** @type {(layer: number, head: number) => void} */ choose) {
+  const shown = { layer: 0, head: 0 };
+  const layer = makeGroup("layer", shown, (index) => choose(index, shown.head));
+  const head = makeGroup("head", shown, (index) => choose(shown.layer, index));
   const node = el("div", { class: "av-pickbar", role: "group" }, layer.node, head.node);
-  const update = (strings, size, layerNow, headNow) => {
-    node.hidden = size.n_layers * size.n_heads < 2;
-    Object.assign(now, size, { layer: layerNow, head: headNow });
-    node.setAttribute("aria-label", `${strings.layer}, ${strings.head}`);
-    layer.update(strings, size.n_layers, layerNow);
-    head.update(strings, size.n_heads, headNow);
+  return {
+    node,
+    update(strings, size, layerNow, headNow) {
+      node.hidden = size.n_layers * size.n_heads < 2;
+      Object.assign(shown, { layer: layerNow, head: headNow });
+      node.setAttribute("aria-label", `${strings.layer}, ${strings.head}`);
+      layer.update(strings, size.n_layers);
+      head.update(strings, size.n_heads);
+    },
   };
-  return { node, update };
 }
 
 /**
  * One select with a button on either side.
  * @param {"layer" | "head"} name
+ * @param {{layer: number, head: number}} shown
  * @param {(index: number) => void} choose
- * @param {Record<string, number>} now
  */
-function pickerGroup(name, choose, now) {
+function makeGroup(name, shown, choose) {
   const caption = el("span", { class: "av-caption" });
   const select = el("select", { "data-pick": name, on: { change: () => choose(Number(select.value)) } });
-  const button = (sign, step) => el("button", { type: "button", class: "av-step", "data-step": `${name}${step}`,
-    on: { click: () => choose(now[name] + step) } }, sign);
-  const [back, forth] = [button("‹", -1), button("›", 1)];
+  const stepButton = (/** @type {string} */ sign, /** @type {number} */ step) =>
+    el(
+      "button",
+      {
+        type: "button",
+        class: "av-step",
+        "data-step": `${name}${step}`,
+        on: { click: () => choose(shown[name] + step) },
+      },
+      sign,
+    );
+  const back = stepButton("‹", -1);
+  const forth = stepButton("›", 1);
   const node = el("div", { class: "av-pick" }, el("label", {}, caption, select), back, forth);
-  const update = (strings, count, index) => {
+  const update = (/** @type {Strings<PickerKey>} */ strings, /** @type {number} */ count) => {
     setText(caption, strings[name]);
     if (select.options.length !== count) {
-      select.replaceChildren(...Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, String(i))));
+      const options = Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, i));
+      select.replaceChildren(...options);
     }
-    select.value = String(index);
-    back.disabled = index <= 0;
-    forth.disabled = index >= count - 1;
-    back.setAttribute("aria-label", fill(strings[`previous_${name}`], {}));
-    forth.setAttribute("aria-label", fill(strings[`next_${name}`], {}));
+    select.value = String(shown[name]);
+    back.disabled = shown[name] <= 0;
+    forth.disabled = shown[name] >= count - 1;
+    back.setAttribute("aria-label", strings[`previous_${name}`]);
+    forth.setAttribute("aria-label", strings[`next_${name}`]);
   };
   return { node, update };
 }
 
 /**
- * Another head is asked of the server at once; the view is faded until it comes.
- * @param {any} view
- * @param {number} layer
- * @param {number} head
+ * Asks the host for another head at once; `node` is marked as waiting until the head comes.
+ * @template {Selection} T
+ * @param {{selection: T, committer: Committer}} state
+ * @param {HTMLElement} node
+ * @param {{layer: number, head: number}} head
  */
-export function askForHead(view, layer, head) {
-  view.selection = { ...view.selection, layer, head };
-  setBusy(view.nodes.top, true);
-  view.committer.update(view.selection);
-  view.committer.commit();
+export function askForHead(state, node, head) {
+  state.selection = { ...state.selection, ...head };
+  setBusy(node, true);
+  state.committer.update(state.selection);
+  state.committer.commit();
 }

@@ -3,25 +3,32 @@
 // stronger a patch is attended to, the more its colour covers. The query's own patch is framed.
 
 import { levelFor } from "./colors.js";
-import { fitCanvas, markDrawn, setData } from "./dom.js";
+import { context2d, fitCanvas, markDrawn, setData } from "./dom.js";
 import { cellAt, cellRect, frameRect } from "./matrix.js";
 import { withAlpha } from "./theme.js";
 
+/** @import { PackedArray } from "./buffer.js" */
+/** @import { PatchBox, PatchGrid } from "./heads.js" */
+/** @import { Geom } from "./matrix.js" */
+/** @import { Scale } from "./selection.js" */
+/** @import { Theme } from "./theme.js" */
+
+/** The index of a colour for each patch, -1 where no key stands for it. @typedef {Uint8Array | Int16Array} PatchLevels */
+
 const LEAST_COVER = 0.3;
 const MOST_COVER = 0.9;
-
-/** Top, left, bottom and right of the patches that a token stands for, the last two outside; null for none. @typedef {[number, number, number, number] | null} PatchBox */
-/** Tokens of a picture: patches row by row from the `first` one on, with a text around them where there is one, or where the boxes say. What of the picture they are is
- * `from` a patch on in the layer's `grid`, where that is not all of it.
- * @typedef {{rows: number, columns: number, first: number, grid?: [number, number], from?: [number, number],
- *   query_boxes?: PatchBox[] | null, key_boxes?: PatchBox[] | null}} PatchGrid */
+const WINDOW_PX = 16; // side of a patch in the picture of a window
 
 /** The picture's pixels as a canvas, made once for a capture. */
-export function pictureSource(/** @type {import("./buffer.js").PackedArray} */ array) {
-  const [height, width] = array.shape, canvas = document.createElement("canvas");
+export function pictureSource(/** @type {PackedArray} */ array) {
+  const [height, width] = array.shape;
+  const canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });
-  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), image = ctx.createImageData(width, height), out = image.data.fill(255);
-  for (let i = 0, j = 0; j < array.data.length; i += 4, j += 3) [out[i], out[i + 1], out[i + 2]] = [array.data[j], array.data[j + 1], array.data[j + 2]];
+  const ctx = context2d(canvas);
+  const image = ctx.createImageData(width, height);
+  const out = image.data.fill(255);
+  for (let i = 0, j = 0; j < array.data.length; i += 4, j += 3)
+    [out[i], out[i + 1], out[i + 2]] = [array.data[j], array.data[j + 1], array.data[j + 2]];
   ctx.putImageData(image, 0, 0);
   return canvas;
 }
@@ -33,23 +40,37 @@ export function pictureSource(/** @type {import("./buffer.js").PackedArray} */ a
  * @param {PatchGrid} patches
  */
 export function windowSource(whole, patches) {
-  if (!patches.grid || !patches.from) return whole;
-  const [rows, columns] = patches.grid;
-  if (rows === patches.rows && columns === patches.columns && !patches.from[0] && !patches.from[1]) return whole;
-  const w = whole.width / columns, h = whole.height / rows, canvas = document.createElement("canvas");
-  const board = [Math.ceil(rows / patches.rows) * patches.rows, Math.ceil(columns / patches.columns) * patches.columns], zoom = 16;
-  Object.assign(canvas, { width: patches.columns * zoom, height: patches.rows * zoom });
-  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  for (let row = 0; row < patches.rows; row++) for (let col = 0; col < patches.columns; col++) {
-    const r = (patches.from[0] + row) % board[0], c = (patches.from[1] + col) % board[1];
-    if (r < rows && c < columns) ctx.drawImage(whole, c * w, r * h, w, h, col * zoom, row * zoom, zoom, zoom);
-  }
+  const { grid, from } = patches;
+  if (!grid || !from) return whole;
+  const [rows, columns] = grid;
+  if (rows === patches.rows && columns === patches.columns && !from[0] && !from[1]) return whole;
+  const w = whole.width / columns;
+  const h = whole.height / rows;
+  const boardRows = Math.ceil(rows / patches.rows) * patches.rows;
+  const boardColumns = Math.ceil(columns / patches.columns) * patches.columns;
+  const canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: patches.columns * WINDOW_PX, height: patches.rows * WINDOW_PX });
+  const ctx = context2d(canvas);
+  for (let row = 0; row < patches.rows; row++)
+    for (let col = 0; col < patches.columns; col++) {
+      const r = (from[0] + row) % boardRows;
+      const c = (from[1] + col) % boardColumns;
+      if (r >= rows || c >= columns) continue;
+      ctx.drawImage(whole, c * w, r * h, w, h, col * WINDOW_PX, row * WINDOW_PX, WINDOW_PX, WINDOW_PX);
+    }
   return canvas;
 }
 
-/** Where the patches lie on the picture for the room there is. */
-export function layoutPicture(/** @type {HTMLCanvasElement} */ source, /** @type {PatchGrid} */ patches, /** @type {number} */ room) {
-  const unit = Math.max(1, Math.floor(room / patches.columns)), w = unit * patches.columns;
+/**
+ * Where the patches lie on the picture for the room there is.
+ * @param {HTMLCanvasElement} source
+ * @param {PatchGrid} patches
+ * @param {number} room
+ * @returns {Geom}
+ */
+export function layoutPicture(source, patches, room) {
+  const unit = Math.max(1, Math.floor(room / patches.columns));
+  const w = unit * patches.columns;
   const h = Math.round((w * source.height) / source.width / patches.rows) * patches.rows;
   return { x: 1, y: 1, w, h, rows: patches.rows, cols: patches.columns };
 }
@@ -63,25 +84,44 @@ export function restingQuery(/** @type {PatchGrid} */ patches, nTokens = 0) {
   return patches.first > 0 ? 0 : null;
 }
 
-/** The patches that a token stands for. @returns {PatchBox} */
-export function boxOfToken(/** @type {PatchGrid} */ patches, /** @type {"query" | "key"} */ axis, /** @type {number} */ token) {
-  const boxes = patches[`${axis}_boxes`], patch = token - patches.first;
+/**
+ * The patches that a token stands for.
+ * @param {PatchGrid} patches
+ * @param {"query" | "key"} axis
+ * @param {number} token
+ * @returns {PatchBox}
+ */
+export function boxOfToken(patches, axis, token) {
+  const boxes = patches[`${axis}_boxes`];
   if (boxes) return boxes[token];
-  const row = Math.floor(patch / patches.columns), column = patch % patches.columns;
+  const patch = token - patches.first;
+  const row = Math.floor(patch / patches.columns);
+  const column = patch % patches.columns;
   return patch < 0 || row >= patches.rows ? null : [row, column, row + 1, column + 1];
 }
 
-/** The colour of every patch for a row of weights, as indices, -1 where no key stands for it; of keys that share a patch, the
- * stronger one's. `top` is the weight that has the last colour.
- * @returns {Uint8Array | Int16Array} */
-export function patchLevels(/** @type {ArrayLike<number>} */ row, /** @type {PatchGrid} */ patches, /** @type {import("./colors.js").Scale} */ scale, top = 1) {
-  const level = (/** @type {number} */ key) => levelFor(top > 0 ? row[key] / top : 0, scale), length = patches.rows * patches.columns;
+/**
+ * The colour of every patch for a row of weights; of keys that share a patch, the stronger one's.
+ * @param {ArrayLike<number>} row
+ * @param {PatchGrid} patches
+ * @param {Scale} scale
+ * @param {number} [top] the weight that has the last colour
+ * @returns {PatchLevels}
+ */
+export function patchLevels(row, patches, scale, top = 1) {
+  const level = (/** @type {number} */ key) => levelFor(top > 0 ? row[key] / top : 0, scale);
+  const length = patches.rows * patches.columns;
   if (!patches.key_boxes) return Uint8Array.from({ length }, (_, i) => level(patches.first + i));
   const levels = new Int16Array(length).fill(-1);
   patches.key_boxes.forEach((box, key) => {
     if (!box) return;
-    const own = level(key), [top, left, bottom, right] = box;
-    for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) levels[y * patches.columns + x] = Math.max(levels[y * patches.columns + x], own);
+    const own = level(key);
+    const [top, left, bottom, right] = box;
+    for (let y = top; y < bottom; y++)
+      for (let x = left; x < right; x++) {
+        const patch = y * patches.columns + x;
+        levels[patch] = Math.max(levels[patch], own);
+      }
   });
   return levels;
 }
@@ -95,45 +135,86 @@ export function coverOf(/** @type {number} */ level) {
  * Draws picture, colours, grid and frames; `query` and `key` are tokens.
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLCanvasElement} source
- * @param {any} geom
- * @param {{levels: Uint8Array | Int16Array | null, lut: Uint32Array, theme: import("./theme.js").Theme, patches: PatchGrid,
- *   query: number | null, key: number | null}} view
+ * @param {Geom} geom
+ * @param {{levels: PatchLevels | null, lut: Uint32Array, theme: Theme, patches: PatchGrid, query: number | null,
+ *   key: number | null}} view
  */
 export function drawPicture(canvas, source, geom, view) {
-  const ctx = fitCanvas(canvas, geom.w + 2, geom.h + 2), { theme, patches, query, key } = view;
+  const { theme, patches, query, key } = view;
+  const ctx = fitCanvas(canvas, geom.w + 2, geom.h + 2);
   ctx.imageSmoothingEnabled = source.width > geom.w;
   ctx.drawImage(source, geom.x, geom.y, geom.w, geom.h);
   if (view.levels) coverPatches(ctx, geom, view.levels, view.lut);
-  ctx.strokeStyle = withAlpha(theme.bg, 0.35);
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  for (let col = 0; col <= geom.cols; col++) { const x = geom.x + (col * geom.w) / geom.cols; ctx.moveTo(x, geom.y); ctx.lineTo(x, geom.y + geom.h); }
-  for (let row = 0; row <= geom.rows; row++) { const y = geom.y + (row * geom.h) / geom.rows; ctx.moveTo(geom.x, y); ctx.lineTo(geom.x + geom.w, y); }
-  ctx.stroke();
+  ruleGrid(ctx, geom, withAlpha(theme.bg, 0.35));
   outlineBlocks(ctx, geom, patches.key_boxes ?? [], theme);
-  frameToken(ctx, geom, query === null ? null : boxOfToken(patches, "query", query), theme, theme.accent);
+  const queryBox = query === null ? null : boxOfToken(patches, "query", query);
   const keyBox = key === null ? null : boxOfToken(patches, "key", key);
-  frameToken(ctx, geom, keyBox, theme, theme.text);
-  setData(canvas, { query, key, key_box: keyBox?.join() ?? null, first: patches.first, x: geom.x, y: geom.y, w: geom.w, h: geom.h });
+  frameBlock(ctx, geom, queryBox, theme, theme.accent);
+  frameBlock(ctx, geom, keyBox, theme, theme.text);
+  setData(canvas, {
+    query,
+    key,
+    key_box: keyBox?.join() ?? null,
+    first: patches.first,
+    x: geom.x,
+    y: geom.y,
+    w: geom.w,
+    h: geom.h,
+  });
   markDrawn(canvas);
 }
 
-/** The edges of the blocks of patches that keys stand for; none where blocks overlap, their edges would be a lattice. */
-function outlineBlocks(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {PatchBox[]} */ boxes, /** @type {any} */ theme) {
+function ruleGrid(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Geom} */ geom,
+  /** @type {string} */ colour,
+) {
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let col = 0; col <= geom.cols; col++) {
+    const x = geom.x + (col * geom.w) / geom.cols;
+    ctx.moveTo(x, geom.y);
+    ctx.lineTo(x, geom.y + geom.h);
+  }
+  for (let row = 0; row <= geom.rows; row++) {
+    const y = geom.y + (row * geom.h) / geom.rows;
+    ctx.moveTo(geom.x, y);
+    ctx.lineTo(geom.x + geom.w, y);
+  }
+  ctx.stroke();
+}
+
+/**
+ * The edges of the blocks of patches that keys stand for; none where blocks overlap, their edges would be a lattice.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Geom} geom
+ * @param {PatchBox[]} boxes
+ * @param {Theme} theme
+ */
+function outlineBlocks(ctx, geom, boxes, theme) {
   const area = boxes.reduce((sum, box) => sum + (box ? (box[2] - box[0]) * (box[3] - box[1]) : 0), 0);
   if (area > geom.rows * geom.cols) return;
   ctx.strokeStyle = withAlpha(theme.bg, 0.8);
   ctx.lineWidth = 1.5;
-  for (const box of boxes) if (box) {
-    const [top, left, bottom, right] = box, one = cellRect(geom, top, left);
-    if (bottom - top > 1 || right - left > 1) ctx.strokeRect(one.x, one.y, one.w * (right - left), one.h * (bottom - top));
+  for (const box of boxes) {
+    if (!box || (box[2] - box[0] <= 1 && box[3] - box[1] <= 1)) continue;
+    const { x, y, w, h } = blockRect(geom, box);
+    ctx.strokeRect(x, y, w, h);
   }
 }
 
-function coverPatches(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {Uint8Array | Int16Array} */ levels, /** @type {Uint32Array} */ lut) {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Geom} geom
+ * @param {PatchLevels} levels
+ * @param {Uint32Array} lut
+ */
+function coverPatches(ctx, geom, levels, lut) {
   levels.forEach((/** @type {number} */ level, /** @type {number} */ patch) => {
     if (level < 0) return;
-    const colour = lut[level], box = cellRect(geom, Math.floor(patch / geom.cols), patch % geom.cols);
+    const colour = lut[level];
+    const box = cellRect(geom, Math.floor(patch / geom.cols), patch % geom.cols);
     ctx.globalAlpha = coverOf(level);
     ctx.fillStyle = `rgb(${colour & 255}, ${(colour >> 8) & 255}, ${(colour >> 16) & 255})`;
     ctx.fillRect(box.x, box.y, box.w, box.h);
@@ -141,17 +222,40 @@ function coverPatches(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {an
   ctx.globalAlpha = 1;
 }
 
-function frameToken(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ geom, /** @type {PatchBox} */ box, /** @type {any} */ theme, /** @type {string} */ colour) {
-  if (!box) return;
-  const [top, left, bottom, right] = box, one = cellRect(geom, top, left);
-  frameRect(ctx, { ...one, w: one.w * (right - left), h: one.h * (bottom - top) }, theme, colour);
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Geom} geom
+ * @param {PatchBox} box
+ * @param {Theme} theme
+ * @param {string} colour
+ */
+function frameBlock(ctx, geom, box, theme, colour) {
+  if (box) frameRect(ctx, blockRect(geom, box), theme, colour);
 }
 
-/** The query of the patch under a point, or null. */
-export function hitPicture(/** @type {any} */ geom, /** @type {PatchGrid} */ patches, /** @type {{x: number, y: number}} */ point) {
-  const cell = cellAt(point.x, point.y, geom), boxes = patches.query_boxes;
+/** The rectangle of a block of patches. */
+function blockRect(
+  /** @type {Geom} */ geom,
+  /** @type {NonNullable<PatchBox>} */ [top, left, bottom, right],
+) {
+  const { x, y, w, h } = cellRect(geom, top, left);
+  return { x, y, w: w * (right - left), h: h * (bottom - top) };
+}
+
+/**
+ * The query of the patch under a point, or null.
+ * @param {Geom} geom
+ * @param {PatchGrid} patches
+ * @param {{x: number, y: number}} point
+ */
+export function hitPicture(geom, patches, point) {
+  const cell = cellAt(point.x, point.y, geom);
   if (!cell) return null;
-  if (!boxes) return patches.first + cell.row * geom.cols + cell.col;
-  const found = boxes.findIndex((box) => box && box[0] <= cell.row && cell.row < box[2] && box[1] <= cell.col && cell.col < box[3]);
-  return found < 0 ? null : found;
+  if (!patches.query_boxes) return patches.first + cell.row * geom.cols + cell.col;
+  const index = patches.query_boxes.findIndex((box) => {
+    if (!box) return false;
+    const [top, left, bottom, right] = box;
+    return top <= cell.row && cell.row < bottom && left <= cell.col && cell.col < right;
+  });
+  return index < 0 ? null : index;
 }

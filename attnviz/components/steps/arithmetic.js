@@ -50,7 +50,10 @@ export function dotProduct(arrays, query, key) {
   const score = valueAt(arrays.scores, query, key);
   if (!q || !k || score === null) return null;
   const terms = Array.from(q, (value, component) => ({
-    component, q: value, k: k[component], product: value * k[component],
+    component,
+    q: value,
+    k: k[component],
+    product: value * k[component],
   }));
   terms.sort((a, b) => Math.abs(b.product) - Math.abs(a.product) || a.component - b.component);
   return { terms, score };
@@ -118,11 +121,19 @@ export function mixedOf(arrays, query, key) {
  * @returns {{weight: number, norm: number, effect: number, rank: number, rankByWeight: number, count: number} | null}
  */
 export function effectOf(arrays, query, key) {
-  const weights = rowOf(arrays.weights, query), reach = arrays.reach?.data;
+  const weights = rowOf(arrays.weights, query);
+  const reach = arrays.reach?.data;
   if (!weights || !reach || !weights.some((weight) => weight > 0)) return null; // nothing is written from a row of zeros
   const effects = Array.from(weights, (weight, at) => weight * reach[at]);
   const above = (values) => 1 + Array.from(values).filter((value) => value > values[key]).length;
-  return { weight: weights[key], norm: reach[key], effect: effects[key], rank: above(effects), rankByWeight: above(weights), count: weights.length };
+  return {
+    weight: weights[key],
+    norm: reach[key],
+    effect: effects[key],
+    rank: above(effects),
+    rankByWeight: above(weights),
+    count: weights.length,
+  };
 }
 
 /**

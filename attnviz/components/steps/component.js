@@ -13,9 +13,9 @@ import { askForHead, makePicker } from "../shared/picker.js";
 import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { sequential } from "../shared/colors.js";
 import { pictureSource } from "../shared/picture.js";
-import { drawPlaced, makePlaced } from "../shared/placed.js";
+import { drawPlaced, makePlaced } from "../shared/picture_panel.js";
 import { theme } from "../shared/theme.js";
-import { paperOf } from "./drawn.js";
+import { paperOf } from "./paper.js";
 import { EDITABLE, arraysOf, makeEditBar, readEdit, showEditBar } from "./edit.js";
 import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
 import { endPlay, haltPlay, makePlay, playKey, showPlay } from "./play.js";
@@ -30,7 +30,7 @@ import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
  *   key_special: number[], key_written: number[], cross: 0 | 1, layer: number, head: number,
  *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, turned: string[], factors: Record<string, string>, mask_names: string[],
  *   mask_reasons: string[], head_slice: [number, number], editable: 0 | 1, given: 0 | 1, source: string,
- *   patches: import("../shared/placed.js").PlacedPatches | null, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
+ *   patches: import("../shared/picture_panel.js").PlacedPatches | null, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
  */
 /**
  * One panel: its stage with shape, axes, colour range and error, or the reason why it is absent.
@@ -45,13 +45,27 @@ export default function steps(/** @type {any} */ component) {
 }
 
 function mountSteps(/** @type {any} */ root) {
-  const view = /** @type {any} */ ({ root, nodes: {}, panels: [], shape: "", selection: null, query: null, key: null, allTerms: false,
-    mode: "edited", target: null });
+  const view = /** @type {any} */ ({
+    root,
+    nodes: {},
+    panels: [],
+    shape: "",
+    selection: null,
+    query: null,
+    key: null,
+    allTerms: false,
+    mode: "edited",
+    target: null,
+  });
   const { nodes } = view;
   view.picker = makePicker((layer, head) => askForHead(view, layer, head));
   nodes.asks = el("p", { class: "asks" });
   nodes.status = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  nodes.clear = el("button", { type: "button", class: "av-button clear", on: { click: () => choose(view, null, null) } });
+  nodes.clear = el("button", {
+    type: "button",
+    class: "av-button clear",
+    on: { click: () => choose(view, null, null) },
+  });
   nodes.bar = el("div", { class: "bar" }, view.picker.node, nodes.asks, nodes.clear);
   view.editBar = makeEditBar(view);
   view.play = makePlay(view);
@@ -61,26 +75,54 @@ function mountSteps(/** @type {any} */ root) {
   view.placed = makePlaced();
   nodes.strip = el("div", { class: "strip", role: "group" });
   nodes.box = el("section", { class: "arithmetic" });
-  nodes.top = el("div", { class: "av steps", on: { keydown: (/** @type {KeyboardEvent} */ event) => playKey(view, event) } },
-    el("div", { class: "tops" }, nodes.bar, view.play.node), view.editBar.node, nodes.status, nodes.strip, nodes.legend, view.placed.node, nodes.box);
+  nodes.top = el(
+    "div",
+    { class: "av steps", on: { keydown: (/** @type {KeyboardEvent} */ event) => playKey(view, event) } },
+    el("div", { class: "tops" }, nodes.bar, view.play.node),
+    view.editBar.node,
+    nodes.status,
+    nodes.strip,
+    nodes.legend,
+    view.placed.node,
+    nodes.box,
+  );
   root.append(nodes.top);
   view.committer = makeCommitter(nodes.top, (/** @type {any} */ selection) => followSteps(view, selection));
   view.toggleTerms = () => toggleTerms(view);
   const redraw = oncePerFrame(() => view.header && view.drawnFor !== roomKey(view) && drawStrip(view));
   const stop = watchSize(nodes.strip, redraw);
-  view.destroy = () => { stop(); haltPlay(view); redraw.cancel(); view.committer.destroy(); nodes.top.remove(); };
+  view.destroy = () => {
+    stop();
+    haltPlay(view);
+    redraw.cancel();
+    view.committer.destroy();
+    nodes.top.remove();
+  };
   return view;
 }
 
 function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data), { nodes } = view, first = !view.header;
+  const { header, arrays } = parse(data);
+  const { nodes } = view;
+  const first = !view.header;
   const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
-  view.selection = clampSelection(from, { ...header, n_query: header.tokens.length, n_key: header.key_tokens.length });
+  view.selection = clampSelection(from, {
+    ...header,
+    n_query: header.tokens.length,
+    n_key: header.key_tokens.length,
+  });
   header.edits = header.edits.map(readEdit);
   header.marks = axisMarks(header.special, header.written);
   header.key_marks = axisMarks(header.key_special, header.key_written);
-  Object.assign(view, { header, edited: arrays, whole: arrays.picture && header.patches ? pictureSource(arrays.picture) : null, theme: theme(view.root), scale: view.selection.scale,
-    query: view.selection.query, key: view.selection.key });
+  Object.assign(view, {
+    header,
+    edited: arrays,
+    whole: arrays.picture && header.patches ? pictureSource(arrays.picture) : null,
+    theme: theme(view.root),
+    scale: view.selection.scale,
+    query: view.selection.query,
+    key: view.selection.key,
+  });
   view.arrays = arraysOf(view);
   view.paper = paperOf(view);
   const colours = roleColours(view.theme);
@@ -99,23 +141,40 @@ function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
 
 /** Everything around the panels. */
 function writeFrame(/** @type {any} */ view) {
-  const { header, nodes } = view, { strings, layer, head } = header;
+  const { header, nodes } = view;
+  const { strings, layer, head } = header;
   view.picker.update(strings, header, layer, head);
   setText(nodes.clear, strings.clear_cell);
   nodes.strip.setAttribute("aria-label", fill(strings.strip_label, { layer, head }));
   setData(nodes.top, { layer, head });
-  nodes.legend.replaceChildren(...["query", "key", "cell"].map((name) =>
-    el("span", { class: `swatch ${name}` }, { query: strings.query_row, key: strings.key_row, cell: strings.chosen_cell }[name])));
+  nodes.legend.replaceChildren(
+    ...["query", "key", "cell"].map((name) =>
+      el(
+        "span",
+        { class: `swatch ${name}` },
+        { query: strings.query_row, key: strings.key_row, cell: strings.chosen_cell }[name],
+      ),
+    ),
+  );
 }
 
 /** The sentence in the bar, the live region and the arithmetic, after the choice or the data changed. */
 function showChoice(/** @type {any} */ view) {
-  const { nodes, header, query, key } = view, { strings, tokens, key_tokens: keys } = header, both = query !== null && key !== null;
+  const { nodes, header, query, key } = view;
+  const { strings, tokens, key_tokens: keys } = header;
+  const both = query !== null && key !== null;
   nodes.clear.hidden = query === null && key === null;
   setData(nodes.top, { query, key });
   const asks = both
-    ? namedTokens(strings.asks, { query: tokenMark("query", tokens[query]), key: tokenMark("key", keys[key]) })
-    : query !== null ? [tokenMark("query", tokens[query])] : key !== null ? [tokenMark("key", keys[key])] : [strings.hint];
+    ? namedTokens(strings.asks, {
+        query: tokenMark("query", tokens[query]),
+        key: tokenMark("key", keys[key]),
+      })
+    : query !== null
+      ? [tokenMark("query", tokens[query])]
+      : key !== null
+        ? [tokenMark("key", keys[key])]
+        : [strings.hint];
   nodes.asks.classList.toggle("empty", query === null && key === null);
   nodes.asks.replaceChildren(...asks);
   showEditBar(view);
@@ -125,9 +184,22 @@ function showChoice(/** @type {any} */ view) {
 
 /** Where in the picture the chosen cell is, with the weights of its query. */
 function showPlaced(/** @type {any} */ view) {
-  const { header, edited, query, key, scale } = view, { strings } = header, { data, shape } = edited.weights;
-  drawPlaced(view.placed, { whole: view.whole, patches: header.patches, labels: header.tokens, query, key, scale, lut: sequential(view.theme.dark), theme: view.theme,
-    rowOf: (row) => data.subarray(row * shape[1], (row + 1) * shape[1]), width: view.nodes.top.clientWidth, texts: { picture: strings.picture, idle: strings.picture_idle } });
+  const { header, edited, query, key, scale } = view;
+  const { strings } = header;
+  const { data, shape } = edited.weights;
+  drawPlaced(view.placed, {
+    whole: view.whole,
+    patches: header.patches,
+    labels: header.tokens,
+    query,
+    key,
+    scale,
+    lut: sequential(view.theme.dark),
+    theme: view.theme,
+    rowOf: (row) => data.subarray(row * shape[1], (row + 1) * shape[1]),
+    width: view.nodes.top.clientWidth,
+    texts: { picture: strings.picture, idle: strings.picture_idle },
+  });
 }
 
 /** The arithmetic is that of the numbers on show; of a difference there is none, so that the edited ones are taken. */
@@ -148,14 +220,23 @@ function setMode(/** @type {any} */ view, /** @type {string} */ mode) {
 /** A row or cell was chosen elsewhere on the page; which head is shown is the server's word. */
 function followSteps(/** @type {any} */ view, /** @type {any} */ selection) {
   if (!view.header) return;
-  const { query, key } = clampSelection(selection, { ...view.header, n_query: view.header.tokens.length, n_key: view.header.key_tokens.length });
+  const { query, key } = clampSelection(selection, {
+    ...view.header,
+    n_query: view.header.tokens.length,
+    n_key: view.header.key_tokens.length,
+  });
   Object.assign(view, { query, key, selection: { ...view.selection, query, key } });
   markStrip(view);
   showChoice(view);
 }
 
-/** Another cell, row or nothing is chosen: marks, arithmetic, URL; the server hears of it later. */
-function choose(/** @type {any} */ view, /** @type {number | null} */ query, /** @type {number | null} */ key) {
+/**
+ * Another cell, row or nothing is chosen: marks, arithmetic, URL; the server hears of it later.
+ * @param {any} view
+ * @param {number | null} query
+ * @param {number | null} key
+ */
+function choose(view, query, key) {
   if (query === view.query && key === view.key) return;
   Object.assign(view, { query, key, selection: { ...view.selection, query, key } });
   view.committer.update(view.selection);
@@ -172,13 +253,22 @@ function toggleTerms(/** @type {any} */ view) {
 
 /** Pointer and keys of one panel. */
 function wirePanel(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { base } = panel, remark = oncePerFrame(() => markPanel(panel, view));
+  const { base } = panel;
+  const remark = oncePerFrame(() => markPanel(panel, view));
   const hit = (event) => {
-    const { x, y } = localPoint(event, base), cell = cellAt(x, y, panel.layout.geom), { from } = panel;
+    const { x, y } = localPoint(event, base);
+    const cell = cellAt(x, y, panel.layout.geom);
+    const { from } = panel;
     return cell && { row: cell.row + from.row, col: cell.col + from.col };
   };
-  base.addEventListener("pointermove", (event) => { panel.hover = hit(event); remark(); });
-  base.addEventListener("pointerleave", () => { panel.hover = null; remark(); });
+  base.addEventListener("pointermove", (event) => {
+    panel.hover = hit(event);
+    remark();
+  });
+  base.addEventListener("pointerleave", () => {
+    panel.hover = null;
+    remark();
+  });
   base.addEventListener("click", (event) => {
     const cell = hit(event);
     if (cell) take(panel, view, cell);
@@ -188,8 +278,12 @@ function wirePanel(/** @type {any} */ panel, /** @type {any} */ view) {
 }
 
 function keyIn(/** @type {any} */ panel, /** @type {any} */ view, /** @type {KeyboardEvent} */ event) {
-  if (event.key === "Escape") { endPlay(view); return choose(view, null, null); }
-  const [rows, cols] = view.arrays[panel.info.stage].shape, square = SQUARE_STAGES.includes(panel.info.stage);
+  if (event.key === "Escape") {
+    endPlay(view);
+    return choose(view, null, null);
+  }
+  const [rows, cols] = view.arrays[panel.info.stage].shape;
+  const square = SQUARE_STAGES.includes(panel.info.stage);
   const role = KEY_STAGES.includes(panel.info.stage) ? "key" : "query";
   const from = square ? { row: view.query, col: view.key } : { row: view[role], col: panel.col };
   const cell = moveBy(event, from, { rows, cols });
@@ -198,8 +292,13 @@ function keyIn(/** @type {any} */ panel, /** @type {any} */ view, /** @type {Key
   return take(panel, view, cell);
 }
 
-/** A cell of a panel was chosen: in square panels query and key, else the position of the panel's rows. */
-function take(/** @type {any} */ panel, /** @type {any} */ view, /** @type {{row: number, col: number}} */ cell) {
+/**
+ * A cell of a panel was chosen: in square panels query and key, else the position of the panel's rows.
+ * @param {any} panel
+ * @param {any} view
+ * @param {{row: number, col: number}} cell
+ */
+function take(panel, view, cell) {
   const { stage } = panel.info;
   view.target = EDITABLE.includes(stage) ? { stage, row: cell.row, column: cell.col } : null;
   if (SQUARE_STAGES.includes(stage)) choose(view, cell.row, cell.col);

@@ -16,17 +16,38 @@ const SHOWN_COMPONENTS = 8;
 
 /** Rebuilds the box for the chosen cell; without one it says how to choose. */
 export function drawArithmetic(/** @type {any} */ view) {
-  const { box } = view.nodes, { strings, tokens, key_tokens: keys } = view.header, { query, key } = view;
+  const { box } = view.nodes;
+  const { strings, tokens, key_tokens: keys } = view.header;
+  const { query, key } = view;
   if (query === null || key === null) {
     box.replaceChildren(el("p", { class: "hint" }, strings.hint));
     return;
   }
-  const steps = [scoreStep(view), scaledStep(view), maskStep(view), softmaxStep(view), mixedStep(view), projectedStep(view)];
+  const steps = [
+    scoreStep(view),
+    scaledStep(view),
+    maskStep(view),
+    softmaxStep(view),
+    mixedStep(view),
+    projectedStep(view),
+  ];
   box.replaceChildren(
-    el("header", {}, el("h2", {}, strings.arithmetic), el("p", { class: "asks" }, ...namedTokens(strings.asks, {
-      query: tokenMark("query", tokens[query]), key: tokenMark("key", keys[key]) })),
-    el("p", { class: "precision" }, strings.precision)),
-    el("ol", { class: "sums" }, ...steps));
+    el(
+      "header",
+      {},
+      el("h2", {}, strings.arithmetic),
+      el(
+        "p",
+        { class: "asks" },
+        ...namedTokens(strings.asks, {
+          query: tokenMark("query", tokens[query]),
+          key: tokenMark("key", keys[key]),
+        }),
+      ),
+      el("p", { class: "precision" }, strings.precision),
+    ),
+    el("ol", { class: "sums" }, ...steps),
+  );
 }
 
 /** A token's name in the colour of its role. */
@@ -56,33 +77,57 @@ function resultOf(/** @type {string} */ text) {
 }
 
 function fractionOf(/** @type {any[]} */ above, /** @type {any[]} */ below) {
-  return el("span", { class: "fraction" }, el("span", {}, ...above), el("span", { class: "av-visually-hidden" }, " ÷ "), el("span", {}, ...below));
+  return el(
+    "span",
+    { class: "fraction" },
+    el("span", {}, ...above),
+    el("span", { class: "av-visually-hidden" }, " ÷ "),
+    el("span", {}, ...below),
+  );
 }
 
 /** q · k: the largest products as bars, the rest in one number. */
 function scoreStep(/** @type {any} */ view) {
-  const { strings } = view.header, dot = dotProduct(view.arrays, view.query, view.key);
+  const { strings } = view.header;
+  const dot = dotProduct(view.arrays, view.query, view.key);
   if (!dot) return missingCard(view, "scores", strings.step_score);
-  const { terms, score } = dot, n = terms.length;
+  const { terms, score } = dot;
+  const n = terms.length;
   return stepCard("scores", strings.step_score, [
     el("p", { class: "hint" }, fill(strings.step_score_text, { n })),
     termsTable(terms, score, strings, view.allTerms),
     mathLine("q · k = ", resultOf(fmtFixed(score, DECIMALS))),
-    el("button", { type: "button", class: "av-button terms", "aria-expanded": String(view.allTerms), on: { click: () => view.toggleTerms() } },
-      fill(view.allTerms ? strings.hide_terms : strings.show_terms, { n })),
+    el(
+      "button",
+      {
+        type: "button",
+        class: "av-button terms",
+        "aria-expanded": String(view.allTerms),
+        on: { click: () => view.toggleTerms() },
+      },
+      fill(view.allTerms ? strings.hide_terms : strings.show_terms, { n }),
+    ),
   ]);
 }
 
 function scaledStep(/** @type {any} */ view) {
-  const { strings, scaling, d_head: width } = view.header, { query, key } = view;
-  const score = valueAt(view.arrays.scores, query, key), scaled = valueAt(view.arrays.scaled, query, key);
+  const { strings, scaling, d_head: width } = view.header;
+  const { query, key } = view;
+  const score = valueAt(view.arrays.scores, query, key);
+  const scaled = valueAt(view.arrays.scaled, query, key);
   if (score === null || scaled === null) return missingCard(view, "scaled", strings.step_scaled);
   const usual = Math.abs(scaling * Math.sqrt(width) - 1) < 1e-5;
-  const by = usual ? [" ÷ ", rootOf(width), ` = ${fmtFixed(score, DECIMALS)} ÷ ${fmtFixed(1 / scaling, DECIMALS)}`]
+  const by = usual
+    ? [" ÷ ", rootOf(width), ` = ${fmtFixed(score, DECIMALS)} ÷ ${fmtFixed(1 / scaling, DECIMALS)}`]
     : [` × ${scalingText(scaling, 6)}`];
-  const title = usual ? strings.step_scaled : fill(strings.step_scaled_by, { scaling: scalingText(scaling, 6) });
+  const title = usual
+    ? strings.step_scaled
+    : fill(strings.step_scaled_by, { scaling: scalingText(scaling, 6) });
   const before = scaledBefore(view.header);
-  return stepCard("scaled", title, [before ? el("p", { class: "hint" }, ...subscripted(before)) : null, mathLine(fmtFixed(score, DECIMALS), ...by, " = ", resultOf(fmtFixed(scaled, DECIMALS)))]);
+  return stepCard("scaled", title, [
+    before ? el("p", { class: "hint" }, ...subscripted(before)) : null,
+    mathLine(fmtFixed(score, DECIMALS), ...by, " = ", resultOf(fmtFixed(scaled, DECIMALS))),
+  ]);
 }
 
 function rootOf(/** @type {number} */ width) {
@@ -91,10 +136,13 @@ function rootOf(/** @type {number} */ width) {
 
 /** 0 or −∞, and why; a bias that is neither is printed as the number it is. */
 function maskStep(/** @type {any} */ view) {
-  const { strings, mask_reasons: reasons } = view.header, { query, key } = view;
-  const scaled = valueAt(beforeMask(view.arrays), query, key), masked = valueAt(view.arrays.masked, query, key);
+  const { strings, mask_reasons: reasons } = view.header;
+  const { query, key } = view;
+  const scaled = valueAt(beforeMask(view.arrays), query, key);
+  const masked = valueAt(view.arrays.masked, query, key);
   if (scaled === null || masked === null) return missingCard(view, "masked", strings.step_masked);
-  const closed = masked === -Infinity, term = closed ? "(−∞)" : masked === scaled ? "0" : fmtFixed(masked - scaled, DECIMALS);
+  const closed = masked === -Infinity;
+  const term = closed ? "(−∞)" : masked === scaled ? "0" : fmtFixed(masked - scaled, DECIMALS);
   const why = closed ? reasonsOf(valueAt(view.arrays.blocked, query, key) ?? 0, reasons) : [];
   return stepCard("masked", strings.step_masked, [
     el("p", { class: "hint" }, closed ? strings.mask_blocked : strings.mask_open),
@@ -104,31 +152,74 @@ function maskStep(/** @type {any} */ view) {
 }
 
 function softmaxStep(/** @type {any} */ view) {
-  const { strings, key_tokens: keys } = view.header, soft = softmaxOf(view.arrays, view.query, view.key);
+  const { strings, key_tokens: keys } = view.header;
+  const soft = softmaxOf(view.arrays, view.query, view.key);
   if (!soft) return missingCard(view, "weights", strings.step_weight);
-  if (!soft.live) return stepCard("weights", strings.step_weight, [el("p", { class: "hint" }, strings.softmax_dead), mathLine(resultOf("0"))]);
-  const max = fmtFixed(soft.max, DECIMALS), exact = (v) => fmtReal(v, 5), minus = soft.max < 0 ? `(${max})` : max;
+  if (!soft.live)
+    return stepCard("weights", strings.step_weight, [
+      el("p", { class: "hint" }, strings.softmax_dead),
+      mathLine(resultOf("0")),
+    ]);
+  const max = fmtFixed(soft.max, DECIMALS);
+  const exact = (v) => fmtReal(v, 5);
+  const minus = soft.max < 0 ? `(${max})` : max;
   return stepCard("weights", strings.step_weight, [
     el("p", { class: "hint" }, fill(strings.softmax_text, { max, n: keys.length })),
-    mathLine(fractionOf([`exp(${fmtFixed(soft.score, DECIMALS)} − ${minus})`], ["Σ exp(s − ", minus, ")"]), " = ",
-      fractionOf([exact(soft.exp)], [exact(soft.sum)]), " = ", resultOf(exact(soft.weight))),
+    mathLine(
+      fractionOf([`exp(${fmtFixed(soft.score, DECIMALS)} − ${minus})`], ["Σ exp(s − ", minus, ")"]),
+      " = ",
+      fractionOf([exact(soft.exp)], [exact(soft.sum)]),
+      " = ",
+      resultOf(exact(soft.weight)),
+    ),
   ]);
 }
 
 /** weight × v, component by component, beside the mixed row it goes into. */
 function mixedStep(/** @type {any} */ view) {
-  const { strings, tokens, key_tokens: keys } = view.header, part = mixedOf(view.arrays, view.query, view.key);
+  const { strings, tokens, key_tokens: keys } = view.header;
+  const part = mixedOf(view.arrays, view.query, view.key);
   if (!part) return missingCard(view, "mixed", strings.step_mixed);
-  const count = Math.min(SHOWN_COMPONENTS, part.v.length), first = Array.from({ length: count }, (_, d) => d);
-  const rows = [[namedTokens(strings.value_row, { key: tokenMark("key", keys[view.key]) }), part.v], [[strings.weighted_row], part.weighted],
-    [namedTokens(strings.mixed_row, { query: tokenMark("query", tokens[view.query]) }), part.mixed]];
-  const line = ([name, values]) => el("tr", {}, el("th", { scope: "row" }, ...name), ...first.map((d) => el("td", {}, fmtFixed(values[d], DECIMALS))));
-  const table = el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, strings.component), ...first.map((d) => el("th", { scope: "col" }, String(d))))),
-    el("tbody", {}, ...rows.map(line)));
-  const share = part.share === null ? null : fill(strings.mixed_share, { share: `${Math.abs(part.share) < 1e-3 ? fmtReal(100 * part.share, 2) : fmtFixed(100 * part.share, 1)}\u2009%` });
+  const count = Math.min(SHOWN_COMPONENTS, part.v.length);
+  const first = Array.from({ length: count }, (_, d) => d);
+  const rows = [
+    [namedTokens(strings.value_row, { key: tokenMark("key", keys[view.key]) }), part.v],
+    [[strings.weighted_row], part.weighted],
+    [namedTokens(strings.mixed_row, { query: tokenMark("query", tokens[view.query]) }), part.mixed],
+  ];
+  const line = ([name, values]) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, ...name),
+      ...first.map((d) => el("td", {}, fmtFixed(values[d], DECIMALS))),
+    );
+  const table = el(
+    "table",
+    {},
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        el("th", { scope: "col" }, strings.component),
+        ...first.map((d) => el("th", { scope: "col" }, String(d))),
+      ),
+    ),
+    el("tbody", {}, ...rows.map(line)),
+  );
+  const share =
+    part.share === null
+      ? null
+      : fill(strings.mixed_share, {
+          share: `${Math.abs(part.share) < 1e-3 ? fmtReal(100 * part.share, 2) : fmtFixed(100 * part.share, 1)}\u2009%`,
+        });
   return stepCard("mixed", strings.step_mixed, [
     el("p", { class: "hint" }, fill(strings.mixed_text, { n: count, d_head: part.v.length })),
-    cueScroll(el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": strings.step_mixed }, table)),
+    cueScroll(
+      el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": strings.step_mixed }, table),
+    ),
     share ? el("p", { class: "share", dataset: { share: String(part.share) } }, share) : null,
   ]);
 }
@@ -137,13 +228,31 @@ function mixedStep(/** @type {any} */ view) {
 function projectedStep(/** @type {any} */ view) {
   const { strings, tokens, key_tokens: keys, n_heads: heads, head_slice: slice } = view.header;
   const effect = effectOf(view.arrays, view.query, view.key);
-  const goes = namedTokens(strings.projected_text, { query: tokenMark("query", tokens[view.query]), first: slice[0], last: slice[1] - 1,
-    n_heads: heads }).flatMap((part) => (typeof part === "string" ? subscripted(part) : [part]));
+  const goes = namedTokens(strings.projected_text, {
+    query: tokenMark("query", tokens[view.query]),
+    first: slice[0],
+    last: slice[1] - 1,
+    n_heads: heads,
+  }).flatMap((part) => (typeof part === "string" ? subscripted(part) : [part]));
   const writes = effect && [
-    mathLine("‖α · f(x)‖ = ", `${fmtReal(effect.weight, 5)} × ${fmtFixed(effect.norm, DECIMALS)} = `, resultOf(fmtReal(effect.effect, 5))),
-    el("p", { class: "share", dataset: { effect: String(effect.effect), rank: String(effect.rank) } }, ...namedTokens(strings.effect_ranks, {
-      key: tokenMark("key", keys[view.key]), rank: String(effect.rank), by_weight: String(effect.rankByWeight), n: String(effect.count) })),
+    mathLine(
+      "‖α · f(x)‖ = ",
+      `${fmtReal(effect.weight, 5)} × ${fmtFixed(effect.norm, DECIMALS)} = `,
+      resultOf(fmtReal(effect.effect, 5)),
+    ),
+    el(
+      "p",
+      { class: "share", dataset: { effect: String(effect.effect), rank: String(effect.rank) } },
+      ...namedTokens(strings.effect_ranks, {
+        key: tokenMark("key", keys[view.key]),
+        rank: String(effect.rank),
+        by_weight: String(effect.rankByWeight),
+        n: String(effect.count),
+      }),
+    ),
   ];
-  return stepCard("projected", strings.step_projected, [el("p", { class: "hint" }, ...goes),
-    ...(writes ? [el("p", { class: "hint" }, ...subscripted(strings.effect_text)), ...writes] : [])]);
+  return stepCard("projected", strings.step_projected, [
+    el("p", { class: "hint" }, ...goes),
+    ...(writes ? [el("p", { class: "hint" }, ...subscripted(strings.effect_text)), ...writes] : []),
+  ]);
 }

@@ -9,9 +9,21 @@
 
 /** Which position chooses the rows of a panel: its own row axis, and for X both. */
 export const ROW_ROLES = {
-  x: ["query", "key"], unrotated_q: ["query"], unrotated_k: ["key"], q: ["query"], k: ["key"], v: ["key"],
-  scores: [], scaled: [], capped: [], biased: [], masked: [], weights: ["query"],
-  mixed: ["query"], concat: ["query"], projected: ["query"],
+  x: ["query", "key"],
+  unrotated_q: ["query"],
+  unrotated_k: ["key"],
+  q: ["query"],
+  k: ["key"],
+  v: ["key"],
+  scores: [],
+  scaled: [],
+  capped: [],
+  biased: [],
+  masked: [],
+  weights: ["query"],
+  mixed: ["query"],
+  concat: ["query"],
+  projected: ["query"],
 };
 
 /** Stages whose rows are keys. */

@@ -26,16 +26,24 @@ const MINI_PX = 64;
  * @returns {Shown}
  */
 export function shownOf(nQuery, nKey, query, key, before) {
-  if (Math.max(nQuery, nKey) <= WHOLE_UP_TO) return { query: { from: 0, count: nQuery }, key: { from: 0, count: nKey }, part: false };
+  if (Math.max(nQuery, nKey) <= WHOLE_UP_TO)
+    return { query: { from: 0, count: nQuery }, key: { from: 0, count: nKey }, part: false };
   return { query: spanOf(nQuery, query, before?.query), key: spanOf(nKey, key, before?.key), part: true };
 }
 
-/** @returns {Span} */
-function spanOf(/** @type {number} */ n, /** @type {number | null} */ at, /** @type {Span | undefined} */ before) {
-  const count = Math.min(n, ACROSS), last = n - count;
+/**
+ * @param {number} n
+ * @param {number | null} at
+ * @param {Span | undefined} before
+ * @returns {Span}
+ */
+function spanOf(n, at, before) {
+  const count = Math.min(n, ACROSS);
+  const last = n - count;
   const kept = before && before.count === count && before.from <= last ? before.from : 0;
   if (at === null) return { from: kept, count };
-  const low = kept === 0 ? 0 : kept + MARGIN, high = kept === last ? n : kept + count - MARGIN;
+  const low = kept === 0 ? 0 : kept + MARGIN;
+  const high = kept === last ? n : kept + count - MARGIN;
   if (before && at >= low && at < high) return { from: kept, count };
   return { from: Math.max(0, Math.min(last, at - (count >> 1))), count };
 }
@@ -45,11 +53,18 @@ export function placesOf(/** @type {Span} */ { from, count }) {
   return Array.from({ length: count }, (_, i) => from + i);
 }
 
-/** The small map of a square panel; a click on it chooses the cell there, as arrow keys on the panel do. */
-export function makeMini(/** @type {any} */ panel, /** @type {(cell: {row: number, col: number}) => void} */ choose) {
-  const [map, frame] = ["mini", "mini over"].map((name) => el("canvas", { class: name, "aria-hidden": "true", hidden: true }));
+/**
+ * The small map of a square panel; a click on it chooses the cell there, as arrow keys on the panel do.
+ * @param {any} panel
+ * @param {(cell: {row: number, col: number}) => void} choose
+ */
+export function makeMini(panel, choose) {
+  const [map, frame] = ["mini", "mini over"].map((name) =>
+    el("canvas", { class: name, "aria-hidden": "true", hidden: true }),
+  );
   map.addEventListener("click", (/** @type {MouseEvent} */ event) => {
-    const { x, y } = localPoint(event, map), cell = cellAt(x, y, panel.mini.geom);
+    const { x, y } = localPoint(event, map);
+    const cell = cellAt(x, y, panel.mini.geom);
     if (cell) choose(cell);
   });
   panel.mini = { map, frame, geom: null };
@@ -58,13 +73,18 @@ export function makeMini(/** @type {any} */ panel, /** @type {(cell: {row: numbe
 
 /** The whole matrix, small. Its colours are those of the panel. */
 export function paintMini(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { map, frame } = panel.mini, { shown, theme } = show, matrix = show.arrays[panel.info.stage], [rows, cols] = matrix.shape;
+  const { map, frame } = panel.mini;
+  const { shown, theme } = show;
+  const matrix = show.arrays[panel.info.stage];
+  const [rows, cols] = matrix.shape;
   map.hidden = frame.hidden = !shown.part;
   panel.section.classList.toggle("mapped", shown.part);
   if (!shown.part) return;
-  const unit = MINI_PX / Math.max(rows, cols), geom = { x: 1, y: 1, w: Math.max(4, unit * cols), h: Math.max(4, unit * rows), rows, cols };
+  const unit = MINI_PX / Math.max(rows, cols);
+  const geom = { x: 1, y: 1, w: Math.max(4, unit * cols), h: Math.max(4, unit * rows), rows, cols };
   panel.mini.geom = geom;
-  const ctx = fitCanvas(map, MINI_PX + 2, MINI_PX + 2), { lut, toLevel } = panel.scale;
+  const ctx = fitCanvas(map, MINI_PX + 2, MINI_PX + 2);
+  const { lut, toLevel } = panel.scale;
   drawMatrix(ctx, { ...geom, values: matrix.data, lut, toLevel, signed: panel.info.signed });
   ctx.strokeStyle = theme.border;
   ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
@@ -73,11 +93,19 @@ export function paintMini(/** @type {any} */ panel, /** @type {any} */ show) {
 
 /** Where on the small map the part lies that is on show. */
 export function paintMiniFrame(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { frame, map, geom } = panel.mini, { shown, theme } = show;
+  const { frame, map, geom } = panel.mini;
+  const { shown, theme } = show;
   if (!shown.part) return;
   const ctx = fitCanvas(frame, MINI_PX + 2, MINI_PX + 2);
-  const { query, key } = shown, cw = geom.w / geom.cols, ch = geom.h / geom.rows;
-  const box = { x: geom.x + key.from * cw, y: geom.y + query.from * ch, w: key.count * cw, h: query.count * ch };
+  const { query, key } = shown;
+  const cw = geom.w / geom.cols;
+  const ch = geom.h / geom.rows;
+  const box = {
+    x: geom.x + key.from * cw,
+    y: geom.y + query.from * ch,
+    w: key.count * cw,
+    h: query.count * ch,
+  };
   frameBox(ctx, box, { colour: theme.text, theme, width: 1.5 });
   setData(map, { from: `${query.from},${key.from}` });
   map.title = fill(show.header.strings.mini_label, rangeOf(show));
@@ -86,6 +114,12 @@ export function paintMiniFrame(/** @type {any} */ panel, /** @type {any} */ show
 /** The part on show in numbers. */
 function rangeOf(/** @type {any} */ { shown, header }) {
   const { query, key } = shown;
-  return { first: query.from, last: query.from + query.count - 1, n_query: header.tokens.length,
-    key_first: key.from, key_last: key.from + key.count - 1, n_key: header.key_tokens.length };
+  return {
+    first: query.from,
+    last: query.from + query.count - 1,
+    n_query: header.tokens.length,
+    key_first: key.from,
+    key_last: key.from + key.count - 1,
+    n_key: header.key_tokens.length,
+  };
 }

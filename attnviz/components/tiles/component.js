@@ -1,256 +1,364 @@
 // @ts-check
 // Tiles: one head of a long text. Zoom, pan, hover and search happen here; tiles that are missing, another head and
-// another list of cells are asked of the server by the state "want" (see Want in __init__.py), a few at a time.
+// another list of cells are asked of the server by the value "want", a few at a time.
 
-import { axisMarks, isolate } from "../shared/axes.js";
+import { axisMarks } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
-import { drawColourBar, sequential } from "../shared/colors.js";
+import { drawColourBar } from "../shared/colour_bar.js";
+import { sequential } from "../shared/colors.js";
+import { makeCommitter } from "../shared/committer.js";
 import { el, oncePerFrame, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
-import { mounted } from "../shared/mounted.js";
-import { printed } from "../shared/panel.js";
 import { askForHead, makePicker } from "../shared/picker.js";
-import { cancelWrite, clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
+import { clampSelection } from "../shared/selection.js";
 import { heardOf } from "../shared/spectrum.js";
-import { theme } from "../shared/theme.js";
-import { cameraAt, clampCamera, levelOf, wholeCamera, zoomCamera } from "./camera.js";
+import { cameraAt, clampCamera, wholeCamera, zoomCamera } from "./camera.js";
+import { placesOf } from "./find.js";
 import { cellOnMap, drawMap } from "./map.js";
 import { listenMoves } from "./moves.js";
-import { buildTiles } from "./parts.js";
+import { buildParts } from "./parts.js";
 import { drawPlot, layoutPlot } from "./plot.js";
-import { placesOf } from "./find.js";
+import { makeRequests } from "./requests.js";
+import { detailText, pinnedText, readout, weightAtCell } from "./sentences.js";
 import { makeStore, TILE_FLOOR, tileColours } from "./store.js";
 
-const QUIET = 60;
-const PATIENCE_MS = 8000;
-const MOST_ASKED = 16;
-const SIDE = 640;
-const NARROW = 860;
-const ASIDE = 270;
+/** @import { Committer } from "../shared/committer.js" */
+/** @import { Request } from "../shared/dom.js" */
+/** @import { AxesHeader } from "../shared/heads.js" */
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { Picker } from "../shared/picker.js" */
+/** @import { Scale, Selection } from "../shared/selection.js" */
+/** @import { Heard } from "../shared/spectrum.js" */
+/** @import { Theme } from "../shared/theme.js" */
+/** @import { Camera, Cell, Frame as MatrixFrame } from "./camera.js" */
+/** @import { FoundPlace } from "./find.js" */
+/** @import { Parts } from "./parts.js" */
+/** @import { Missing } from "./requests.js" */
+/** @import { Marks, PlotBox, Scene, Text } from "./scene.js" */
+/** @import { Store, TileColours } from "./store.js" */
+/** @import { Arrays, Header } from "./types.js" */
 
+/** As long as the component. */
 /**
- * The header of an answer; beside it travel the tiles by their names "level/row/column".
- * @typedef {{strings: Record<string, string>, stamp: string, axes_stamp: string, axes: any, cross: 0 | 1, layer: number, head: number,
- *   heard: any, n_layers: number, n_heads: number, n_query: number, n_key: number, top: number, ready: 0 | 1, number: number, empty: number[][],
- *   distances: number[], distance: number, cells: number[][], pinned: number[] | null}} TilesHeader
+ * @typedef {{host: Host, box: HTMLElement, committer: Committer, picker: Picker, show: Request, store: Store,
+ *   requests: ReturnType<typeof makeRequests>}} Frame
+ */
+/** What width and theme decide. */
+/** @typedef {{plot: PlotBox, frame: MatrixFrame, camera: Camera, theme: Theme, colours: TileColours}} Layout */
+/**
+ * A text and one of its heads. `distance` is how far apart the strongest cells are to be; `layout` is null until there
+ * is a width.
+ * @typedef {Marks & {frame: Frame, header: Header, text: Text, committer: Committer, selection: Selection,
+ *   scale: Scale, parts: Parts, distance: number, layout: Layout | null}} State
  */
 
-/** Streamlit calls this with new data or a new theme. */
-export default function tiles(/** @type {any} */ component) {
-  return mounted(component, mountTiles, updateTiles);
-}
+const MOST_ASKED = 16;
+const SIDE_PX = 640;
+const NARROW_PX = 860;
+const ASIDE_PX = 270;
+const BETWEEN_PX = 28;
+const NO_MARKS = { pinned: null, hover: null, pointed: null, found: null, places: [] };
 
-function mountTiles(/** @type {any} */ root) {
+/** @returns {Mounted} */
+export default function tiles(/** @type {Host} */ host) {
   const box = el("section", { class: "av av-tiles" });
-  root.append(box);
-  const view = /** @type {any} */ ({ root, nodes: { top: box }, store: makeStore(), places: [], number: 0, asked: null, distance: 0 });
-  view.picker = makePicker((layer, head) => askForHead(view, layer, head));
-  view.committer = makeCommitter(box);
-  view.show = oncePerFrame(() => showTiles(view));
-  const stop = watchSize(box, () => { if (view.axes) layoutTiles(view); });
-  view.destroy = () => {
-    stop();
-    view.show.cancel();
-    clearTimeout(view.timer);
-    view.parts?.finder.destroy();
-    view.committer.destroy();
-    cancelWrite();
-    box.remove();
+  host.root.append(box);
+  /** @type {State | null} */
+  let state = null;
+  /** @type {Header | null} */
+  let header = null;
+  /** @type {Frame} */
+  const frame = {
+    host,
+    box,
+    committer: makeCommitter(host, box),
+    picker: makePicker((layer, head) => state && askForHead(state, box, { layer, head })),
+    show: oncePerFrame(() => state && showAll(state)),
+    store: makeStore(),
+    requests: makeRequests(
+      (want) => host.send("want", want),
+      () => header && whatIsMissing(header, state),
+    ),
   };
-  return view;
+  const unwatch = watchSize(box, () => state && layout(state));
+  return {
+    refresh(data) {
+      /** @type {{header: Header, arrays: Arrays}} */
+      const parsed = parse(data);
+      ({ header } = parsed);
+      state = takeAnswer(frame, state, header, parsed.arrays);
+    },
+    destroy() {
+      unwatch();
+      frame.show.cancel();
+      frame.requests.cancel();
+      state?.parts.finder.destroy();
+      frame.committer.destroy();
+      box.remove();
+    },
+  };
 }
 
-/** New tiles, another head, another text, or another theme. */
-function updateTiles(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data);
-  view.number = Math.max(view.number, header.number);
-  if (!view.asked || header.number >= view.asked.number) view.asked = null;
-  view.header = header;
-  if (!header.axes && view.axesStamp !== header.axes_stamp) return askSoon(view);  // this browser forgot the names
-  const first = !view.axes, other = view.axesStamp !== header.axes_stamp;
-  if (view.stamp !== header.stamp) view.store.clear();
-  view.stamp = header.stamp;
-  for (const [name, { data: values }] of Object.entries(arrays)) if (name.includes("/")) view.store.put(name, values);
-  for (const name of header.empty) view.store.put(name.join("/"), null);
-  view.store.forget(header.top);
-  if (other) takeAxes(view, header, heardOf(header, arrays));
-  takeSelection(view, first);
-  if (other) buildAll(view);
-  setBusy(view.nodes.top, false);
-  view.distance = header.distance;
-  showFrame(view);
-  layoutTiles(view);
-  return undefined;
+/**
+ * New tiles, another head, another text, or another theme. The state stays where the names of the text are not here.
+ * @param {Frame} frame
+ * @param {State | null} state
+ * @param {Header} header
+ * @param {Arrays} arrays
+ * @returns {State | null}
+ */
+function takeAnswer(frame, state, header, arrays) {
+  frame.requests.answered(header.number);
+  const isSameText = state?.text.stamp === header.axes_stamp;
+  if (!header.axes && !isSameText) {
+    frame.requests.soon(); // this browser forgot the names
+    return state;
+  }
+  keepTiles(frame.store, header, arrays);
+  const now = header.axes && !isSameText ? takeText(frame, state, header, header.axes, arrays) : state;
+  if (!now) return state;
+  now.header = header;
+  now.distance = header.distance;
+  takeSelection(now, state === null);
+  setBusy(frame.box, false);
+  showHead(now);
+  layout(now);
+  return now;
 }
 
-function takeAxes(/** @type {any} */ view, /** @type {any} */ header, /** @type {any} */ heard) {
-  const { axes } = header, same = !header.cross;
-  const rows = { labels: axes.tokens, marks: axisMarks(axes.special, axes.written) };
-  view.axes = { rows, columns: same ? rows : { labels: axes.key_tokens, marks: axisMarks(axes.key_special, axes.key_written) } };
-  Object.assign(view, { heard, axesStamp: header.axes_stamp, camera: null, hover: null, found: null, pointed: null, places: [] });
+function keepTiles(/** @type {Store} */ store, /** @type {Header} */ header, /** @type {Arrays} */ arrays) {
+  store.keepOnly(header.stamp);
+  for (const [name, array] of Object.entries(arrays)) if (name.includes("/")) store.put(name, array.data);
+  for (const name of header.empty) store.put(name.join("/"), null);
+  store.forget(header.top);
 }
 
-/** Layer and head are the server's; the pinned cell and the scale are the address's at first, then this browser's. */
-function takeSelection(/** @type {any} */ view, /** @type {boolean} */ first) {
-  const { header } = view, from = { ...(first ? readSelection() : view.selection), layer: header.layer, head: header.head };
-  view.selection = clampSelection(from, header);
-  const { query, key } = view.selection;
-  view.pinned = query !== null && key !== null ? { query, key } : null;
+/**
+ * Another text: other names, and parts that are built for it.
+ * @param {Frame} frame
+ * @param {State | null} before
+ * @param {Header} header
+ * @param {AxesHeader} axes
+ * @param {Arrays} arrays
+ * @returns {State}
+ */
+function takeText(frame, before, header, axes, arrays) {
+  before?.parts.finder.destroy();
+  const { layer, head } = header;
+  const from = { ...(before?.selection ?? frame.committer.read()), layer, head };
+  const selection = clampSelection(from, header);
   // nearly all weights of a long text are small: where no scale was chosen it is the logarithmic one
-  if (first) view.scale = view.selection.scale === "sqrt" ? "log" : view.selection.scale;
-  if (first) view.committer.start(view.selection);
-  else view.committer.update(view.selection);
-  writeSelection(view.selection);
-}
-
-function buildAll(/** @type {any} */ view) {
-  view.parts?.finder.destroy();
-  const parts = (view.parts = buildTiles(view.header, view.picker, view.scale, {
-    scale: (/** @type {any} */ scale) => { view.scale = scale; chooseTiles(view, { scale }); },
-    zoom: (/** @type {number} */ factor) => lookAt(view, zoomCamera(view.camera, view.frame, factor)),
-    whole: () => lookAt(view, wholeCamera(view.frame)),
-    look: (/** @type {string} */ wanted) => (view.places = placesOf(wanted, view.axes, Boolean(view.header.cross))),
-    go: (/** @type {any} */ place) => goTo(view, place),
-    point: (/** @type {any} */ cell) => { view.pointed = cell; view.show(); },
-    pin: (/** @type {any} */ cell) => { pinCell(view, cell); lookAt(view, cameraAt(view.camera, view.frame, cell.query, cell.key)); },
-    distance: (/** @type {number} */ distance) => { view.distance = distance; askSoon(view); },
-  }));
-  view.nodes.top.replaceChildren(...parts.nodes);
-  listenMoves(parts.plot, view, {
-    look: (camera) => lookAt(view, camera),
-    hover: (cell) => { view.hover = cell; view.show(); },
-    pin: (cell) => pinCell(view, cell),
+  const scale = before?.scale ?? (selection.scale === "sqrt" ? "log" : selection.scale);
+  const parts = buildParts(header, frame.picker, scale, {
+    scale(chosen) {
+      state.scale = chosen;
+      choose(state, { scale: chosen });
+    },
+    zoom: (factor) => look(state, ({ camera, frame }) => zoomCamera(camera, frame, factor)),
+    whole: () => look(state, ({ frame }) => wholeCamera(frame)),
+    look: (wanted) => (state.places = placesOf(wanted, state.text.axes, state.header.cross === 1)),
+    go: (place) => goTo(state, place),
+    point: (cell) => mark(state, { pointed: cell }),
+    pin(cell) {
+      pin(state, cell);
+      look(state, ({ camera, frame }) => cameraAt(camera, frame, cell));
+    },
+    distance(distance) {
+      state.distance = distance;
+      frame.requests.soon();
+    },
   });
-  const jump = (/** @type {PointerEvent} */ event) => {
-    const { query, key } = cellOnMap(event, parts.map);
-    lookAt(view, cameraAt(view.camera, view.frame, query, key, view.camera.scale));
+  const text = readText(header, axes, heardOf(header, arrays));
+  const chosen = { selection, scale, distance: header.distance };
+  /** @type {State} */
+  const state = {
+    frame,
+    committer: frame.committer,
+    header,
+    text,
+    parts,
+    ...chosen,
+    ...NO_MARKS,
+    layout: null,
   };
-  parts.map.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => { parts.map.setPointerCapture(event.pointerId); jump(event); });
-  parts.map.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => { if (event.buttons) jump(event); });
+  frame.box.replaceChildren(...parts.nodes);
+  listenMoves(parts.plot, () => sceneOf(state), {
+    look: (camera) => look(state, () => camera),
+    hover: (cell) => mark(state, { hover: cell }),
+    pin: (cell) => pin(state, cell),
+  });
+  listenMap(state);
+  return state;
 }
 
-/** Words that change with the head. */
-function showFrame(/** @type {any} */ view) {
-  const { header, parts } = view, { strings, layer, head } = header;
-  view.picker.update(strings, header, layer, head);
+/**
+ * @param {Header} header
+ * @param {AxesHeader} axes
+ * @param {Heard | null} heard
+ * @returns {Text}
+ */
+function readText(header, axes, heard) {
+  const rows = { labels: axes.tokens, marks: axisMarks(axes.special, axes.written) };
+  const keys = { labels: axes.key_tokens, marks: axisMarks(axes.key_special, axes.key_written) };
+  return { stamp: header.axes_stamp, axes: { rows, columns: header.cross ? keys : rows }, heard };
+}
+
+/** Layer and head are the server's; the pinned cell is the address's at first, then this browser's. */
+function takeSelection(/** @type {State} */ state, /** @type {boolean} */ isFirst) {
+  const { header, committer } = state;
+  const { layer, head } = header;
+  state.selection = clampSelection({ ...state.selection, layer, head }, header);
+  const { query, key } = state.selection;
+  state.pinned = query !== null && key !== null ? { query, key } : null;
+  if (isFirst) committer.start(state.selection);
+  else committer.update(state.selection);
+  committer.write(state.selection);
+}
+
+function listenMap(/** @type {State} */ state) {
+  const { map } = state.parts;
+  const jump = (/** @type {PointerEvent} */ event) =>
+    look(state, ({ camera, frame }) => cameraAt(camera, frame, cellOnMap(event, map), camera.scale));
+  map.addEventListener("pointerdown", (event) => {
+    map.setPointerCapture(event.pointerId);
+    jump(event);
+  });
+  map.addEventListener("pointermove", (event) => {
+    if (event.buttons) jump(event);
+  });
+}
+
+/** Shows the words that change with the head. */
+function showHead(/** @type {State} */ { frame, header, parts, text }) {
+  const { strings, layer, head } = header;
+  frame.picker.update(strings, header, layer, head);
   setText(parts.title, headName(layer, head));
   parts.map.setAttribute("aria-label", fill(strings.overview, { head: headName(layer, head) }));
-  if (header.ready) parts.cells.set(header.cells, view.axes, header.distance);
+  if (header.ready) parts.cells.set(header, text);
 }
 
 /** Sizes everything for the width there is. */
-function layoutTiles(/** @type {any} */ view) {
-  const width = view.nodes.top.clientWidth, { header, parts } = view;
+function layout(/** @type {State} */ state) {
+  const { frame, header, parts, text, pinned } = state;
+  const width = frame.box.clientWidth;
   if (!width) return;
-  const narrow = width < NARROW;
-  view.nodes.top.classList.toggle("av-tiles-narrow", narrow);
-  view.theme = theme(view.root);
-  view.plot = layoutPlot(narrow ? width : width - ASIDE - 28, SIDE, header.n_query, header.n_key, Boolean(view.heard));
-  parts.right.style.width = narrow ? "" : `${ASIDE}px`;
-  const frame = { nQuery: header.n_query, nKey: header.n_key, w: view.plot.w, h: view.plot.h }, { pinned } = view;
-  const camera = view.camera ?? (pinned ? cameraAt(wholeCamera(frame), frame, pinned.query, pinned.key) : wholeCamera(frame));
-  Object.assign(view, { frame, camera: clampCamera(camera, frame) });
-  showTiles(view);
+  const isNarrow = width < NARROW_PX;
+  frame.box.classList.toggle("av-tiles-narrow", isNarrow);
+  parts.right.style.width = isNarrow ? "" : `${ASIDE_PX}px`;
+  const room = isNarrow ? width : width - ASIDE_PX - BETWEEN_PX;
+  const plot = layoutPlot(room, SIDE_PX, header, text.heard !== null);
+  const matrix = { nQuery: header.n_query, nKey: header.n_key, w: plot.w, h: plot.h };
+  const whole = wholeCamera(matrix);
+  const camera = state.layout?.camera ?? (pinned ? cameraAt(whole, matrix, pinned) : whole);
+  const theme = frame.host.theme();
+  state.layout = {
+    plot,
+    frame: matrix,
+    camera: clampCamera(camera, matrix),
+    theme,
+    colours: coloursFor(state, theme),
+  };
+  showAll(state);
 }
 
-/** Another part of the matrix. */
-function lookAt(/** @type {any} */ view, /** @type {any} */ camera) {
-  view.camera = camera;
-  view.show();
+/** The colours of scale and theme, kept while neither changes: tiles are painted for them. */
+function coloursFor(/** @type {State} */ { scale, layout }, /** @type {Theme} */ { dark }) {
+  const isSame = layout?.colours.scale === scale && layout.colours.dark === dark;
+  return isSame ? layout.colours : tileColours(sequential(dark), scale, dark);
 }
 
-/** A place that the search found: its row and its column in the middle; null takes the marks away. */
-function goTo(/** @type {any} */ view, /** @type {any} */ place) {
-  const { camera, frame } = view;
-  view.found = place;
-  if (!place) return view.show();
-  const middle = { query: camera.y + frame.h / camera.scale / 2, key: camera.x + frame.w / camera.scale / 2 };
-  return lookAt(view, cameraAt(camera, frame, place.query ?? Math.floor(middle.query), place.key ?? Math.floor(middle.key)));
+/** What is drawn; null until there is a width. @returns {Scene | null} */
+function sceneOf(/** @type {State} */ state) {
+  const { header, text, frame, pinned, hover, pointed, found, places } = state;
+  if (!state.layout) return null;
+  const marks = { pinned, hover, pointed, found, places };
+  return { header, text, store: frame.store, ...marks, ...state.layout };
 }
 
-function pinCell(/** @type {any} */ view, /** @type {{query: number, key: number} | null} */ cell) {
-  view.pinned = cell;
-  chooseTiles(view, { query: cell?.query ?? null, key: cell?.key ?? null });
-  if (cell && view.header.ready) askSoon(view);
+/** Shows another part of the matrix. */
+function look(/** @type {State} */ state, /** @type {(layout: Layout) => Camera} */ cameraFor) {
+  if (!state.layout) return;
+  state.layout.camera = cameraFor(state.layout);
+  state.frame.show();
 }
 
-/** One change of what is chosen: remembered, mirrored into the address, drawn in the next frame. */
-function chooseTiles(/** @type {any} */ view, /** @type {any} */ change) {
-  view.selection = { ...view.selection, ...change };
-  view.committer.update(view.selection);
-  writeSelection(view.selection);
-  view.show();
+function mark(
+  /** @type {State} */ state,
+  /** @type {{hover?: Cell | null, pointed?: Cell | null}} */ change,
+) {
+  if (change.hover !== undefined) state.hover = change.hover;
+  if (change.pointed !== undefined) state.pointed = change.pointed;
+  state.frame.show();
+}
+
+/** Goes to a place that the search found: its row and its column in the middle; null takes the marks away. */
+function goTo(/** @type {State} */ state, /** @type {FoundPlace | null} */ place) {
+  state.found = place;
+  state.frame.show();
+  if (!place) return;
+  look(state, ({ camera, frame }) => {
+    const query = place.query ?? Math.floor(camera.y + frame.h / camera.scale / 2);
+    const key = place.key ?? Math.floor(camera.x + frame.w / camera.scale / 2);
+    return cameraAt(camera, frame, { query, key });
+  });
+}
+
+function pin(/** @type {State} */ state, /** @type {Cell | null} */ cell) {
+  state.pinned = cell;
+  choose(state, { query: cell?.query ?? null, key: cell?.key ?? null });
+  if (cell && state.header.ready) state.frame.requests.soon();
+}
+
+/** One change of the choice: remembered, mirrored into the address, drawn in the next frame. */
+function choose(/** @type {State} */ state, /** @type {Partial<Selection>} */ change) {
+  state.selection = { ...state.selection, ...change };
+  state.committer.update(state.selection);
+  state.committer.write(state.selection);
+  state.frame.show();
 }
 
 /** Draws plot, map, bar and words, and asks for what is missing. */
-function showTiles(/** @type {any} */ view) {
-  const { parts, header, scale, camera } = view, { strings } = header, lut = sequential(view.theme.dark);
-  if (!view.plot) return;
-  const name = `${scale} ${view.theme.dark}`;
-  if (view.colours?.name !== name) view.colours = tileColours(lut, scale, view.theme.dark);
-  const missing = drawPlot(parts.plot, view), level = levelOf(camera, header.top);
-  drawMap(parts.map, view);
+function showAll(/** @type {State} */ state) {
+  const { parts, header, scale, hover, frame } = state;
+  if (!state.layout) return;
+  state.layout.colours = coloursFor(state, state.layout.theme);
+  const scene = sceneOf(state);
+  if (!scene) return;
+  const { strings } = header;
+  const { theme } = scene;
+  const missing = drawPlot(parts.plot, scene);
+  drawMap(parts.map, scene);
   parts.scale.set(scale);
-  const at = view.hover ? weightAtCell(view, view.hover) : null;
-  drawColourBar(parts.bar, { lut, theme: view.theme, scale, width: 236, floor: TILE_FLOOR, mark: at?.weight });
+  const mark = hover ? weightAtCell(scene, hover)?.weight : undefined;
+  const lut = sequential(theme.dark);
+  drawColourBar(parts.bar, { lut, theme, scale, width: 236, floor: TILE_FLOOR, mark });
   parts.bar.setAttribute("aria-label", fill(strings.colour_bar, { scale: strings[`scale_${scale}`] }));
-  const detail = level ? fill(strings.pooled, { side: 2 ** level }) : strings.exact;
-  parts.plot.setAttribute("aria-label", fill(strings.canvas, { head: headName(header.layer, header.head), rows: header.n_query, cols: header.n_key, detail }));
-  const idle = header.ready ? fill(strings.idle, { detail: capital(detail) }) : strings.waiting;
-  setText(parts.readout, view.hover && at ? said(view, view.hover, at) : idle);
-  setText(parts.pinned, pinnedText(view));
-  if (missing.length) askSoon(view);
+  const size = { rows: header.n_query, cols: header.n_key };
+  const head = headName(header.layer, header.head);
+  const label = fill(strings.canvas, { head, ...size, detail: detailText(scene) });
+  parts.plot.setAttribute("aria-label", label);
+  setText(parts.readout, readout(scene));
+  setText(parts.pinned, pinnedText(scene));
+  if (missing.length) frame.requests.soon();
 }
 
-/** The weight shown at a cell: of the finest level that is here. */
-function weightAtCell(/** @type {any} */ view, /** @type {{query: number, key: number}} */ cell) {
-  for (let level = levelOf(view.camera, view.header.top); level <= view.header.top; level++) {
-    const found = view.store.weight(level, cell.query, cell.key);
-    if (found) return { ...found, level };
-  }
-  return null;
-}
-
-function said(/** @type {any} */ view, /** @type {{query: number, key: number}} */ cell, /** @type {any} */ at) {
-  const { strings, n_query: nQuery, n_key: nKey } = view.header, weight = printed(at.weight);
-  if (at.exact) return fill(strings.point, { ...namesOf(view, cell), weight });
-  const side = 2 ** at.level, from = (/** @type {number} */ i) => Math.floor(i / side) * side, to = (/** @type {number} */ i, /** @type {number} */ n) => Math.min(n, from(i) + side) - 1;
-  return fill(strings.area, { from_query: from(cell.query), to_query: to(cell.query, nQuery), from_key: from(cell.key), to_key: to(cell.key, nKey), weight });
-}
-
-function namesOf(/** @type {any} */ view, /** @type {{query: number, key: number}} */ { query, key }) {
-  const { rows, columns } = view.axes;
-  return { query: `${isolate(rows.labels[query])} (${query})`, key: `${isolate(columns.labels[key])} (${key})` };
-}
-
-/** The pinned cell and its weight, which the server tells where the tile of level 0 is not here. */
-function pinnedText(/** @type {any} */ view) {
-  const { pinned, header, store } = view;
-  if (!pinned) return "";
-  const here = store.weight(0, pinned.query, pinned.key), told = header.pinned;
-  const exact = here ? here.weight : told && told[0] === pinned.query && told[1] === pinned.key ? told[2] : null;
-  return fill(header.strings.pinned, { ...namesOf(view, pinned), weight: exact === null ? "…" : printed(exact) });
-}
-
-function capital(/** @type {string} */ text) {
-  return text.charAt(0).toLocaleUpperCase() + text.slice(1);
-}
-
-/** Asks the server once things are quiet; while an answer is on its way the next question waits for it. */
-function askSoon(/** @type {any} */ view) {
-  clearTimeout(view.timer);
-  view.timer = setTimeout(() => ask(view), QUIET);
-}
-
-function ask(/** @type {any} */ view) {
-  const { header, asked, pinned } = view;
-  if (asked && performance.now() - asked.at < PATIENCE_MS) return;  // its answer draws, and asks again
-  const missing = view.axes && header.ready && view.frame ? drawPlot(view.parts.plot, view).slice(0, MOST_ASKED) : [];
-  const unknown = Boolean(pinned) && !view.store.weight(0, pinned.query, pinned.key) && (header.pinned?.[0] !== pinned.query || header.pinned?.[1] !== pinned.key);
-  const nameless = view.axesStamp !== header.axes_stamp;
-  if (!missing.length && !nameless && !(header.ready && (unknown || view.distance !== header.distance))) return;
-  view.number += 1;
-  view.asked = { number: view.number, at: performance.now() };
-  view.send("want", { number: view.number, stamp: header.stamp, axes: view.axesStamp ?? "", distance: view.distance || header.distance,
-    tiles: missing.map(({ level, row, column }) => [level, row, column]), cell: pinned ? [pinned.query, pinned.key] : null });
+/** What this browser lacks: tiles, the names of the tokens, the weight of the pinned cell, a list of cells. */
+function whatIsMissing(/** @type {Header} */ header, /** @type {State | null} */ state) {
+  const isNameless = state?.text.stamp !== header.axes_stamp;
+  const scene = isNameless ? null : state && sceneOf(state);
+  const tiles = scene && header.ready ? drawPlot(state.parts.plot, scene).slice(0, MOST_ASKED) : [];
+  const pinned = state?.pinned ?? null;
+  const isTold = pinned && header.pinned?.[0] === pinned.query && header.pinned[1] === pinned.key;
+  const isUnknown = state && pinned && !isTold && !state.frame.store.weight(0, pinned.query, pinned.key);
+  const isOtherList = state && state.distance !== header.distance;
+  if (!tiles.length && !isNameless && !(header.ready && (isUnknown || isOtherList))) return null;
+  /** @type {Missing} */
+  const missing = {
+    stamp: header.stamp,
+    axes: state?.text.stamp ?? "",
+    distance: state?.distance || header.distance,
+    tiles: tiles.map(({ level, row, column }) => [level, row, column]),
+    cell: pinned ? [pinned.query, pinned.key] : null,
+  };
+  return missing;
 }

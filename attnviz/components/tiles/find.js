@@ -6,9 +6,13 @@ import { button } from "../shared/controls.js";
 import { el, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 
-const QUIET_MS = 120;
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { StringKey } from "./types.js" */
 
+/** A row, a column, or both, where a token stands. */
 /** @typedef {{query: number | null, key: number | null, label: string, position: number}} FoundPlace */
+
+const QUIET_MS = 120;
 
 /**
  * The places of a token whose name has these characters, in any case. Where queries and keys are the same tokens a
@@ -21,49 +25,91 @@ const QUIET_MS = 120;
 export function placesOf(wanted, axes, cross) {
   const needle = wanted.trim().toLocaleLowerCase();
   if (!needle) return [];
-  const among = (/** @type {string[]} */ labels, /** @type {(i: number) => any} */ at) => labels.flatMap((label, i) =>
-    (label.toLocaleLowerCase().includes(needle) ? [{ ...at(i), label, position: i }] : []));
-  if (!cross) return among(axes.rows.labels, (i) => ({ query: i, key: i }));
-  return [...among(axes.rows.labels, (i) => ({ query: i, key: null })), ...among(axes.columns.labels, (i) => ({ query: null, key: i }))];
+  const among = (/** @type {string[]} */ labels) =>
+    labels.flatMap((label, position) =>
+      label.toLocaleLowerCase().includes(needle) ? [{ label, position }] : [],
+    );
+  const rows = among(axes.rows.labels);
+  if (!cross) return rows.map((place) => ({ ...place, query: place.position, key: place.position }));
+  return [
+    ...rows.map((place) => ({ ...place, query: place.position, key: null })),
+    ...among(axes.columns.labels).map((place) => ({ ...place, query: null, key: place.position })),
+  ];
 }
 
 /**
  * The box, its buttons and the line that says how many places there are.
- * @param {Record<string, string>} strings
- * @param {{look: (wanted: string) => FoundPlace[], go: (place: FoundPlace | null) => void}} act
+ * @param {Strings<StringKey>} strings
+ * @param {{look: (wanted: string) => FoundPlace[], go: (place: FoundPlace | null) => void}} actions
  */
-export function makeFinder(strings, act) {
-  /** @type {{places: FoundPlace[], at: number, timer: any}} */
-  const state = { places: [], at: -1, timer: 0 };
-  const input = el("input", { type: "search", class: "av-find-input", placeholder: strings.find_hint, autocomplete: "off", spellcheck: "false" });
-  const said = el("p", { class: "av-note av-number", role: "status", "aria-live": "polite" });
-  const say = () => {
-    const { places, at } = state, place = places[at], count = places.length;
-    const found = place ? fill(strings.found_at, { at: at + 1, count, token: isolate(place.label), position: place.position })
-      : count ? fill(strings.found_some, { count }) : strings.found_none;
-    setText(said, input.value.trim() ? found : "");
-    for (const step of steps) step.disabled = !count;
+export function makeFinder(strings, { look, go }) {
+  /** @type {FoundPlace[]} */
+  let places = [];
+  let at = -1;
+  let timer = 0;
+  /** @type {string | null} */
+  let wanted = null;
+  const input = el("input", {
+    type: "search",
+    class: "av-find-input",
+    placeholder: strings.find_hint,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const status = el("p", { class: "av-note av-number", role: "status", "aria-live": "polite" });
+  const show = () => {
+    setText(status, input.value.trim() ? statusText(strings, places, at) : "");
+    for (const step of steps) step.disabled = !places.length;
+  };
+  const lookNow = () => {
+    clearTimeout(timer);
+    if (wanted === input.value) return;
+    wanted = input.value;
+    places = look(wanted);
+    at = -1;
+    go(null);
+    show();
   };
   const walk = (/** @type {number} */ by) => {
-    look();
-    const { length } = state.places;
+    lookNow();
+    const { length } = places;
     if (!length) return;
-    state.at = state.at < 0 ? (by > 0 ? 0 : length - 1) : (state.at + by + length) % length;
-    act.go(state.places[state.at]);
-    say();
+    at = at < 0 ? (by > 0 ? 0 : length - 1) : (at + by + length) % length;
+    go(places[at]);
+    show();
   };
-  const look = () => {
-    clearTimeout(state.timer);
-    if (state.lookedFor === input.value) return;
-    Object.assign(state, { places: act.look(input.value), at: -1, lookedFor: input.value });
-    act.go(null);
-    say();
-  };
-  const steps = [button({ label: strings.previous_place, text: "‹", onClick: () => walk(-1) }), button({ label: strings.next_place, text: "›", onClick: () => walk(1) })];
+  const steps = [
+    button({ label: strings.previous_place, text: "‹", onClick: () => walk(-1) }),
+    button({ label: strings.next_place, text: "›", onClick: () => walk(1) }),
+  ];
   for (const step of steps) step.classList.add("av-find-step");
-  input.addEventListener("input", () => { clearTimeout(state.timer); state.timer = setTimeout(look, QUIET_MS); });
-  input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") walk(event.shiftKey ? -1 : 1); });
-  const node = el("div", { class: "av-find" }, el("label", { class: "av-heading" }, strings.find, input), el("div", { class: "av-row av-find-row" }, ...steps, said));
-  say();
-  return { node, destroy: () => clearTimeout(state.timer) };
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(lookNow, QUIET_MS);
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") walk(event.shiftKey ? -1 : 1);
+  });
+  const label = el("label", { class: "av-heading" }, strings.find, input);
+  const node = el(
+    "div",
+    { class: "av-find" },
+    label,
+    el("div", { class: "av-row av-find-row" }, ...steps, status),
+  );
+  show();
+  return { node, destroy: () => clearTimeout(timer) };
+}
+
+/** Says how many places there are, or which one is shown. */
+function statusText(
+  /** @type {Strings<StringKey>} */ strings,
+  /** @type {FoundPlace[]} */ places,
+  /** @type {number} */ at,
+) {
+  const count = places.length;
+  const place = places[at];
+  if (!place) return count ? fill(strings.found_some, { count }) : strings.found_none;
+  const { label, position } = place;
+  return fill(strings.found_at, { at: at + 1, count, token: isolate(label), position });
 }

@@ -6,30 +6,45 @@ import { fitCanvas, localPoint, markDrawn, pixelRatio, setData } from "../shared
 import { frameBox } from "../shared/panel.js";
 import { tileName } from "./camera.js";
 
-const PAD = 3;
+/** @import { Cell } from "./camera.js" */
+/** @import { Scene } from "./scene.js" */
 
-export function drawMap(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { header, store, colours, camera, frame, theme } = view, px = mapPoint(), cells = 2 ** header.top;
-  const w = Math.ceil(frame.nKey / cells), h = Math.ceil(frame.nQuery / cells), ctx = fitCanvas(canvas, w * px + 2 * PAD, h * px + 2 * PAD);
+const PAD_PX = 3;
+const LEAST_FRAME_PX = 5;
+
+/** Draws the map. */
+export function drawMap(/** @type {HTMLCanvasElement} */ canvas, /** @type {Scene} */ scene) {
+  const { header, store, colours, camera, frame, theme } = scene;
+  const px = pointSize();
+  const cells = 2 ** header.top;
+  const w = Math.ceil(frame.nKey / cells);
+  const h = Math.ceil(frame.nQuery / cells);
+  const ctx = fitCanvas(canvas, w * px + 2 * PAD_PX, h * px + 2 * PAD_PX);
   const picture = header.ready ? store.picture(tileName(header.top, 0, 0), colours) : null;
   ctx.fillStyle = theme.bg2;
-  ctx.fillRect(PAD, PAD, w * px, h * px);
+  ctx.fillRect(PAD_PX, PAD_PX, w * px, h * px);
   ctx.imageSmoothingEnabled = false;
-  if (picture) ctx.drawImage(picture, 0, 0, w, h, PAD, PAD, w * px, h * px);
-  const per = px / cells, box = { x: PAD + Math.max(0, camera.x) * per, y: PAD + Math.max(0, camera.y) * per,
-    w: Math.max(5, Math.min(frame.nKey, frame.w / camera.scale) * per), h: Math.max(5, Math.min(frame.nQuery, frame.h / camera.scale) * per) };
+  if (picture) ctx.drawImage(picture, 0, 0, w, h, PAD_PX, PAD_PX, w * px, h * px);
+  const per = px / cells;
+  const box = {
+    x: PAD_PX + Math.max(0, camera.x) * per,
+    y: PAD_PX + Math.max(0, camera.y) * per,
+    w: Math.max(LEAST_FRAME_PX, Math.min(frame.nKey, frame.w / camera.scale) * per),
+    h: Math.max(LEAST_FRAME_PX, Math.min(frame.nQuery, frame.h / camera.scale) * per),
+  };
   frameBox(ctx, box, { colour: theme.accent, theme, width: 1.5 });
-  setData(canvas, { per, pad: PAD });
+  setData(canvas, { per, pad: PAD_PX });
   markDrawn(canvas);
 }
 
 /** CSS pixels of a point of the top level: a whole number of device pixels. */
-function mapPoint() {
+function pointSize() {
   return Math.round(pixelRatio()) / pixelRatio();
 }
 
-/** The cell under the pointer on the map. */
+/** The cell under the pointer on the map. @returns {Cell} */
 export function cellOnMap(/** @type {MouseEvent} */ event, /** @type {HTMLCanvasElement} */ canvas) {
-  const point = localPoint(event, canvas), per = Number(canvas.dataset.per);
-  return { query: (point.y - PAD) / per, key: (point.x - PAD) / per };
+  const point = localPoint(event, canvas);
+  const per = Number(canvas.dataset.per);
+  return { query: (point.y - PAD_PX) / per, key: (point.x - PAD_PX) / per };
 }

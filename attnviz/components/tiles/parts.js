@@ -1,70 +1,104 @@
 // @ts-check
 // The elements around the plot of a long head: picker, scale, zoom buttons, map, search, strongest cells, readouts.
 
-import { isolate } from "../shared/axes.js";
 import { SCALES } from "../shared/colors.js";
 import { button, segmented } from "../shared/controls.js";
 import { el, fillNodes, keycaps } from "../shared/dom.js";
-import { fill } from "../shared/fmt.js";
-import { printed } from "../shared/panel.js";
 import { heardNote } from "../shared/spectrum.js";
+import { makeCells } from "./cells.js";
 import { makeFinder } from "./find.js";
 
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { Picker } from "../shared/picker.js" */
+/** @import { Scale } from "../shared/selection.js" */
+/** @import { CellActions } from "./cells.js" */
+/** @import { FoundPlace } from "./find.js" */
+/** @import { Header, StringKey } from "./types.js" */
+
 /**
- * @param {any} header
- * @param {any} picker
- * @param {string} scaleNow
- * @param {any} act
+ * @typedef {CellActions & {scale: (scale: Scale) => void, zoom: (factor: number) => void, whole: () => void,
+ *   look: (wanted: string) => FoundPlace[], go: (place: FoundPlace | null) => void}} Actions
  */
-export function buildTiles(header, picker, scaleNow, act) {
-  const { strings } = header, hint = makeTilesHint(strings);
-  const plot = el("canvas", { role: "img", tabIndex: 0, class: "av-tiles-plot", "aria-describedby": hint.id }), map = el("canvas", { role: "img", class: "av-tiles-map" });
-  const bar = el("canvas", { role: "img" }), title = el("h2", { class: "av-title" });
-  const scale = segmented({ label: strings.scale, value: scaleNow, options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })), onChange: act.scale });
-  const zoom = [["−", strings.zoom_out, 0.5], ["+", strings.zoom_in, 2]].map(([text, label, factor]) => {
-    const node = button({ label: String(label), text: String(text), onClick: () => act.zoom(factor) });
+/** @typedef {ReturnType<typeof buildParts>} Parts */
+
+/**
+ * Builds the page for a text.
+ * @param {Header} header
+ * @param {Picker} picker
+ * @param {Scale} scaleNow
+ * @param {Actions} actions
+ */
+export function buildParts(header, picker, scaleNow, actions) {
+  const { strings, heard } = header;
+  const top = buildTop(header, picker, scaleNow, actions);
+  const hint = makeHint(strings);
+  const props = { role: "img", tabIndex: 0, class: "av-tiles-plot", "aria-describedby": hint.id };
+  const plot = el("canvas", props);
+  const note = heard && heardNote(heard, strings.heard_note, strings.heard_rest);
+  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" });
+  const pinned = el("p", { class: "av-readout av-number av-tiles-pinned" });
+  const lines = [plot, note ? el("p", { class: "av-note" }, note) : null, readout, pinned, hint];
+  const map = el("canvas", { role: "img", class: "av-tiles-map" });
+  const finder = makeFinder(strings, actions);
+  const cells = makeCells(header, actions);
+  const right = el("div", { class: "av-tiles-right" }, map, finder.node, cells.node);
+  const body = el("div", { class: "av-tiles-body" }, el("div", { class: "av-tiles-left" }, ...lines), right);
+  return { ...top, nodes: [top.node, body], plot, map, readout, pinned, finder, cells, right };
+}
+
+/**
+ * The head's name, its picker, zoom and scale.
+ * @param {Header} header
+ * @param {Picker} picker
+ * @param {Scale} scaleNow
+ * @param {Actions} actions
+ */
+function buildTop({ strings }, picker, scaleNow, actions) {
+  const title = el("h2", { class: "av-title" });
+  const bar = el("canvas", { role: "img" });
+  const scale = segmented({
+    label: strings.scale,
+    value: scaleNow,
+    options: SCALES.map((value) => ({ value, label: strings[`scale_${value}`] })),
+    onChange: actions.scale,
+  });
+  const zoomButton = (
+    /** @type {string} */ text,
+    /** @type {string} */ label,
+    /** @type {number} */ factor,
+  ) => {
+    const node = button({ label, text, onClick: () => actions.zoom(factor) });
     node.classList.add("av-find-step");
     return node;
-  });
-  const readout = el("p", { class: "av-readout av-number", role: "status", "aria-live": "polite" }), pinned = el("p", { class: "av-readout av-number av-tiles-pinned" });
-  const finder = makeFinder(strings, act), cells = makeCells(strings, header.distances, act);
-  const top = el("div", { class: "av-tiles-top" }, el("div", { class: "av-row" }, title, picker.node), el("span", { class: "av-spring" }),
-    el("div", { class: "av-row" }, ...zoom, button({ label: strings.zoom_whole, onClick: act.whole })),
-    el("div", { class: "av-tiles-scale" }, el("div", { class: "av-row" }, el("span", { class: "av-note" }, strings.scale), scale.node), bar));
-  const left = el("div", { class: "av-tiles-left" }, plot, header.heard ? el("p", { class: "av-note" }, heardNote(header.heard, strings.heard_note, strings.heard_rest)) : null, readout, pinned, hint);
-  const right = el("div", { class: "av-tiles-right" }, map, finder.node, cells.node);
-  return { plot, map, bar, title, scale, readout, pinned, finder, cells, right, nodes: [top, el("div", { class: "av-tiles-body" }, left, right)] };
-}
-
-/** The list of the strongest cells, and how far apart their tokens are at least. */
-function makeCells(/** @type {Record<string, string>} */ strings, /** @type {number[]} */ distances, /** @type {any} */ act) {
-  const list = el("ol", { class: "av-cells", "aria-label": strings.strongest }), none = el("p", { class: "av-note", hidden: true }, strings.strongest_none);
-  const select = el("select", { class: "av-cells-distance", on: { change: () => act.distance(Number(select.value)) } },
-    ...distances.map((count) => el("option", { value: String(count) }, fill(strings.distance_of, { count: count.toLocaleString("en") }))));
-  const node = el("div", { class: "av-cells-box" }, el("h3", { class: "av-heading" }, strings.strongest),
-    distances.length ? el("label", { class: "av-note av-cells-label" }, strings.distance, select) : null, list, none);
-  const point = (/** @type {Event} */ event, /** @type {boolean} */ on) => {
-    const button = /** @type {any} */ (event.target).closest?.("button");
-    if (button) act.point(on ? { query: Number(button.dataset.query), key: Number(button.dataset.key) } : null);
   };
-  for (const [type, on] of [["pointerover", true], ["pointerout", false], ["focusin", true], ["focusout", false]]) {
-    list.addEventListener(type, (/** @type {Event} */ event) => point(event, Boolean(on)));
-  }
-  const set = (/** @type {number[][]} */ cells, /** @type {any} */ axes, /** @type {number} */ distance) => {
-    if (distances.length) select.value = String(distance);
-    none.hidden = cells.length > 0;
-    list.replaceChildren(...cells.map(([query, key, weight]) => el("li", {}, cellButton(strings, axes, { query, key, weight }, act))));
+  const zooms = [zoomButton("−", strings.zoom_out, 0.5), zoomButton("+", strings.zoom_in, 2)];
+  const whole = button({ label: strings.zoom_whole, onClick: actions.whole });
+  const scaleRow = el(
+    "div",
+    { class: "av-row" },
+    el("span", { class: "av-note" }, strings.scale),
+    scale.node,
+  );
+  const node = el(
+    "div",
+    { class: "av-tiles-top" },
+    el("div", { class: "av-row" }, title, picker.node),
+    el("span", { class: "av-spring" }),
+    el("div", { class: "av-row" }, ...zooms, whole),
+    el("div", { class: "av-tiles-scale" }, scaleRow, bar),
+  );
+  return { node, title, bar, scale };
+}
+
+function makeHint(/** @type {Strings<StringKey>} */ strings) {
+  const keys = {
+    wheel: el("kbd", {}, "⇅"),
+    plus: keycaps("+", "−"),
+    drag: el("kbd", {}, "✥"),
+    arrows: keycaps("←", "→", "↑", "↓"),
+    home: keycaps("Home"),
+    enter: keycaps("Enter"),
+    escape: keycaps("Esc"),
   };
-  return { node, set };
-}
-
-function cellButton(/** @type {Record<string, string>} */ strings, /** @type {any} */ axes, /** @type {any} */ cell, /** @type {any} */ act) {
-  const { query, key, weight } = cell, named = (/** @type {any} */ axis, /** @type {number} */ i) => el("span", { class: "av-cells-token" }, `${isolate(axis.labels[i])}`, el("small", {}, String(i)));
-  return el("button", { type: "button", class: "av-cells-cell", dataset: { query, key, weight }, on: { click: () => act.pin({ query, key }) } },
-    el("span", { class: "av-cells-names" }, ...fillNodes(strings.cell, { query: named(axes.rows, query), key: named(axes.columns, key) })), el("b", { class: "av-number" }, printed(weight)));
-}
-
-function makeTilesHint(/** @type {Record<string, string>} */ strings) {
-  const keys = { wheel: el("kbd", {}, "⇅"), plus: keycaps("+", "−"), drag: el("kbd", {}, "✥"), arrows: keycaps("←", "→", "↑", "↓"), home: keycaps("Home"), enter: keycaps("Enter"), escape: keycaps("Esc") };
   return el("p", { class: "av-hint", id: "av-tiles-hint" }, ...fillNodes(strings.hint, keys));
 }

@@ -1,67 +1,106 @@
 // @ts-check
-// The large plot of a long head: tiles, the axes with as many names as fit, and marks for what is chosen or found.
+// The large plot of a long head: tiles, its axes, and marks for what is chosen or found.
 
-import { ellipsize, isolate } from "../shared/axes.js";
 import { fitCanvas, markDrawn, pixelRatio, setData } from "../shared/dom.js";
 import { frameBox } from "../shared/panel.js";
 import { drawSpectrum, SPECTRUM_ROOM } from "../shared/spectrum.js";
 import { withAlpha } from "../shared/theme.js";
-import { levelOf, shownRange, tileName, TILE, visibleTiles } from "./camera.js";
+import { levelOf, TILE, tileName, visibleTiles } from "./camera.js";
+import { AROUND, drawPlotAxes, LABEL_PX, markedOn } from "./plot_axes.js";
 
-const LABEL_FONT = 12;
-const AROUND = { left: 104, top: 92, right: 6, bottom: 6 };
-const ROUND = [1, 2, 5];
-const AXIS_TITLE = 8;
+/** @import { Heard } from "../shared/spectrum.js" */
+/** @import { Cell, TilePlace } from "./camera.js" */
+/** @import { PlotBox, Scene } from "./scene.js" */
 
-/** The plot's place on the canvas, as large as the width allows and no taller than its matrix asks. */
-export function layoutPlot(/** @type {number} */ width, /** @type {number} */ most, /** @type {number} */ nQuery, /** @type {number} */ nKey, heard = false) {
-  const side = Math.max(160, Math.min(most, Math.floor(width - AROUND.left - AROUND.right))), ratio = nQuery / nKey;
-  const w = ratio > 1 ? Math.max(160, Math.round(side / ratio)) : side, h = ratio < 1 ? Math.max(160, Math.round(side * ratio)) : side;
-  return { x: AROUND.left, y: AROUND.top, w, h, width: AROUND.left + w + AROUND.right, height: AROUND.top + h + AROUND.bottom + (heard ? SPECTRUM_ROOM : 0) };
+const LEAST_PX = 160;
+const CELLS_FROM_SCALE = 4; // cells this large are framed under the pointer
+
+/**
+ * The plot's place on the canvas, as large as the width allows and no taller than its matrix asks.
+ * @param {number} width
+ * @param {number} most
+ * @param {{n_query: number, n_key: number}} header
+ * @param {boolean} isHeard
+ * @returns {PlotBox}
+ */
+export function layoutPlot(width, most, { n_query, n_key }, isHeard) {
+  const side = Math.max(LEAST_PX, Math.min(most, Math.floor(width - AROUND.left - AROUND.right)));
+  const ratio = n_query / n_key;
+  const w = ratio > 1 ? Math.max(LEAST_PX, Math.round(side / ratio)) : side;
+  const h = ratio < 1 ? Math.max(LEAST_PX, Math.round(side * ratio)) : side;
+  const height = AROUND.top + h + AROUND.bottom + (isHeard ? SPECTRUM_ROOM : 0);
+  return { x: AROUND.left, y: AROUND.top, w, h, width: AROUND.left + w + AROUND.right, height };
 }
 
 /** Draws everything; returns the places of the tiles that are missing. */
-export function drawPlot(/** @type {HTMLCanvasElement} */ canvas, /** @type {any} */ view) {
-  const { plot, camera, frame, theme, header } = view, ctx = fitCanvas(canvas, plot.width, plot.height);
-  const level = levelOf(camera, header.top), places = visibleTiles(camera, frame, level);
+export function drawPlot(/** @type {HTMLCanvasElement} */ canvas, /** @type {Scene} */ scene) {
+  const { plot, camera, frame, theme, header, text } = scene;
+  const ctx = fitCanvas(canvas, plot.width, plot.height);
+  const level = levelOf(camera, header.top);
+  const places = visibleTiles(camera, frame, level);
   ctx.fillStyle = theme.bg2;
   ctx.fillRect(plot.x, plot.y, plot.w, plot.h);
   ctx.save();
-  clipToMatrix(ctx, view);
-  const missing = header.ready ? places.filter((place) => !drawTile(ctx, view, place)) : places;
-  drawBands(ctx, view);
+  clipToMatrix(ctx, scene);
+  const missing = header.ready ? places.filter((place) => !drawTile(ctx, scene, place)) : places;
+  drawFoundLines(ctx, scene);
   ctx.restore();
-  drawAxis(ctx, view, "row");
-  drawAxis(ctx, view, "column");
-  nameAxes(ctx, view);
-  drawCells(ctx, view);
-  if (view.heard) drawHeard(ctx, view);
-  if (!header.ready) drawWaiting(ctx, view);
-  setData(canvas, { x: plot.x, y: plot.y, w: plot.w, h: plot.h, level, missing: missing.length, cameraX: camera.x, cameraY: camera.y,
-    cellPx: camera.scale, heard: view.heard ? plot.y + plot.h : null, layer: header.layer, head: header.head, query: view.pinned?.query ?? null, key: view.pinned?.key ?? null, ready: header.ready });
+  drawPlotAxes(ctx, scene);
+  drawCells(ctx, scene);
+  if (text.heard) drawSound(ctx, scene, text.heard);
+  if (!header.ready) drawWaiting(ctx, scene);
+  writeFacts(canvas, scene, level, missing.length);
   markDrawn(canvas);
   return header.ready ? missing : [];
 }
 
-function clipToMatrix(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ { plot, camera, frame }) {
-  const x = plot.x + Math.max(0, -camera.x * camera.scale), y = plot.y + Math.max(0, -camera.y * camera.scale);
-  const right = Math.min(plot.x + plot.w, plot.x + (frame.nKey - camera.x) * camera.scale), low = Math.min(plot.y + plot.h, plot.y + (frame.nQuery - camera.y) * camera.scale);
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Scene} scene
+ * @param {number} level
+ * @param {number} missing
+ */
+function writeFacts(canvas, { plot, camera, header, text, pinned }, level, missing) {
+  const { x, y, w, h } = plot;
+  const { layer, head, ready } = header;
+  const heard = text.heard ? y + h : null;
+  const place = { layer, head, query: pinned?.query, key: pinned?.key };
+  const look = { cameraX: camera.x, cameraY: camera.y, cellPx: camera.scale };
+  setData(canvas, { x, y, w, h, level, missing, ...look, heard, ...place, ready });
+}
+
+function clipToMatrix(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Scene} */ { plot, camera, frame },
+) {
+  const x = plot.x + Math.max(0, -camera.x * camera.scale);
+  const y = plot.y + Math.max(0, -camera.y * camera.scale);
+  const right = Math.min(plot.x + plot.w, plot.x + (frame.nKey - camera.x) * camera.scale);
+  const low = Math.min(plot.y + plot.h, plot.y + (frame.nQuery - camera.y) * camera.scale);
   ctx.beginPath();
   ctx.rect(x, y, right - x, low - y);
   ctx.clip();
 }
 
-/** One tile; where it is missing, the part of the nearest level above that is here. True when the tile itself was. */
-function drawTile(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {any} */ place) {
-  const { plot, camera, store, colours, header } = view, ratio = pixelRatio();
+/** Draws a tile, or the part of the nearest level above that is here; returns true if the tile itself was here. */
+function drawTile(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Scene} */ { plot, camera, store, colours, header },
+  /** @type {TilePlace} */ place,
+) {
+  const ratio = pixelRatio();
   const snap = (/** @type {number} */ at) => Math.round(at * ratio) / ratio;
-  const x = snap(plot.x + (place.x - camera.x) * camera.scale), y = snap(plot.y + (place.y - camera.y) * camera.scale);
-  const w = snap(plot.x + (place.x + place.side - camera.x) * camera.scale) - x, h = snap(plot.y + (place.y + place.side - camera.y) * camera.scale) - y;
+  const x = snap(plot.x + (place.x - camera.x) * camera.scale);
+  const y = snap(plot.y + (place.y - camera.y) * camera.scale);
+  const w = snap(plot.x + (place.x + place.side - camera.x) * camera.scale) - x;
+  const h = snap(plot.y + (place.y + place.side - camera.y) * camera.scale) - y;
   ctx.imageSmoothingEnabled = false;
   for (let up = 0; place.level + up <= header.top; up++) {
-    const picture = store.picture(tileName(place.level + up, place.row >> up, place.column >> up), colours);
+    const name = tileName(place.level + up, place.row >> up, place.column >> up);
+    const picture = store.picture(name, colours);
     if (!picture) continue;
-    const part = TILE / 2 ** up, mask = 2 ** up - 1;
+    const part = TILE / 2 ** up;
+    const mask = 2 ** up - 1;
     ctx.drawImage(picture, (place.column & mask) * part, (place.row & mask) * part, part, part, x, y, w, h);
     return up === 0;
   }
@@ -69,123 +108,60 @@ function drawTile(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} *
 }
 
 /** Lines on both sides of the row and of the column that a search found; the colours between them stay as they are. */
-function drawBands(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { plot, camera, theme, found } = view;
+function drawFoundLines(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Scene} */ { plot, camera, theme, found },
+) {
   if (!found) return;
-  const away = Math.max(3, camera.scale) / 2, y = plot.y + (found.query + 0.5 - camera.y) * camera.scale, x = plot.x + (found.key + 0.5 - camera.x) * camera.scale;
+  const { query, key } = found;
+  const away = Math.max(3, camera.scale) / 2;
   ctx.fillStyle = withAlpha(theme.accent, 0.8);
   for (const side of [-away - 1, away]) {
-    if (found.query !== null) ctx.fillRect(plot.x, y + side, plot.w, 1);
-    if (found.key !== null) ctx.fillRect(x + side, plot.y, 1, plot.h);
+    if (query !== null)
+      ctx.fillRect(plot.x, plot.y + (query + 0.5 - camera.y) * camera.scale + side, plot.w, 1);
+    if (key !== null) ctx.fillRect(plot.x + (key + 0.5 - camera.x) * camera.scale + side, plot.y, 1, plot.h);
   }
 }
 
 /** The sound under the columns that are shown. */
-function drawHeard(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { plot, camera, theme, header, heard } = view, [key] = emphasised(view, false), [query] = header.cross ? [null] : emphasised(view, true);
-  const strip = { x: plot.x, y: plot.y + plot.h, w: plot.w, from: camera.x, to: camera.x + plot.w / camera.scale };
-  drawSpectrum(ctx, heard, strip, { theme, title: header.strings.heard, key, query });
+function drawSound(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Scene} */ scene,
+  /** @type {Heard} */ heard,
+) {
+  const { plot, camera, theme, header } = scene;
+  const { x, w } = plot;
+  const strip = { x, y: plot.y + plot.h, w, from: camera.x, to: camera.x + w / camera.scale };
+  const query = header.cross ? null : markedOn(scene, true);
+  drawSpectrum(ctx, heard, strip, { theme, title: header.strings.heard, key: markedOn(scene, false), query });
 }
 
-/** Frames of the pinned cell, of the one under the pointer and of the one that a list points at. */
-function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view) {
-  const { plot, camera, theme, pinned, hover, pointed } = view;
-  const frame = (/** @type {any} */ cell, /** @type {string} */ colour, /** @type {number} */ least, /** @type {number} */ width) => {
-    const size = Math.max(least, camera.scale), x = plot.x + (cell.key + 0.5 - camera.x) * camera.scale, y = plot.y + (cell.query + 0.5 - camera.y) * camera.scale;
+/** Frames the pinned cell, the one under the pointer and the one that a list points at. */
+function drawCells(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Scene} */ scene) {
+  const { plot, camera, theme, pinned, hover, pointed } = scene;
+  const frame = (
+    /** @type {Cell} */ { query, key },
+    /** @type {string} */ colour,
+    /** @type {number} */ least,
+    /** @type {number} */ width,
+  ) => {
+    const size = Math.max(least, camera.scale);
+    const x = plot.x + (key + 0.5 - camera.x) * camera.scale;
+    const y = plot.y + (query + 0.5 - camera.y) * camera.scale;
     if (x < plot.x || y < plot.y || x > plot.x + plot.w || y > plot.y + plot.h) return;
     frameBox(ctx, { x: x - size / 2, y: y - size / 2, w: size, h: size }, { colour, theme, width });
   };
   if (pointed) frame(pointed, theme.accent, 13, 2);
   if (pinned) frame(pinned, theme.accent, 9, 2.5);
-  if (hover && camera.scale >= 4) frame(hover, theme.text, 4, 1.5);
+  if (hover && camera.scale >= CELLS_FROM_SCALE) frame(hover, theme.text, 4, 1.5);
 }
 
-/** Names along an axis: every token where they fit, round positions where they do not; found tokens get a tick. */
-function drawAxis(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {"row" | "column"} */ which) {
-  const { plot, camera, frame, theme } = view, row = which === "row", [from, room, n] = row ? [camera.y, plot.h, frame.nQuery] : [camera.x, plot.w, frame.nKey];
-  const { labels, marks } = row ? view.axes.rows : view.axes.columns, [first, last] = shownRange(from, room, camera.scale, n), need = LABEL_FONT + 4;
-  const every = labelStep(need / camera.scale), named = every <= 2 || Boolean(view.heard && (!row || !view.header.cross)), at = (/** @type {number} */ i) => (i + 0.5 - from) * camera.scale;
-  const chosen = emphasised(view, row), inside = (/** @type {number} */ i) => at(i) >= 0 && at(i) <= room;
+function drawWaiting(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Scene} */ { plot, theme, header },
+) {
   ctx.save();
-  ctx.direction = "ltr";
-  ctx.textBaseline = "middle";
-  for (let i = Math.ceil(first / every) * every; i < last; i += every) {
-    if (!inside(i) || chosen.some((other) => other !== null && Math.abs(other - i) * camera.scale < need)) continue;
-    ctx.font = `${LABEL_FONT}px ${theme.font}`;
-    ctx.fillStyle = !named || marks[i] ? theme.muted : theme.text;
-    writeLabel(ctx, plot, row, at(i), named ? labels[i] : String(i));
-  }
-  for (const i of new Set(chosen)) if (i !== null && inside(i)) {
-    ctx.font = `600 ${LABEL_FONT}px ${theme.font}`;
-    ctx.fillStyle = theme.accent;
-    writeLabel(ctx, plot, row, at(i), labels[i]);
-  }
-  drawTicks(ctx, view, row, at, room);
-  ctx.restore();
-}
-
-/** The rows or columns that are always named: those of the cell under the pointer, else the pinned or the found one. */
-function emphasised(/** @type {any} */ view, /** @type {boolean} */ row) {
-  const cell = view.hover ?? view.pointed ?? view.pinned ?? view.found;
-  return [cell ? (row ? cell.query : cell.key) : null];
-}
-
-/** 1, 2, 5, 10, 20, … : the smallest that is at least this. */
-export function labelStep(/** @type {number} */ least) {
-  let ten = 1;
-  for (;;) {
-    for (const step of ROUND) if (step * ten >= least) return step * ten;
-    ten *= 10;
-  }
-}
-
-function writeLabel(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ plot, /** @type {boolean} */ row, /** @type {number} */ at, /** @type {string} */ label) {
-  const room = (row ? AROUND.left : AROUND.top) - 2 * AXIS_TITLE - 14, text = isolate(ellipsize(ctx, label, room));
-  ctx.save();
-  if (row) ctx.translate(plot.x - 10, plot.y + at + 0.5);
-  else ctx.translate(plot.x + at, plot.y - 10);
-  if (!row) ctx.rotate(-Math.PI / 2);
-  ctx.textAlign = row ? "right" : "left";
-  ctx.fillText(text, 0, 0);
-  ctx.restore();
-}
-
-/** Small triangles at the edge, one for each place where the token that is looked for stands. */
-function drawTicks(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ view, /** @type {boolean} */ row, /** @type {(i: number) => number} */ at, /** @type {number} */ room) {
-  const { plot, theme, places } = view;
-  ctx.fillStyle = theme.accent;
-  let before = -9;
-  for (const place of places) {
-    const i = row ? place.query : place.key, along = i === null ? -1 : at(i);
-    if (along < 0 || along > room || along - before < 1) continue;
-    before = along;
-    ctx.beginPath();
-    if (row) triangle(ctx, [plot.x - 1, plot.y + along], [plot.x - 7, plot.y + along - 3], [plot.x - 7, plot.y + along + 3]);
-    else triangle(ctx, [plot.x + along, plot.y - 1], [plot.x + along - 3, plot.y - 7], [plot.x + along + 3, plot.y - 7]);
-    ctx.fill();
-  }
-}
-
-function triangle(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number[][]} */ ...points) {
-  for (const [x, y] of points) ctx.lineTo(x, y);
-}
-
-function nameAxes(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ { plot, theme, header }) {
-  ctx.save();
-  ctx.font = `${LABEL_FONT - 1}px ${theme.font}`;
-  ctx.fillStyle = theme.muted;
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  ctx.fillText(header.strings.key_axis, plot.x + plot.w / 2, AXIS_TITLE);
-  ctx.translate(AXIS_TITLE, plot.y + plot.h / 2);
-  ctx.rotate(-Math.PI / 2);
-  ctx.fillText(header.strings.query_axis, 0, 0);
-  ctx.restore();
-}
-
-function drawWaiting(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {any} */ { plot, theme, header }) {
-  ctx.save();
-  ctx.font = `${LABEL_FONT + 1}px ${theme.font}`;
+  ctx.font = `${LABEL_PX + 1}px ${theme.font}`;
   ctx.fillStyle = theme.muted;
   ctx.textAlign = "center";
   ctx.fillText(header.strings.waiting, plot.x + plot.w / 2, plot.y + plot.h / 2);

@@ -4,9 +4,25 @@
 // 1 to 255 are weights from 2^-24 to 1. A tile of zeros has no values.
 
 import { levelFor } from "../shared/colors.js";
+import { context2d } from "../shared/dom.js";
 import { TILE, tileName } from "./camera.js";
 
-/** @typedef {{values: Uint8Array | Float32Array | null, picture: HTMLCanvasElement | null, paint: string}} Tile */
+/** @import { Values } from "../shared/buffer.js" */
+/** @import { Scale } from "../shared/selection.js" */
+
+/** `paint` has the colours of the picture. */
+/** @typedef {{values: Values | null, picture: HTMLCanvasElement | null, paint: TileColours | null}} Tile */
+/** Colours of weights, and a table of those of codes. */
+/**
+ * @typedef {{scale: Scale, dark: boolean, colourOf: (weight: number) => number, codes: Uint32Array}} TileColours
+ */
+/**
+ * `keepOnly` drops all tiles of another head; `forget` those longest unused, but not those of the top levels. `picture`
+ * and `weight` give null where a tile is not here.
+ * @typedef {{keepOnly: (stamp: string) => void, put: (name: string, values: Values | null) => void, forget: (top: number) => void,
+ *   picture: (name: string, colours: TileColours) => HTMLCanvasElement | null,
+ *   weight: (level: number, query: number, key: number) => {weight: number, isExact: boolean} | null}} Store
+ */
 
 const OCTAVES = 24;
 const MOST_TILES = 160;
@@ -18,57 +34,70 @@ export function weightOfCode(/** @type {number} */ code) {
   return code ? 2 ** (OCTAVES * (code / 255 - 1)) : 0;
 }
 
-/** A store; the tiles longest unused go first, those of the top levels stay. */
+/** @returns {Store} */
 export function makeStore() {
   /** @type {Map<string, Tile>} */
   const tiles = new Map();
-  const store = {
-    clear: () => tiles.clear(),
-    has: (/** @type {string} */ name) => tiles.has(name),
-    put(/** @type {string} */ name, /** @type {any} */ values) {
-      tiles.delete(name);
-      tiles.set(name, { values, picture: null, paint: "" });
+  let stamp = "";
+  return {
+    keepOnly(stampNow) {
+      if (stamp !== stampNow) tiles.clear();
+      stamp = stampNow;
     },
-    forget(/** @type {number} */ top) {
+    put(name, values) {
+      tiles.delete(name);
+      tiles.set(name, { values, picture: null, paint: null });
+    },
+    forget(top) {
       for (const name of tiles.keys()) {
         if (tiles.size <= MOST_TILES) return;
         if (Number(name.split("/")[0]) < top - 1) tiles.delete(name);
       }
     },
-    /** The picture of a tile in these colours, or null where the tile is not here. */
-    picture(/** @type {string} */ name, /** @type {any} */ colours) {
+    picture(name, colours) {
       const tile = tiles.get(name);
       if (!tile) return null;
       tiles.delete(name);
-      tiles.set(name, tile);
-      if (!tile.picture || tile.paint !== colours.name) paintTile(tile, colours);
+      tiles.set(name, tile); // the one used last goes last
+      if (!tile.picture || tile.paint !== colours) paintTile(tile, colours);
       return tile.picture;
     },
-    /** The weight at a cell on a level: {weight, exact}, or null where that tile is not here. */
-    weight(/** @type {number} */ level, /** @type {number} */ query, /** @type {number} */ key) {
-      const side = TILE * 2 ** level, tile = tiles.get(tileName(level, Math.floor(query / side), Math.floor(key / side)));
+    weight(level, query, key) {
+      const side = TILE * 2 ** level;
+      const tile = tiles.get(tileName(level, Math.floor(query / side), Math.floor(key / side)));
       if (!tile) return null;
-      const row = Math.floor((query % side) / 2 ** level), column = Math.floor((key % side) / 2 ** level);
+      const row = Math.floor((query % side) / 2 ** level);
+      const column = Math.floor((key % side) / 2 ** level);
       const value = tile.values ? tile.values[row * TILE + column] : 0;
-      return { weight: level ? weightOfCode(value) : value, exact: level === 0 };
+      return { weight: level ? weightOfCode(value) : value, isExact: level === 0 };
     },
   };
-  return store;
 }
 
-/** Colours for a scale and a theme: a table for codes, a function for weights. */
-export function tileColours(/** @type {Uint32Array} */ lut, /** @type {any} */ scale, /** @type {boolean} */ dark) {
-  const of = (/** @type {number} */ weight) => lut[levelFor(weight, scale, TILE_FLOOR)];
-  return { name: `${scale} ${dark}`, of, codes: Uint32Array.from({ length: 256 }, (_, code) => of(weightOfCode(code))) };
+/**
+ * The colours for a scale and a theme.
+ * @param {Uint32Array} lut
+ * @param {Scale} scale
+ * @param {boolean} dark
+ * @returns {TileColours}
+ */
+export function tileColours(lut, scale, dark) {
+  const colourOf = (/** @type {number} */ weight) => lut[levelFor(weight, scale, TILE_FLOOR)];
+  const codes = Uint32Array.from({ length: 256 }, (_, code) => colourOf(weightOfCode(code)));
+  return { scale, dark, colourOf, codes };
 }
 
-function paintTile(/** @type {Tile} */ tile, /** @type {any} */ colours) {
-  const canvas = tile.picture ?? document.createElement("canvas"), { values } = tile;
+function paintTile(/** @type {Tile} */ tile, /** @type {TileColours} */ colours) {
+  const canvas = tile.picture ?? document.createElement("canvas");
+  const { values } = tile;
   canvas.width = canvas.height = TILE;
-  const image = new ImageData(TILE, TILE), out = new Uint32Array(image.data.buffer);
+  const image = new ImageData(TILE, TILE);
+  const out = new Uint32Array(image.data.buffer);
   if (!values) out.fill(colours.codes[0]);
-  else if (values instanceof Uint8Array) for (let i = 0; i < out.length; i++) out[i] = colours.codes[values[i]];
-  else for (let i = 0; i < out.length; i++) out[i] = colours.of(values[i]);
-  /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).putImageData(image, 0, 0);
-  Object.assign(tile, { picture: canvas, paint: colours.name });
+  else if (values instanceof Uint8Array)
+    for (let i = 0; i < out.length; i++) out[i] = colours.codes[values[i]];
+  else for (let i = 0; i < out.length; i++) out[i] = colours.colourOf(values[i]);
+  context2d(canvas).putImageData(image, 0, 0);
+  tile.picture = canvas;
+  tile.paint = colours;
 }

@@ -1,176 +1,255 @@
 // @ts-check
 // Writing: the text grows token by token, the new token's row of attention lies over it, and beside it stands what the token
-// was drawn from. Nothing here asks the server. A step chooses the new token's row, which every component of the page follows.
-// Data: HeadsHeader with weights u8, {compact, draws} and the arrays of draws.js; compact is the bar alone, without weights.
+// was drawn from. Nothing here asks the server. A step chooses the new token's row, which every component of the page
+// follows. A compact one is the bar alone.
 
+import { isolate } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
-import { axisMarks, isolate } from "../shared/axes.js";
-import { makeChips } from "../shared/chips.js";
 import { sequential } from "../shared/colors.js";
+import { makeCommitter } from "../shared/committer.js";
 import { swallow } from "../shared/controls.js";
 import { el, oncePerFrame, setData, setText, watchSize } from "../shared/dom.js";
 import { fill, headName } from "../shared/fmt.js";
-import { mounted } from "../shared/mounted.js";
-import { cancelWrite, clampSelection, flushWrite, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
-import { theme } from "../shared/theme.js";
+import { clampSelection } from "../shared/selection.js";
+import { drawThumbs } from "../shared/thumbs.js";
 import { drawAfter, drawnWords, drawNodes } from "./draws.js";
-import { buildWriting, drawWritingThumbs } from "./parts.js";
+import { buildParts, THUMB } from "./parts.js";
 import { makePlayer, pausePlayer, playerKey, showPlayer } from "./player.js";
 import { paintText, rowOf, strongestNodes } from "./text.js";
 
-const NARROW = 820;
+/** @import { Committer } from "../shared/committer.js" */
+/** @import { Request } from "../shared/dom.js" */
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { AddressSelection, Selection } from "../shared/selection.js" */
+/** @import { Mode, Parts } from "./parts.js" */
+/** @import { Player } from "./player.js" */
+/** @import { Arrays, Header, PageHeader } from "./types.js" */
 
-/** Streamlit calls this with new data or a new theme. */
-export default function writing(/** @type {any} */ component) {
-  return mounted(component, mountWriting, refreshWriting);
+/**
+ * The element, what tells the page of a change, and what outlives new data.
+ * @typedef {{host: Host, box: HTMLElement, committer: Committer, show: Request, mean: boolean,
+ *   mode: Mode | null}} Frame
+ */
+/** Everything but the player, where there is more. @typedef {{header: PageHeader, arrays: Arrays, parts: Parts}} Page */
+/**
+ * `total` tokens were written, the one at position `first` before the others.
+ * @typedef {{frame: Frame, data: Uint8Array, header: Header, page: Page | null, player: Player, selection: Selection,
+ *   total: number, first: number, mode: Mode}} State
+ */
+
+const NARROW_PX = 820;
+
+/** @returns {Mounted} */
+export default function writing(/** @type {Host} */ host) {
+  const box = el("section", { class: "av av-writing" });
+  host.root.append(box);
+  /** @type {State | null} */
+  let state = null;
+  const committer = makeCommitter(host, box, (selection) => state && follow(state, selection));
+  const show = oncePerFrame(() => state && showAll(state));
+  /** @type {Frame} */
+  const frame = { host, box, committer, show, mean: false, mode: null };
+  const unwatch = watchSize(box, () =>
+    box.classList.toggle("av-writing-narrow", box.clientWidth < NARROW_PX),
+  );
+  box.addEventListener("keydown", (event) => {
+    if (state && onKey(state, event)) swallow(event);
+  });
+  return {
+    refresh(data) {
+      if (state?.data !== data) {
+        clearTimeout(state?.player.timer);
+        state = takeData(frame, data);
+      }
+      drawHeads(state);
+      showAll(state);
+    },
+    destroy() {
+      clearTimeout(state?.player.timer);
+      unwatch();
+      show.cancel();
+      committer.destroy();
+      box.remove();
+    },
+  };
 }
 
-function mountWriting(/** @type {any} */ root) {
-  const box = el("section", { class: "av av-writing" });
-  root.append(box);
-  const state = /** @type {any} */ ({ root, box, raw: null, header: null, player: null, parts: null, mean: false, mode: null });
-  state.committer = makeCommitter(box, (/** @type {any} */ selection) => followWriting(state, selection));
-  state.show = oncePerFrame(() => showWriting(state));
-  state.unwatch = watchSize(box, () => box.classList.toggle("av-writing-narrow", box.clientWidth < NARROW));
-  state.destroy = () => unmountWriting(state);
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => onWritingKey(state, event));
+/**
+ * New data: all that was written is shown, or the text up to the written token that is chosen.
+ * @param {Frame} frame
+ * @param {Uint8Array} data
+ * @returns {State}
+ */
+function takeData(frame, data) {
+  /** @type {{header: Header, arrays: Arrays}} */
+  const { header, arrays } = parse(data);
+  const selection = clampSelection(frame.committer.read(), header);
+  const total = header.written.reduce((/** @type {number} */ sum, flag) => sum + flag, 0);
+  const first = header.n_query - total;
+  const player = makePlayer(header.strings, total, (step) => goToStep(state, step));
+  const mode = frame.mode ?? (total ? "from" : "next");
+  /** @type {State} */
+  const state = { frame, data, header, page: null, player, selection, total, first, mode };
+  player.step = stepOf(state, selection.query) ?? total;
+  frame.committer.start(selection);
+  frame.box.classList.toggle("av-writing-compact", header.compact === 1);
+  if (header.compact) frame.box.replaceChildren(player.node);
+  else {
+    state.page = { header, arrays, parts: makeParts(state, header) };
+    frame.box.replaceChildren(...state.page.parts.nodes);
+  }
   return state;
 }
 
-function unmountWriting(/** @type {any} */ state) {
-  clearTimeout(state.player?.timer);
-  state.unwatch();
-  state.show.cancel();
-  state.committer.destroy();
-  cancelWrite();
-  state.box.remove();
-}
-
-function refreshWriting(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  if (state.raw !== data) takeWriting(state, data);
-  state.theme = theme(state.root);
-  state.lut = sequential(state.theme.dark);
-  if (!state.header.compact) drawWritingThumbs(state.parts.thumbs, state.header, state.arrays.weights, state.lut);
-  showWriting(state);
-}
-
-/** New data: all that was written is shown, or the text up to the written token that is chosen. */
-function takeWriting(/** @type {any} */ state, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data), total = header.written.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
-  clearTimeout(state.player?.timer);
-  flushWrite();
-  const selection = clampSelection(readSelection(), header), first = header.n_query - total;
-  Object.assign(state, { raw: data, header, arrays, total, first, selection, mode: state.mode ?? (total ? "from" : "next") });
-  state.committer.start(selection);
-  state.player = makePlayer(header.strings, total, (step) => goToStep(state, step));
-  state.player.step = stepOf(state, selection.query) ?? total;
-  state.box.classList.toggle("av-writing-compact", Boolean(header.compact));
-  if (header.compact) state.box.replaceChildren(state.player.node);
-  else showParts(state);
-}
-
 /** How many tokens are written when this one is the newest; null for a token that was given. */
-function stepOf(/** @type {any} */ state, /** @type {number | null} */ query) {
-  return query !== null && query >= state.first ? query - state.first + 1 : null;
+function stepOf(/** @type {State} */ { first }, /** @type {number | null} */ query) {
+  return query !== null && query >= first ? query - first + 1 : null;
 }
 
-function showParts(/** @type {any} */ state) {
-  const { header, selection } = state, { strings } = header;
-  state.parts = buildWriting(header, {
-    player: state.total ? state.player.node : null, mean: state.mean, mode: state.mode,
-    head: (/** @type {number} */ layer, /** @type {number} */ head) => chooseInText(state, { layer, head }),
-    setMean: (/** @type {boolean} */ mean) => { state.mean = mean; state.show(); },
-    setMode: (/** @type {string} */ mode) => { state.mode = mode; state.show(); },
-    token: (/** @type {number} */ token) => pickToken(state, token),
-    open: () => { flushWrite(); state.committer.commit(); state.trigger("open", { page: "head", ...state.selection, query: queryOf(state), key: null }); },
+function makeParts(/** @type {State} */ state, /** @type {PageHeader} */ header) {
+  const { frame, selection } = state;
+  const parts = buildParts(header, {
+    player: state.total ? state.player.node : null,
+    mean: frame.mean,
+    mode: state.mode,
+    choose: (layer, head) => choose(state, { layer, head }),
+    setMean(mean) {
+      frame.mean = mean;
+      frame.show();
+    },
+    setMode(mode) {
+      frame.mode = state.mode = mode;
+      frame.show();
+    },
+    pick: (token) => pickToken(state, token),
+    open() {
+      const { layer, head } = state.selection;
+      frame.committer.commit();
+      frame.host.trigger("open", { page: "head", layer, head, query: queryOf(state), key: null });
+    },
   });
-  const { parts } = state;
-  parts.chips = makeChips(parts.text, header.tokens, axisMarks(header.special, header.written), strings.written);
-  parts.keyChips = header.cross ? makeChips(parts.keys, header.key_tokens, axisMarks(header.key_special, header.key_written), strings.written) : null;
   parts.picker.set(selection.layer, selection.head);
-  state.box.replaceChildren(...parts.nodes);
+  return parts;
 }
 
 /** The position that is looked at: the chosen one, else the last. */
-function queryOf(/** @type {any} */ state) {
-  return state.selection.query ?? state.header.n_query - 1;
+function queryOf(/** @type {State} */ { selection, header }) {
+  return selection.query ?? header.n_query - 1;
 }
 
 /** A step of the player: so many tokens are written, and the newest one is chosen. */
-function goToStep(/** @type {any} */ state, /** @type {number} */ step) {
+function goToStep(/** @type {State} */ state, /** @type {number} */ step) {
   state.player.step = Math.max(0, Math.min(state.total, step));
-  chooseInText(state, { query: Math.max(0, state.first - 1 + state.player.step), key: null });
+  choose(state, { query: Math.max(0, state.first - 1 + state.player.step), key: null });
 }
 
 /** A token was chosen: one that was written takes the text back to where it is the newest. */
-function pickToken(/** @type {any} */ state, /** @type {number} */ token) {
+function pickToken(/** @type {State} */ state, /** @type {number} */ token) {
   pausePlayer(state.player);
   state.player.step = stepOf(state, token) ?? state.player.step;
-  chooseInText(state, { query: token, key: null });
+  choose(state, { query: token, key: null });
 }
 
 /** One change of the selection: remembered, announced, mirrored into the address, drawn in the next frame. */
-function chooseInText(/** @type {any} */ state, /** @type {any} */ change) {
+function choose(/** @type {State} */ state, /** @type {Partial<Selection>} */ change) {
+  const { committer, show } = state.frame;
   state.selection = { ...state.selection, ...change };
-  state.committer.update(state.selection);
-  writeSelection(state.selection);
-  state.show();
+  committer.update(state.selection);
+  committer.write(state.selection);
+  show();
 }
 
-/** What was chosen elsewhere on the page. */
-function followWriting(/** @type {any} */ state, /** @type {any} */ selection) {
-  if (!state.header) return;
-  const moved = selection.query !== state.selection.query;
-  if (moved) pausePlayer(state.player);
+/** Shows what was chosen elsewhere on the page. */
+function follow(/** @type {State} */ state, /** @type {AddressSelection} */ selection) {
+  const hasMoved = selection.query !== state.selection.query;
+  if (hasMoved) pausePlayer(state.player);
   state.selection = clampSelection(selection, state.header);
-  if (moved) state.player.step = stepOf(state, state.selection.query) ?? state.player.step;
-  state.parts?.picker.set(state.selection.layer, state.selection.head);
-  state.show();
+  if (hasMoved) state.player.step = stepOf(state, state.selection.query) ?? state.player.step;
+  state.page?.parts.picker.set(state.selection.layer, state.selection.head);
+  state.frame.show();
 }
 
-/** Arrows step, Shift and arrows choose any token; where nothing is written, arrows choose. */
-function onWritingKey(/** @type {any} */ state, /** @type {KeyboardEvent} */ event) {
-  if (!state.header) return;
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key], inText = event.composedPath()[0] === state.parts?.text;
-  if (state.total && playerKey(state.player, event)) return swallow(event);
-  if (!by || !inText || !(event.shiftKey || !state.total) || event.ctrlKey || event.metaKey || event.altKey) return;
+/**
+ * Arrows step, Shift and arrows choose any token; where nothing is written, arrows choose. Returns true if the key was
+ * one of them.
+ */
+function onKey(/** @type {State} */ state, /** @type {KeyboardEvent} */ event) {
+  if (state.total && playerKey(state.player, event)) return true;
+  const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
+  const isInText = state.page !== null && event.target === state.page.parts.text;
+  const chooses = event.shiftKey || !state.total;
+  if (!by || !isInText || !chooses || event.ctrlKey || event.metaKey || event.altKey) return false;
   const last = state.first + state.player.step - 1;
-  pickToken(state, Math.max(0, Math.min(Math.max(last, state.first - 1), Math.min(queryOf(state), last) + by)));
-  swallow(event);
+  const next = Math.min(queryOf(state), last) + by;
+  pickToken(state, Math.max(0, Math.min(Math.max(last, state.first - 1), next)));
+  return true;
 }
 
-function showWriting(/** @type {any} */ state) {
-  const { header, player, box, total } = state;
-  if (!header) return;
-  const query = queryOf(state), newest = state.first - 1 + player.step, said = player.step ? isolate(header.tokens[newest]) : "";
-  showPlayer(player, player.step, said);
-  setData(box, { step: player.step, total, query: state.selection.query, playing: player.timer ? "" : null });
-  if (!header.compact) showText(state, query);
+function lutOf(/** @type {State} */ { frame }) {
+  return sequential(frame.host.theme().dark);
 }
 
-/** Everything but the player's bar. */
-function showText(/** @type {any} */ state, /** @type {number} */ query) {
-  const { header, parts, arrays, selection, player, mean, lut } = state, { strings } = header, end = state.first + player.step;
-  const row = rowOf(arrays.weights, selection, query, mean), name = headName(selection.layer, selection.head);
-  setText(parts.title, mean ? fill(strings.mean_of, { layer: selection.layer }) : name);
-  setText(parts.sentence, mean ? "" : header.sentences[selection.layer][selection.head]);
-  paintText(parts, { end, query, row, lut });
-  parts.strongest.replaceChildren(...strongestNodes(strings.looks, header.tokens[query], row, header.key_tokens));
-  setData(parts.text, { query, layer: selection.layer, head: selection.head, mean: mean ? "" : null });
-  showDraw(state, query, end);
+function drawHeads(/** @type {State} */ state) {
+  if (!state.page) return;
+  const { header, arrays, parts } = state.page;
+  const grid = { ...THUMB, layers: header.n_layers, heads: header.n_heads };
+  drawThumbs(parts.thumbs, arrays.weights, lutOf(state), grid);
 }
 
-/** The bars: what the chosen token was drawn from, or what follows it. */
-function showDraw(/** @type {any} */ state, /** @type {number} */ query, /** @type {number} */ end) {
-  const { header, parts, arrays, mode, player } = state, { strings, tokens, draws } = header, sampled = Boolean(draws.sampled);
-  const position = mode === "from" ? query - 1 : query, follower = position + 1, token = isolate(tokens[query]);
-  const draw = drawAfter(draws, arrays, position), known = follower < end, written = follower >= state.first;
-  const title = fill(mode === "next" ? strings.next_title : written ? strings.from_title : strings.given_title, { token });
-  const total = draws.n_vocabulary, mark = known ? (written ? strings.drawn : strings.given) : "";
+function showAll(/** @type {State} */ state) {
+  const { header, player, total, page } = state;
+  const newest = state.first - 1 + player.step;
+  showPlayer(player, player.step ? isolate(header.tokens[newest]) : "");
+  const playing = player.timer ? "" : null;
+  setData(state.frame.box, { step: player.step, total, query: state.selection.query, playing });
+  if (page) showText(state, page);
+}
+
+/** Shows everything but the player. */
+function showText(/** @type {State} */ state, /** @type {Page} */ page) {
+  const { selection, player, frame } = state;
+  const { header, parts, arrays } = page;
+  const { layer, head } = selection;
+  const { mean } = frame;
+  const query = queryOf(state);
+  const end = state.first + player.step;
+  const row = rowOf(arrays.weights, selection, query, mean);
+  setText(parts.title, mean ? fill(header.strings.mean_of, { layer }) : headName(layer, head));
+  setText(parts.sentence, mean ? "" : header.sentences[layer][head]);
+  paintText(parts.chips, parts.keyChips, { end, query, row, lut: lutOf(state) });
+  const strongest = strongestNodes(header.strings.looks, header.tokens[query], row, header.key_tokens);
+  parts.strongest.replaceChildren(...strongest);
+  setData(parts.text, { query, layer, head, mean: mean ? "" : null });
+  showDraw(state, page, query, end);
+}
+
+/**
+ * Shows the bars: what the chosen token was drawn from, or what follows it.
+ * @param {State} state
+ * @param {Page} page
+ * @param {number} query
+ * @param {number} end the first token that is not written yet
+ */
+function showDraw(state, { header, parts, arrays }, query, end) {
+  const { strings, tokens, draws } = header;
+  const sampled = draws.sampled === 1;
+  const total = draws.n_vocabulary;
+  const position = state.mode === "from" ? query - 1 : query;
+  const isKnown = position + 1 < end;
+  const isWritten = position + 1 >= state.first;
+  const template =
+    state.mode === "next" ? strings.next_title : isWritten ? strings.from_title : strings.given_title;
+  const token = isolate(tokens[query]);
+  const title = fill(template, { token });
+  const mark = !isKnown ? "" : isWritten ? strings.drawn : strings.given;
+  const draw = drawAfter(draws, arrays, position);
+  const nodes = draw
+    ? drawNodes(draw, { strings, sampled, title, mark, total })
+    : [el("p", { class: "av-note" }, strings.no_draw)];
   setText(parts.drawTitle, title);
-  setText(parts.drawn, draw && known ? drawnWords(draw, strings, sampled, total) : "");
-  parts.bars.replaceChildren(...(draw ? drawNodes(draw, { strings, sampled, title, mark, total }) : [el("p", { class: "av-note" }, strings.no_draw)]));
+  setText(parts.drawn, draw && isKnown ? drawnWords(draw, strings, sampled, total) : "");
+  parts.bars.replaceChildren(...nodes);
   setData(parts.bars, { position: draw ? position : null });
   // a running clock would talk without end
-  if (!player.timer) setText(parts.spoken, `${token}. ${parts.drawn.textContent}`);
+  if (!state.player.timer) setText(parts.spoken, `${token}. ${parts.drawn.textContent}`);
 }

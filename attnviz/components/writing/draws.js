@@ -1,62 +1,107 @@
 // @ts-check
-// What a token was drawn from: the likeliest tokens as bars, before and after temperature, top-k and top-p, the drawn one
-// marked. Arrays of the buffer, a row for each position from header.draws.first on: ids (into header.draws.vocabulary),
-// before, after, cut, drawn (a slot), rank, others [before, after], left (how many tokens can be drawn).
+// The tokens that a token was drawn from: the likeliest ones as bars, before and after temperature, top-k and top-p, the
+// drawn one marked.
 
 import { isolate } from "../shared/axes.js";
 import { barList } from "../shared/bars.js";
 import { el } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
 
+/** @import { Bar } from "../shared/bars.js" */
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { Arrays, DrawsHeader, StringKey } from "./types.js" */
+
+/** A token that could be drawn; `cut` says which filter took it away. */
+/** @typedef {{label: string, before: number, after: number, cut: number, isDrawn: boolean}} Candidate */
+/**
+ * The distribution after a position: its likeliest tokens, all others together, and the token that was drawn.
+ * @typedef {{candidates: Candidate[], others: {before: number, after: number, count: number}, rank: number,
+ *   left: number, drawn: Candidate | null}} Draw
+ */
+
 const EMPTY = 65535;
 const NO_SLOT = 255;
-const CUT = /** @type {const} */ ({ 1: "cut_by_top_k", 2: "cut_by_top_p" });
+const CUTS = /** @type {const} */ ([
+  [1, "cut_by_top_k"],
+  [2, "cut_by_top_p"],
+]);
 
 /**
  * The distribution after a position; null where it is not known.
- * @param {any} draws the header's
- * @param {Record<string, import("../shared/buffer.js").PackedArray>} arrays
+ * @param {DrawsHeader} draws
+ * @param {Arrays} arrays
  * @param {number} position
+ * @returns {Draw | null}
  */
 export function drawAfter(draws, arrays, position) {
-  const row = position - draws.first, [rows, slots] = arrays.ids.shape;
+  const row = position - draws.first;
+  const [rows, slots] = arrays.ids.shape;
   if (row < 0 || row >= rows) return null;
-  const at = (/** @type {string} */ name, /** @type {number} */ slot) => arrays[name].data[row * slots + slot];
-  const bars = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => at("ids", slot) !== EMPTY).map((slot) => (
-    { label: draws.vocabulary[at("ids", slot)], before: at("before", slot), after: at("after", slot), cut: at("cut", slot), drawn: arrays.drawn.data[row] === slot }));
-  const others = { before: arrays.others.data[row * 2], after: arrays.others.data[row * 2 + 1], count: draws.n_vocabulary - bars.length };
-  return { bars, others, rank: arrays.rank.data[row], left: arrays.left.data[row], drawn: arrays.drawn.data[row] === NO_SLOT ? null : bars.find((bar) => bar.drawn) ?? null };
+  const drawnSlot = arrays.drawn.data[row];
+  const at = (/** @type {"ids" | "before" | "after" | "cut"} */ name, /** @type {number} */ slot) =>
+    arrays[name].data[row * slots + slot];
+  const filled = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => at("ids", slot) !== EMPTY);
+  const candidates = filled.map((slot) => ({
+    label: draws.vocabulary[at("ids", slot)],
+    before: at("before", slot),
+    after: at("after", slot),
+    cut: at("cut", slot),
+    isDrawn: slot === drawnSlot,
+  }));
+  const [before, after] = arrays.others.data.subarray(row * 2, row * 2 + 2);
+  return {
+    candidates,
+    others: { before, after, count: draws.n_vocabulary - candidates.length },
+    rank: arrays.rank.data[row],
+    left: arrays.left.data[row],
+    drawn: drawnSlot === NO_SLOT ? null : (candidates.find(({ isDrawn }) => isDrawn) ?? null),
+  };
 }
 
 /**
- * The bars of a distribution and what is to be said of it. `mark` names the token that follows, "" to leave it unmarked.
- * @param {any} draw
- * @param {{strings: Record<string, string>, sampled: boolean, title: string, mark: string, total: number}} opts
+ * The bars of a distribution and the notes below. `mark` names the token that follows, "" to leave it unmarked.
+ * @param {Draw} draw
+ * @param {{strings: Strings<StringKey>, sampled: boolean, title: string, mark: string, total: number}} opts
  */
-export function drawNodes(draw, opts) {
-  const { strings, sampled, title, mark, total } = opts, { bars, others } = draw;
-  const row = (/** @type {any} */ bar) => ({ label: bar.label, value: sampled ? bar.after : bar.before, second: sampled ? bar.before : null,
-    mark: bar.drawn ? mark : "", muted: sampled && bar.cut > 0 });
-  const rows = bars.map(row);
-  if (others.count > 0) rows.push({ ...row({ ...others, label: fill(strings.others, { count: others.count }) }), muted: true });
-  const full = Math.max(...rows.map((/** @type {any} */ each) => Math.max(each.value, each.second ?? 0)));
+export function drawNodes({ candidates, others, left }, { strings, sampled, title, mark, total }) {
+  const barOf = (/** @type {{before: number, after: number}} */ { before, after }) => ({
+    value: sampled ? after : before,
+    second: sampled ? before : null,
+  });
+  /** @type {Bar[]} */
+  const bars = candidates.map((candidate) => ({
+    label: candidate.label,
+    ...barOf(candidate),
+    mark: candidate.isDrawn ? mark : "",
+    muted: sampled && candidate.cut > 0,
+  }));
+  if (others.count > 0)
+    bars.push({ label: fill(strings.others, { count: others.count }), ...barOf(others), muted: true });
+  const full = Math.max(...bars.map((bar) => Math.max(bar.value, bar.second ?? 0)));
   const list = barList({ label: title, full, values: strings.after, seconds: sampled ? strings.before : "" });
-  list.set(rows);
-  const notes = sampled ? [fill(strings.left, { count: draw.left, total }), ...cutNotes(bars, strings)] : [];
+  list.set(bars);
+  const notes = sampled ? [fill(strings.left, { count: left, total }), ...cutNotes(candidates, strings)] : [];
   return [list.node, ...notes.map((note) => el("p", { class: "av-note" }, note))];
 }
 
-/** Which of the tokens shown a filter took away. */
-function cutNotes(/** @type {any[]} */ bars, /** @type {Record<string, string>} */ strings) {
-  return Object.entries(CUT).flatMap(([code, name]) => {
-    const tokens = bars.filter((bar) => bar.cut === Number(code)).map((bar) => isolate(bar.label));
-    return tokens.length ? [fill(strings[name], { tokens: tokens.join(" · ") })] : [];
+/** Names the tokens shown that a filter took away. */
+function cutNotes(/** @type {Candidate[]} */ candidates, /** @type {Strings<StringKey>} */ strings) {
+  return CUTS.flatMap(([code, key]) => {
+    const tokens = candidates.filter(({ cut }) => cut === code).map(({ label }) => isolate(label));
+    return tokens.length ? [fill(strings[key], { tokens: tokens.join(" · ") })] : [];
   });
 }
 
-/** The probability of the token that follows, in words; "" where none does. */
-export function drawnWords(/** @type {any} */ draw, /** @type {Record<string, string>} */ strings, /** @type {boolean} */ sampled, /** @type {number} */ total) {
-  if (!draw?.drawn) return "";
-  const numbers = { percent: fmtPercent(draw.drawn.after), model: fmtPercent(draw.drawn.before), rank: draw.rank, total };
-  return fill(sampled ? strings.probability_sampled : strings.probability, numbers);
+/**
+ * The probability of the token that follows, in words; "" where none does.
+ * @param {Draw} draw
+ * @param {Strings<StringKey>} strings
+ * @param {boolean} sampled
+ * @param {number} total
+ */
+export function drawnWords({ drawn, rank }, strings, sampled, total) {
+  if (!drawn) return "";
+  const percent = fmtPercent(drawn.after);
+  const model = fmtPercent(drawn.before);
+  return fill(sampled ? strings.probability_sampled : strings.probability, { percent, model, rank, total });
 }

@@ -8,36 +8,69 @@ import { levelFor, levelTable } from "../shared/colors.js";
 import { el, fillNodes } from "../shared/dom.js";
 import { fmtFixed } from "../shared/fmt.js";
 
+/** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { Chips } from "../shared/chips.js" */
+
+/** A key with its weight, 0 to 1, and the index of its colour. @typedef {{key: number, weight: number, level: number}} KeyWeight */
+
 const STRONGEST = 4;
 
 /**
- * The weights of one row, 0 to 1, and their places on the colour scale.
- * @param {import("../shared/buffer.js").PackedArray} array
+ * The weights of one row.
+ * @param {PackedArray} array
  * @param {{layer: number, head: number}} at
  * @param {number} query
  * @param {boolean} mean of all heads of the layer
+ * @returns {KeyWeight[]}
  */
 export function rowOf(array, at, query, mean) {
-  const [, heads, , nKey] = array.shape, levels = levelTable(/** @type {"u8"} */ (array.dtype), "sqrt");
-  const codes = (/** @type {number} */ head) => rowValues(array, at.layer, head, query);
-  if (!mean) return Array.from(codes(at.head), (code, key) => ({ key, weight: weightOf(code, array.dtype), level: levels[code] }));
+  const [, heads, , nKey] = array.shape;
+  const levels = levelTable(array.dtype, "sqrt");
+  if (!mean) {
+    const codes = rowValues(array, at.layer, at.head, query);
+    return Array.from(codes, (code, key) => ({
+      key,
+      weight: weightOf(code, array.dtype),
+      level: levels[code],
+    }));
+  }
+  /** @type {number[]} */
   const sums = new Array(nKey).fill(0);
-  for (let head = 0; head < heads; head++) codes(head).forEach((/** @type {number} */ code, /** @type {number} */ key) => { sums[key] += weightOf(code, array.dtype) / heads; });
+  for (let head = 0; head < heads; head++) {
+    const codes = rowValues(array, at.layer, head, query);
+    for (let key = 0; key < nKey; key++) sums[key] += weightOf(codes[key], array.dtype) / heads;
+  }
   return sums.map((weight, key) => ({ key, weight, level: levelFor(weight, "sqrt") }));
 }
 
-/** Shows the tokens up to `end`, the chosen one, and its row over the keys. */
-export function paintText(/** @type {any} */ parts, /** @type {any} */ view) {
-  const { chips, keyChips } = parts, { end, query, row, lut } = view, asking = new Set(query === null ? [] : [query]);
-  const looked = new Map(row.filter((/** @type {any} */ each) => each.weight > 0).map((/** @type {any} */ each) => [each.key, each.level]));
-  lightChips(chips, asking, keyChips ? new Map() : looked, lut);
-  if (keyChips) lightChips(keyChips, new Set(), looked, lut);
-  chips.forEach((/** @type {HTMLElement} */ chip, /** @type {number} */ i) => chip.classList.toggle("av-unwritten", i >= end));
+/**
+ * Shows the tokens up to `end`, the chosen one, and its row over the keys.
+ * @param {Chips} chips
+ * @param {Chips | null} keyChips of another text that the keys are
+ * @param {{end: number, query: number, row: KeyWeight[], lut: Uint32Array}} view
+ */
+export function paintText(chips, keyChips, { end, query, row, lut }) {
+  const attended = row.filter(({ weight }) => weight > 0);
+  const levels = new Map(attended.map(({ key, level }) => [key, level]));
+  lightChips(chips, new Set([query]), keyChips ? new Map() : levels, lut);
+  if (keyChips) lightChips(keyChips, new Set(), levels, lut);
+  chips.forEach((chip, i) => chip.classList.toggle("av-unwritten", i >= end));
 }
 
-/** The strongest keys of a row in words: "… looks at", then token and weight. */
-export function strongestNodes(/** @type {string} */ template, /** @type {string} */ token, /** @type {any[]} */ row, /** @type {string[]} */ keys) {
-  const top = [...row].sort((a, b) => b.weight - a.weight).slice(0, STRONGEST).filter((each) => each.weight > 0);
-  return [el("span", {}, ...fillNodes(template, { query: el("bdi", {}, token) })),
-    ...top.map(({ key, weight }) => el("span", {}, el("bdi", {}, keys[key]), `≈\u2009${fmtFixed(weight, 2)}`))];
+/**
+ * The strongest keys of a row in words: "… looks at", then token and weight.
+ * @param {string} template
+ * @param {string} token
+ * @param {KeyWeight[]} row
+ * @param {readonly string[]} keys
+ */
+export function strongestNodes(template, token, row, keys) {
+  const strongest = [...row]
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, STRONGEST)
+    .filter(({ weight }) => weight > 0);
+  const named = strongest.map(({ key, weight }) =>
+    el("span", {}, el("bdi", {}, keys[key]), `≈\u2009${fmtFixed(weight, 2)}`),
+  );
+  return [el("span", {}, ...fillNodes(template, { query: el("bdi", {}, token) })), ...named];
 }

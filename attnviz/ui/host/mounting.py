@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.components.bundle import script, stylesheet
 from attnviz.components.selection import (
     ComponentResult,
     Extent,
@@ -18,6 +17,7 @@ from attnviz.components.selection import (
     parse_open,
     parse_selection,
 )
+from attnviz.ui.host.script import stub
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
@@ -55,5 +55,4 @@ def mount(
 @cache
 def renderer(name: str) -> "ComponentRenderer":
     """What mounts a component: for those that send something else back, or nothing."""
-    folder = name.removeprefix(PREFIX)
-    return st.components.v2.component(name, js=script(folder), css=stylesheet(folder))
+    return st.components.v2.component(name, js=stub(name.removeprefix(PREFIX)))

@@ -1,15 +1,17 @@
-"""The joined scripts and styles of all components: whole, without clashes, without the network."""
+"""`bundle.join`: one script of all components, a scope for each module, shared ones once."""
 
 import re
-from collections.abc import Iterator
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from attnviz.components import bundle
+from attnviz.components.javascript import JavaScriptError
 from tests.contracts.rules import ONE_SOCKET
 
-NAMES = sorted(path.parent.name for path in bundle.FOLDER.glob("*/component.js"))
+NAMES = bundle.component_names()
 SOURCES = sorted([*bundle.FOLDER.glob("*/*.js"), *bundle.FOLDER.glob("*/*.css")])
 # ways by which text becomes markup or code, or something is fetched
 FORBIDDEN = re.compile(
@@ -20,36 +22,40 @@ FORBIDDEN = re.compile(
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty components folder with one component `c`."""
-    monkeypatch.setattr(bundle, "FOLDER", tmp_path)
+def folder(tmp_path: Path) -> Path:
+    """A folder with the component `c` and a folder `shared` beside it."""
     for name in ("c", "shared"):
         (tmp_path / name).mkdir()
-    (tmp_path / "shared" / "style.css").write_text(".av {}\n", encoding="utf-8")
-    bundle.script.cache_clear()
-    bundle.stylesheet.cache_clear()
-    yield tmp_path
-    bundle.script.cache_clear()
-    bundle.stylesheet.cache_clear()
+    return tmp_path
 
 
-def write(folder: Path, name: str, text: str) -> None:
+def write(folder: Path, name: str, text: str) -> Path:
     (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
 
 
 def test_there_are_components() -> None:
-    assert {"grid", "head"} <= set(NAMES)
+    assert {"grid", "head", "steps"} <= set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_script_is_one_module_on_several_lines(name: str) -> None:
-    script = bundle.script(name)
-    assert "\n" in script.strip()  # one line would be taken for a path
-    assert not re.search(r"^import\b", script, re.MULTILINE)
-    assert re.findall(r"^export .*", script, re.MULTILINE) == re.findall(
-        r"^export default function \w+\(.*", script, re.MULTILINE
-    )
-    assert bundle.stylesheet(name).startswith("/* Shared look")
+def test_every_component_has_a_default_export() -> None:
+    modules = bundle.modules_of(map(bundle.component_entry, NAMES))
+    for name in NAMES:
+        assert "default" in modules[bundle.component_entry(name)].exports
+
+
+def test_join_keeps_each_module_once_and_reaches_all_of_them() -> None:
+    script = bundle.join({name: bundle.component_entry(name) for name in NAMES}).script
+    assert script.count("function el(") == 1
+    assert script.count("\nconst $") + 1 == len(list(bundle.FOLDER.glob("*/*.js")))
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no Node")
+def test_join_makes_a_script_that_node_can_parse(tmp_path: Path) -> None:
+    joined = bundle.join({name: bundle.component_entry(name) for name in NAMES})
+    path = write(tmp_path, "joined.mjs", f"{joined.script}export const last = 1;\n")
+    result = subprocess.run(["node", "--check", str(path)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -78,52 +84,52 @@ def test_a_module_is_checked_described_and_short(path: Path) -> None:
     assert len(lines) <= 400
 
 
-def test_modules_come_once_dependencies_first(folder: Path) -> None:
+def test_join_puts_dependencies_first_each_in_its_scope(folder: Path) -> None:
+    write(folder, "shared/a.js", "// why\nexport const a = 1, b = 2;\nconst own = 3;\n")
+    write(folder, "shared/b.js", 'import { a as first } from "./a.js";\nexport const b = first;\n')
+    entry = write(
+        folder,
+        "c/component.js",
+        'import { a } from "../shared/a.js";\nimport { b } from "../shared/b.js";\nconst own = 4;\n'
+        "/** Says. */\nexport default function c(x) {\n  return a + b; // that\n}\n",
+    )
+    joined = bundle.join({"c": entry})
+    assert joined.entries == {"c": "$2"}
+    assert joined.script == (
+        "const $0 = (() => {\nconst a = 1, b = 2;\nconst own = 3;\nreturn { a, b };\n})();\n"
+        "const $1 = (() => {\nconst { a: first } = $0;\nconst b = first;\nreturn { b };\n})();\n"
+        "const $2 = (() => {\nconst { a } = $0;\nconst { b } = $1;\nconst own = 4;\n"
+        "function c(x) {\nreturn a + b;\n}\nreturn { default: c };\n})();\n"
+    )
+
+
+def test_join_shares_what_two_entries_import(folder: Path) -> None:
     write(folder, "shared/a.js", "export const a = 1;\n")
-    write(folder, "shared/b.js", 'import { a } from "./a.js";\nexport const b = a + 1;\n')
-    write(
-        folder,
-        "c/component.js",
-        '// @ts-check\nimport { a } from "../shared/a.js";\nimport { b } from "../shared/b.js";\n'
-        "/**\n * Kept out.\n */\nexport default function c(/** @type {any} */ x) {\n"
-        '  // nor this\n  return a + b + "// this";\n}\n',
-    )
-    assert bundle.script("c") == (
-        "const a = 1;\n\nconst b = a + 1;\n\nexport default function c(x) {\n"
-        '  return a + b + "// this";\n}\n'
-    )
+    text = 'import { a } from "../shared/a.js";\nexport default a;\n'
+    entries = {name: write(folder, f"c/{name}.js", text) for name in ("one", "two")}
+    joined = bundle.join(entries)
+    assert joined.entries == {"one": "$1", "two": "$2"}
+    assert joined.script.count("const a = 1;") == 1
 
 
-def test_a_name_defined_twice_is_refused(folder: Path) -> None:
-    write(folder, "shared/a.js", "export function twice() {}\n")
-    write(
-        folder,
-        "c/component.js",
-        'import { twice } from "../shared/a.js";\nlet twice = 1;\nexport default function c() {}\n',
+def test_a_name_that_is_not_exported_is_refused(folder: Path) -> None:
+    write(folder, "shared/a.js", "export function one() {}\nexport function two() {}\n")
+    entry = write(
+        folder, "c/component.js", 'import { three } from "../shared/a.js";\nexport default 1;\n'
     )
-    with pytest.raises(bundle.BundleError, match=r"twice is defined in a\.js and in component\.js"):
-        bundle.script("c")
+    problem = r"c/component\.js imports three from shared/a\.js, which exports one, two"
+    with pytest.raises(JavaScriptError, match=problem):
+        bundle.join({"c": entry})
 
 
 def test_modules_that_import_each_other_are_refused(folder: Path) -> None:
-    write(folder, "shared/a.js", 'import { b } from "./b.js";\n')
-    write(folder, "shared/b.js", 'import { a } from "./a.js";\n')
-    write(
-        folder,
-        "c/component.js",
-        'import { a } from "../shared/a.js";\nexport default function c() {}\n',
-    )
-    with pytest.raises(bundle.BundleError, match="imports itself"):
-        bundle.script("c")
+    write(folder, "shared/b.js", 'import { a } from "./a.js";\nexport const b = a;\n')
+    path = write(folder, "shared/a.js", 'import { b } from "./b.js";\nexport const a = b;\n')
+    with pytest.raises(JavaScriptError, match="a.js imports itself through shared/b.js"):
+        bundle.join({"a": path})
 
 
-@pytest.mark.parametrize("text", ["const c = 1;\n", "\nexport default 1;\nexport default 2;\n"])
-def test_one_default_export_is_needed(folder: Path, text: str) -> None:
-    write(folder, "c/component.js", text)
-    with pytest.raises(bundle.BundleError, match="exactly one default export"):
-        bundle.script("c")
-
-
-def test_a_component_adds_its_own_styles(folder: Path) -> None:
-    write(folder, "c/component.css", ".c {}\n")
-    assert bundle.stylesheet("c") == ".av {}\n.c {}\n"
+def test_stylesheet_is_empty_where_a_component_has_none() -> None:
+    assert bundle.stylesheet("shared").startswith("/* Shared look")
+    assert ".av-grid" in bundle.stylesheet("grid")
+    assert bundle.stylesheet("usher") == ""

@@ -220,7 +220,7 @@ def test_a_component_mounts_with_its_bytes(app: Callable[[], None], name: str) -
     (mounted,) = ran.get("bidi_component")
     assert mounted.proto.component_name == name
     assert mounted.proto.bytes == b"\0\0\0\0"
-    assert "export default function" in mounted.proto.js_content
+    assert f"components.{name.removeprefix('attnviz.')}" in mounted.proto.js_content
     assert ran.text[0].value == "ComponentResult(selection=None, open=None)"
 
 

@@ -1,0 +1,73 @@
+// @ts-check
+// The elements of the overview that are built for a capture: options, the picker of heads over its canvas, the preview.
+
+import { headCounts } from "../shared/buffer.js";
+import { checkbox } from "../shared/controls.js";
+import { el, fillNodes, keycaps } from "../shared/dom.js";
+import { fill, headName } from "../shared/fmt.js";
+import { headPicker } from "../shared/head_picker.js";
+import { orderSelect } from "./order.js";
+import { makePreview } from "./preview.js";
+import { summaryOf, summaryPlaces, summaryText } from "./summaries.js";
+
+/** @import { Subject } from "./board.js" */
+/** @import { Sorting } from "./order.js" */
+/** @import { Header } from "./types.js" */
+
+/**
+ * `keep` keeps a summary enlarged.
+ * @typedef {{order: (name: string) => void, cells: (on: boolean) => void,
+ *   choose: (layer: number, head: number) => void, open: (page: "head" | "steps") => void,
+ *   hover: (subject: Subject) => void, keep: (extra: number) => void}} Actions
+ */
+/** @typedef {ReturnType<typeof buildParts>} Parts */
+
+/**
+ * Builds the parts for a header.
+ * @param {Header} header
+ * @param {Sorting[]} sortings
+ * @param {Actions} actions
+ */
+export function buildParts(header, sortings, actions) {
+  const { strings } = header;
+  const size = { model: header.model, layers: header.n_layers, heads: header.n_heads };
+  const canvas = el("canvas", { role: "img", "aria-label": fill(strings.canvas, size) });
+  const order = orderSelect(header, sortings, actions.order);
+  const cells = checkbox({ label: strings.cells, checked: false, onChange: actions.cells });
+  const options = el("div", { class: "av-row av-grid-options" }, order.node, cells.node);
+  const keys = { arrows: keycaps("←", "→", "↑", "↓"), enter: keycaps("Enter") };
+  const hint = el("p", { class: "av-hint" }, ...fillNodes(strings.hint, keys));
+  const picker = buildPicker(header, canvas, actions);
+  const preview = makePreview(header, actions.open);
+  return { canvas, order, cells, picker, preview, left: [options, picker.node, hint] };
+}
+
+/**
+ * @param {Header} header
+ * @param {HTMLCanvasElement} under
+ * @param {Actions} actions
+ */
+function buildPicker(header, under, actions) {
+  const { strings, sentences } = header;
+  const nExtras = header.shapes ? 0 : 2 * summaryPlaces(header);
+  return headPicker({
+    label: strings.heads,
+    nLayers: header.n_layers,
+    nHeads: header.n_heads,
+    heads: headCounts(header),
+    under,
+    labelOf: (layer, head) =>
+      fill(strings.status, { head: headName(layer, head), sentence: sentences[layer][head] }),
+    onMove: actions.choose,
+    onPick(layer, head) {
+      actions.choose(layer, head);
+      actions.open("head");
+    },
+    onHover: ({ layer, head }) => actions.hover({ layer, head, extra: null }),
+    extras: Array.from({ length: nExtras }, (_, i) => summaryText(header, summaryOf(header, i)).name),
+    onExtra(extra, how) {
+      if (how === "hover") actions.hover({ layer: null, head: null, extra });
+      else actions.keep(extra);
+    },
+  });
+}

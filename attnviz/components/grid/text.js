@@ -1,0 +1,116 @@
+// @ts-check
+// The text above the overview: its tokens light up with the strongest rows of what is shown large, or with one row.
+
+import { axisMarks } from "../shared/axes.js";
+import { weightOf } from "../shared/buffer.js";
+import { lightChips, makeChips, strongestRows } from "../shared/chips.js";
+import { levelTable } from "../shared/colors.js";
+import { cueScroll, el, fillNodes } from "../shared/dom.js";
+import { fmtFixed } from "../shared/fmt.js";
+
+/** @import { Dtype } from "../shared/buffer.js" */
+/** @import { Chips } from "../shared/chips.js" */
+/** @import { LayeredHeader } from "../shared/heads.js" */
+/** @import { Header } from "./types.js" */
+
+/** The elements: chips of the queries, in cross-attention those of the keys below, and a line of words. */
+/** @typedef {ReturnType<typeof buildText>} TextNodes */
+/** The chips of a layer's tokens; `keys` where they are another text. @typedef {{header: LayeredHeader<Header>, chips: Chips, keys: Chips | null}} TextChips */
+/** The numbers of what is shown large. @typedef {{values: ArrayLike<number>, dtype: Dtype}} Matrix */
+
+const STRONGEST = 3;
+
+/** The elements, empty until there are tokens. */
+export function buildText() {
+  const chips = cueScroll(el("div", { class: "av-chips", role: "group" }));
+  const keyChips = cueScroll(el("div", { class: "av-chips", role: "group" }));
+  const queryNote = el("p", { class: "av-note" });
+  const keyNote = el("p", { class: "av-note" });
+  const answers = el("div", { class: "av-answers" }, keyNote, keyChips);
+  const strongest = el("div", { class: "av-strongest" });
+  const node = el("div", {}, queryNote, chips, answers, strongest);
+  return { node, chips, keyChips, queryNote, keyNote, answers, strongest };
+}
+
+/**
+ * Fills the chips with the tokens of a layer.
+ * @param {TextNodes} nodes
+ * @param {LayeredHeader<Header>} header
+ * @returns {TextChips}
+ */
+export function fillText(nodes, header) {
+  const { strings } = header;
+  const isCross = header.cross === 1;
+  const marks = axisMarks(header.special, header.written);
+  const keyMarks = axisMarks(header.key_special, header.key_written);
+  nodes.chips.setAttribute("aria-label", isCross ? strings.query_axis : strings.tokens);
+  nodes.keyChips.setAttribute("aria-label", strings.key_axis);
+  nodes.queryNote.hidden = nodes.answers.hidden = !isCross;
+  nodes.queryNote.textContent = strings.query_axis;
+  nodes.keyNote.textContent = strings.key_axis;
+  const keys = isCross ? makeChips(nodes.keyChips, header.key_tokens, keyMarks, strings.written) : null;
+  return { header, chips: makeChips(nodes.chips, header.tokens, marks, strings.written), keys };
+}
+
+/**
+ * Lights the chips and writes the line below: the strongest rows of the matrix, or the row of a token.
+ * @param {TextNodes} nodes
+ * @param {TextChips} text
+ * @param {Matrix} matrix
+ * @param {Uint32Array} lut
+ * @param {number | null} token
+ */
+export function lightText(nodes, text, matrix, lut, token) {
+  const { header, chips, keys } = text;
+  const hasRow = token !== null && token < header.n_query;
+  const { asking, levels, items } = hasRow ? rowOfToken(header, matrix, token) : strongest(header, matrix);
+  lightChips(chips, asking, keys ? new Map() : levels, lut);
+  if (keys) lightChips(keys, new Set(), levels, lut);
+  nodes.strongest.replaceChildren(...items);
+  return Math.min(...asking);
+}
+
+/** One row: the token, and its strongest keys. */
+function rowOfToken(
+  /** @type {LayeredHeader<Header>} */ { strings, tokens, key_tokens: keys, n_key: nKey },
+  /** @type {Matrix} */ { values, dtype },
+  /** @type {number} */ token,
+) {
+  const table = levelTable(dtype, "sqrt");
+  const row = Array.from({ length: nKey }, (_, key) => ({ key, code: values[token * nKey + key] }));
+  const levels = new Map(row.map(({ key, code }) => [key, table[code]]));
+  const top = row.sort((a, b) => b.code - a.code).slice(0, STRONGEST);
+  const items = [
+    el("span", {}, ...fillNodes(strings.looks, { query: el("bdi", {}, tokens[token]) })),
+    ...top.map(({ key, code }) => el("span", {}, el("bdi", {}, keys[key]), numberText(code, dtype))),
+  ];
+  return { asking: new Set([token]), levels, items };
+}
+
+/** The strongest rows of the matrix, each with its strongest key. */
+function strongest(/** @type {LayeredHeader<Header>} */ header, /** @type {Matrix} */ { values, dtype }) {
+  const { strings, tokens, key_tokens: keys, n_query: nQuery, n_key: nKey, special } = header;
+  const table = levelTable(dtype, "sqrt");
+  const rows = strongestRows(values, nQuery, nKey, special, STRONGEST);
+  /** @type {Map<number, number>} */
+  const levels = new Map();
+  for (const { key, code } of rows) levels.set(key, Math.max(table[code], levels.get(key) ?? 0));
+  const named = rows.map(({ query, key, code }) => {
+    const number = numberText(code, dtype);
+    return el("span", {}, el("bdi", {}, tokens[query]), "→", el("bdi", {}, keys[key]), number);
+  });
+  const asking = new Set(rows.map(({ query }) => query));
+  return { asking, levels, items: [el("span", {}, strings.strongest), ...named] };
+}
+
+function numberText(/** @type {number} */ code, /** @type {Dtype} */ dtype) {
+  return `≈\u2009${fmtFixed(weightOf(code, dtype), 2)}`;
+}
+
+/** Scrolls the chips, never the page, so that a chip is in sight. */
+export function scrollToChip(/** @type {HTMLElement} */ box, /** @type {HTMLElement | undefined} */ chip) {
+  if (!chip || box.scrollHeight <= box.clientHeight) return;
+  const top = chip.offsetTop - box.offsetTop;
+  const low = top + chip.offsetHeight - box.clientHeight;
+  if (top < box.scrollTop || low > box.scrollTop) box.scrollTop = Math.max(0, top - 30);
+}

@@ -1,0 +1,52 @@
+// @ts-check
+// The head page in words: the cell pointed at, the caption of the lines, the attention that hides.
+
+import { isolate, WRITTEN } from "../shared/axes.js";
+import { fill, fmtPercent, fmtWeight } from "../shared/fmt.js";
+import { hiddenInRow, hiddenMean, rankAt, weightAt } from "../shared/numbers.js";
+
+/** @import { CellPlace, View } from "./view.js" */
+/** @import { AxisPlaces } from "./words.js" */
+
+/** A cell: its tokens, weight and rank. */
+export function readout(
+  /** @type {View} */ view,
+  /** @type {{query: number, key: number}} */ { query, key },
+) {
+  const { axes, data } = view;
+  const { strings } = view.header;
+  const named = (/** @type {AxisPlaces} */ { labels, marks }, /** @type {number} */ place) => {
+    const template = marks[place] & WRITTEN ? strings.token_written : strings.token_at;
+    return fill(template, { token: isolate(labels[place]), position: place });
+  };
+  return fill(strings.readout, {
+    query: named(axes.query, query),
+    key: named(axes.key, key),
+    weight: fmtWeight(weightAt(data, query, key), view.approximate),
+    rank: rankAt(data, query, key),
+    count: data.nKey,
+  });
+}
+
+/** What the lines show. */
+export function caption(
+  /** @type {View} */ { header, axes, data, top },
+  /** @type {CellPlace | null} */ focus,
+) {
+  const { strings } = header;
+  if (focus && focus.query !== null)
+    return fill(strings.lines_query, { token: isolate(axes.query.labels[focus.query]) });
+  if (focus && focus.key !== null)
+    return fill(strings.lines_key, { token: isolate(axes.key.labels[focus.key]) });
+  return top === 0 || top >= data.cols.length ? strings.lines_every : fill(strings.lines_all, { count: top });
+}
+
+/** How much attention hides with the special tokens. */
+export function hiddenText(/** @type {View} */ { header, axes, data }, /** @type {number | null} */ query) {
+  const { strings } = header;
+  const mean = fill(strings.hidden_mean, { percent: fmtPercent(hiddenMean(data)) });
+  if (query === null) return mean;
+  const percent = fmtPercent(hiddenInRow(data, query));
+  const token = isolate(axes.query.labels[query]);
+  return `${mean} · ${fill(strings.hidden_row, { percent, token })}`;
+}

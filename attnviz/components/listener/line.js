@@ -1,0 +1,70 @@
+// @ts-check
+// The line to a class: a socket that is opened again when it is lost. It lies beside the page, on the server that the
+// page came from: the page /learn listens at /class/CODE.
+
+/** Where to listen, and for what. @typedef {{folder: string, code: string, seat: string, heed: string}} Place */
+/**
+ * `onCount`: a count came; `onEnded`: the class is no more; `onLost`: the socket closed, `tries` times in a row.
+ * @typedef {{onOpen: () => void, onCount: (count: number) => void, onEnded: () => void,
+ *   onLost: (tries: number) => void}} Callbacks
+ */
+
+const ENDED = 4404; // the close code of a class that is no more
+const AGAIN_MS = [300, 1000, 3000, 5000];
+const POLL_MS = 3000;
+/** After so many tries in a row no socket is expected: the page asks at an even pace. */
+export const DEAF_AFTER = 2;
+
+/** A line that is closed; `move` opens it at a place, and at another one when that changes. */
+export function makeLine(/** @type {Callbacks} */ { onOpen, onCount, onEnded, onLost }) {
+  /** @type {WebSocket | null} */
+  let socket = null;
+  let timer = 0;
+  let tries = 0;
+  let now = "";
+  const open = (/** @type {Place} */ place) => {
+    const opened = new WebSocket(besidePage(place));
+    socket = opened;
+    opened.onopen = () => {
+      tries = 0;
+      onOpen();
+    };
+    opened.onmessage = (event) => onCount(Number(event.data));
+    opened.onclose = (event) => {
+      if (socket !== opened) return;
+      if (event.code === ENDED) {
+        onEnded();
+        return;
+      }
+      tries += 1;
+      const wait = tries > DEAF_AFTER ? POLL_MS : AGAIN_MS[Math.min(tries, AGAIN_MS.length) - 1];
+      timer = setTimeout(() => open(place), wait);
+      onLost(tries);
+    };
+  };
+  const close = () => {
+    clearTimeout(timer); // else a second socket would open beside that of the next place
+    const closing = socket;
+    socket = null;
+    closing?.close();
+  };
+  return {
+    close,
+    move(/** @type {Place} */ place) {
+      const name = [place.folder, place.code, place.seat, place.heed].join("/");
+      if (name === now) return;
+      now = name;
+      close();
+      open(place);
+    },
+  };
+}
+
+function besidePage(/** @type {Place} */ { folder, code, seat, heed }) {
+  const url = new URL(location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  url.pathname = [...url.pathname.split("/").slice(0, -1), folder, code].join("/");
+  url.search = new URLSearchParams({ seat, heed }).toString();
+  url.hash = "";
+  return url;
+}

@@ -1,0 +1,42 @@
+// @ts-check
+// The labels of the common axes: one where both sides agree, both where a token was replaced, a sign before one without
+// counterpart.
+
+import { isolate } from "../shared/axes.js";
+
+/** @import { Header, Slot } from "./types.js" */
+
+/** @typedef {{rows: string[], cols: string[], rowMarks: number[], colMarks: number[]}} AxisLabels */
+
+/** @returns {AxisLabels} */
+export function commonAxes(/** @type {Header} */ { a, b, rows, cols }) {
+  return {
+    rows: rows.map((slot) => label(slot, a.tokens, b.tokens)),
+    cols: cols.map((slot) => label(slot, a.key_tokens, b.key_tokens)),
+    rowMarks: rows.map(([x, y]) => (x >= 0 ? a.special[x] : b.special[y])),
+    colMarks: cols.map(([x, y]) => (x >= 0 ? a.key_special[x] : b.key_special[y])),
+  };
+}
+
+function label(
+  /** @type {Slot} */ [x, y, same],
+  /** @type {string[]} */ tokensA,
+  /** @type {string[]} */ tokensB,
+) {
+  if (same) return tokensA[x];
+  if (y < 0) return `−\u2009${tokensA[x]}`;
+  if (x < 0) return `+\u2009${tokensB[y]}`;
+  return `${isolate(tokensA[x])} → ${isolate(tokensB[y])}`;
+}
+
+/**
+ * A label with the positions of its tokens on the left and on the right.
+ * @param {string} text
+ * @param {Slot} slot
+ * @param {number[]} atA
+ * @param {number[]} atB
+ */
+export function placedName(text, [x, y], atA, atB) {
+  const positions = new Set([...(x < 0 ? [] : [atA[x]]), ...(y < 0 ? [] : [atB[y]])]);
+  return `${isolate(text)} (${[...positions].join("/")})`;
+}

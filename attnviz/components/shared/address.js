@@ -1,0 +1,34 @@
+// @ts-check
+// What a host needs that lives in an ordinary page: the page's own address, and a channel for its components.
+
+/** @import { Address, Announcement, Channel } from "./host.js" */
+
+/** The query of the page's address, changed in place: no entry is added to the history. @returns {Address} */
+export function pageAddress() {
+  return {
+    get: (name) => new URLSearchParams(location.search).get(name),
+    set(changes) {
+      const url = new URL(location.href);
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === null) url.searchParams.delete(name);
+        else url.searchParams.set(name, value);
+      }
+      if (url.href !== location.href) history.replaceState(history.state, "", url.href);
+    },
+  };
+}
+
+/** A channel for components that are shown together. @returns {Channel} */
+export function makeChannel() {
+  /** @type {Set<(message: Announcement) => void>} */
+  const callbacks = new Set();
+  return {
+    post(message) {
+      for (const callback of [...callbacks]) callback(message);
+    },
+    listen(callback) {
+      callbacks.add(callback);
+      return () => void callbacks.delete(callback);
+    },
+  };
+}

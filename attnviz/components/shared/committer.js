@@ -1,0 +1,132 @@
+// @ts-check
+// Keeps what was chosen in the browser and in the address, and tells the server once, when pointer or focus leaves the
+// component: switching heads costs no message. A change is announced to the other components of the page; those that
+// follow show it too and leave telling the server to the one where it was made.
+
+import { readSelection, selectionParameters } from "./selection.js";
+
+/** @import { Host } from "./host.js" */
+/** @import { AddressSelection, Place } from "./selection.js" */
+
+const WRITE_AFTER_MS = 150;
+
+/**
+ * `read` gives the selection of the address, after a write that waits; `start` sets what the server knows already,
+ * `update` what is true now; `write` puts a selection into the address once things are quiet, `writeNow` a parameter
+ * of a component's own at once; `commit` tells the server.
+ * @typedef {{read: () => AddressSelection, start: (selection: AddressSelection) => void,
+ *   update: (selection: AddressSelection) => void, write: (selection: AddressSelection) => void,
+ *   writeNow: (name: string, value: string | null) => void, commit: () => void, destroy: () => void}} Committer
+ */
+
+/**
+ * The committer of a component that fills `element`. `follow` is called with what was chosen elsewhere on the page.
+ * @param {Host} host
+ * @param {HTMLElement} element
+ * @param {(selection: AddressSelection) => void} [follow]
+ * @returns {Committer}
+ */
+export function makeCommitter(host, element, follow) {
+  const writer = makeWriter(host);
+  let known = "";
+  let current = "";
+  const commit = () => {
+    if (!current || current === known) return;
+    known = current;
+    writer.flush();
+    host.trigger("selection", JSON.parse(current));
+  };
+  const stopListening = commitOnLeaving(element, commit);
+  const stopFollowing =
+    follow &&
+    host.channel.listen(({ selection, from }) => {
+      if (from === element) return;
+      writer.cancel();
+      known = current = JSON.stringify(selection);
+      follow(selection);
+    });
+  return {
+    commit,
+    read() {
+      writer.flush();
+      return readSelection(host.address);
+    },
+    start(selection) {
+      known = current = JSON.stringify(selection);
+    },
+    update(selection) {
+      current = JSON.stringify(selection);
+      host.channel.post({ selection, from: element });
+    },
+    write: writer.write,
+    writeNow(name, value) {
+      writer.flush();
+      host.address.set({ [name]: value });
+    },
+    destroy() {
+      stopListening();
+      stopFollowing?.();
+      writer.cancel();
+    },
+  };
+}
+
+/** Shows a place that the server names in all components of the page. */
+export function announcePlace(/** @type {Host} */ host, /** @type {Place} */ place) {
+  const selection = { ...readSelection(host.address), ...place };
+  host.channel.post({ selection, from: null });
+  makeWriter(host).write(selection);
+}
+
+/** Puts selections into the address: the last one, once nothing has changed for a moment. */
+function makeWriter(/** @type {Host} */ host) {
+  let timer = 0;
+  /** @type {AddressSelection | null} */
+  let waiting = null;
+  const flush = () => {
+    clearTimeout(timer);
+    if (waiting) host.address.set(selectionParameters(waiting));
+    waiting = null;
+  };
+  return {
+    flush,
+    write(/** @type {AddressSelection} */ selection) {
+      clearTimeout(timer);
+      waiting = selection;
+      timer = setTimeout(flush, WRITE_AFTER_MS);
+    },
+    cancel() {
+      clearTimeout(timer);
+      waiting = null;
+    },
+  };
+}
+
+/**
+ * Commits when pointer or focus leaves the element, and when the window loses focus. The keyboard may change the
+ * selection while the pointer is elsewhere: a press there, on a link for instance, commits first, and so do the moves
+ * that lead to it.
+ * @param {HTMLElement} element
+ * @param {() => void} commit
+ * @returns {() => void} stops listening
+ */
+function commitOnLeaving(element, commit) {
+  const focusOut = (/** @type {FocusEvent} */ event) => {
+    if (!(event.relatedTarget instanceof Node && element.contains(event.relatedTarget))) commit();
+  };
+  const pointerElsewhere = (/** @type {PointerEvent} */ event) => {
+    if (!event.composedPath().includes(element)) commit();
+  };
+  element.addEventListener("pointerleave", commit);
+  element.addEventListener("focusout", focusOut);
+  document.addEventListener("pointermove", pointerElsewhere, true);
+  document.addEventListener("pointerdown", pointerElsewhere, true);
+  addEventListener("blur", commit);
+  return () => {
+    element.removeEventListener("pointerleave", commit);
+    element.removeEventListener("focusout", focusOut);
+    document.removeEventListener("pointermove", pointerElsewhere, true);
+    document.removeEventListener("pointerdown", pointerElsewhere, true);
+    removeEventListener("blur", commit);
+  };
+}

@@ -1,0 +1,91 @@
+// What a component and the page that it stands on know of each other. A component is a function that fills an element
+// of its host and gets its data afterwards; whatever else it needs of the page it asks of the `Host`.
+// docs/components.md shows how to write a host; Streamlit's is attnviz/ui/host/streamlit.js.
+
+import type { AddressSelection, Place } from "./selection.js";
+import type { Theme } from "./theme.js";
+
+/** Fills the root of a host. Nothing is drawn before the first data. */
+export type Component = (host: Host) => Mounted;
+
+/** A component in its place. */
+export interface Mounted {
+  /** Shows new data, or the same data after the theme has changed. */
+  refresh(data: Uint8Array): void;
+  /** Takes all nodes, listeners, timers and sockets away. */
+  destroy(): void;
+}
+
+/** The page, as far as a component needs it. */
+export interface Host {
+  /** The element to fill. Its CSS has the custom properties that shared/style.css names (`--st-*`). */
+  readonly root: ShadowRoot | HTMLElement;
+  /** The colours and fonts of the page as they are now, for canvases. */
+  theme(): Theme;
+  /** Where choices are kept, so that a link leads back to them. */
+  readonly address: Address;
+  /** What the components of one page tell one another. */
+  readonly channel: Channel;
+  /** Gives a value that lasts to whoever makes the data; another value of that name replaces it. */
+  send<Name extends keyof Lasting>(name: Name, value: Lasting[Name]): void;
+  /** Tells of an event, once. */
+  trigger<Name extends keyof Events>(name: Name, value: Events[Name]): void;
+}
+
+/** Query parameters: read one by one, written together. */
+export interface Address {
+  /** The value of a parameter, null where it is not set. */
+  get(name: string): string | null;
+  /** Sets parameters; null removes one. All others stay as they are. */
+  set(changes: Readonly<Record<string, string | null>>): void;
+}
+
+/** Carries announcements from one component to the others. */
+export interface Channel {
+  /** Tells everyone who listens, the sender included. */
+  post(message: Announcement): void;
+  /** Calls back with every announcement until the returned function is called. */
+  listen(callback: (message: Announcement) => void): () => void;
+}
+
+/** A selection that has changed, and the element in which that happened: null where the server changed it. */
+export interface Announcement {
+  readonly selection: AddressSelection;
+  readonly from: HTMLElement | null;
+}
+
+/** The values of `send`. */
+export interface Lasting {
+  /** board: the cell that was chosen; the time makes the same cell a new value. */
+  cell: { panel: string; row: number; column: number; at: number };
+  /** listener: the count that came from the class, and when. */
+  heard: { count: number; at: number };
+  /** tiles: what the browser lacks. */
+  want: Want;
+}
+
+/** The values of `trigger`. */
+export interface Events {
+  /** The selection after pointer or focus has left the component. */
+  selection: AddressSelection;
+  /** A head to open on another page. */
+  open: Place & { page: PageName };
+  /** steps: all edits in their text form. */
+  edit: string;
+  /** pad: the drawing, a PNG in base64. */
+  picture: string;
+}
+
+/** A page that a component can open; mirror of `Page` in selection.py. */
+export type PageName =
+  "overview" | "head" | "steps" | "masks" | "compare" | "output" | "learn" | "calculator";
+
+/** What tiles lacks; mirror of `Want` in tiles/__init__.py. */
+export interface Want {
+  number: number;
+  stamp: string;
+  axes: string;
+  distance: number;
+  tiles: [level: number, row: number, column: number][];
+  cell: [query: number, key: number] | null;
+}

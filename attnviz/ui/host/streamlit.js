@@ -1,0 +1,89 @@
+// @ts-check
+// Streamlit as the host of the components. Streamlit calls the default export of a component's script with each change
+// of its data or of the theme; what that function returns is called when the element goes.
+
+import { makeChannel, pageAddress } from "../../components/shared/address.js";
+import { theme } from "../../components/shared/theme.js";
+import { makeClickGuard } from "./click_guard.js";
+
+/** @import { Component, Host, Mounted } from "../../components/shared/host.js" */
+
+/**
+ * @typedef {{data: Uint8Array | null, parentElement: ShadowRoot, setStateValue: (name: string, value: unknown) => void,
+ *   setTriggerValue: (name: string, value: unknown) => void}} StreamlitCall
+ */
+/**
+ * A component in a shadow root, and the call of Streamlit that came last: its functions are the valid ones.
+ * @typedef {{mounted: Mounted, call: StreamlitCall, destroy: () => void}} Place
+ */
+
+const CHANNEL = makeChannel();
+/** @type {WeakMap<ShadowRoot, Place>} */
+const PLACES = new WeakMap();
+/** @type {Map<string, CSSStyleSheet>} */
+const PARSED = new Map();
+
+/**
+ * Makes what Streamlit calls out of a component and the names of its style sheets.
+ * @param {Record<string, string>} sheets the text of each style sheet
+ */
+export default function streamlit(sheets) {
+  /** @param {Component} component @param {string[]} names */
+  return (component, names) => (/** @type {StreamlitCall} */ call) => {
+    if (!call.data) return undefined;
+    const root = call.parentElement;
+    let place = PLACES.get(root);
+    if (place) place.call = call;
+    else {
+      root.adoptedStyleSheets = names.map((name) => sheetOf(name, sheets[name]));
+      place = mountIn(root, component, call);
+      PLACES.set(root, place);
+    }
+    place.mounted.refresh(call.data);
+    return place.destroy;
+  };
+}
+
+/**
+ * @param {ShadowRoot} root
+ * @param {Component} component
+ * @param {StreamlitCall} call
+ * @returns {Place}
+ */
+function mountIn(root, component, call) {
+  const guard = makeClickGuard(root);
+  /** @type {Host} */
+  const host = {
+    root,
+    theme: () => theme(root),
+    address: pageAddress(),
+    channel: CHANNEL,
+    send: (name, value) => place.call.setStateValue(name, value),
+    trigger(name, value) {
+      if (name === "selection") guard.told();
+      place.call.setTriggerValue(name, value);
+    },
+  };
+  const mounted = component(host);
+  /** @type {Place} */
+  const place = {
+    mounted,
+    call,
+    destroy() {
+      mounted.destroy();
+      guard.destroy();
+      PLACES.delete(root);
+    },
+  };
+  return place;
+}
+
+function sheetOf(/** @type {string} */ name, /** @type {string} */ text) {
+  let sheet = PARSED.get(name);
+  if (!sheet) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    PARSED.set(name, sheet);
+  }
+  return sheet;
+}

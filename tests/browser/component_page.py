@@ -1,0 +1,238 @@
+"""An app for the tests alone: one component with tokens that no tokenizer would make.
+
+`?show=grid|head|…` says which, by the names in `main`. Every text that a component has is hostile:
+tokens, the sentences about heads, the model's name, reasons. One step has an error above its
+tolerance. The numbers are made up; what they look like is not looked at here.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attnviz.compare.pairing import Slot
+from attnviz.components import (
+    alignment,
+    bars,
+    grid,
+    head,
+    masks,
+    pair,
+    patches,
+    similarity,
+    steps,
+    tiles,
+    writing,
+)
+from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.components.selection import Extent
+from attnviz.i18n import catalogue
+from attnviz.types import StepView
+from attnviz.ui.host import components as host
+from tests.support.hostile import TOKENS
+
+N = len(TOKENS)
+N_LAYERS, N_HEADS, D_HEAD, D_MODEL = 2, 3, 5, 15
+AXIS = Axis(TOKENS, special=np.zeros(N, dtype=np.bool_), written=np.zeros(N, dtype=np.bool_))
+WRITTEN_AXIS = replace(AXIS, written=np.arange(N) >= N // 2)
+EXTENT = Extent(N_LAYERS, N_HEADS, N, N)
+SHAPES = {
+    **dict.fromkeys(("x", "projected"), (("query", "d_model"), (N, D_MODEL))),
+    **dict.fromkeys(("q", "mixed"), (("query", "d_head"), (N, D_HEAD))),
+    **dict.fromkeys(("k", "v"), (("key", "d_head"), (N, D_HEAD))),
+    **dict.fromkeys(("scores", "scaled", "masked", "weights"), (("query", "key"), (N, N))),
+    "concat": (("query", "d_concat"), (N, N_HEADS * D_HEAD)),
+}
+ORDER = ("x", "q", "k", "v", "scores", "scaled", "masked", "weights", "mixed", "concat")
+BROKEN_STAGE, ERROR, TOLERANCE = "mixed", 0.5, 1e-4
+
+
+def random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(7).random(shape, dtype=np.float32)
+
+
+def words(keys: tuple[str, ...]) -> dict[str, str]:
+    return strings_of(keys, catalogue("en").__getitem__)
+
+
+def heads_view() -> HeadsView:
+    hostile = " ".join(TOKENS)
+    return HeadsView(
+        model=hostile,
+        queries=AXIS,
+        keys=AXIS,
+        cross=False,
+        sentences=((hostile,) * N_HEADS,) * N_LAYERS,
+        weights=random(N_LAYERS, N_HEADS, N, N),
+    )
+
+
+def step_view(stage: str) -> StepView:
+    (rows, cols), shape = SHAPES[stage]
+    return StepView(
+        stage=stage,
+        values=random(*shape),
+        rows=rows,
+        cols=cols,
+        signed=stage != "weights",
+        range=(0.0, 1.0) if stage == "weights" else None,
+        rows_sum_to=None,
+        error=ERROR if stage == BROKEN_STAGE else None,
+        tolerance=TOLERANCE,
+    )
+
+
+def show_steps() -> None:
+    blocked = np.zeros((N, N), dtype=np.uint8)
+    blocked[:, -1] = 1
+    data = steps.StepsData(
+        queries=AXIS,
+        keys=AXIS,
+        cross=True,
+        layer=0,
+        head=1,
+        n_layers=N_LAYERS,
+        n_heads=N_HEADS,
+        scaling=D_HEAD**-0.5,
+        sink=False,
+        views=tuple(map(step_view, ORDER)),
+        absent={"projected": " ".join(TOKENS)},
+        blocked=blocked,
+        mask_names=(TOKENS[0],),
+        mask_reasons=(" ".join(TOKENS),),
+        strings=words(steps.STRING_KEYS),
+    )
+    host.show_steps(steps.pack_steps(data), EXTENT)
+
+
+def show_masks() -> None:
+    data = masks.MasksData(
+        queries=(AXIS,),
+        keys=(AXIS,),
+        cross=True,
+        padding=np.zeros((1, N), dtype=np.bool_),
+        key_padding=np.arange(N)[None] == N - 1,
+        layer=0,
+        head=1,
+        n_layers=N_LAYERS,
+        n_heads=N_HEADS,
+        as_model=1,
+        sizes={},
+        mask_names=("padding", "custom"),
+        mask_reasons=(" ".join(TOKENS), " ".join(TOKENS)),
+        padding_of="memory",
+        model_blocks=np.zeros((1, N, N), dtype=np.bool_),
+        weights=random(1, N, N),
+        scaled=random(1, N, N),
+        sinks=np.full((1, N), -np.inf, dtype=np.float32),
+        strings=words(masks.STRING_KEYS),
+    )
+    host.show_masks(masks.pack_masks(data), EXTENT)
+
+
+def show_alignment() -> None:
+    row = tuple(alignment.ShownWord(token, at) for at, token in enumerate(TOKENS))
+    view = alignment.AlignmentView(
+        source=row,
+        target=row,
+        weights=random(N_LAYERS, N_HEADS, N, N) / N,
+        stated=alignment.Stated(0, 1, None, " ".join(TOKENS)),
+    )
+    data = alignment.pack_alignment(view, words(alignment.STRING_KEYS))
+    host.show_alignment(data, EXTENT)
+
+
+def show_similarity() -> None:
+    view = similarity.SimilarityView(" ".join(TOKENS), TOKENS, 1, random(N, N))
+    host.show_similarity(similarity.pack_similarity(view, words(similarity.STRING_KEYS)))
+
+
+def show_writing() -> None:
+    parts = random(N, N + 1) / (N + 1)
+    view = replace(heads_view(), queries=WRITTEN_AXIS, keys=WRITTEN_AXIS)
+    draws = writing.Draws(
+        first=0,
+        n_vocabulary=99,
+        labels=((*TOKENS, ""),) * N,
+        before=parts,
+        after=parts,
+        cut=np.resize(np.arange(3, dtype=np.uint8), parts.shape),
+        drawn=np.arange(N),
+        rank=np.arange(N),
+        others=random(N, 2),
+        n_left=np.arange(N),
+        sampled=True,
+        sampling=" ".join(TOKENS),
+    )
+    data = writing.pack_writing(view, draws, words(writing.STRING_KEYS))
+    host.show_writing(data, EXTENT)
+
+
+def show_bars() -> None:
+    rows = tuple(bars.Bar(token, 1 / (2 + place), mark=token) for place, token in enumerate(TOKENS))
+    view = bars.BarsView(TOKENS[0], rows, note=" ".join(TOKENS), values="a", seconds="b")
+    host.show_bars(bars.pack_bars(view, words(bars.STRING_KEYS)))
+
+
+def show_pair() -> None:
+    """One token was replaced, one is on either side alone."""
+    side = pair.SideView(
+        " ".join(TOKENS), AXIS, AXIS, *(tuple(range(N)),) * 2, EXTENT, random(2, 3, N, N)
+    )
+    slots = tuple(Slot(at, at, at > 1) for at in range(N - 1))
+    slots = (*slots, Slot(N - 1, None), Slot(None, N - 1))
+    view = pair.PairView(side, side, slots, slots, True, True, True, False, random(2, 3, N + 1))
+    host.show_pair(pair.pack_pair(view, words(pair.STRING_KEYS)), EXTENT)
+
+
+def show_patches() -> None:
+    """Half of the tokens are patches of a picture, the others stand beside them."""
+    rows, columns = 2, N // 4
+    picture = np.zeros((8, 8, 3), dtype=np.uint8)
+    grid_of = Patches(rows, columns, first=N - rows * columns, picture=picture)
+    view = replace(heads_view(), patches=grid_of)
+    host.show_patches(patches.pack_patches(view, words(patches.STRING_KEYS)), EXTENT)
+
+
+def show_tiles() -> None:
+    data = tiles.TilesData(
+        stamp=TOKENS[0],
+        axes_stamp=TOKENS[0],
+        axes=(AXIS, AXIS),
+        cross=False,
+        layer=0,
+        head=1,
+        extent=EXTENT,
+        top=0,
+        ready=True,
+        want=tiles.Want(),
+        strings=words(tiles.STRING_KEYS),
+        exact={(0, 0, 0): random(tiles.SIDE, tiles.SIDE)},
+        cells=tuple((query, N - 1 - query, 0.5) for query in range(N)),
+    )
+    host.show_tiles(tiles.pack_tiles(data))
+
+
+def main() -> None:
+    show = {
+        "grid": lambda: host.show_grid(
+            grid.pack_grid(heads_view(), words(grid.STRING_KEYS)), EXTENT
+        ),
+        "bars": show_bars,
+        "pair": show_pair,
+        "patches": show_patches,
+        "head": lambda: host.show_head(
+            head.pack_head(heads_view(), words(head.STRING_KEYS)), EXTENT
+        ),
+        "steps": show_steps,
+        "masks": show_masks,
+        "alignment": show_alignment,
+        "similarity": show_similarity,
+        "writing": show_writing,
+        "tiles": show_tiles,
+    }
+    show[st.query_params["show"]]()
+
+
+if __name__ == "__main__":
+    main()
