@@ -84,7 +84,6 @@ def _bad(part: str, reason: str) -> BadInput:
         " separated by commas",
         code="bad_edit",
         asked=part,
-        reason=reason,
     )
 
 
@@ -98,5 +97,12 @@ def of_stage(edits: Sequence[Edit], stage: str, n_rows: int, n_columns: int) -> 
     mine = tuple(edit for edit in edits if edit.stage == stage)
     for edit in mine:
         if edit.row >= n_rows or (edit.column or 0) >= n_columns:
-            raise _bad(str(edit), f"{stage} has {n_rows} × {n_columns} entries")
+            raise BadInput(
+                f"the edit {str(edit)!r} lies outside its matrix: {stage} has {n_rows} ×"
+                f" {n_columns} entries",
+                code="edit_outside",
+                asked=str(edit),
+                rows=n_rows,
+                columns=n_columns,
+            )
     return mine

@@ -90,26 +90,30 @@ def matrix(name: MatrixName, text: str) -> Matrix:
     lines = inner if inner else re.split(r"[\n;]", plain)
     rows = [_row(name, line) for line in lines if line.strip(" \t,")]
     if not rows:
-        raise _bad(name, "it is empty; type rows of numbers, one row per line")
+        raise _bad("matrix_empty", name, "it is empty; type rows of numbers, one row per line")
     if len({len(row) for row in rows}) > 1:
         counts = ", ".join(str(len(row)) for row in rows)
-        raise _bad(name, f"its rows differ in length ({counts})")
+        raise _bad("matrix_uneven", name, f"its rows differ in length ({counts})", lengths=counts)
     found = np.array(rows, dtype=np.float64)
     if len(found) > MOST_TOKENS or found.shape[1] > MOST_COLUMNS:
-        raise _bad(name, f"it is {_shape(found)} and the limit is {MOST_TOKENS} × {MOST_COLUMNS}")
+        limit = f"{MOST_TOKENS} × {MOST_COLUMNS}"
+        reason = f"it is {_shape(found)} and the limit is {limit}"
+        raise _bad("matrix_too_large", name, reason, found=_shape(found), limit=limit)
     return _as_mask(found) if name == "mask" else _finite(name, found)
 
 
 def _row(name: str, line: str) -> list[float]:
     rest = NUMBER.sub(" ", line).replace(",", " ").strip()
     if rest:
-        raise _bad(name, f"{rest.split()[0]!r} is no number")
+        word = rest.split()[0]
+        raise _bad("matrix_not_a_number", name, f"{word!r} is not a number", asked=word)
     return [float(number) for number in NUMBER.findall(line)]
 
 
 def _finite(name: str, found: Matrix) -> Matrix:
     if not (np.abs(found) <= LARGEST).all():
-        raise _bad(name, f"its numbers must lie between ±{LARGEST:g}")
+        reason = f"its numbers must lie between ±{LARGEST:g}"
+        raise _bad("matrix_out_of_range", name, reason, limit=f"{LARGEST:g}")
     return found
 
 
@@ -118,7 +122,7 @@ def _as_mask(found: Matrix) -> Matrix:
     if (found <= BLOCKING).any():
         return np.where(found <= BLOCKING, 0.0, 1.0)
     if not np.isin(found, (0.0, 1.0)).all():
-        raise _bad("mask", "it holds other numbers than 1 and 0, or 0 and −inf")
+        raise _bad("mask_values", "mask", "it holds other numbers than 1 and 0, or 0 and −inf")
     return found
 
 
@@ -132,18 +136,19 @@ def sheet(
     needed = FROM_X if "x" in matrices else GIVEN
     for name in needed:
         if name not in matrices:
-            raise _bad(name, "it is missing")
+            raise _bad("matrix_missing", name, "it is missing")
     if mask == "custom" and "mask" not in matrices:
-        raise _bad("mask", "it is missing")
+        raise _bad("matrix_missing", "mask", "it is missing")
     made = Sheet(dict(matrices), mask, scale, tokens)
     for name, wanted in _shapes(made).items():
         found = matrices[name]
         if name in matrices and any(
             size is not None and size != has for size, has in zip(wanted, found.shape, strict=True)
         ):
-            raise _bad(name, f"it is {_shape(found)}, needed is {_wanted(wanted)}")
+            reason = f"it is {_shape(found)}, and {_wanted(wanted)} is needed"
+            raise _bad("matrix_shape", name, reason, found=_shape(found), wanted=_wanted(wanted))
     if not 2 <= min(made.n_query, made.n_key):
-        raise _bad(needed[0], "two tokens are the least")
+        raise _bad("matrix_too_short", needed[0], "two tokens are the least")
     return made
 
 
@@ -171,11 +176,12 @@ def _shapes(made: Sheet) -> dict[MatrixName, tuple[int | None, int | None]]:
 def parse(text: str) -> Sheet:
     """The sheet of a text form, `write`'s inverse; `BadInput` for nonsense."""
     if len(text) > MOST_CHARS:
-        raise _bad("sheet", f"it is longer than {MOST_CHARS} characters")
+        raise _bad("bad_sheet", "sheet", f"it is longer than {MOST_CHARS} characters")
     parts = dict(part.partition("=")[::2] for part in text.split("~"))
     mask, scale = parts.get("mask", "none"), parts.get("scale", "sqrt")
     if mask not in MASKS or scale not in SCALES:
-        raise _bad("sheet", f"mask is one of {', '.join(MASKS)}, scale of {', '.join(SCALES)}")
+        reason = f"mask is one of {', '.join(MASKS)}, scale of {', '.join(SCALES)}"
+        raise _bad("bad_sheet", "sheet", reason)
     named = {"custom" if name == "mask" else name: name for name in MATRICES}
     matrices = {named[key]: matrix(named[key], parts[key]) for key in named if key in parts}
     tokens = tuple(filter(None, parts.get("tokens", "").split(" ")))[:MOST_TOKENS]
@@ -205,11 +211,9 @@ def _shape(of: Matrix) -> str:
 
 
 def _wanted(shape: tuple[int | None, int | None]) -> str:
-    return " × ".join("any" if size is None else str(size) for size in shape)
+    return " × ".join("n" if size is None else str(size) for size in shape)
 
 
-def _bad(name: str, reason: str) -> BadInput:
-    shown = name.upper()
-    return BadInput(
-        f"{shown} cannot be used: {reason}", code="bad_matrix", name=shown, reason=reason
-    )
+def _bad(code: str, name: str, reason: str, **details: str) -> BadInput:
+    """The error of a matrix; `details` are the values that its text needs in any language."""
+    return BadInput(f"{name.upper()} cannot be used: {reason}", code=code, matrix=name, **details)

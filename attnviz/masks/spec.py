@@ -101,8 +101,7 @@ def _strokes(text: str) -> tuple[Stroke, ...]:
 
 def _bad(part: str, reason: str) -> BadInput:
     return BadInput(
-        f"the mask {part!r} cannot be laid: {reason}; write it as padding,window=4",
+        f"the mask {part!r} cannot be applied: {reason}; write it as padding,window=4",
         code="bad_masks",
         asked=part,
-        reason=reason,
     )

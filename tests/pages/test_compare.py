@@ -102,7 +102,7 @@ def test_texts_too_long_to_stand_side_by_side(
     monkeypatch.setattr(page, "MOST_PAIRED", 9)
     app = visit("compare", text=A, text_b=B)
     (said,) = [each.value for each in app.info]
-    assert said.startswith("Side by side there are 10 tokens")
+    assert said.startswith("The longer side has 10 tokens")
     assert not app.get("bidi_component")
 
 

@@ -89,7 +89,7 @@ def test_a_name_of_a_class_is_no_markup(
 ) -> None:
     monkeypatch.setattr("attnviz.outputs.classes.Classes.best", "<b>*art*</b>")
     app = visit("output", text=TEXT, model=tiny("topics"))
-    (said,) = [each.value for each in app.main.markdown if "The model says" in each.value]
+    (said,) = [each.value for each in app.main.markdown if "The model's answer" in each.value]
     assert r"\<b\>\*art\*\<\/b\>" in said
 
 

@@ -11,7 +11,7 @@ from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
 from attnviz.ui.server import cache
-from attnviz.ui.server.run_request import MOST_HEARD
+from attnviz.ui.server.run_request import TOKENS_FROM_SOUND
 from attnviz.ui.session import state
 from attnviz.views import groups, pooled_overview
 from tests.pages.conftest import Visit, parameters, sent
@@ -58,7 +58,7 @@ def test_what_is_written_looks_at_what_is_heard(
 
 def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
     lm = attnviz.load(tiny("whisper"))
-    cap = attnviz.capture(lm, sound=sound.sample(), generate=MOST_HEARD)
+    cap = attnviz.capture(lm, sound=sound.sample(), generate=TOKENS_FROM_SOUND)
     assert max(cap.verify().values()) <= 1e-4
     ids = cap.tokens_of(stack="decoder").ids
     assert cap.n_generated == len(ids) - 1 > 0
@@ -147,7 +147,7 @@ def test_output_shows_what_is_likely_next(visit: Visit, tiny: Tiny, target: str)
         attnviz.load(tiny("whisper")),
         sound=sound.sample(),
         target=target or None,
-        generate=0 if target else MOST_HEARD,
+        generate=0 if target else TOKENS_FROM_SOUND,
     )
     assert tuple(header["tokens"]) == cap.tokens_of(stack="decoder").labels
     likeliest = [header["draws"]["vocabulary"][row[0]] for row in arrays["ids"]]
@@ -251,7 +251,7 @@ def test_steps_of_whisper_begin_with_x_and_say_how_q_was_scaled(
 def test_how_much_is_written_of_a_sound_is_asked_for(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("whisper"), stack="decoder", kind="self")
     box = app.number_input(KEY("generate"))
-    assert (box.value, box.min, box.max) == (MOST_HEARD, 1, 64)
+    assert (box.value, box.min, box.max) == (TOKENS_FROM_SOUND, 1, 64)
     assert "generate" not in parameters(app)
     box.set_value(3).run()
     assert not app.error

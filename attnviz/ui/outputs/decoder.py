@@ -16,7 +16,7 @@ from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_writing
 from attnviz.ui.page import fragments
 from attnviz.ui.server import cache
-from attnviz.ui.server.request import GREEDY, Sampling, writes
+from attnviz.ui.server.request import GREEDY, Sampling, generates
 from attnviz.ui.session import messages, state, view_request
 from attnviz.views import heads
 from attnviz.views.captured import Captured, Shown
@@ -38,7 +38,7 @@ def fits(captured: Captured) -> bool:
         return False
     if kind == "encoder-decoder":
         return captured.asked > 0
-    return writes(captured.model.card) or captured.model.card.transcribes
+    return generates(captured.model.card) or captured.model.card.transcribes
 
 
 def show(lang: Language, captured: Captured) -> None:
@@ -121,7 +121,7 @@ def _draws(lang: Language, captured: Captured, how: Sampling) -> writing.Draws:
         others=np.stack([found.others_before, found.others_after], axis=-1),
         n_left=found.n_left,
         sampled=how.temperature > 0,
-        sampling=text(lang, "sampling.typed") if _typed(captured) else how.said(lang),
+        sampling=text(lang, "sampling.typed") if _typed(captured) else how.sentence(lang),
     )
 
 

@@ -128,7 +128,7 @@ def _captured(
 def _run(
     key: str, name: str, request: Request, given: "Image | Sound | None", loaded: "LoadedModel"
 ) -> Captured:
-    capture, picture = run_request.ran(loaded, request, given)
+    capture, picture = run_request.run(loaded, request, given)
     errors = capture.verify()
     tolerance = errors.pop("tolerance")
     return Captured(

@@ -32,6 +32,8 @@ MODEL_ERRORS = (
 # what letting it write nothing mends
 WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
 MAX_SHOWN_CHARS = 120
+# details whose values are words of the library, said in the visitor's language
+TRANSLATED = frozenset(("kind", "matrix"))
 MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 
@@ -50,30 +52,42 @@ def guard(lang: Language) -> Iterator[None]:
         st.button(text(lang, "action.reload"), key=state.widget_key("reload"))
 
 
-def _details(error: AttnVizError) -> dict[str, str]:
-    return {name: plain(str(value)) for name, value in error.details.items()}
+def _details(lang: Language, error: AttnVizError) -> dict[str, str]:
+    return {name: _detail(lang, name, str(value)) for name, value in error.details.items()}
+
+
+def _detail(lang: Language, name: str, value: str) -> str:
+    """A value of an error; a word of the library is said in the visitor's language."""
+    if name not in TRANSLATED:
+        return plain(value)
+    if name == "matrix":
+        return text(lang, "lab.mask_kind") if value == "mask" else value.upper()
+    key = f"model_kind.{value}"
+    return text(lang, key) if has(key) else plain(value)
 
 
 def say(lang: Language, error: AttnVizError) -> None:
     """An error in the visitor's language."""
     key = f"error.{error.code}"
     if has(key):
-        st.error(text(lang, key, **_details(error)))
+        st.error(text(lang, key, **_details(lang, error)))
     else:
         st.error(text(lang, "error.other", message=plain(str(error))))
 
 
 def _way_out(lang: Language, error: AttnVizError) -> None:
     """A button that changes what caused the error, where one change mends it."""
-    code, details = error.code, _details(error)
+    code, details = error.code, _details(lang, error)
     first_head = ("action.first_head", {"layer": 0, "head": 0})
     nothing = ("action.write_nothing", {"generate": 0})
     known: dict[str, tuple[str, dict[str, Any]]] = {
         "too_many_tokens": ("cut.button", {"cut": True}),
         "bad_chat_template": ("action.no_chat", {"chat": False}),
         "bad_edit": ("action.no_edits", {"edits": ""}),
+        "edit_outside": ("action.no_edits", {"edits": ""}),
         "bad_layer": first_head,
         "bad_head": first_head,
+        "run_failed": ("action.reload", {}),
         **dict.fromkeys(WRITING_ERRORS, nothing),
     }
     if state.current().model != state.DEFAULT_MODEL:

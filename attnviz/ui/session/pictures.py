@@ -136,7 +136,7 @@ def from_pad(sent: object) -> Image.Image:
 def _too_large(n_bytes: int) -> TooLarge:
     return TooLarge(
         f"the file has {n_bytes} bytes and the limit is {MOST_BYTES}; choose a smaller one",
-        code="picture_too_large",
+        code="picture_file_too_large",
         found=-(-n_bytes // MIB),
         limit=MOST_BYTES // MIB,
         unit="MiB",

@@ -5,7 +5,7 @@ visitor chose.
 """
 
 from attnviz.types import ModelCard
-from attnviz.ui.server.request import GREEDY, Request, Sampling, writes
+from attnviz.ui.server.request import GREEDY, Request, Sampling, generates
 from attnviz.ui.session import state
 
 
@@ -19,7 +19,7 @@ def of_view(texts: tuple[str, ...], card: ModelCard) -> Request:
 def of_texts(texts: tuple[str, ...], card: ModelCard, target: str) -> Request:
     """What to run of these texts: a target, or as much written as the view asks for."""
     view, chat = state.current(), is_message(card)
-    if target or not (writes(card) and view.generate):
+    if target or not (generates(card) and view.generate):
         return Request(texts, view.cut, chat, target)
     return Request(texts, view.cut, chat, generate=view.generate, sampling=sampling())
 

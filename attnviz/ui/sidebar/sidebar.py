@@ -13,8 +13,8 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz.components import numbers
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.server.request import writes
-from attnviz.ui.server.run_request import MOST_HEARD
+from attnviz.ui.server.request import generates
+from attnviz.ui.server.run_request import TOKENS_FROM_SOUND
 from attnviz.ui.session import examples, state
 from attnviz.ui.session.labels import PICTURED, TEXTLESS, text_label
 from attnviz.ui.session.messages import plain
@@ -228,11 +228,11 @@ def _writing(lang: Language) -> None:
     """How much a model that writes is to write."""
     view = state.current()
     card = state.card(view.model)
-    if card is None or not (writes(card) or card.transcribes):
+    if card is None or not (generates(card) or card.transcribes):
         return
-    if not writes(card):  # of what it hears it always writes, greedily
+    if not generates(card):  # of what it hears it always writes, greedily
         if not view.target.strip():
-            _how_many(lang, 1, view.generate or MOST_HEARD, "sidebar.generate_heard_help")
+            _how_many(lang, 1, view.generate or TOKENS_FROM_SOUND, "sidebar.generate_heard_help")
         return
     if card.kind == "encoder-decoder" and view.target.strip():
         return
