@@ -55,9 +55,9 @@ class _Sentences(Formatter):
     """Fills templates; a format "one|other" is the word that goes with the number."""
 
     def format_field(self, value: object, format_spec: str) -> str:
-        one, bar, other = format_spec.partition("|")
+        singular, bar, plural = format_spec.partition("|")
         if bar:
-            return one if str(value) == "1" else other
+            return singular if str(value) == "1" else plural
         return str(super().format_field(value, format_spec))
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong is said in the visitor's language with what to do; a traceback never shows."""
+"""Errors are shown in the visitor's language with what to do; a traceback never shows."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -7,12 +7,12 @@ import attnviz
 from attnviz import i18n
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import cache
-from attnviz.ui.session import messages, state
+from attnviz.ui.session import address, messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
 PAGES = ("overview", "head", "steps", "masks")
 LONG = "cat " * 600
-KEY = state.widget_key
+KEY = widgets.key
 HOSTILE = "</script><img src=x onerror=alert(1)> %{x} \u202egnp.exe 👩‍👩‍👧 \ud800 $x$ :red[y] [z](http://example.org)"
 
 
@@ -79,7 +79,7 @@ def test_a_head_that_does_not_exist(visit: Visit, page: str, wrong: dict[str, st
 
 @pytest.mark.parametrize("page", PAGES)
 def test_hostile_text_is_only_text(visit: Visit, page: str) -> None:
-    text = state.clean("text", HOSTILE)
+    text = address.cleaned("text", HOSTILE)
     app = visit(page, text=text)
     assert not app.error
     tokens = first_tokens(app)
@@ -145,7 +145,7 @@ def _say_no_decoder() -> None:
     from attnviz.ui.session import messages
 
     for lang in i18n.LANGUAGES:
-        messages.say(lang, BadInput("x", code="no_decoder", name="m", kind="encoder"))
+        messages.show(lang, BadInput("x", code="no_decoder", name="m", kind="encoder"))
 
 
 @pytest.mark.parametrize(

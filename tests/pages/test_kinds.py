@@ -11,10 +11,10 @@ import attnviz
 from attnviz import i18n
 from attnviz.masks.spec import MASK_NAMES
 from attnviz.outputs.answer import answer
-from attnviz.ui.session import pictures, state
+from attnviz.ui.session import pictures, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 PAGES = ("overview", "head", "steps", "masks")
 TEXT, SECOND = "the cat sat on a mat", "the dog ran"
 Tiny = Callable[[str], str]

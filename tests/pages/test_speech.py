@@ -12,12 +12,12 @@ from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
 from attnviz.ui.server import cache
 from attnviz.ui.server.run_request import TOKENS_FROM_SOUND
-from attnviz.ui.session import state
-from attnviz.views import groups, pooled_overview
+from attnviz.ui.session import widgets
+from attnviz.views import group_size, pooled_overview
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support import folders
 
-KEY = state.widget_key
+KEY = widgets.key
 Tiny = Callable[[str], str]
 PAGES = ("overview", "head", "steps", "masks")
 
@@ -120,9 +120,8 @@ def test_the_sound_stands_under_keys_that_are_its_frames(
 def test_overview_shows_many_frames_from_afar(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "MAX_CELLS", 1000)
-    monkeypatch.setattr(groups, "MOST_POINTS", 6 * 34**2)
-    monkeypatch.setattr(pooled_overview, "MOST_POINTS", 6 * 34**2)
+    monkeypatch.setattr(group_size, "MAX_CELLS", 1000)
+    monkeypatch.setattr(pooled_overview, "MAX_POINTS", 6 * 34**2)
     monkeypatch.setattr(cache, "buffer", lambda _key, build: build())
     app = visit("overview", model=tiny("whisper"), stack="encoder", kind="self", query="50")
     assert not app.error and not app.info
@@ -134,7 +133,7 @@ def test_overview_shows_many_frames_from_afar(
     weights = np.pad(cap.all_weights(stack="encoder"), ((0, 0), (0, 0), (0, 2), (0, 2)))
     expected = weights.reshape(2, 3, 34, 3, 34, 3).max(axis=(3, 5))
     assert np.abs(arrays["weights"] / 255 - np.sqrt(expected)).max() <= 0.5 / 255 + 1e-6
-    monkeypatch.setattr(groups, "MOST_WALKED", 1000)
+    monkeypatch.setattr(group_size, "MAX_POOLED_CELLS", 1000)
     assert visit("overview", model=tiny("whisper"), stack="encoder", kind="self").info
 
 

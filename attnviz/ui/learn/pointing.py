@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attnviz.lessons.cards.card import Card, Live, Real
-from attnviz.ui.session import state
-from attnviz.ui.session.view import INDICES
+from attnviz.ui.session import current, store
+from attnviz.ui.session.address import INDICES
 
 KEPT = "learn.pointing"
 SEPARATOR = ";"
@@ -43,13 +43,13 @@ class Pointing:
 
 def pointing() -> Pointing | None:
     """What is pointed at in a class; None outside of one."""
-    found: Pointing | None = state.kept(KEPT)
+    found: Pointing | None = store.get(KEPT)
     return found
 
 
 def point(found: Pointing | None) -> None:
     """Point at a cell, or at none."""
-    state.keep(KEPT, found)
+    store.put(KEPT, found)
 
 
 def leads() -> bool:
@@ -69,7 +69,7 @@ def selection(found: Pointing, card: Card) -> str:
     pictures = (*card.pictures, *card.reveal)
     chosen = ""
     if any(isinstance(each, Real) for each in pictures):
-        places = (getattr(state.current(), name) for name in INDICES)
+        places = (getattr(current.view().place, name) for name in INDICES)
         chosen = ".".join("" if place is None else str(place) for place in places)
     for each in pictures:
         if isinstance(each, Live):
@@ -101,14 +101,14 @@ def training_name(seed: int) -> str:
 
 def begun(live: Live) -> int:
     """How often a live training was begun on this page, or on the one that it follows."""
-    return int(state.kept(training_name(live.seed)) or 0)
+    return int(store.get(training_name(live.seed)) or 0)
 
 
 def follow_training(card: Card, written: str) -> None:
     """Have a follower's page show the very training that the presenter began."""
     for each in card.pictures:
         if isinstance(each, Live):
-            state.keep(training_name(each.seed), read_begun(written))
+            store.put(training_name(each.seed), read_begun(written))
 
 
 def as_selection(chosen: Mapping[str, int | None]) -> dict[str, int | None] | None:

@@ -24,7 +24,7 @@ def generates(card: ModelCard) -> bool:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is chosen; temperature 0 is greedy. Its repr is part of a cache key."""
+    """The settings of sampling; temperature 0 is greedy. Its repr is part of a cache key."""
 
     temperature: float = 0.0
     top_k: int = 0

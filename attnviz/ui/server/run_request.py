@@ -54,17 +54,21 @@ def run(
 
 def _run_sound(loaded: "LoadedModel", request: "Request", sound: Sound) -> "Capture":
     """A transcript that was typed is aligned; without one the model generates its own."""
-    typed = request.target or None
-    n_tokens = 0 if typed else request.generate or TOKENS_FROM_SOUND
-    return attnviz.capture(loaded, sound=sound, target=typed, generate=n_tokens, cut=request.cut)
+    if request.target:
+        return attnviz.capture(loaded, sound=sound, target=request.target, cut=request.cut)
+    generates = loaded.card.transcribes
+    n_tokens = (request.generate or TOKENS_FROM_SOUND) if generates else 0
+    return attnviz.capture(loaded, sound=sound, generate=n_tokens)
 
 
 def _run_picture(loaded: "LoadedModel", request: "Request", image: "Image") -> "CaptureAndPicture":
     from attnviz.capture.plan.images import seen
 
+    if not request.texts:
+        return attnviz.capture(loaded, image=image), seen(loaded, image)
     capture = attnviz.capture(
         loaded,
-        request.texts or None,
+        request.texts,
         image=image,
         cut=request.cut,
         generate=request.generation(),
@@ -74,9 +78,11 @@ def _run_picture(loaded: "LoadedModel", request: "Request", image: "Image") -> "
 
 
 def _run_texts(loaded: "LoadedModel", request: "Request") -> "Capture":
+    if not request.texts:  # the inputs that the model comes with
+        return attnviz.capture(loaded)
     return attnviz.capture(
         loaded,
-        request.texts or None,
+        request.texts,
         target=[request.target] * len(request.texts) if request.target else None,
         generate=request.generation(),
         cut=request.cut,

@@ -1,7 +1,7 @@
-"""The widgets of Compare's two sides: what stands on the left, and what is chosen on the right.
+"""The widgets of Compare's two sides: the input of the left, and what is chosen on the right.
 
-In: the language and both sides. Out: widgets that show the view and change it; as in the sidebar,
-none holds a value of its own.
+In: both sides. Out: widgets that show the view and change it; as in the sidebar, none holds a value
+of its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,20 @@ from attnviz.types import ModelKind
 from attnviz.ui.page import attention_choice
 from attnviz.ui.page.compare import right_side
 from attnviz.ui.page.compare.right_side import SAME, Side
-from attnviz.ui.session import examples, pictures, state
-from attnviz.ui.session.labels import PICTURED, TEXTLESS
+from attnviz.ui.session import (
+    address,
+    current,
+    examples,
+    model_cards,
+    pictures,
+    store,
+    uploads,
+    widgets,
+)
+from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import sidebar
-from attnviz.views.captured import Captured
+from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group, chosen
 from attnviz.views.titles import model_title
 
@@ -29,147 +38,147 @@ NAMING = "naming_b"
 OTHER = "…"  # in the list of models: one to be named in a box of its own
 
 
-def left(lang: Language, captured: Captured) -> None:
-    """The left side in words, and what is done to both sides."""
-    side = right_side.left()
+def left(shown: Shown) -> None:
+    """The input of the left side, and the buttons that change both sides."""
+    lang, side = shown.lang, right_side.left()
     st.markdown(text(lang, "compare.side", model=plain(model_title(lang, side.model))))
     st.caption(text(lang, "compare.left"))
-    if captured.model.kind not in TEXTLESS:
+    if shown.captured.model.kind not in READS_NO_TEXT:
         st.markdown(text(lang, "compare.quote", text=plain(side.text.strip())))
     with st.container(horizontal=True):
         for name, act in (("swap", right_side.swap), ("copy", right_side.copy)):
-            st.button(text(lang, f"compare.{name}"), key=state.widget_key(name), on_click=act)
+            st.button(text(lang, f"compare.{name}"), key=widgets.key(name), on_click=act)
 
 
 def right(lang: Language, side: Side) -> None:
-    """What the right side shows: model, then text or picture."""
+    """The choice of the right side's model, and of its text or picture."""
     _model(lang)
-    card = state.card(side.model)
+    card = model_cards.card(side.model)
     kind: ModelKind = "encoder" if card is None else card.kind
-    if kind not in TEXTLESS:
+    if kind not in READS_NO_TEXT:
         _text(lang, side)
     if kind == "encoder-decoder" or (card is not None and card.transcribes):
         _target(lang, side, kind == "speech")
-    if kind in PICTURED:
+    if kind in READS_PICTURES:
         _picture(lang, side)
 
 
 def _model(lang: Language) -> None:
-    """The models there are, one of the visitor's own among them, and a box to name another."""
-    view = state.current()
-    own = view.model_b not in (SAME, *REGISTRY)
+    """The registered models, the visitor's own among them, and a box to name another."""
+    named = current.view().right.model
+    own = named not in (SAME, *REGISTRY)
     titles = {SAME: text(lang, "compare.same_model"), OTHER: text(lang, "sidebar.other_model")}
     # the browser answers with a label: in another language it must be another widget
-    name = f"model_b.{lang}"
+    widget = f"model_b.{lang}"
     st.selectbox(
         text(lang, "compare.model"),
-        list(dict.fromkeys((SAME, *REGISTRY, view.model_b, OTHER))),
-        key=state.show_in_widget(name, OTHER if _naming() else view.model_b),
-        format_func=lambda each: titles.get(each) or model_title(lang, each),
+        list(dict.fromkeys((SAME, *REGISTRY, named, OTHER))),
+        key=widgets.showing(widget, OTHER if _is_naming() else named),
+        format_func=lambda model: titles.get(model) or model_title(lang, model),
         on_change=_take_model,
-        args=(name,),
+        args=(widget,),
     )
-    if own or _naming():
-        asked = text(lang, "compare.model_name")
-        shown = view.model_b if own else ""
-        sidebar.name_box(lang, asked, "model_name_b", shown, _take_model_name)
+    if own or _is_naming():
+        label = text(lang, "compare.model_name")
+        sidebar.name_box(lang, label, "model_name_b", named if own else "", _take_model_name)
 
 
-def _sides() -> tuple[str, str]:
-    return state.current().model, state.current().model_b
+def _models() -> tuple[str, str]:
+    return current.view().model, current.view().right.model
 
 
-def _naming() -> bool:
-    """Whether another model was asked for, and none has been named since."""
-    return bool(state.kept(NAMING) == _sides())
+def _is_naming() -> bool:
+    """True if another model was asked for, and none has been named since."""
+    return bool(store.get(NAMING) == _models())
 
 
 def _take_model(widget: str) -> None:
-    if state.widget_value(widget) == OTHER:
-        state.keep(NAMING, _sides())
+    if widgets.value(widget) == OTHER:
+        store.put(NAMING, _models())
     else:
-        _open(state.clean("model_b", state.widget_value(widget)))
+        _open(address.cleaned("model_b", widgets.value(widget)))
 
 
 def _take_model_name() -> None:
-    name = state.clean("model_b", state.widget_value("model_name_b"))
+    name = address.cleaned("model_b", widgets.value("model_name_b"))
     if name:
-        _open(SAME if name == state.current().model else name)
+        _open(SAME if name == current.view().model else name)
 
 
 def _open(name: str) -> None:
-    """Another model on the right: what was chosen in the last one is void."""
-    state.keep(NAMING, None)
-    cleared = {**state.RIGHT_TEXTS, **state.RIGHT_PLACE, **state.NO_CELL}
-    state.update(**{**cleared, "model_b": name})
+    """Open another model on the right; what was chosen in the last one is void."""
+    store.put(NAMING, None)
+    cleared = {**current.NO_RIGHT_INPUT, **current.NO_RIGHT_PLACE, **current.NO_CELL}
+    current.update(**{**cleared, "model_b": name})
 
 
-def _take(field: str, widget: str) -> None:
-    state.update(**{**state.NO_CELL, field: state.clean(field, state.widget_value(widget))})
+def _take(parameter: str, widget: str) -> None:
+    value = address.cleaned(parameter, widgets.value(widget))
+    current.update(**{**current.NO_CELL, parameter: value})
 
 
 def _text(lang: Language, side: Side) -> None:
     st.text_area(
         text(lang, "compare.text"),
-        key=state.show_in_widget("text_b", side.text),
+        key=widgets.showing("text_b", side.text),
         height=TEXT_HEIGHT_PX,
-        max_chars=state.MAX_CHARS["text"],
+        max_chars=address.MAX_CHARS["text"],
         help=text(lang, "compare.text_help"),
         on_change=_take_text,
     )
-    known = {example.name: example.text for example in examples.of(side.model)}
+    texts = {example.name: example.text for example in examples.of_model(side.model)}
     st.menu_button(
         text(lang, "sidebar.example"),
-        list(known),
-        key=state.widget_key("example_b"),
-        format_func=lambda name: plain(known[name]),
+        list(texts),
+        key=widgets.key("example_b"),
+        format_func=lambda name: plain(texts[name]),
         on_click=_take_example,
-        args=(known,),
+        args=(texts,),
     )
 
 
 def _target(lang: Language, side: Side, hears: bool) -> None:
-    """What the right decoder is to have written; where nothing is, the model writes it."""
+    """A box for the right decoder's target; if it is empty the model generates it."""
     label = text(lang, "compare.transcript" if hears else "compare.target")
     sidebar.target_box(lang, label, "target_b", side.target, _take_target, hears)
 
 
 def _take_target() -> None:
-    written = state.clean("target_b", state.widget_value("target_b"))
-    state.update(**{**state.NO_CELL, "target_b": written})
+    _take("target_b", "target_b")
 
 
 def _take_text() -> None:
-    _read(state.clean("text_b", state.widget_value("text_b")))
+    _open_text(address.cleaned("text_b", widgets.value("text_b")))
 
 
-def _take_example(known: Mapping[str, str]) -> None:
-    name = state.widget_value("example_b")
-    if name in known:
-        _read(known[name])
+def _take_example(texts: Mapping[str, str]) -> None:
+    name = widgets.value("example_b")
+    if name in texts:
+        _open_text(texts[name])
 
 
-def _read(shown: str) -> None:
-    state.update(**{**state.NO_CELL, "text_b": shown, "target_b": ""})
+def _open_text(typed: str) -> None:
+    current.update(**{**current.NO_CELL, "text_b": typed, "target_b": ""})
 
 
 def _picture(lang: Language, side: Side) -> None:
     samples = range(pictures.FIRST_SAMPLE, pictures.FIRST_SAMPLE + N_SAMPLES)
     names = [pictures.sample_name(seed) for seed in samples if pictures.is_sampled(side.model)]
-    name = f"image_b.{lang}"
+    other = right_side.left().image
+    widget = f"image_b.{lang}"
     st.selectbox(
         text(lang, "compare.picture"),
-        list(dict.fromkeys((*names, *pictures.DRAWN, right_side.left().image, side.image))),
-        key=state.show_in_widget(name, side.image),
-        format_func=lambda each: _picture_title(lang, each),
+        list(dict.fromkeys((*names, *pictures.DRAWN, other, side.image))),
+        key=widgets.showing(widget, side.image),
+        format_func=lambda name: _picture_title(lang, name),
         on_change=_take,
-        args=("image_b", name),
+        args=("image_b", widget),
     )
     with st.container(horizontal=True):
-        for mark, image in (("A", right_side.left().image), ("B", side.image)):
-            shown = state.picture(image)
-            if shown is not None:
-                st.image(shown, width=PREVIEW_PX, caption=mark, alt=_picture_title(lang, image))
+        for mark, name in (("A", other), ("B", side.image)):
+            image = uploads.picture(name)
+            if image is not None:
+                st.image(image, width=PREVIEW_PX, caption=mark, alt=_picture_title(lang, name))
 
 
 def _picture_title(lang: Language, name: str) -> str:
@@ -179,29 +188,17 @@ def _picture_title(lang: Language, name: str) -> str:
     return text(lang, "compare.sample", number=seed)
 
 
-def attention(lang: Language, captured: Captured, other: Group) -> Group:
-    """The right side's attention: the left one's where nothing is chosen."""
-    view = state.current()
-    group = chosen(captured.groups, view.stack_b or other.stack, view.kind_b or other.kind)
-    if len(captured.groups) > 1:
-        titles = {
-            each.name: attention_choice.attention_title(lang, each) for each in captured.groups
-        }
-        name = f"attention_b.{lang}"
-        st.segmented_control(
-            text(lang, "compare.attention"),
-            list(titles),
-            key=state.show_in_widget(name, group.name),
-            format_func=titles.__getitem__,
-            on_change=_take_attention,
-            args=(name, captured.groups),
-        )
-    return group
+def attention(left: Shown, right: Captured) -> Shown:
+    """The right side's attention: as on the left unless another one was chosen."""
+    place = current.view().right
+    stack, kind = place.stack or left.group.stack, place.kind or left.group.kind
+    shown = Shown(left.lang, right, chosen(right.groups, stack, kind))
+    attention_choice.selector(shown, "attention_b", _take_attention)
+    return shown
 
 
-def _take_attention(widget: str, among: Sequence[Group]) -> None:
-    asked = state.widget_value(widget)
-    for group in among:
-        if group.name == asked:
-            place = {**state.RIGHT_PLACE, "stack_b": group.stack, "kind_b": group.kind}
-            state.update(**place, query=None, key=None)
+def _take_attention(widget: str, groups: Sequence[Group]) -> None:
+    group = attention_choice.chosen_in(widget, groups)
+    if group is not None:
+        attention = {**current.NO_RIGHT_PLACE, "stack_b": group.stack, "kind_b": group.kind}
+        current.update(**attention, **current.NO_POSITION)

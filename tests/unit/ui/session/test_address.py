@@ -1,7 +1,6 @@
-"""The address: what a deep link restores, what is refused, what comes back unchanged."""
+"""`address`: what a deep link restores, what is refused, what comes back unchanged."""
 
 import random
-from dataclasses import replace
 from urllib.parse import quote_plus
 
 import pytest
@@ -9,37 +8,42 @@ import pytest
 from attnviz import i18n
 from attnviz.components import numbers
 from attnviz.components.selection import SCALES, SPECIALS
-from attnviz.ui.session import state
+from attnviz.ui.session import address, current
+from attnviz.ui.session.address import PARAMETERS, changed
+from attnviz.ui.session.view import View, default_view
 
-DEFAULT = state.default_view()
+DEFAULT = default_view()
 
 
-def restored(parameters: dict[str, str]) -> state.View:
-    found, rejected = state.parse(parameters)
+def restored(parameters: dict[str, str]) -> View:
+    values, rejected = address.parse(parameters)
     assert rejected == ()
-    return replace(DEFAULT, **found)
+    return address.view_of(values)
 
 
 def test_an_empty_address_is_the_default_view() -> None:
-    assert state.parse({}) == ({}, ())
-    assert state.params(DEFAULT) == {}
+    assert address.parse({}) == ({}, ())
+    assert address.params(DEFAULT) == {}
 
 
 def test_an_address_restores_its_view() -> None:
-    view = state.View(
-        model="minilm",
-        text='</script>&?=+ %{x} "日本語" 👩‍👩‍👧',
-        text2="",
-        cut=True,
-        lang="ja",
-        layer=5,
-        head=0,
-        query=3,
-        key=7,
-        scale="log",
-        special="hide",
+    view = changed(
+        DEFAULT,
+        dict(
+            model="minilm",
+            text='</script>&?=+ %{x} "日本語" 👩‍👩‍👧',
+            text2="",
+            cut=True,
+            lang="ja",
+            layer=5,
+            head=0,
+            query=3,
+            key=7,
+            scale="log",
+            special="hide",
+        ),
     )
-    assert restored(state.params(view)) == view
+    assert restored(address.params(view)) == view
 
 
 def test_random_views_survive_the_address() -> None:
@@ -47,35 +51,39 @@ def test_random_views_survive_the_address() -> None:
     alphabet = "ab &=?#%+/\\<>'\"\n\t漢字🙂\u202e\x00é"
     index = [None, 0, 3, 99_999]
     for _ in range(300):
-        view = state.View(
-            model=rng.choice(["minilm", "other"]),
-            text="".join(rng.choices(alphabet, k=rng.randrange(20))),
-            text2="".join(rng.choices(alphabet, k=rng.randrange(20))),
-            cut=rng.random() < 0.5,
-            file=rng.random() < 0.5,
-            target="".join(rng.choices(alphabet, k=rng.randrange(9))),
-            generate=rng.randrange(numbers.MOST_WRITTEN + 1),
-            temperature=round(rng.uniform(*numbers.FRACTIONS["temperature"]), 2),
-            top_k=rng.randrange(numbers.COUNTS["top_k"] + 1),
-            top_p=round(rng.uniform(*numbers.FRACTIONS["top_p"]), 2),
-            seed=rng.randrange(numbers.MAX_INDEX + 1),
-            lang=rng.choice([None, *i18n.LANGUAGES]),
-            stack=rng.choice([None, "encoder", "decoder"]),
-            kind=rng.choice([None, "self", "cross"]),
-            image=rng.choice(["", "own", "stripes", "sample-0", "sample-99999"]),
-            layer=rng.choice(index),
-            head=rng.choice(index),
-            query=rng.choice(index),
-            key=rng.choice(index),
-            scale=rng.choice(SCALES),
-            special=rng.choice(SPECIALS),
+        view = changed(
+            DEFAULT,
+            dict(
+                model=rng.choice(["minilm", "other"]),
+                text="".join(rng.choices(alphabet, k=rng.randrange(20))),
+                text2="".join(rng.choices(alphabet, k=rng.randrange(20))),
+                cut=rng.random() < 0.5,
+                file=rng.random() < 0.5,
+                target="".join(rng.choices(alphabet, k=rng.randrange(9))),
+                generate=rng.randrange(numbers.MOST_WRITTEN + 1),
+                temperature=round(rng.uniform(*numbers.FRACTIONS["temperature"]), 2),
+                top_k=rng.randrange(numbers.COUNTS["top_k"] + 1),
+                top_p=round(rng.uniform(*numbers.FRACTIONS["top_p"]), 2),
+                seed=rng.randrange(numbers.MAX_INDEX + 1),
+                lang=rng.choice([None, *i18n.LANGUAGES]),
+                stack=rng.choice([None, "encoder", "decoder"]),
+                kind=rng.choice([None, "self", "cross"]),
+                image=rng.choice(["", "own", "stripes", "sample-0", "sample-99999"]),
+                layer=rng.choice(index),
+                head=rng.choice(index),
+                query=rng.choice(index),
+                key=rng.choice(index),
+                scale=rng.choice(SCALES),
+                special=rng.choice(SPECIALS),
+            ),
         )
-        assert restored(state.params(view)) == view
+        assert restored(address.params(view)) == view
 
 
 def test_the_order_of_parameters_is_that_of_the_browser() -> None:
-    view = replace(DEFAULT, text="a", cut=True, lang="ko", layer=1, head=2, query=3, key=4)
-    assert list(state.params(view)) == ["text", "cut", "lang", "layer", "head", "query", "key"]
+    values = {"key": 4, "layer": 1, "head": 2, "query": 3, "lang": "ko", "cut": True, "text": "a"}
+    view = changed(DEFAULT, values)
+    assert list(address.params(view)) == ["text", "cut", "lang", "layer", "head", "query", "key"]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +123,7 @@ def test_the_order_of_parameters_is_that_of_the_browser() -> None:
     ],
 )
 def test_what_makes_no_sense_is_named_and_left_out(name: str, raw: str) -> None:
-    found, rejected = state.parse({name: raw})
+    found, rejected = address.parse({name: raw})
     assert rejected == (name,)
     assert found.get(name, False) is False
 
@@ -132,61 +140,63 @@ def test_what_makes_no_sense_is_named_and_left_out(name: str, raw: str) -> None:
     ],
 )
 def test_a_number_beyond_its_bounds_is_brought_back(name: str, raw: str, kept: float) -> None:
-    found, rejected = state.parse({name: raw})
+    found, rejected = address.parse({name: raw})
     assert found == {name: kept}
     assert rejected == (() if float(raw) == kept else (name,))
 
 
 @pytest.mark.parametrize("raw", [True, 1.5, [], {}, b"1", -1])
 def test_an_index_from_a_component_must_be_a_whole_number(raw: object) -> None:
-    assert state.parse({"layer": raw}) == ({}, ("layer",))
+    assert address.parse({"layer": raw}) == ({}, ("layer",))
 
 
 @pytest.mark.parametrize("name", ["text", "text2", "target"])
 def test_a_long_text_is_shortened_and_named(name: str) -> None:
-    limit = state.MAX_CHARS[name]
-    found, rejected = state.parse({name: "x" * (limit + 1)})
+    limit = address.MAX_CHARS[name]
+    found, rejected = address.parse({name: "x" * (limit + 1)})
     assert found == {name: "x" * limit}
     assert rejected == (name,)
-    assert state.parse({name: "x" * limit}) == ({name: "x" * limit}, ())
+    assert address.parse({name: "x" * limit}) == ({name: "x" * limit}, ())
 
 
 def test_a_lone_surrogate_is_replaced() -> None:
-    found, rejected = state.parse({"text": "a\ud800b"})
+    found, rejected = address.parse({"text": "a\ud800b"})
     assert found == {"text": "a\ufffdb"}
     assert rejected == ("text",)
     quote_plus(found["text"])
 
 
 def test_an_unknown_parameter_is_ignored() -> None:
-    assert state.parse({"utm_source": "x", "view": "y"}) == ({}, ())
+    assert address.parse({"utm_source": "x", "view": "y"}) == ({}, ())
 
 
 def test_the_longest_address_fits_a_request_line() -> None:
-    texts = "".join(quote_plus("漢" * limit) for limit in state.MAX_CHARS.values())
+    texts = "".join(quote_plus("漢" * limit) for limit in address.MAX_CHARS.values())
     assert len(texts) + 1000 < 65_536
 
 
 def test_what_is_typed_is_cleaned() -> None:
-    assert state.clean("text", "a\udfffb") == "a\ufffdb"
-    assert state.clean("text", None) == ""
+    assert address.cleaned("text", "a\udfffb") == "a\ufffdb"
+    assert address.cleaned("text", None) == ""
 
 
 def test_the_right_side_of_compare_survives_the_address() -> None:
-    view = replace(
+    view = changed(
         DEFAULT,
-        model_b="stories",
-        text_b="a & b",
-        target_b="c",
-        image_b="sample-3",
-        stack_b="decoder",
-        kind_b="cross",
-        layer_b=1,
-        head_b=0,
-        query_b=4,
-        key_b=0,
+        dict(
+            model_b="stories",
+            text_b="a & b",
+            target_b="c",
+            image_b="sample-3",
+            stack_b="decoder",
+            kind_b="cross",
+            layer_b=1,
+            head_b=0,
+            query_b=4,
+            key_b=0,
+        ),
     )
-    assert restored(state.params(view)) == view
+    assert restored(address.params(view)) == view
 
 
 @pytest.mark.parametrize(
@@ -194,13 +204,14 @@ def test_the_right_side_of_compare_survives_the_address() -> None:
     [("layer_b", "x"), ("query_b", "-1"), ("stack_b", "left"), ("kind_b", ""), ("image_b", "../x")],
 )
 def test_the_right_side_is_checked_as_the_left_one(name: str, raw: str) -> None:
-    assert state.parse({name: raw}) == ({}, (name,))
+    assert address.parse({name: raw}) == ({}, (name,))
 
 
 def test_two_texts_that_no_address_holds_leave_the_left_one() -> None:
-    state.update(text="漢" * 6000, text_b="漢" * 6000)
+    current.update(text="漢" * 6000, text_b="漢" * 6000)
     try:
-        assert len(state.current().text) == 6000
-        assert state.current().text_b == ""
+        assert len(current.view().input.text) == 6000
+        assert current.view().right.text == ""
     finally:
-        state.update(**{field: getattr(DEFAULT, field) for field in ("text", "text_b")})
+        names = ("text", "text_b")
+        current.update(**{name: PARAMETERS[name].value(DEFAULT) for name in names})
