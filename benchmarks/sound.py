@@ -17,7 +17,8 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.audio import sound
 from attnviz.models.loaded import LoadedModel
-from attnviz.views import measures, pooled_overview
+from attnviz.views import group_weights, measures, pooled_overview
+from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group, groups
 from benchmarks.measure import Result, timed
 from tests.support.folders import VOCAB, tokenizer
@@ -51,17 +52,19 @@ def _capture(model: LoadedModel, capture: Capture, rounds: int) -> Result:
 
 
 def _afar(group: Group, rounds: int) -> Result:
-    side = pooled_overview.side_of(group)
+    side = pooled_overview.square_side(size_of(group))
 
     def run() -> None:
-        list(pooled_overview.pooled(group, side))
+        list(pooled_overview.pooled_layers(group, side))
         measures.measure(group)
 
-    ours = next(iter(pooled_overview.pooled(group, side)))
-    theirs = max_pool2d(torch.from_numpy(next(group.each_weights())), side, ceil_mode=True)
+    ours = next(iter(pooled_overview.pooled_layers(group, side)))
+    theirs = max_pool2d(
+        torch.from_numpy(next(group_weights.each_layer(group))), side, ceil_mode=True
+    )
     wrong = None if (theirs.numpy() == ours).all() else "maxima are not those of torch"
     samples = tuple(timed(run, time.process_time) for _ in range(rounds))
-    name = f"{LAYERS * HEADS} heads of {group.n_longest:,} frames from afar, CPU"
+    name = f"{LAYERS * HEADS} heads of {size_of(group).n_longest:,} frames from afar, CPU"
     return Result(name, samples, "ms", AFAR_MS, wrong)
 
 

@@ -1,4 +1,4 @@
-"""Calculator: attention on matrices of your own, every step with its numbers, and code to copy.
+"""Calculator: attention on typed matrices, every step with its numbers, and code to copy.
 
 Reads the sheet from the view, shows its inputs, derives its steps, gives them as programs.
 """
@@ -8,8 +8,7 @@ from attnviz.ui.page import calculator, frame
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("calculator")
-    calculator.show(lang)
+    calculator.show(frame.open_page("calculator"))
 
 
 main()

@@ -1,7 +1,7 @@
-"""Head: one head in full, as a heatmap and as lines; all heads are at hand without waiting.
+"""Head: one head as a heatmap and as lines; the browser switches to any other at once.
 
-Reads the view, runs the model through the cache, shows the head, says what was checked. Of a text
-too long for that it shows one head at a time, by tiles.
+Reads the view, runs the model through the cache, shows the head, and says what was verified. A text
+too long for all heads is shown one head at a time, by tiles.
 """
 
 from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, long_head
@@ -9,14 +9,13 @@ from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame,
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("head")
-    captured = capture_of_view.captured(lang)
-    if captured is not None:
-        shown = attention_choice.choice(lang, captured)
-        fragments.written(shown)
-        show = fragments.head if shown.group.all_at_once else long_head.head
+    shown = capture_of_view.shown(frame.open_page("head"))
+    if shown is not None:
+        shown = attention_choice.choice(shown)
+        fragments.player(shown)
+        show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)
-        frame.verification(lang, captured)
+        frame.verification(shown)
 
 
 main()

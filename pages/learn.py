@@ -1,4 +1,4 @@
-"""Learn: lessons of cards, each with a live picture, a question to predict, and its answer.
+"""Learn: lessons of cards, each with a live picture, a question, and its answer.
 
 Reads lesson, card, answers and class from the view, builds the card from the library, draws it.
 """
@@ -10,7 +10,7 @@ def main() -> None:
     """Draw the page."""
     if not classroom.show():
         learn.show()
-        classroom.offer.show()
+        classroom.entry.show()
 
 
 main()

@@ -1,7 +1,7 @@
-"""Output: what the model itself says of its input, beside the attention that led there.
+"""Output: the model's output for its input, beside its attention.
 
-Reads the view, runs the model through the cache, shows the views that fit the model's output, says
-what was checked.
+Reads the view, runs the model through the cache, shows the views that fit the model's output, and
+says what was verified.
 """
 
 from attnviz.ui import outputs
@@ -10,11 +10,10 @@ from attnviz.ui.page import capture_of_view, frame
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("output")
-    captured = capture_of_view.captured(lang)
-    if captured is not None:
-        outputs.show(lang, captured)
-        frame.verification(lang, captured)
+    shown = capture_of_view.shown(frame.open_page("output"))
+    if shown is not None:
+        outputs.show(shown)
+        frame.verification(shown)
 
 
 main()

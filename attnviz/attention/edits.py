@@ -92,5 +92,12 @@ def of_stage(edits: Sequence[Edit], stage: str, n_rows: int, n_columns: int) -> 
     edits = tuple(edit for edit in edits if edit.stage == stage)
     for edit in edits:
         if edit.row >= n_rows or (edit.column or 0) >= n_columns:
-            raise _refusal(str(edit), f"{stage} has {n_rows} × {n_columns} entries")
+            raise BadInput(
+                f"the edit {str(edit)!r} lies outside its matrix: {stage} has {n_rows} ×"
+                f" {n_columns} entries",
+                code="edit_outside",
+                asked=str(edit),
+                rows=n_rows,
+                columns=n_columns,
+            )
     return edits

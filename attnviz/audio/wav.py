@@ -87,7 +87,8 @@ def _form(header: bytes) -> Form:
             f"the samples are coded as {coding} of {bits} bits; give whole numbers of 8, 16, 24 or"
             " 32 bits, or floating point",
             code="sound_coding",
-            found=f"{coding}, {bits} bits",
+            coding=coding,
+            bits=bits,
         )
     if not 1 <= channels <= MOST_CHANNELS or not RATES[0] <= rate <= RATES[1]:
         raise BadInput(

@@ -4,6 +4,10 @@ In: a language, a dotted key ("page.head.title") and the values of its placehold
 Each language is one TOML file beside this one; tables are joined with dots, so `[page.head]` with
 `title = "…"` is the key `page.head.title`. All files have the same keys and placeholders, which a
 test checks. A key or placeholder that is missing raises: a hole in a sentence is never shown.
+
+A placeholder with two words between a bar is a plural, `{count:token|tokens}`: it prints the first
+word for 1 and the second for any other number. The number itself stands in `{count}`. Browsers read
+it in the same way (`fill` in components/shared/fmt.js).
 """
 
 import tomllib
@@ -35,29 +39,51 @@ def text(lang: Language, key: str, **values: object) -> str:
     missing = placeholders(template) - values.keys()
     if missing:
         raise MissingText(f"text {key!r} in {lang}.toml needs values for {sorted(missing)}")
-    return template.format(**values)
+    return fill(template, values)
+
+
+def fill(template: str, values: Mapping[str, object]) -> str:
+    """The template with its {placeholders} and plurals filled.
+
+    >>> fill("{n} {n:token|tokens}", {"n": 1}), fill("{n} {n:token|tokens}", {"n": 2})
+    ('1 token', '2 tokens')
+    """
+    return _SENTENCES.vformat(template, (), values)
+
+
+class _Sentences(Formatter):
+    """Fills templates; a format "one|other" is the word that goes with the number."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        singular, bar, plural = format_spec.partition("|")
+        if bar:
+            return singular if str(value) == "1" else plural
+        return str(super().format_field(value, format_spec))
+
+
+_SENTENCES = _Sentences()
 
 
 def has(key: str) -> bool:
-    """Whether there is a text under this key."""
+    """True if there is a text under this key."""
     return key in catalogue(DEFAULT)
 
 
 def section(lang: Language, prefix: str) -> dict[str, str]:
     """The templates whose key starts with `prefix.`, by the rest of their key."""
     start = f"{prefix}."
-    found = {
+    templates = {
         key.removeprefix(start): template
         for key, template in catalogue(lang).items()
         if key.startswith(start)
     }
-    if not found:
+    if not templates:
         raise MissingText(f"no text starts with {start!r} in {lang}.toml")
-    return found
+    return templates
 
 
 def is_language(code: object) -> TypeGuard[Language]:
-    """Whether the interface speaks this language."""
+    """True if the interface speaks this language."""
     return isinstance(code, str) and code in LANGUAGES
 
 

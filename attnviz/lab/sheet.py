@@ -38,15 +38,13 @@ WRAPPING = re.compile(r"(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*\(|dtype\s*=
 Matrix = Float64[np.ndarray, "row column"]
 
 
-def _bad(name: str, reason: str) -> BadInput:
-    shown = name.upper()
-    return BadInput(
-        f"{shown} cannot be used: {reason}", code="bad_matrix", name=shown, reason=reason
-    )
+def _bad(code: str, name: str, reason: str, **details: str) -> BadInput:
+    """The error of a matrix; `details` are the values that its text needs in any language."""
+    return BadInput(f"{name.upper()} cannot be used: {reason}", code=code, matrix=name, **details)
 
 
 FORM = TextForm(
-    lambda _, reason: _bad("sheet", f"it is {reason}"),
+    lambda _, reason: _bad("bad_sheet", "sheet", f"it is {reason}"),
     separator="~",
     max_chars=8000,
     max_entries=32,
@@ -107,26 +105,30 @@ def matrix(name: MatrixName, text: str) -> Matrix:
     lines = inner if inner else re.split(r"[\n;]", plain)
     rows = [_row(name, line) for line in lines if line.strip(" \t,")]
     if not rows:
-        raise _bad(name, "it is empty; type rows of numbers, one row per line")
+        raise _bad("matrix_empty", name, "it is empty; type rows of numbers, one row per line")
     if len({len(row) for row in rows}) > 1:
         counts = ", ".join(str(len(row)) for row in rows)
-        raise _bad(name, f"its rows differ in length ({counts})")
+        raise _bad("matrix_uneven", name, f"its rows differ in length ({counts})", lengths=counts)
     values = np.array(rows, dtype=np.float64)
     if len(values) > MAX_TOKENS or values.shape[1] > MAX_COLUMNS:
-        raise _bad(name, f"it is {_shape(values)} and the limit is {MAX_TOKENS} × {MAX_COLUMNS}")
+        limit = f"{MAX_TOKENS} × {MAX_COLUMNS}"
+        reason = f"it is {_shape(values)} and the limit is {limit}"
+        raise _bad("matrix_too_large", name, reason, found=_shape(values), limit=limit)
     return _as_mask(values) if name == "mask" else _require_finite(name, values)
 
 
 def _row(name: str, line: str) -> list[float]:
     rest = NUMBER.sub(" ", line).replace(",", " ").strip()
     if rest:
-        raise _bad(name, f"{rest.split()[0]!r} is not a number")
+        word = rest.split()[0]
+        raise _bad("matrix_not_a_number", name, f"{word!r} is not a number", asked=word)
     return [float(number) for number in NUMBER.findall(line)]
 
 
 def _require_finite(name: str, values: Matrix) -> Matrix:
     if not (np.abs(values) <= LARGEST).all():
-        raise _bad(name, f"its numbers must lie between ±{LARGEST:g}")
+        reason = f"its numbers must lie between ±{LARGEST:g}"
+        raise _bad("matrix_out_of_range", name, reason, limit=f"{LARGEST:g}")
     return values
 
 
@@ -135,7 +137,7 @@ def _as_mask(values: Matrix) -> Matrix:
     if (values <= BLOCKING).any():
         return np.where(values <= BLOCKING, 0.0, 1.0)
     if not np.isin(values, (0.0, 1.0)).all():
-        raise _bad("mask", "it holds other numbers than 1 and 0, or 0 and −inf")
+        raise _bad("mask_values", "mask", "it holds other numbers than 1 and 0, or 0 and −inf")
     return values
 
 
@@ -149,16 +151,18 @@ def sheet(
     required = FROM_X if "x" in matrices else GIVEN
     for name in required:
         if name not in matrices:
-            raise _bad(name, "it is missing")
+            raise _bad("matrix_missing", name, "it is missing")
     if mask == "custom" and "mask" not in matrices:
-        raise _bad("mask", "it is missing")
+        raise _bad("matrix_missing", "mask", "it is missing")
     result = Sheet(dict(matrices), mask, scale, tokens)
     for name, shape in _required_shapes(result).items():
         values = matrices[name]
         if any(n is not None and n != size for n, size in zip(shape, values.shape, strict=True)):
-            raise _bad(name, f"it is {_shape(values)}, needed is {_shape_text(shape)}")
+            reason = f"it is {_shape(values)}, and {_shape_text(shape)} is needed"
+            details = {"found": _shape(values), "wanted": _shape_text(shape)}
+            raise _bad("matrix_shape", name, reason, **details)
     if not 2 <= min(result.n_query, result.n_key):
-        raise _bad(required[0], "two tokens are the least")
+        raise _bad("matrix_too_short", required[0], "two tokens are the least")
     return result
 
 
@@ -188,7 +192,8 @@ def parse(text: str) -> Sheet:
     parts = FORM.parse(text, _parse_entry)
     mask, scale = parts.get("mask", "none"), parts.get("scale", "sqrt")
     if mask not in MASKS or scale not in SCALE_RULES:
-        raise _bad("sheet", f"mask is one of {', '.join(MASKS)}, scale of {', '.join(SCALE_RULES)}")
+        reason = f"mask is one of {', '.join(MASKS)}, scale of {', '.join(SCALE_RULES)}"
+        raise _bad("bad_sheet", "sheet", reason)
     named = {"custom" if name == "mask" else name: name for name in MATRICES}
     matrices = {named[key]: matrix(named[key], parts[key]) for key in named if key in parts}
     tokens = [notation.unescape(token, RESERVED) for token in parts.get("tokens", "").split(" ")]
@@ -223,4 +228,4 @@ def _shape(values: Matrix) -> str:
 
 
 def _shape_text(shape: tuple[int | None, int | None]) -> str:
-    return " × ".join("any" if size is None else str(size) for size in shape)
+    return " × ".join("n" if size is None else str(size) for size in shape)

@@ -23,7 +23,6 @@ def refusal(code: str, what: str, part: str, reason: str, example: str) -> BadIn
         f"{what} {shown!r} cannot be used: {reason}; write it as {example}",
         code=code,
         asked=shown,
-        reason=reason,
     )
 
 

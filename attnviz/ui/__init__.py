@@ -1,8 +1,8 @@
 """The Streamlit app, a thin skin over the library: everything it shows can be had without it.
 
-`main` is the entry: language, address, sidebar, navigation over the files of pages/. A page reads
-the `state`, asks the `cache` for a capture, lets `views` show it in a component, and says what it
-is in the `frame`. `controls` is the sidebar; `components` holds the browser side. Streamlit is
-imported here and in pages/ only, its session and query parameters in `state` only, its caches in
-`cache` only.
+`main` is the entry: address, language, sidebar, navigation over the files of pages/. A page asks
+`page.capture_of_view` for what it shows, lets `attnviz.views` turn that into the input of a
+component, and `host` mounts the component. Streamlit is imported here and in pages/ only; its
+session is touched in `session.store` only, its query parameters in `session.address_bar` only, its
+caches in `server.cache` only.
 """

@@ -1,9 +1,9 @@
-"""The entry of the app: address, language, sidebar, and the page that was asked for.
+"""The entry of the app: address, language, sidebar, and the page of the address.
 
 Runs once per visit and again after every change. The order matters: the address is read before
 anything is shown, written back before the page's body, so that a component finds its selection in
 it, and the sidebar is drawn before the model is loaded, so that the first paint comes early.
-Page files stand beside the package in a checkout (pages/) and inside it in an installed wheel.
+Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
 from pathlib import Path
@@ -11,20 +11,20 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.i18n import text
-from attnviz.ui.learn.look import way_back
+from attnviz.ui.learn import links
 from attnviz.ui.page import notices
-from attnviz.ui.session import messages, routes, state
+from attnviz.ui.session import address_bar, current, messages, routes, store, widgets
 from attnviz.ui.sidebar import sidebar
 
 STYLE = Path(__file__).with_name("style.css")
-WORDS_WHOLE = Path(__file__).with_name("korean.css")
+KOREAN_STYLE = Path(__file__).with_name("korean.css")
 
 
 def main() -> None:
     """Draw one run of the app."""
-    state.adopt_address()
-    state.keep(state.AGAIN, ())
-    lang = state.language()
+    address_bar.adopt()
+    store.put(widgets.RERUN, ())
+    lang = current.language()
     pages = {
         name: st.Page(
             path,
@@ -38,13 +38,13 @@ def main() -> None:
     st.set_page_config(page_title=f"{page.title} · {text(lang, 'app.name')}", layout="wide")
     st.html(STYLE)
     if lang == "ko":
-        st.html(WORDS_WHOLE)
-    state.write_address()
+        st.html(KOREAN_STYLE)
+    address_bar.write()
     with_model = page.url_path not in routes.WITHOUT_MODEL
     sidebar.sidebar(lang, list(pages.values()), with_model)
     notices.adjusted(lang)
     if page.url_path != "learn":
-        way_back(lang)
+        links.back_to_lesson(lang)
     with messages.guard(lang):
         page.run()
 

@@ -4,23 +4,25 @@ In: what is shown, a batch row and a layer. Out: an `Axis` for the queries and o
 """
 
 from attnviz.components.heads import Axis
-from attnviz.views import picture_places
+from attnviz.views import group_tokens, picture_places
 from attnviz.views.captured import Shown
 
 
 def token_axes(shown: Shown, batch: int = 0, layer: int = 0) -> tuple[Axis, Axis]:
     """The tokens along the queries and along the keys."""
-    queries, keys = shown.group.queries(batch, layer), shown.group.keys(batch, layer)
-    call = shown.group.calls[layer]
+    group = shown.group
+    call = group.calls[layer]
+    queries = group_tokens.queries(group, batch, layer)
+    keys = group_tokens.keys(group, batch, layer)
     return (
         Axis(
             picture_places.labels(shown.lang, queries, call.query_places),
             queries.special,
-            shown.group.written(layer),
+            group_tokens.generated_queries(group, layer),
         ),
         Axis(
             picture_places.labels(shown.lang, keys, call.key_places),
             keys.special,
-            shown.group.written_keys(layer),
+            group_tokens.generated_keys(group, layer),
         ),
     )

@@ -1,10 +1,11 @@
-"""A capture with what every page says about it, and the part of it that one run of a page shows.
+"""A capture as the app keeps it, and the part of it that one run of a page shows.
 
 `Captured` is kept by the app's cache under a key that names all that determined it. `Shown` is the
-context of one page run: everything that is drawn is made from it.
+context of one page run, and everything that is drawn is made from it: a language, a capture, and
+the group of attentions that is looked at.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from jaxtyping import UInt8
 
 from attnviz.audio.sound import Sound
 from attnviz.i18n import Language
+from attnviz.views.group_size import GroupSize, size_of
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
@@ -19,34 +21,53 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
 
+@dataclass(frozen=True)
+class Accuracy:
+    """The largest difference between our numbers and the model's, and the tolerance for it."""
+
+    error: float
+    tolerance: float
+
+    @property
+    def ok(self) -> bool:
+        """True if our numbers agree with the model's; NaN never does."""
+        return self.error <= self.tolerance
+
+    @property
+    def doubt(self) -> tuple[bool, float]:
+        """A number that grows with the doubt in the capture; NaN is the worst."""
+        return self.error != self.error, self.error / self.tolerance
+
+
+@dataclass(frozen=True, eq=False)
+class Media:
+    """The picture as the model saw it, and the sound that it read, where there is one."""
+
+    picture: UInt8[np.ndarray, "row column rgb"] | None = None
+    sound: Sound | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Captured:
-    """A capture and what every page says about it. `key` names all that determined it.
+    """A capture with what every page says about it.
 
-    `asked` is how many tokens the model was to write, `picture` what a vision model saw, `sound`
-    what a speech model heard.
+    `key` names all that determined it; `name` is the model's as it stands in the address;
+    `n_asked` is how many tokens the model was asked to generate.
     """
 
     key: str
     name: str
     model: "LoadedModel"
     capture: "Capture"
-    error: float
-    tolerance: float
     groups: tuple[Group, ...]
-    asked: int = 0
-    picture: UInt8[np.ndarray, "row column rgb"] | None = None
-    sound: Sound | None = None
-
-    @property
-    def verified(self) -> bool:
-        """True if our numbers agree with the model's; NaN never does."""
-        return self.error <= self.tolerance
+    accuracy: Accuracy
+    media: Media
+    n_asked: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What one run of a page shows: one group of a capture's attentions, in a language."""
+    """The context of one page run: one group of a capture's attentions, in a language."""
 
     lang: Language
     captured: Captured
@@ -55,4 +76,13 @@ class Shown:
     @property
     def key(self) -> str:
         """The key of what is derived from the capture and the group, in any language."""
-        return f"{self.captured.key} {self.group.shown}"
+        return f"{self.captured.key} {self.group.key}"
+
+    @property
+    def size(self) -> GroupSize:
+        """The size of the group."""
+        return size_of(self.group)
+
+    def of_group(self, group: Group) -> "Shown":
+        """The same run, showing another group of the capture."""
+        return replace(self, group=group)

@@ -1,6 +1,6 @@
 """All heads of a group, as Overview and Head show them.
 
-In: what is shown, and what its heads measure. Out: a `HeadsView` of plain arrays and translated
+In: what is shown, and the measures of its heads. Out: a `HeadsView` of plain arrays and translated
 texts. Nothing is computed here: the numbers come from the capture and from `views.measures`.
 """
 
@@ -14,7 +14,7 @@ from attnviz.components.heads import HeadMeasure, HeadsView, Heard, LayerView
 from attnviz.i18n import Language, text
 from attnviz.metrics.measures import UNITS
 from attnviz.tokens.words import words
-from attnviz.views import picture_places
+from attnviz.views import group_tokens, group_weights, picture_places
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
 from attnviz.views.measures import Measured
@@ -23,7 +23,8 @@ from attnviz.views.titles import model_title
 if TYPE_CHECKING:
     from attnviz.metrics import HeadRole
 
-MOST_COLUMNS, MOST_PER_FRAME = 3072, 8  # of a spectrogram under the keys
+# columns of the spectrogram under the keys: in all, and for one frame
+MAX_COLUMNS, MAX_PER_FRAME = 3072, 8
 
 
 def all_heads(shown: Shown, measured: Measured) -> HeadsView:
@@ -36,9 +37,9 @@ def all_heads(shown: Shown, measured: Measured) -> HeadsView:
         keys=keys,
         cross=group.cross,
         sentences=sentences(shown.lang, measured),
-        weights=group.weights() if uneven else group.all_weights(),
+        weights=group_weights.by_layer(group) if uneven else group_weights.stacked(group),
         patches=picture_places.picture(shown.captured, group),
-        visible=None if uneven else group.visible(),
+        visible=None if uneven else group_weights.stacked_masks(group),
         layers=_layers(shown) if uneven else (),
     )
 
@@ -49,14 +50,17 @@ def overview(shown: Shown, measured: Measured) -> HeadsView:
 
 
 def one_head(shown: Shown, measured: Measured) -> HeadsView:
-    """All heads of a group, and the words that their tokens make."""
-    view, queries, keys = all_heads(shown, measured), shown.group.queries(), shown.group.keys()
-    view = replace(view, heard=heard(shown))
+    """All heads of a group, with the words that their tokens make and the sound under the keys."""
+    view = replace(all_heads(shown, measured), heard=spectrum(shown))
     if view.patches is not None or view.layers:
         return view
     tokenizer = shown.captured.model.tokenizer
     join = "".join if tokenizer is None else tokenizer.convert_tokens_to_string
-    return replace(view, words=words(queries, join), key_words=words(keys, join))
+    return replace(
+        view,
+        words=words(group_tokens.queries(shown.group), join),
+        key_words=words(group_tokens.keys(shown.group), join),
+    )
 
 
 def measures(lang: Language, measured: Measured) -> tuple[HeadMeasure, ...]:
@@ -69,12 +73,11 @@ def measures(lang: Language, measured: Measured) -> tuple[HeadMeasure, ...]:
 
 
 def sentences(lang: Language, measured: Measured) -> tuple[tuple[str, ...], ...]:
-    """What each head of a group does most, in words."""
-    return tuple(tuple(sentence(lang, role) for role in layer) for layer in measured.roles)
+    """A sentence for each head on what it does most, by layer."""
+    return tuple(tuple(_sentence(lang, role) for role in layer) for layer in measured.roles)
 
 
-def sentence(lang: Language, role: "HeadRole") -> str:
-    """What a head does most, in one plain sentence."""
+def _sentence(lang: Language, role: "HeadRole") -> str:
     most = text(
         lang,
         f"role.{role.role}",
@@ -83,12 +86,12 @@ def sentence(lang: Language, role: "HeadRole") -> str:
     )
     if role.rest is None or role.rest.role == "spread":
         return most
-    return text(lang, "role.with_rest", sentence=most, rest=sentence(lang, role.rest))
+    return text(lang, "role.with_rest", sentence=most, rest=_sentence(lang, role.rest))
 
 
-def _percent(share: float) -> str:
+def _percent(fraction: float) -> str:
     """Whole percents; of less than one, its first digit."""
-    return f"{100 * share:.0f}" if share >= 0.01 else f"{100 * share:.1g}"
+    return f"{100 * fraction:.0f}" if fraction >= 0.01 else f"{100 * fraction:.1g}"
 
 
 def _layers(shown: Shown) -> tuple[LayerView, ...]:
@@ -96,20 +99,21 @@ def _layers(shown: Shown) -> tuple[LayerView, ...]:
     return tuple(
         LayerView(
             *token_axes(shown, layer=layer),
-            visible=shown.group.seen(layer),
+            visible=group_weights.mask(shown.group, layer),
             patches=picture_places.patches(shown, layer),
         )
         for layer in range(shown.group.n_layers)
     )
 
 
-def heard(shown: Shown) -> Heard | None:
-    """The sound under the keys, where each of them is a frame of it."""
+def spectrum(shown: Shown) -> Heard | None:
+    """The spectrogram under the keys; None unless each key is a frame of a sound."""
     captured, group = shown.captured, shown.group
-    step, sound, n_key = captured.capture.frame_s, captured.sound, group.extent.n_key
-    frames = group.cross or group.stack != "decoder"
-    if step is None or sound is None or group.uneven or not frames:
+    step, sound = captured.capture.frame_s, captured.media.sound
+    keys_are_frames = group.cross or group.stack != "decoder"
+    if step is None or sound is None or group.uneven or not keys_are_frames:
         return None
-    per_frame = max(1, min(MOST_PER_FRAME, MOST_COLUMNS // n_key))
+    n_key = shown.size.extent.n_key
+    per_frame = max(1, min(MAX_PER_FRAME, MAX_COLUMNS // n_key))
     levels = spectrogram(sound, n_key * per_frame, step / per_frame)
     return Heard(levels, n_key, step, sound.seconds)

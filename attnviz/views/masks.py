@@ -1,9 +1,8 @@
-"""What the page Masks is given: one head of a batch, and all that any set of masks is made of.
+"""One head of a batch under its masks, as the page Masks shows it.
 
-In: a language, a `Group`, a layer and a head. Out: the inputs of the component, and for the code
-below it what a mask is made of. The library names the masks that the model ran with; what another
-set of masks would do is computed where it is chosen, in the browser, and held against the library
-by tests.
+In: what is shown, a layer and a head. Out: the input of the component, and for the code below it
+the parts that a mask is made of. The library names the masks that the model ran with; what another
+set of masks would do is computed in the browser, and compared with the library by tests.
 """
 
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from attnviz.components import masks as component
 from attnviz.i18n import catalogue
 from attnviz.masks.code import MaskParts
 from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet
+from attnviz.views import group_tokens
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
 from attnviz.views.groups import Group
@@ -32,67 +32,84 @@ if TYPE_CHECKING:
 
 def masks_data(shown: Shown, layer: int, head: int) -> component.MasksData:
     """One head of every sentence of the batch, with all that any set of masks is made of."""
-    call, batches = shown.group.call(layer), shown.group.batches(layer)
+    group = shown.group
+    call, batches = group.call(layer), group.batches(layer)
     axes = [token_axes(shown, batch, layer) for batch in batches]
-    model = [attnviz.derive(call, head, batch) for batch in batches]
-    ran = [_ran(shown.group, layer, batch, of) for batch, of in zip(batches, model, strict=True)]
-    found = _named(ran, shown.group, layer)
-    names = _mask_names(shown.group.apart(layer), found is None)
-    own, templates, padding_of = (
-        found or MaskSet(),
-        catalogue(shown.lang),
-        _padding_of(shown.group, layer),
-    )
+    steps = [attnviz.derive(call, head, batch) for batch in batches]
+    ran = [
+        _mask_as_run(group, layer, batch, of_batch)
+        for batch, of_batch in zip(batches, steps, strict=True)
+    ]
+    named = _named(ran, group, layer)
+    own, names = named or MaskSet(), _mask_names(group.apart(layer), named is None)
+    padding_of = _padding_of(group, layer)
     return component.MasksData(
         queries=tuple(queries for queries, _ in axes),
         keys=tuple(keys for _, keys in axes),
-        cross=shown.group.apart(layer),
-        padding=np.stack([shown.group.queries(batch, layer).padding for batch in batches]),
-        key_padding=np.stack([shown.group.keys(batch, layer).padding for batch in batches]),
+        cross=group.apart(layer),
+        padding=_padding(group, layer, group_tokens.queries),
+        key_padding=_padding(group, layer, group_tokens.keys),
         layer=layer,
         head=head,
-        n_layers=shown.group.n_layers,
+        n_layers=group.n_layers,
         n_heads=call.n_heads,
-        as_model=sum(1 << names.index(name) for name in (own.on if found else names[:1])),
+        as_model=sum(1 << names.index(name) for name in (own.on if named else names[:1])),
         sizes=_sizes(own, call.n_query),
         mask_names=names,
-        mask_reasons=tuple(
-            templates[f"mask.reason_{padding_of if name == 'padding' else name}"] for name in names
-        ),
+        mask_reasons=_reasons(shown, names, padding_of),
         padding_of=padding_of,
-        model_blocks=np.stack([(~of.may_attend).cpu().numpy() for of in ran]),
-        weights=np.stack([of.weights.cpu().numpy() for of in model]),
-        scaled=np.stack([_before_mask(of).cpu().numpy() for of in model]),
+        model_blocks=np.stack([(~mask.may_attend).cpu().numpy() for mask in ran]),
+        weights=np.stack([of_batch.weights.cpu().numpy() for of_batch in steps]),
+        scaled=np.stack([_before_mask(of_batch).cpu().numpy() for of_batch in steps]),
         sinks=np.stack([_sinks(call, head, batch) for batch in batches]),
         strings=strings(shown.lang, component.STRING_KEYS),
     )
 
 
-def _ran(group: Group, layer: int, batch: int, of: "Steps") -> "ObservedMask":
+def _padding(group: Group, layer: int, tokens: "group_tokens.TokensOf") -> np.ndarray:
+    """True for each padding token, for every sentence that is shown."""
+    return np.stack([tokens(group, batch, layer).padding for batch in group.batches(layer)])
+
+
+def _reasons(
+    shown: Shown, names: tuple[str, ...], padding_of: component.PaddingOf
+) -> tuple[str, ...]:
+    """A sentence for each mask on why it blocks a cell; sizes are filled in by the browser."""
+    templates = catalogue(shown.lang)
+    return tuple(
+        templates[f"mask.reason_{padding_of if name == 'padding' else name}"] for name in names
+    )
+
+
+def _mask_as_run(group: Group, layer: int, batch: int, steps: "Steps") -> "ObservedMask":
     """The mask that the model ran with on a sentence; open everywhere where it had none."""
     import torch
 
     from attnviz.masks.recognition import ObservedMask
 
-    mask = torch.ones_like(of.scaled, dtype=torch.bool) if of.mask is None else of.mask
-    queries, keys = (tokens(batch, layer).padding for tokens in (group.queries, group.keys))
+    mask = steps.mask
+    if mask is None:
+        mask = torch.ones_like(steps.scaled, dtype=torch.bool)
+    queries = group_tokens.queries(group, batch, layer).padding
+    keys = group_tokens.keys(group, batch, layer).padding
     return ObservedMask(mask.cpu(), torch.from_numpy(~queries), torch.from_numpy(~keys))
 
 
 def _named(ran: "Sequence[ObservedMask]", group: Group, layer: int) -> MaskSet | None:
+    """The named masks that together are the model's own; None if there are none."""
     from attnviz.masks.recognition import named_masks
 
     return named_masks(ran, group.apart(layer))
 
 
 def _mask_names(cross: bool, unnamed: bool) -> tuple[str, ...]:
-    """The masks there are to choose from; where the model's own has no name it comes first."""
-    among = ("padding", "custom") if cross else MASK_NAMES
-    return ("model", *among[1:]) if unnamed else among
+    """The masks to choose from; the model's own comes first if it has no name."""
+    names = ("padding", "custom") if cross else MASK_NAMES
+    return ("model", *names[1:]) if unnamed else names
 
 
 def _padding_of(group: Group, layer: int) -> component.PaddingOf:
-    """What the keys are that padding would block: the encoder's tokens, blocks of patches."""
+    """The name of the padding mask: keys may be memory (encoder tokens) or blocks of patches."""
     places = group.call(layer).key_places
     if places is not None and places.coarse:
         return "blocks"
@@ -100,7 +117,7 @@ def _padding_of(group: Group, layer: int) -> component.PaddingOf:
 
 
 def _sizes(own: MaskSet, n_query: int) -> dict[str, int]:
-    """The sizes of the model's own masks, and for others one that shows what they do."""
+    """The sizes of the model's own masks; for the others a size at which they block something."""
     start = max(1, min(4, n_query // 3))
     return {name: own.sizes.get(name, start) for name in SIZED}
 
@@ -108,9 +125,9 @@ def _sizes(own: MaskSet, n_query: int) -> dict[str, int]:
 def mask_parts(
     group: Group, layer: int, head: int, batch: int, chosen: MaskSet | None
 ) -> MaskParts:
-    """What a mask is made of: the chosen one, else that of the model, as far as it has names."""
-    call, keys = group.call(layer), group.keys(batch, layer)
-    ran = _ran(group, layer, batch, attnviz.derive(call, head, batch))
+    """The parts of the chosen mask, else of the model's own, by name as far as it has names."""
+    call, keys = group.call(layer), group_tokens.keys(group, batch, layer)
+    ran = _mask_as_run(group, layer, batch, attnviz.derive(call, head, batch))
     masks = chosen or _named([ran], group, layer)
     if masks is None:
         return MaskParts(call.n_query, call.n_key, cells=_rows(ran.may_attend))
@@ -132,20 +149,20 @@ def _rows(mask: "Tensor") -> tuple[tuple[bool, ...], ...]:
 
 
 def _sinks(call: "AttentionCall", head: int, batch: int) -> Float32[np.ndarray, "query"]:
-    """The score that each row's sum has besides those of its keys; −∞ where there is none."""
+    """The score of each row's sink; −∞ where there is none."""
     from attnviz.attention.inputs import AttentionInputs
 
     inputs = call.inputs
     sink = inputs.softmax_sink(head, batch) if isinstance(inputs, AttentionInputs) else None
     if sink is None:
         return np.full(call.n_query, -np.inf, dtype=np.float32)
-    of_row = sink.float().expand(call.n_query, 1)[:, 0]
-    return np.asarray(of_row.cpu().numpy())
+    by_row = sink.float().expand(call.n_query, 1)[:, 0]
+    return np.asarray(by_row.cpu().numpy())
 
 
-def _before_mask(derived: "Steps") -> "Tensor":
-    """The scores that the mask is laid over: capped or biased where the model does so."""
-    for last in (derived.biased, derived.capped):
-        if last is not None:
-            return last
-    return derived.scaled
+def _before_mask(steps: "Steps") -> "Tensor":
+    """The last stage before the mask: biased, capped or scaled scores."""
+    for stage in (steps.biased, steps.capped):
+        if stage is not None:
+            return stage
+    return steps.scaled

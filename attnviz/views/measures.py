@@ -1,7 +1,7 @@
-"""What the heads of a group do most and what they measure, also where layers differ in shape.
+"""The role and the measures of each head of a group, also where layers differ in shape.
 
-In: a `Group`. Out: a role for every head, and for each measure an array over layers and heads, as
-`attnviz.metrics` finds them, layer by layer.
+In: a `Group`. Out: `Measured`, found by `attnviz.metrics` layer by layer, since the weights of all
+layers together would fill memory.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,15 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 import attnviz
+from attnviz.views import group_tokens, group_weights
+from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
 
 if TYPE_CHECKING:
     from attnviz.metrics import HeadRole
     from attnviz.types import Measure, Tokens
 
-    OfLayer = tuple[
+    MetricArguments = tuple[
         Float32[np.ndarray, "layer head query key"],
         Tokens,
         Tokens | None,
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 class Measured:
     """The role of each head on the first text, or in the window, by layer, and its measures.
 
-    A measure is NaN also where a layer has no such head.
+    A measure is NaN where a layer has no such head.
     """
 
     roles: "tuple[tuple[HeadRole, ...], ...]"
@@ -38,40 +40,42 @@ class Measured:
 
 
 def measure(group: Group) -> Measured:
-    """Both for all heads, in one walk over the layers."""
+    """Roles and measures of all heads, in one walk over the layers."""
     from attnviz.metrics.measures import measured
 
     roles: list[tuple[HeadRole, ...]] = []
-    found, n_heads = [], group.extent.n_heads
-    for part in _parts(group):
-        roles += attnviz.metrics.describe(*part)
-        found.append(measured(*part))
+    by_layer, n_heads = [], size_of(group).extent.n_heads
+    for arguments in _layers(group):
+        roles += attnviz.metrics.describe(*arguments)
+        by_layer.append(measured(*arguments))
     return Measured(
         roles=tuple(roles),
         measures={
-            name: np.concatenate([_filled(of[name], n_heads) for of in found]) for name in found[0]
+            name: np.concatenate([_padded(measures[name], n_heads) for measures in by_layer])
+            for name in by_layer[0]
         },
     )
 
 
-def _parts(group: Group) -> "Iterator[OfLayer]":
-    """One layer after the other: the weights of all together would fill memory."""
-    visible = None if group.uneven else group.visible()
-    for layer, weights in enumerate(group.each_weights()):
-        keys = group.keys(layer=layer) if group.apart(layer) else None
+def _layers(group: Group) -> "Iterator[MetricArguments]":
+    """Weights, queries, keys and mask of one layer after the other."""
+    masks = None if group.uneven else group_weights.stacked_masks(group)
+    for layer, weights in enumerate(group_weights.each_layer(group)):
+        keys = group_tokens.keys(group, layer=layer)
+        mask: Bool[np.ndarray, "layer query key"] | None = None
         if group.uneven:
-            seen: Bool[np.ndarray, "layer query key"] | None = group.seen(layer)[None]
-        elif visible is None:
-            # padding that nothing blocks is seen, as the silence after a sound
-            padded = group.keys(layer=layer).padding.any()
-            seen = np.ones((1, *weights.shape[1:]), dtype=np.bool_) if padded else None
-        else:
-            seen = visible[layer : layer + 1]
-        yield weights[None], group.queries(layer=layer), keys, seen
+            mask = group_weights.mask(group, layer)[None]
+        elif masks is not None:
+            mask = masks[layer : layer + 1]
+        elif keys.padding.any():  # padding that nothing blocks is attended to: silence in a sound
+            mask = np.ones((1, *weights.shape[1:]), dtype=np.bool_)
+        queries = group_tokens.queries(group, layer=layer)
+        yield weights[None], queries, keys if group.apart(layer) else None, mask
 
 
-def _filled(
+def _padded(
     values: Float32[np.ndarray, "layer head"], n_heads: int
 ) -> Float32[np.ndarray, "layer n_heads"]:
+    """The values, with NaN for the heads that the layer does not have."""
     missing = n_heads - values.shape[1]
     return np.asarray(np.pad(values, ((0, 0), (0, missing)), constant_values=np.nan))

@@ -1,8 +1,8 @@
-"""Where the tokens of a layer are in the picture, for what is drawn: patches, blocks, windows.
+"""Places of a layer's tokens in the picture, for what is drawn: patches, blocks, windows.
 
-In: a language, a capture, a group and a layer. Out: the part of the picture that the layer sees
-with the place of each token in it, the names of tokens that stand for several patches, and a
-sentence on them. Nothing is computed here but from the places that the library found.
+In: what is shown, and a layer. Out: the part of the picture that the layer covers with the place of
+each token in it, the labels of tokens that stand for several patches, and a sentence on those.
+The places themselves come from the capture.
 """
 
 from dataclasses import replace
@@ -13,6 +13,7 @@ import numpy as np
 from attnviz.components.heads import LayerPatches, Patches
 from attnviz.i18n import Language, text
 from attnviz.types import Tokens
+from attnviz.views import group_tokens
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group
 from attnviz.vision.token_boxes import BLOCK, Box, PatchRange, Places
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def labels(lang: Language, tokens: Tokens, places: Places | None) -> tuple[str, ...]:
-    """The tokens' names; a block of patches is called one in the reader's language."""
+    """The tokens' labels; a block of patches is called one in the reader's language."""
     if places is None or not places.coarse:
         return tokens.labels
     return tuple(
@@ -32,39 +33,43 @@ def labels(lang: Language, tokens: Tokens, places: Places | None) -> tuple[str, 
 
 
 def picture(captured: Captured, group: Group) -> Patches | None:
-    """The picture under the tokens, where each of them is some of its patches.
+    """The picture whose patches are tokens of the group; None if there is none.
 
-    Where layers differ its patches are those of the first one.
+    Where layers differ its patches are those of the first layer.
     """
-    if captured.picture is None:
+    image = captured.media.picture
+    if image is None:
         return None
     if group.uneven:
-        known = all(_known(call) for call in group.calls)
-        of = _part(group.calls[0], group.row()) if known else None
-        return None if of is None else Patches(of.rows, of.columns, of.first, captured.picture)
+        if not all(_has_places(call) for call in group.calls):
+            return None
+        part = _part(group.calls[0], group.row())
+        return Patches(part.rows, part.columns, part.first, image)
     if group.stack == "text" and not group.cross:
-        return _in_text(captured, group)
-    grid, n = captured.capture.grid, len(group.queries())
+        return _picture_in_text(captured, group)
+    grid, n = captured.capture.grid, len(group_tokens.queries(group))
     if group.stack not in (None, "vision") or grid is None or group.cross or _area(grid) > n:
         return None
-    return Patches(*grid, first=n - _area(grid), picture=captured.picture)
+    return Patches(*grid, first=n - _area(grid), picture=image)
 
 
-def _in_text(captured: Captured, group: Group) -> Patches | None:
-    """The picture where its patches are tokens of a text; None where they are others, or none."""
+def _picture_in_text(captured: Captured, group: Group) -> Patches | None:
+    """The picture if its patches are neighbouring tokens of the text."""
     from attnviz.models.architecture import picture_token
 
     grid, token = captured.capture.grid, picture_token(captured.model.model)
-    if grid is None or token is None or captured.picture is None:
+    image = captured.media.picture
+    if grid is None or token is None or image is None:
         return None
-    at = np.flatnonzero(group.queries().ids == token)[: _area(grid)]
-    if len(at) < _area(grid) or at[-1] - at[0] != len(at) - 1:
+    positions = np.flatnonzero(group_tokens.queries(group).ids == token)[: _area(grid)]
+    contiguous = len(positions) and positions[-1] - positions[0] == len(positions) - 1
+    if len(positions) < _area(grid) or not contiguous:
         return None
-    return Patches(*grid, first=int(at[0]), picture=captured.picture)
+    return Patches(*grid, first=int(positions[0]), picture=image)
 
 
 def patches(shown: Shown, layer: int) -> LayerPatches | None:
-    """What a layer sees of the picture; None where that is not known of all layers."""
+    """The part of the picture that a layer covers; None unless it is known of all layers."""
     whole = picture(shown.captured, shown.group)
     if whole is None:
         return None
@@ -72,26 +77,26 @@ def patches(shown: Shown, layer: int) -> LayerPatches | None:
         return LayerPatches(
             whole.rows, whole.columns, (whole.rows, whole.columns), 0, 0, whole.first
         )
-    call, row = shown.group.calls[layer], shown.group.row(layer)
-    return replace(_part(call, row), said=said(shown.lang, call))
+    call = shown.group.calls[layer]
+    return replace(_part(call, shown.group.row(layer)), said=coarse_sentence(shown.lang, call))
 
 
-def said(lang: Language, call: "AttentionCall") -> str:
-    """What a layer's queries and keys stand for; empty where each is a patch."""
-    named = (
+def coarse_sentence(lang: Language, call: "AttentionCall") -> str:
+    """A sentence on queries and keys that cover several patches; "" where each is one patch."""
+    axes = (
         ("query", "query_overlap", call.query_places),
         ("key", "key_overlap", call.key_places),
     )
     return " ".join(
         text(
             lang,
-            f"place.{overlapping if places.overlapping else apart}",
+            f"place.{overlapping if places.overlapping else separate}",
             rows=_widest(places.rows),
             columns=_widest(places.columns),
             count=len(places.rows) * len(places.columns),
             patches=_area(places.grid),
         )
-        for apart, overlapping, places in named
+        for separate, overlapping, places in axes
         if places is not None and places.coarse
     )
 
@@ -104,53 +109,58 @@ def _widest(spans: tuple[PatchRange, ...]) -> int:
     return max(stop - start for start, stop in spans)
 
 
-def _known(call: "AttentionCall") -> bool:
+def _has_places(call: "AttentionCall") -> bool:
+    """True if the capture knows where in the picture the tokens of both axes are."""
     if call.query_places is not None and call.key_places is not None:
         return call.query_places.grid == call.key_places.grid
     return call.windows is not None and call.windows.grid is not None
 
 
 def _part(call: "AttentionCall", row: int) -> LayerPatches:
-    """What a layer sees of the picture, with the place of each token in it."""
+    """The part of the picture that a layer covers, with the place of each token in it."""
     queries, keys = call.query_places, call.key_places
-    return _window(call, row) if queries is None or keys is None else _placed(queries, keys, row)
+    if queries is None or keys is None:
+        return _window(call, row)
+    return _boxes(queries, keys, row)
 
 
 def _window(call: "AttentionCall", row: int) -> LayerPatches:
     """The patches of a window, one after the other."""
-    of = call.windows
-    assert of is not None and of.grid is not None
-    down, across = divmod(row % of.count, of.board[1])
-    top, left = (place * of.side + of.shift for place in (down, across))
-    return LayerPatches(of.side, of.side, of.grid, top=top, left=left)
+    windows = call.windows
+    assert windows is not None and windows.grid is not None
+    down, across = divmod(row % windows.count, windows.board[1])
+    top, left = (index * windows.side + windows.shift for index in (down, across))
+    return LayerPatches(windows.side, windows.side, windows.grid, top=top, left=left)
 
 
-def _placed(queries: Places, keys: Places, row: int) -> LayerPatches:
-    """All of the picture that the layer's tokens are, with their boxes in it."""
-    boxes = [of.boxes(row) for of in (queries, keys)]
-    top, left, bottom, right = _around([box for of in boxes for box in of if box is not None])
-    plain = all(of.in_rows and not of.coarse for of in (queries, keys))
-    first = next(at for at, box in enumerate(boxes[0]) if box is not None)
-    moved = [tuple(_moved(box, top, left) for box in of) for of in boxes]
+def _boxes(queries: Places, keys: Places, row: int) -> LayerPatches:
+    """The smallest part of the picture around the layer's tokens, with their boxes in it."""
+    query_boxes, key_boxes = queries.boxes(row), keys.boxes(row)
+    top, left, bottom, right = _around(
+        [box for box in (*query_boxes, *key_boxes) if box is not None]
+    )
+    one_by_one = all(places.in_rows and not places.coarse for places in (queries, keys))
     return LayerPatches(
         bottom - top,
         right - left,
         queries.grid,
         top=top,
         left=left,
-        first=first,
-        query_boxes=None if plain else moved[0],
-        key_boxes=None if plain else moved[1],
+        first=next(index for index, box in enumerate(query_boxes) if box is not None),
+        query_boxes=None if one_by_one else _moved(query_boxes, top, left),
+        key_boxes=None if one_by_one else _moved(key_boxes, top, left),
     )
 
 
 def _around(boxes: list[Box]) -> Box:
-    """The smallest box that has all of them in it."""
+    """The smallest box around all of them."""
     tops, lefts, bottoms, rights = zip(*boxes, strict=True)
     return min(tops), min(lefts), max(bottoms), max(rights)
 
 
-def _moved(box: Box | None, top: int, left: int) -> Box | None:
-    if box is None:
-        return None
-    return box[0] - top, box[1] - left, box[2] - top, box[3] - left
+def _moved(boxes: tuple[Box | None, ...], top: int, left: int) -> tuple[Box | None, ...]:
+    """The boxes counted from another corner."""
+    return tuple(
+        None if box is None else (box[0] - top, box[1] - left, box[2] - top, box[3] - left)
+        for box in boxes
+    )

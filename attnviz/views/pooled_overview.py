@@ -1,8 +1,8 @@
-"""Overview of what is too long to be shown cell by cell: every head from afar.
+"""Overview of a text too long for single cells: max-pooled pictures of every head.
 
 In: a `Group` whose heads together have more weights than a browser gets at once. Out: a `HeadsView`
-in which each point is the largest of some neighbouring weights, so that no peak is lost; what the
-heads do, and what they measure, is found from all weights, layer by layer.
+in which each point is the largest weight of a square, so that no peak is lost; roles and measures
+still come from all weights.
 """
 
 from collections.abc import Iterator
@@ -12,10 +12,11 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.components.heads import Axis, HeadsView, Pooled
-from attnviz.views import heads
+from attnviz.views import group_weights, heads
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
-from attnviz.views.groups import MOST_POINTS, Group
+from attnviz.views.group_size import MAX_POINTS, GroupSize
+from attnviz.views.groups import Group
 from attnviz.views.measures import Measured
 from attnviz.views.titles import model_title
 
@@ -23,52 +24,51 @@ MORE = " …"  # after the first token of several
 
 
 def overview(shown: Shown, measured: Measured) -> HeadsView:
-    """All heads of a group, each point the largest of a square of weights, with every measure."""
-    side, extent = side_of(shown.group), shown.group.extent
-    queries, keys = (_thinned(axis, side) for axis in token_axes(shown))
+    """All heads of a group, each point the largest weight of a square, with every measure."""
+    extent, side = shown.size.extent, square_side(shown.size)
+    queries, keys = (_pooled_axis(axis, side) for axis in token_axes(shown))
     return HeadsView(
         model=model_title(shown.lang, shown.captured.name),
         queries=queries,
         keys=keys,
         cross=shown.group.cross,
         sentences=heads.sentences(shown.lang, measured),
-        weights=np.stack(list(pooled(shown.group, side))),
+        weights=np.stack(list(pooled_layers(shown.group, side))),
         measures=heads.measures(shown.lang, measured),
         pooled=Pooled(side, extent.n_query, extent.n_key),
     )
 
 
-def side_of(group: Group) -> int:
+def square_side(size: GroupSize) -> int:
     """The smallest side of squares that leaves few enough points."""
-    heads, extent = sum(call.n_heads for call in group.calls), group.extent
-    fitting = (
+    extent = size.extent
+    return next(
         side
         for side in count(2)
-        if heads * -(-extent.n_query // side) * -(-extent.n_key // side) <= MOST_POINTS
+        if size.n_heads * -(-extent.n_query // side) * -(-extent.n_key // side) <= MAX_POINTS
     )
-    return next(fitting)
 
 
-def pooled(group: Group, side: int) -> Iterator[Float32[np.ndarray, "head query key"]]:
+def pooled_layers(group: Group, side: int) -> Iterator[Float32[np.ndarray, "head query key"]]:
     """The largest weight of each square, layer by layer."""
-    for weights in group.each_weights():
-        yield _strongest(_strongest(weights, side, 1), side, 2)
+    for weights in group_weights.each_layer(group):
+        yield _pooled(_pooled(weights, side, axis=1), side, axis=2)
 
 
-def _strongest(
+def _pooled(
     weights: Float32[np.ndarray, "_ _ _"], side: int, axis: int
 ) -> Float32[np.ndarray, "_ _ _"]:
-    """The largest of each `side` weights along an axis; the last of them may be fewer."""
+    """The largest of each `side` weights along an axis; the last run may be shorter."""
     along = np.moveaxis(weights, axis, 0)
-    found = along[::side].copy()
+    largest = along[::side].copy()
     for start in range(1, side):
         part = along[start::side]
-        np.maximum(found[: len(part)], part, out=found[: len(part)])
-    return np.moveaxis(found, 0, axis)
+        np.maximum(largest[: len(part)], part, out=largest[: len(part)])
+    return np.moveaxis(largest, 0, axis)
 
 
-def _thinned(axis: Axis, side: int) -> Axis:
-    """The first of each `side` tokens; special where all of them are, written where one is."""
+def _pooled_axis(axis: Axis, side: int) -> Axis:
+    """The first of each `side` tokens: special if all of them are, generated if one is."""
     starts = np.arange(0, len(axis.labels), side)
     return Axis(
         tuple(axis.labels[start] + MORE for start in starts),

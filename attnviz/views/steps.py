@@ -1,7 +1,7 @@
 """Every step of one head, as Steps and the calculator show them.
 
 In: what is shown and the steps of one head, or a sheet of typed matrices. Out: a `StepsData` of
-plain arrays and translated texts. Nothing is computed here but by asking the library.
+plain arrays and translated texts. All numbers are derived by the library.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from attnviz.components.heads import Axis
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
 from attnviz.types import StepView
-from attnviz.views import picture_places
+from attnviz.views import group_tokens, picture_places
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
     from attnviz.attention.steps import Steps
 
-# why a cell of Steps is blocked, by bit; the last where neither of the others is a reason
+# the reasons for a blocked cell of Steps, by bit; "model" where neither of the others is one
 BLOCKERS = ("padding", "causal", "model")
-NAMED_MASKS = BLOCKERS[:2]
 UNEXPLAINED = np.uint8(1 << BLOCKERS.index("model"))
 
 
@@ -41,32 +40,33 @@ def steps(
     edits: Sequence[Edit] = (),
 ) -> component.StepsData:
     """Every stage of one head of the first text; `before` has its steps without the edits."""
-    call, row, apart = shown.group.call(layer), shown.group.row(layer), shown.group.apart(layer)
+    group, lang = shown.group, shown.lang
+    call, row, apart = group.call(layer), group.row(layer), group.apart(layer)
     derived = attnviz.derive(call, head, row, edits=edits, before=before) if edits else before
     queries, keys = token_axes(shown, layer=layer)
-    long_text = "_long" if call.row_step > 1 else ""
-    named = _named(shown.group.keys(0, layer).padding, call.n_query, apart)
-    reach = None if derived.value_norms is None else derived.value_norms.cpu().numpy()
+    key_padding = group_tokens.keys(group, layer=layer).padding
+    query_padding = group_tokens.queries(group, layer=layer).padding
+    named = _named_masks(key_padding, call.n_query, apart)
     return component.StepsData(
         queries=queries,
         keys=keys,
         cross=apart,
         layer=layer,
         head=head,
-        n_layers=shown.group.n_layers,
+        n_layers=group.n_layers,
         n_heads=call.n_heads,
         scaling=derived.inputs.scaling,
         sink=derived.inputs.sinks is not None,
         views=derived.views(),
         absent={
-            "x": text(shown.lang, f"absent.x{long_text}"),
-            "projected": text(shown.lang, "absent.projected"),
+            "x": text(lang, "absent.x_long" if call.row_step > 1 else "absent.x"),
+            "projected": text(lang, "absent.projected"),
         },
-        blocked=_blocked(derived.mask, named, shown.group.queries(0, layer).padding),
-        mask_names=tuple(text(shown.lang, f"mask.{name}") for name in BLOCKERS),
-        mask_reasons=tuple(text(shown.lang, f"mask.reason_{name}") for name in BLOCKERS),
-        strings=strings(shown.lang, component.STRING_KEYS),
-        reach=reach,
+        blocked=_blocked(derived.mask, named, query_padding),
+        mask_names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
+        mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in BLOCKERS),
+        strings=strings(lang, component.STRING_KEYS),
+        reach=_reach(derived),
         edits=tuple(edits),
         original=_changed(derived, before) if edits else (),
         turned=derived.turned,
@@ -74,16 +74,15 @@ def steps(
         without_bias=derived.without_bias,
         coarser=call.key_places is not None and call.key_places.coarse,
         patches=picture_places.patches(shown, layer),
-        picture=shown.captured.picture,
+        picture=shown.captured.media.picture,
     )
 
 
 def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
-    """Every stage of a sheet of typed matrices; its badges compare with torch's own kernel."""
+    """Every stage of a sheet of typed matrices; the badges compare with torch's own kernel."""
     from attnviz.lab.run import call
 
     derived = attnviz.derive(call(sheet), 0)
-    reach = None if derived.value_norms is None else derived.value_norms.cpu().numpy()
     of_kernel = {"badge": "lab.badge", "no_reference": "lab.no_reference"}
     return component.StepsData(
         queries=_plain_axis(sheet.labels(sheet.n_query)),
@@ -104,23 +103,28 @@ def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
             **strings(lang, component.STRING_KEYS),
             **{name: catalogue(lang)[key] for name, key in of_kernel.items()},
         },
-        reach=reach,
+        reach=_reach(derived),
         without_bias=frozenset(("q", "k", "v", "projected")),
         editable=False,
         given=not sheet.from_x,
     )
 
 
+def _reach(derived: "Steps") -> np.ndarray | None:
+    """‖v·W_O‖ of each key, as an array."""
+    return None if derived.value_norms is None else derived.value_norms.cpu().numpy()
+
+
 def _plain_axis(labels: tuple[str, ...]) -> Axis:
-    nothing = np.zeros(len(labels), dtype=np.bool_)
-    return Axis(labels, nothing, nothing)
+    none = np.zeros(len(labels), dtype=np.bool_)
+    return Axis(labels, special=none, written=none)
 
 
 def _changed(after: "Steps", before: "Steps") -> tuple[StepView, ...]:
-    """The stages that differ, as they were before."""
-    now = {view.stage: view.values for view in after.views()}
+    """The stages that the edits changed, as they were before."""
+    edited = {view.stage: view.values for view in after.views()}
     return tuple(
-        view for view in before.views() if not np.array_equal(view.values, now[view.stage])
+        view for view in before.views() if not np.array_equal(view.values, edited[view.stage])
     )
 
 
@@ -129,9 +133,9 @@ def _blocked(
     named: "Mapping[str, Tensor]",
     padding: Bool[np.ndarray, "query"],
 ) -> UInt8[np.ndarray, "query key"]:
-    """Bit i set where the model blocks a cell and the i-th of `BLOCKERS` is a reason for it.
+    """A bit field per cell: bit i is set if the model blocks it and `BLOCKERS[i]` is a reason.
 
-    A mask with a name is a reason only where the model blocks all that it would block.
+    A named mask is a reason only if the model blocks all that it would block.
     """
     masks = {name: mask.cpu().numpy() for name, mask in named.items()}
     bits = np.zeros(next(iter(masks.values())).shape, dtype=np.uint8)
@@ -144,10 +148,10 @@ def _blocked(
     return np.where(open_cells, np.uint8(0), np.where(bits == 0, UNEXPLAINED, bits))
 
 
-def _named(
-    padding: Bool[np.ndarray, "key"], n_query: int, cross: bool = False
+def _named_masks(
+    padding: Bool[np.ndarray, "key"], n_query: int, cross: bool
 ) -> "dict[str, Tensor]":
-    """The masks that have a name, in the order of `NAMED_MASKS`; True = may attend."""
+    """The named masks among `BLOCKERS`, in their order; True = may attend."""
     import torch
 
     pads = {"padding": attnviz.masks.padding(torch.from_numpy(~padding), n_query)}

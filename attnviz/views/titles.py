@@ -1,6 +1,6 @@
-"""What a model is called on screen.
+"""Titles of models.
 
-In: a language and the name that was typed or stands in the address. Out: a title for people.
+In: a language and a model's name, as it was typed or stands in the address. Out: a title.
 """
 
 import re
@@ -10,7 +10,7 @@ from attnviz.models.registry import HUB_ID, REGISTRY
 
 
 def model_title(lang: Language, name: str) -> str:
-    """What a model is called on screen: its title, its hub id, or its folder's own name."""
+    """The title of a registered model, a hub id, or the last part of a folder's path."""
     if name in REGISTRY:
         return text(lang, f"model.{name}.label")
     return name if HUB_ID.fullmatch(name) else re.split(r"[\\/]", name.rstrip("\\/"))[-1]

@@ -73,8 +73,8 @@ def test_an_address_with_edits_is_restored_and_a_cell_is_blocked(
     assert shown_weight(opened) == pytest.approx(float(steps.weights[QUERY, KEY]), abs=1e-4)
     # the blocked cell is opened again: one edit more, on the same entry
     choose(opened, "masked", QUERY, 0, N)
-    expect(opened.page.get_by_role("button", name="Open this cell")).to_be_visible()
-    opened.page.get_by_role("button", name="Open this cell").click()
+    expect(opened.page.get_by_role("button", name="Unblock this cell")).to_be_visible()
+    opened.page.get_by_role("button", name="Unblock this cell").click()
     expect(opened.page.get_by_role("button", name="Block this cell")).to_be_visible()
     choose(opened, "weights", QUERY, KEY, N)
     plain = edited(minilm, "")
@@ -97,7 +97,7 @@ def test_a_whole_row_of_the_mask_is_blocked_and_opened(
     assert shown_weight(opened) == 0
     expect(opened.page.locator("[data-effect]")).to_have_count(0)  # nothing is written from zeros
     expect(panel(opened, "weights")).not_to_contain_text("each row sums to 1")
-    opened.page.get_by_role("button", name="Open the whole row").click()
+    opened.page.get_by_role("button", name="Unblock the whole row").click()
     opened.wait_for_parameters(edits=f"masked.{QUERY}.*=inf")
     expect(opened.page.locator(".edit-chips li")).to_contain_text("open")
     wanted = float(edited(minilm, "").weights[QUERY, KEY])

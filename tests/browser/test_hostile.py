@@ -128,7 +128,7 @@ def test_hostile_words_in_an_alignment(visit: OpenVisit, component_server: str) 
     for place in range(len(shown)):
         words.nth(place).focus()
         expect(opened.page.locator(".av-align .av-bar").first).to_be_visible()
-    expect(opened.page.locator(".av-align [role=status]")).to_contain_text("looks at")
+    expect(opened.page.locator(".av-align [role=status]")).to_contain_text("attends to")
     check(opened)
 
 

@@ -85,7 +85,7 @@ def test_several_heads_have_colours_and_a_token_of_either_side_is_focused(
 ) -> None:
     opened = visit("head", text=TEXT, layer=LAYER, head=HEAD, top=1)
     before, canvas = len(opened.seen.sent), lines(opened)
-    opened.page.get_by_role("button", name="Keep L1.H8 in the lines").click()
+    opened.page.get_by_role("button", name="Keep the lines of L1.H8").click()
     opened.page.keyboard.press("]")
     expect_data(canvas, layer=1, head=9, heads=2)
     opened.wait_for_parameters(beside="L1.H8", head=9)
@@ -108,7 +108,7 @@ def test_several_heads_have_colours_and_a_token_of_either_side_is_focused(
     opened.wait_for_parameters(query=key + 1)
     opened.page.keyboard.press("Escape")
     expect_data(canvas, query=None, key=None)
-    opened.page.get_by_role("button", name="Let L1.H8 go").click()
+    opened.page.get_by_role("button", name="Remove the lines of L1.H8").click()
     expect_data(canvas, heads=1)
     opened.wait_for_parameters(beside=None)
     assert opened.seen.sent[before:] == []

@@ -59,7 +59,7 @@ def slow_server(folder: Path) -> Iterator[str]:
 def upload(opened: Visit, folder: Path) -> Locator:
     """The plot, after the text was uploaded as a visitor does it."""
     page = opened.page
-    page.get_by_text("A long text from a file").click()
+    page.get_by_text("Long text from a file").click()
     page.locator("input[type=file]").set_input_files(folder / "book.txt")
     plot_ = page.locator("canvas.av-tiles-plot")
     plot_.wait_for(timeout=READY_LIMIT_MS)
@@ -174,7 +174,7 @@ def test_the_strongest_cells_lead_to_their_place(
         allowed = np.where((np.abs(query - key) < distance) | (key < 1), 0, weights)
         expected = np.sort(allowed.ravel())[::-1][:50]
         if distance != 16:
-            page.get_by_label("At least apart").select_option(str(distance))
+            page.get_by_label("Minimum distance").select_option(str(distance))
         first = page.locator(".av-cells-cell").first
         expect(first).to_have_attribute("data-weight", re.compile(f"^{expected[0]:.6f}"[:7]))
         shown = page.locator(".av-cells-cell").evaluate_all(
@@ -265,7 +265,7 @@ def test_progress_is_shown_and_cancel_stops(
     plot_, page = upload(opened, folder), opened.page
     bar = page.get_by_role("progressbar")
     expect(bar).to_be_visible()
-    expect(page.get_by_text(re.compile(r"Computing L0\.H0: [1-9]\d? %"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Computing L0\.H0: [1-9]\d?%"))).to_be_visible()
     expect_data(plot_, ready=0)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("The computation of L0.H0 was stopped.")).to_be_visible()

@@ -79,7 +79,7 @@ def test_a_stroke_changes_what_the_model_says(pad: Visit) -> None:
     assert colour_at(pad, 0.5, 0.2) == RED
     assert colour_at(pad, 0.5, 0.5) == WHITE
     assert pad.seen.sent[sent:] == []  # a drawing is the browser's own until it is to be looked at
-    pad.page.get_by_role("button", name="Look at it").click()
+    pad.page.get_by_role("button", name="Show it to the model").click()
     pad.wait_for_parameters(image=pictures.OWN)
     pad.wait_until(lambda: len(says(pad)) == len(before) and says(pad) != before)
     assert colour_at(pad, 0.5, 0.2) == RED  # the drawing is still there, to be gone on with
@@ -90,7 +90,7 @@ def test_the_model_sees_what_was_drawn(pad: Visit) -> None:
     pad.page.get_by_role("radio", name="Square").click()
     pad.page.get_by_role("radio", name="Blue").click()
     stroke(pad, (0.5, 0.5))
-    pad.page.get_by_role("button", name="Look at it").click()
+    pad.page.get_by_role("button", name="Show it to the model").click()
     pad.wait_for_parameters(image=pictures.OWN)
     preview = pad.page.get_by_role("img", name="The picture that the model reads")
     expect(preview).to_be_visible()
@@ -150,7 +150,7 @@ def test_the_keyboard_draws(pad: Visit) -> None:
     press("Control+z")
     expect_data(surface(pad), deeds=1)
     said = pad.page.locator(".av-pad [role=status]")
-    expect(said).to_have_text("The last stroke was taken back")
+    expect(said).to_have_text("The last stroke was undone")
 
 
 def test_a_drawing_outlives_a_change_of_page(pad: Visit) -> None:

@@ -91,12 +91,12 @@ def test_a_text_too_long_is_refused_with_both_numbers_and_can_be_cut(
     text = "word " * 600
     opened = visit("", text=text, canvases=False)
     alert = opened.page.get_by_test_id("stAlert")
-    expect(alert).to_contain_text(f"602 tokens and this model reads at most {LIMIT}")
+    expect(alert).to_contain_text(f"602 tokens, and this model reads at most {LIMIT}")
     expect(opened.page.locator("canvas")).to_have_count(0)
     opened.page.get_by_role("button", name=f"Cut to the first {LIMIT} tokens").click()
     settle(opened.page)
     expect(opened.page.locator(".av-chip")).to_have_count(LIMIT)
-    expect(alert).to_contain_text(f"you see its first {LIMIT} tokens")
+    expect(alert).to_contain_text(f"only its first {LIMIT} tokens")
     opened.wait_for_parameters(cut=1)
     assert len(attnviz.capture(minilm, text, cut=True).tokens) == LIMIT
 

@@ -108,7 +108,7 @@ def test_pointing_at_a_patch_asks_from_it_without_a_message(
     saw = seen_picture(attnviz.load(str(folder)), pictures.drawn(PICTURE))
     expect_cover(opened, row, saw, palettes["light"], framed={query})
     strongest = capture.tokens.labels[int(row.argmax())]
-    expect(readout(opened)).to_contain_text(f"looks most at {strongest} ({row.argmax()})")
+    expect(readout(opened)).to_contain_text(f"attends most to {strongest} ({row.argmax()})")
     expect(readout(opened)).to_contain_text(f"{row.max():.4f}")
     assert opened.seen.sent[before:] == []
 

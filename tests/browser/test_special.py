@@ -23,11 +23,11 @@ def heatmap(visit: Visit) -> Locator:
 
 def percents(visit: Visit) -> list[float]:
     said = visit.page.locator(".av-hidden-mass").inner_text()
-    return [float(found) for found in re.findall(r"(\d[\d.]*) %", said)]
+    return [float(found) for found in re.findall(r"(\d[\d.]*)%", said)]
 
 
 def printed(share: float) -> float:
-    """A share as the page prints it: two digits below 10 %, whole percents above."""
+    """A share as the page prints it: two digits below 10%, whole percents above."""
     percent = 100 * share
     return round(percent, 2 if percent < 1 else 1 if percent < 9.95 else 0)
 

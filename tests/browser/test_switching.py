@@ -128,7 +128,7 @@ def test_overview_names_and_enlarges_what_is_pointed_at(visit: OpenVisit) -> Non
     expect(opened.page.locator(".av-title")).to_have_text("L5.H11")
     said = picker_cell(opened, 5, 11).get_attribute("aria-label") or ""
     sentence = said.removeprefix("L5.H11: ")
-    assert re.search(r"\d+ %", sentence)
+    assert re.search(r"\d+%", sentence)
     expect(opened.page.locator(".av-sentence")).to_have_text(sentence)
     thumb = float(data(opened.canvas("All heads of"))["size"])
     assert float(data(preview)["w"]) > 3 * thumb

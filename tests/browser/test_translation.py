@@ -110,7 +110,7 @@ def test_the_keyboard_walks_along_and_across(opened: Open, aligned: Alignment) -
     press("Escape")
     visit.wait_for_parameters(key=None)
     said = visit.page.locator(".av-align [role=status]")
-    expect(said).to_contain_text("</s> is looked at by")
+    expect(said).to_contain_text("</s> receives attention from")
 
 
 def test_what_was_chosen_is_in_the_address_and_comes_back(opened: Open) -> None:
@@ -139,7 +139,7 @@ def test_the_model_fills_the_target_and_a_hand_changes_it(opened: Open, tiny: Ti
     visit = opened("t5")
     box = visit.page.get_by_role("textbox", name="Target text", exact=True)
     expect(box).to_have_value(TARGET)
-    visit.page.get_by_role("button", name="Let it write").click()
+    visit.page.get_by_role("button", name="Let the model generate").click()
     written = answer(attnviz.load(tiny("t5")), TEXT)
     expect(box).to_have_value(written)
     expect(visit.page.locator(".av-word[data-side=target]")).to_have_count(len(written.split()) + 1)

@@ -64,7 +64,7 @@ def test_words_stand_on_the_axes_and_show_their_pieces(
     assert n < len(capture.tokens)
     opened = visit("head", text=text, model=model, layer=LAYER, head=HEAD)
     canvas, before = opened.canvas("Attention weights of"), len(opened.seen.sent)
-    opened.page.get_by_label("Join pieces into words").check()
+    opened.page.get_by_label("Merge pieces into words").check()
     expect_data(canvas, words=1, rows=n, cols=n)
     opened.wait_for_parameters(words=1)
     query, key = n - 1, 1

@@ -1,73 +1,149 @@
 """Which errors the code raises: their codes, and the details that each place gives with them."""
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tests.contracts.rules import Function, functions
 
+Trees = list[tuple[str, ast.Module]]
+WORD = re.compile(r"[^\W\d]{3,}")
+
 
 @dataclass(frozen=True)
 class Raised:
-    """One place that makes an error; `code` may have stood in a caller of that place."""
+    """One place that makes an error; `code` may have stood in a caller of that place.
+
+    `words` are the details that hold words of the source code: (name of the detail, words).
+    """
 
     code: str
     details: frozenset[str]
     place: str
+    words: frozenset[tuple[str, str]] = frozenset()
 
 
 def raised(sources: Iterable[tuple[str, str]]) -> list[Raised]:
     """Every `code=` in a call, with the names of the other keywords there.
 
     A code that is a parameter of the function around it, or an f-string of one, takes each literal
-    that some call hands over for that parameter.
+    that some call hands over for that parameter; what the call hands over by name counts too where
+    the function passes its `**details` on.
     """
     trees = [(name, ast.parse(source)) for name, source in sources]
-    return [found for name, tree in trees for found in _of_file(name, tree, trees)]
+    return [error for name, tree in trees for error in _of_file(name, tree, trees)]
 
 
-def _of_file(name: str, tree: ast.AST, trees: list[tuple[str, ast.Module]]) -> Iterator[Raised]:
+def _of_file(name: str, tree: ast.AST, trees: Trees) -> Iterator[Raised]:
     around = {id(node): f for f in functions(tree) for node in ast.walk(f)}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        given = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
-        code = given.pop("code", None)
+        details = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        code = details.pop("code", None)
         if code is None:
             continue
-        for value in _values(code, around.get(id(node)), trees):
-            yield Raised(value, frozenset(given), f"{name}:{node.lineno}")
+        inside = around.get(id(node))
+        callers = [] if inside is None else _callers(inside, name, trees)
+        words = {
+            (detail, text)
+            for detail, value in details.items()
+            for text in _words(value, inside, callers)
+        }
+        for literal, call in _codes(code, inside, callers):
+            passed = _passed_on(node, inside, call)
+            words |= {(k, text) for k, v in passed.items() for text in _words(v, None, callers)}
+            yield Raised(
+                literal,
+                frozenset(details) | frozenset(passed),
+                f"{name}:{node.lineno}",
+                frozenset(words),
+            )
 
 
-def _values(
-    code: ast.expr, inside: Function | None, trees: list[tuple[str, ast.Module]]
-) -> Iterator[str]:
+def _callers(function: Function, file: str, trees: Trees) -> Trees:
+    """The file of a function, and those that import it by name."""
+    module = file.removesuffix(".py").replace("/", ".")
+    return [
+        (name, tree)
+        for name, tree in trees
+        if name == file
+        or any(
+            isinstance(node, ast.ImportFrom)
+            and node.module == module
+            and any(alias.name == function.name for alias in node.names)
+            for node in ast.walk(tree)
+        )
+    ]
+
+
+def _passed_on(
+    error: ast.Call, inside: Function | None, call: ast.Call | None
+) -> dict[str, ast.expr]:
+    """What a call of the function around an error hands over in that function's `**details`."""
+    spread = [keyword.value for keyword in error.keywords if keyword.arg is None]
+    names = {value.id for value in spread if isinstance(value, ast.Name)}
+    kwarg = None if inside is None else inside.args.kwarg
+    if call is None or kwarg is None or kwarg.arg not in names:
+        return {}
+    return {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+
+
+def _codes(
+    code: ast.expr, inside: Function | None, trees: Trees
+) -> Iterator[tuple[str, ast.Call | None]]:
+    """The codes that an expression stands for, each with the call that handed it over."""
     if isinstance(code, ast.Constant):
-        yield str(code.value)
+        yield str(code.value), None
         return
     parts = code.values if isinstance(code, ast.JoinedStr) else [code]
     inner = [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
     names = [part.id for part in inner if isinstance(part, ast.Name)]
-    parameters = [] if inside is None else [each.arg for each in inside.args.args]
-    if inside is None or len(names) != 1 or names[0] not in parameters:
+    if inside is None or len(names) != 1:
         return
-    for literal in _handed_over(inside.name, parameters.index(names[0]), trees):
-        yield "".join(
-            str(part.value) if isinstance(part, ast.Constant) else literal for part in inner
-        )
+    for argument, call in _handed_over(inside, names[0], trees):
+        if isinstance(argument, ast.Constant):
+            yield (
+                "".join(
+                    str(part.value if isinstance(part, ast.Constant) else argument.value)
+                    for part in inner
+                ),
+                call,
+            )
+
+
+def _words(value: ast.expr, inside: Function | None, trees: Trees) -> Iterator[str]:
+    """The literal words of a value, of a local variable, or of what callers hand over for it."""
+    if isinstance(value, ast.Name) and inside is not None:
+        for argument, _ in _handed_over(inside, value.id, trees):
+            yield from _words(argument, None, trees)
+        for node in ast.walk(inside):
+            if isinstance(node, ast.Assign) and any(
+                isinstance(target, ast.Name) and target.id == value.id for target in node.targets
+            ):
+                yield from _words(node.value, None, trees)
+        return
+    parts = value.values if isinstance(value, ast.JoinedStr) else [value]
+    for part in parts:
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield from WORD.findall(part.value)
 
 
 def _handed_over(
-    function: str, position: int, trees: list[tuple[str, ast.Module]]
-) -> Iterator[str]:
+    function: Function, parameter: str, trees: Trees
+) -> Iterator[tuple[ast.expr, ast.Call]]:
+    """What calls hand over for a parameter, by its position."""
+    parameters = [argument.arg for argument in function.args.args]
+    if parameter not in parameters:
+        return
+    position = parameters.index(parameter)
     for _, tree in trees:
         for node in ast.walk(tree):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)
-                and node.func.id == function
+                and node.func.id == function.name
                 and len(node.args) > position
             ):
-                argument = node.args[position]
-                if isinstance(argument, ast.Constant):
-                    yield str(argument.value)
+                yield node.args[position], node

@@ -118,13 +118,18 @@ def stray_caches(name: str, source: str) -> list[str]:
     ]
 
 
+TOUCHED_IN = {
+    "session_state": "attnviz/ui/session/store.py",
+    "query_params": "attnviz/ui/session/address_bar.py",
+}
+
+
 def session_state_use(name: str, source: str) -> list[str]:
-    """`st.session_state` and `st.query_params` are touched through ui/session/state.py only."""
+    """`st.session_state` and `st.query_params` are each touched in one file only."""
     return [
         f"{name}:{node.lineno}: {dotted(node)}"
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Attribute)
-        and node.attr in {"session_state", "query_params"}
         and dotted(node.value) == "st"
-        and name != "attnviz/ui/session/state.py"
+        and TOUCHED_IN.get(node.attr, name) != name
     ]

@@ -43,6 +43,43 @@ def test_a_difference_is_found(other: dict[str, str], what: str) -> None:
     assert what in text_rules.differences({"a": "{n} tokens stand in here"}, other, "ja")
 
 
+# --- plurals -----------------------------------------------------------------------------------
+
+# the number cannot be 1: a limit, what is over one, or a size that is at least 2
+ALWAYS_MANY = (
+    *("long.", "tiles.note", "place.", "window.help", "component.writing.left"),
+    *("component.grid.pooled_note", "component.tiles.pooled"),
+    *("error.too_many_tokens", "error.too_many_weights", "error.no_room_to_write"),
+    "error.sound_shape",
+)
+
+
+def ones(template: str) -> str:
+    """A text with 1 for every value."""
+    return i18n.fill(template, dict.fromkeys(i18n.placeholders(template), 1))
+
+
+def test_no_text_counts_one_thing_in_the_plural() -> None:
+    counted = {
+        key: text
+        for key, text in i18n.catalogue(i18n.DEFAULT).items()
+        if not key.startswith(ALWAYS_MANY)
+    }
+    assert not text_rules.wrong_plurals(counted, ones)
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_plural_stands_beside_its_number(lang: i18n.Language) -> None:
+    texts = i18n.catalogue(lang)
+    assert not {key: lone for key in texts if (lone := text_rules.lone_plurals(texts[key]))}
+
+
+def test_a_wrong_and_a_lone_plural_are_found() -> None:
+    texts = {"a": "{n} tokens", "b": "{n} {n:token|tokens}", "c": "{n} other keys", "d": "{n:a|b}"}
+    assert text_rules.wrong_plurals(texts, ones) == ["a", "c"]
+    assert [text_rules.lone_plurals(text) for text in texts.values()] == [[], [], [], ["n"]]
+
+
 def used_in_project() -> text_rules.Used:
     used = text_rules.Used()
     for _, source in project.each_file(project.shipped_files()):

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
 
@@ -68,8 +68,28 @@ def unknown(keys: Iterable[str], sources: Iterable[tuple[str, str]]) -> list[str
 
 
 def holes(template: str) -> list[str]:
-    """The placeholders of a text, in alphabetical order, repetitions included."""
+    """The placeholders of a text, each once, in alphabetical order."""
     return sorted({name for _, name, _, _ in Formatter().parse(template) if name is not None})
+
+
+# nouns that the interface counts
+PLURALS = re.compile(
+    r"\b1 (?:other |more )?(?:bits|cards|cells|channels|characters|classes|components|decimals|"
+    r"entries|heads|keys|layers|letters|logits|masks|members|minutes|others|places|positions|"
+    r"products|queries|rows|steps|terms|texts|threads|tokens|weights|windows|words)\b"
+)
+
+
+def wrong_plurals(templates: Mapping[str, str], fill: Callable[[str], str]) -> list[str]:
+    """Keys whose text says "1 tokens" when every number in it is 1; `fill` puts the 1s in."""
+    return sorted(key for key, template in templates.items() if PLURALS.search(fill(template)))
+
+
+def lone_plurals(template: str) -> list[str]:
+    """Placeholders of a plural whose number the text does not print."""
+    parts = [(name, spec or "") for _, name, spec, _ in Formatter().parse(template) if name]
+    printed = {name for name, spec in parts if "|" not in spec}
+    return sorted({name for name, spec in parts if "|" in spec} - printed)
 
 
 def differences(reference: Mapping[str, str], other: Mapping[str, str], lang: str) -> list[str]:

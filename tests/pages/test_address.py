@@ -1,16 +1,15 @@
 """The address: a deep link restores the view, a change is written back, a strange one is said."""
 
-from dataclasses import replace
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
-from attnviz.ui.session import state
+from attnviz.ui.session import address, address_bar, store, widgets
+from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, parameters, sent
 
 TEXT = "The cat sat."
-KEY = state.widget_key
+KEY = widgets.key
 
 
 def texts(app: AppTest) -> list[str]:
@@ -50,8 +49,8 @@ def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
 def test_an_address_is_not_read_again_on_a_rerun(visit: Visit) -> None:
     """The browser reports what it remembers; a newer selection must not be undone by it."""
     app = visit("steps", text=TEXT, layer="1", head="1")
-    name = f"{state.PREFIX}view"
-    app.session_state[name] = replace(app.session_state[name], layer=5, head=2)
+    name = f"{store.PREFIX}view"
+    app.session_state[name] = address.changed(app.session_state[name], {"layer": 5, "head": 2})
     app.query_params["layer"] = "1"
     app.run()
     assert sent(app)[0]["layer"] == 5
@@ -61,13 +60,13 @@ def test_an_address_is_not_read_again_on_a_rerun(visit: Visit) -> None:
 def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = visit("steps", text=TEXT, layer="1", head="1", lang="ja")
     (before,) = app.get("bidi_component")
-    monkeypatch.setattr(state, "_went_back_or_forward", lambda: True)
+    monkeypatch.setattr(address_bar, "_went_back_or_forward", lambda: True)
     app.query_params.clear()
     app.query_params["head"] = "3"
     app.run()
     header, _ = sent(app)
     assert (header["layer"], header["head"]) == (0, 3)
-    assert app.sidebar.text_area[0].value == state.default_view().text
+    assert app.sidebar.text_area[0].value == default_view().input.text
     assert parameters(app) == {"head": "3"}
     (after,) = app.get("bidi_component")
     assert before.proto.id != after.proto.id  # mounts anew and reads the address itself

@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.course import birth
 from attnviz.ui.server import cache
-from attnviz.ui.session import state
+from attnviz.ui.session import widgets
 from tests.pages.conftest import sent
 
-KEY = state.widget_key
+KEY = widgets.key
 STEPS = 40
 SEED = 998
 
@@ -35,7 +35,7 @@ def trained() -> AppTest:
     app.button(key=KEY(f"birth.{SEED}")).click().run()
     training = cache.training(SEED)
     deadline = time.monotonic() + 60
-    while not training.over:
+    while not training.job.over:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return app.run()
@@ -74,12 +74,12 @@ def test_heads_are_taken_away_one_by_one(short: None) -> None:
 
 def test_a_stopped_training_can_be_begun_again(short: None) -> None:
     app = AppTest.from_function(app_of_training, default_timeout=60).run()
-    cache.training(SEED).stop()
-    while not cache.training(SEED).over:
+    cache.training(SEED).job.stop()
+    while not cache.training(SEED).job.over:
         time.sleep(0.02)
-    if cache.training(SEED).state == "stopped":
+    if cache.training(SEED).job.state == "stopped":
         app.button(key=KEY(f"birth.{SEED}")).click().run()
         assert [info.value for info in app.info] == [i18n.text("en", "birth.stopped")]
         app.button(key=KEY(f"birth.{SEED}.again")).click().run()
-    assert cache.training(SEED).state != "stopped"
-    cache.training(SEED).stop()
+    assert cache.training(SEED).job.state != "stopped"
+    cache.training(SEED).job.stop()

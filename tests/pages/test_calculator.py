@@ -7,10 +7,10 @@ from attnviz import i18n
 from attnviz.lab import sheet as sheets
 from attnviz.lab.code import numpy_code, torch_code
 from attnviz.lab.presets import preset
-from attnviz.ui.session import state
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

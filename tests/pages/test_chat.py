@@ -9,12 +9,12 @@ from transformers import AutoTokenizer
 
 from attnviz import i18n
 from attnviz.ui.server import sources
-from attnviz.ui.session import state
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support import folders
 
 Tiny = Callable[[str], str]
-KEY = state.widget_key
+KEY = widgets.key
 TEXT = "the cat sat"
 WRAPPED = ["<|im_start|>", "user", "the", "cat", "sat", "<|im_end|>", "<|im_start|>", "assistant"]
 

@@ -12,10 +12,10 @@ from attnviz.course import lesson
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.server import cache, class_socket
 from attnviz.ui.server.trainings import Training
-from attnviz.ui.session import state
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, parameters
 
-KEY = state.widget_key
+KEY = widgets.key
 EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
 
 
@@ -259,7 +259,8 @@ def test_a_class_watches_the_presenters_own_training(
     follower = visit("learn", room=code(lead))
     assert [each.value for each in follower.info] == [i18n.text("en", "birth.led")]
     assert KEY("birth.0") not in [each.key for each in follower.button]
-    watched = Training(0, 10, state="stopped")
+    watched = Training(0, 10)
+    watched.job.stop()
     monkeypatch.setattr(cache, "training", lambda seed: watched)
     press(lead, "birth.0")
     assert class_socket.rooms().stage(code(lead)).selection == ";run.1"

@@ -8,11 +8,11 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.compare import pairing
-from attnviz.ui.page.compare import page, right_side, widgets
-from attnviz.ui.session import messages, state
+from attnviz.ui.page.compare import controls, page, right_side
+from attnviz.ui.session import messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
 Tiny = Callable[[str], str]
 
@@ -99,10 +99,10 @@ def test_two_vocabularies_on_two_texts_are_refused(visit: Visit, lang: i18n.Lang
 def test_texts_too_long_to_stand_side_by_side(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page, "MOST_PAIRED", 9)
+    monkeypatch.setattr(page, "MAX_PAIRED", 9)
     app = visit("compare", text=A, text_b=B)
     (said,) = [each.value for each in app.info]
-    assert said.startswith("Side by side there are 10 tokens")
+    assert said.startswith("The longer side has 10 tokens")
     assert not app.get("bidi_component")
 
 
@@ -168,8 +168,8 @@ def test_a_model_of_ones_own_is_named_for_the_right_side(visit: Visit, tiny: Tin
     listed = app.selectbox(KEY("model_b.en"))
     other = i18n.text("en", "sidebar.other_model")
     assert listed.options[-1] == other
-    listed.set_value(widgets.OTHER).run()
-    assert app.selectbox(KEY("model_b.en")).value == widgets.OTHER
+    listed.set_value(controls.OTHER).run()
+    assert app.selectbox(KEY("model_b.en")).value == controls.OTHER
     assert "model_b" not in parameters(app), "the old side is there until a name is given"
     app.text_input(KEY("model_name_b")).set_value(f'"{tiny("bert")}"').run()
     assert not app.error

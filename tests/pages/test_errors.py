@@ -1,17 +1,18 @@
-"""What goes wrong is said in the visitor's language with what to do; a traceback never shows."""
+"""Errors are shown in the visitor's language with what to do; a traceback never shows."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import attnviz
 from attnviz import i18n
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import cache
-from attnviz.ui.session import messages, state
+from attnviz.ui.session import address, messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
 PAGES = ("overview", "head", "steps", "masks")
 LONG = "cat " * 600
-KEY = state.widget_key
+KEY = widgets.key
 HOSTILE = "</script><img src=x onerror=alert(1)> %{x} \u202egnp.exe 👩‍👩‍👧 \ud800 $x$ :red[y] [z](http://example.org)"
 
 
@@ -78,7 +79,7 @@ def test_a_head_that_does_not_exist(visit: Visit, page: str, wrong: dict[str, st
 
 @pytest.mark.parametrize("page", PAGES)
 def test_hostile_text_is_only_text(visit: Visit, page: str) -> None:
-    text = state.clean("text", HOSTILE)
+    text = address.cleaned("text", HOSTILE)
     app = visit(page, text=text)
     assert not app.error
     tokens = first_tokens(app)
@@ -110,6 +111,43 @@ def test_the_unexpected_is_one_sentence_and_a_log_entry(
     assert app.title[0].value == "Overview"
 
 
+def test_a_model_that_fails_once_runs_when_it_is_tried_again(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As a tokenizer does whose padding another thread changed at the same moment."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("Unable to create tensor")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(attnviz, "capture", broken)
+        app = visit("overview", text="The cat ran away.")
+    (error,) = app.error
+    (record,) = [each for each in caplog.records if "run failed" in each.msg]
+    assert error.value == i18n.text("en", "error.run_failed", reference=record.args[0])
+    assert record.exc_info is not None
+    app.button(KEY("way_out.run_failed")).click().run()
+    assert not app.error
+    assert "ran" in first_tokens(app)
+
+
+def test_an_error_says_the_kind_of_model_in_the_visitors_language() -> None:
+    app = AppTest.from_function(_say_no_decoder).run()
+    assert [each.value for each in app.error] == [
+        i18n.text(lang, "error.no_decoder", name="m", kind=i18n.text(lang, "model_kind.encoder"))
+        for lang in i18n.LANGUAGES
+    ]
+
+
+def _say_no_decoder() -> None:
+    from attnviz import i18n
+    from attnviz.errors import BadInput
+    from attnviz.ui.session import messages
+
+    for lang in i18n.LANGUAGES:
+        messages.show(lang, BadInput("x", code="no_decoder", name="m", kind="encoder"))
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -131,6 +169,6 @@ def test_an_edit_outside_the_matrix_is_refused_with_a_way_out(
 ) -> None:
     app = visit("steps", lang=lang, text="The cat sat.", edits="q.99.0=1")
     assert "q.99.0=1" in app.error[0].value.replace("\\", "")
-    app.button(key="attnviz.widget.way_out.bad_edit").click().run()
+    app.button(key="attnviz.widget.way_out.edit_outside").click().run()
     assert not app.error
     assert len(app.get("bidi_component")) == 1

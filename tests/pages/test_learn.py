@@ -14,10 +14,10 @@ from attnviz.lessons.cards.card import RealHead
 from attnviz.lessons.cards.progress import parse
 from attnviz.lessons.cards.texts import fill, lesson_texts
 from attnviz.ui.server import cache
-from attnviz.ui.session import state
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 EN = lesson_texts("block", "en")
 
 

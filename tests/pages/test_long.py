@@ -16,14 +16,15 @@ import attnviz
 from attnviz import i18n, tiles
 from attnviz.errors import Cancelled
 from attnviz.ui.server.keys import short
-from attnviz.ui.session import state
+from attnviz.ui.session import address, widgets
 from attnviz.ui.session.text_files import MOST_BYTES, TextFile
-from attnviz.views.groups import MAX_CELLS, MOST_WHOLE, groups
+from attnviz.views.group_size import MAX_CELLS, MAX_WHOLE, size_of
+from attnviz.views.groups import groups
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.folders import WORDS
 
 Tiny = Callable[[str], str]
-KEY = state.widget_key
+KEY = widgets.key
 N = 3001
 COUNT = itertools.count()
 
@@ -40,8 +41,8 @@ def visit_long(visit: Visit, tiny: Tiny) -> Callable[..., AppTest]:
     def opened(page: str, text: str, **options: str) -> AppTest:
         app = visit(page, model=tiny("long"), text="the cat", **options)
         app.session_state["attnviz.text_file"] = TextFile("book.txt", text)
-        app.session_state["attnviz.view"] = state.replace(
-            app.session_state["attnviz.view"], file=True
+        app.session_state["attnviz.view"] = address.changed(
+            app.session_state["attnviz.view"], {"file": True}
         )
         return app.run()
 
@@ -113,9 +114,9 @@ def test_what_fits_is_shown_as_before(visit_long: Callable[..., AppTest]) -> Non
 
 def test_the_limits_of_a_group(tiny: Tiny) -> None:
     lm = attnviz.load(tiny("long"))
-    [short] = groups(attnviz.capture(lm, long_text(MOST_WHOLE)))
-    assert short.whole and short.n_cells == 6 * MOST_WHOLE**2 < MAX_CELLS and short.all_at_once
-    [longer] = groups(attnviz.capture(lm, long_text(MOST_WHOLE + 1)))
+    [short] = map(size_of, groups(attnviz.capture(lm, long_text(MAX_WHOLE))))
+    assert short.whole and short.n_cells == 6 * MAX_WHOLE**2 < MAX_CELLS and short.all_at_once
+    [longer] = map(size_of, groups(attnviz.capture(lm, long_text(MAX_WHOLE + 1))))
     assert not longer.whole and not longer.all_at_once
 
 

@@ -13,10 +13,10 @@ import attnviz
 from attnviz import i18n
 from attnviz.ui.server import cache, sources
 from attnviz.ui.server.request import Request
-from attnviz.ui.session import messages, state
+from attnviz.ui.session import messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 TEXT = "the cat sat on a mat"
 Tiny = Callable[[str], str]
 

@@ -6,7 +6,7 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.masks.spec import MASK_NAMES
-from attnviz.ui.session import state
+from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, sent
 
 PAGES = ("overview", "head", "steps", "masks")
@@ -138,5 +138,5 @@ def test_a_rerun_sends_the_same_bytes(visit: Visit) -> None:
 
 def test_the_default_is_an_example(visit: Visit) -> None:
     app = visit("overview")
-    assert app.sidebar.text_area[0].value == state.default_view().text
+    assert app.sidebar.text_area[0].value == default_view().input.text
     assert i18n.text("en", "example_hint.tired") in [each.value for each in app.sidebar.caption]

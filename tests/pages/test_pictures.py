@@ -11,11 +11,11 @@ import attnviz
 from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.outputs.classes import classes
-from attnviz.ui.session import pictures, state
+from attnviz.ui.session import pictures, widgets
 from tests.pages.conftest import Visit, parameters
 from tests.support import folders
 
-KEY = state.widget_key
+KEY = widgets.key
 TEXT = "the cat sat on a mat"
 Tiny = Callable[[str], str]
 
@@ -28,7 +28,7 @@ def sampled(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def shown(app: AppTest, name: str) -> list[tuple[dict[str, Any], dict[str, np.ndarray]]]:
-    """What the components of one sort on the page were sent."""
+    """The data that the components of one name on the page were sent."""
     return [
         unpack(each.proto.bytes)
         for each in app.main.get("bidi_component")
@@ -89,14 +89,14 @@ def test_a_name_of_a_class_is_no_markup(
 ) -> None:
     monkeypatch.setattr("attnviz.outputs.classes.Classes.best", "<b>*art*</b>")
     app = visit("output", text=TEXT, model=tiny("topics"))
-    (said,) = [each.value for each in app.main.markdown if "The model says" in each.value]
+    (said,) = [each.value for each in app.main.markdown if "The model's answer" in each.value]
     assert r"\<b\>\*art\*\<\/b\>" in said
 
 
 def test_beyond_ten_classes_the_rest_is_one_bar(
     visit: Visit, sampled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attnviz.ui.outputs.classes.MOST_BARS", 4)
+    monkeypatch.setattr("attnviz.ui.outputs.classes.MAX_BARS", 4)
     header, _ = shown(visit("output", text="", model=sampled), "bars")[0]
     assert len(header["bars"]) == 4
     assert header["rest"]["count"] == 2

@@ -1,4 +1,4 @@
-"""What a component sends back: noted, checked, and followed to another page."""
+"""Messages of a component: stored, checked, and followed to another page."""
 
 import json
 from typing import Any
@@ -9,7 +9,8 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.page import fragments
-from attnviz.ui.session import state
+from attnviz.ui.session import address, store
+from attnviz.ui.session.view import View
 from tests.pages.conftest import Visit, sent
 
 TEXT = "The cat sat."
@@ -33,9 +34,9 @@ def commit(app: AppTest, name: str, value: Any) -> AppTest:
     return app
 
 
-def view(app: AppTest) -> state.View:
-    found = app.session_state[f"{state.PREFIX}view"]
-    assert isinstance(found, state.View)
+def view(app: AppTest) -> View:
+    found = app.session_state[f"{store.PREFIX}view"]
+    assert isinstance(found, View)
     return found
 
 
@@ -43,7 +44,7 @@ def view(app: AppTest) -> state.View:
 def test_a_commit_is_kept(visit: Visit, page: str) -> None:
     app = commit(visit(page, text=TEXT), "selection", CHOSEN)
     now = view(app)
-    assert {name: getattr(now, name) for name in CHOSEN} == CHOSEN
+    assert {name: address.PARAMETERS[name].value(now) for name in CHOSEN} == CHOSEN
 
 
 @pytest.mark.parametrize("page", ["steps", "masks"])
@@ -107,4 +108,4 @@ def test_a_click_opens_no_other_page(
     asked = {"page": page, "layer": 2, "head": 4, "query": None, "key": None}
     app = commit(visit("overview", text=TEXT), "open", asked)
     assert not followed
-    assert view(app).layer is None
+    assert view(app).place.layer is None

@@ -10,10 +10,11 @@ import attnviz
 from attnviz import i18n
 from attnviz.outputs.similarity import similarity
 from attnviz.ui.outputs.similarity import OTHERS
-from attnviz.ui.session import state
+from attnviz.ui.session import widgets
+from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 Tiny = Callable[[str], str]
 
 
@@ -24,7 +25,7 @@ def test_a_sentence_encoder_shows_similarities(visit: Visit, lang: i18n.Language
     assert i18n.text(lang, "similarity.title") in [each.value for each in app.subheader]
     assert component_name(app) == "attnviz.similarity"
     header, arrays = sent(app)
-    default = state.default_view()
+    default = default_view().input
     texts = (default.text, default.text2, *OTHERS)
     assert [each["text"] for each in header["sentences"]] == list(texts)
     assert [each["own"] for each in header["sentences"]] == [1, 1] + [0] * len(OTHERS)

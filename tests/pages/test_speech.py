@@ -11,13 +11,13 @@ from attnviz.audio import sound
 from attnviz.audio.sound import Sound
 from attnviz.errors import BadInput, TooLarge
 from attnviz.ui.server import cache
-from attnviz.ui.server.run_request import MOST_HEARD
-from attnviz.ui.session import state
-from attnviz.views import groups, pooled_overview
+from attnviz.ui.server.run_request import TOKENS_FROM_SOUND
+from attnviz.ui.session import widgets
+from attnviz.views import group_size, pooled_overview
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support import folders
 
-KEY = state.widget_key
+KEY = widgets.key
 Tiny = Callable[[str], str]
 PAGES = ("overview", "head", "steps", "masks")
 
@@ -58,7 +58,7 @@ def test_what_is_written_looks_at_what_is_heard(
 
 def test_each_written_token_is_the_likeliest(tiny: Tiny) -> None:
     lm = attnviz.load(tiny("whisper"))
-    cap = attnviz.capture(lm, sound=sound.sample(), generate=MOST_HEARD)
+    cap = attnviz.capture(lm, sound=sound.sample(), generate=TOKENS_FROM_SOUND)
     assert cap.verify().ok
     ids = cap.tokens_of(stack="decoder").ids
     assert cap.n_generated == len(ids) - 1 > 0
@@ -120,9 +120,8 @@ def test_the_sound_stands_under_keys_that_are_its_frames(
 def test_overview_shows_many_frames_from_afar(
     visit: Visit, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "MAX_CELLS", 1000)
-    monkeypatch.setattr(groups, "MOST_POINTS", 6 * 34**2)
-    monkeypatch.setattr(pooled_overview, "MOST_POINTS", 6 * 34**2)
+    monkeypatch.setattr(group_size, "MAX_CELLS", 1000)
+    monkeypatch.setattr(pooled_overview, "MAX_POINTS", 6 * 34**2)
     monkeypatch.setattr(cache, "buffer", lambda _key, build: build())
     app = visit("overview", model=tiny("whisper"), stack="encoder", kind="self", query="50")
     assert not app.error and not app.info
@@ -134,7 +133,7 @@ def test_overview_shows_many_frames_from_afar(
     weights = np.pad(cap.all_weights(stack="encoder"), ((0, 0), (0, 0), (0, 2), (0, 2)))
     expected = weights.reshape(2, 3, 34, 3, 34, 3).max(axis=(3, 5))
     assert np.abs(arrays["weights"] / 255 - np.sqrt(expected)).max() <= 0.5 / 255 + 1e-6
-    monkeypatch.setattr(groups, "MOST_WALKED", 1000)
+    monkeypatch.setattr(group_size, "MAX_POOLED_CELLS", 1000)
     assert visit("overview", model=tiny("whisper"), stack="encoder", kind="self").info
 
 
@@ -147,7 +146,7 @@ def test_output_shows_what_is_likely_next(visit: Visit, tiny: Tiny, target: str)
         attnviz.load(tiny("whisper")),
         sound=sound.sample(),
         target=target or None,
-        generate=0 if target else MOST_HEARD,
+        generate=0 if target else TOKENS_FROM_SOUND,
     )
     assert tuple(header["tokens"]) == cap.tokens_of(stack="decoder").labels
     likeliest = [header["draws"]["vocabulary"][row[0]] for row in arrays["ids"]]
@@ -251,7 +250,7 @@ def test_steps_of_whisper_begin_with_x_and_say_how_q_was_scaled(
 def test_how_much_is_written_of_a_sound_is_asked_for(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("whisper"), stack="decoder", kind="self")
     box = app.number_input(KEY("generate"))
-    assert (box.value, box.min, box.max) == (MOST_HEARD, 1, 64)
+    assert (box.value, box.min, box.max) == (TOKENS_FROM_SOUND, 1, 64)
     assert "generate" not in parameters(app)
     box.set_value(3).run()
     assert not app.error

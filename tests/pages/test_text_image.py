@@ -8,10 +8,10 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.errors import BadInput
-from attnviz.ui.session import pictures, state
+from attnviz.ui.session import pictures, uploads, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 TEXT = "the cat sat on a mat"
 Tiny = Callable[[str], str]
 PAGES = ("overview", "head", "steps", "masks")
@@ -134,7 +134,7 @@ def test_a_model_of_text_and_picture_writes(visit: Visit, tiny: Tiny, page: str)
         labels = header["a"]["tokens"] if page == "compare" else header["tokens"]
     assert len(labels) == 16 + 6 + 4
     lm = attnviz.load(tiny("llava"))
-    own = attnviz.capture(lm, TEXT, image=state.picture(), generate=5)
+    own = attnviz.capture(lm, TEXT, image=uploads.picture(), generate=5)
     assert labels == list(own.tokens_of(stack="text").labels)
 
 

@@ -20,10 +20,10 @@ from attnviz.models import files, registry
 from attnviz.models.registry import EmbeddedModel
 from attnviz.outputs.alignment import align
 from attnviz.outputs.answer import answer
-from attnviz.ui.session import examples, messages, state
+from attnviz.ui.session import examples, messages, widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 TEXT, TARGET = "the cat sat on a mat", "the dog ran"
 OTHER = "a cat slept"
 NAME = "echo"
@@ -182,7 +182,7 @@ def test_a_model_without_a_card_has_none(visit: Visit) -> None:
 def test_another_model_forgets_the_target_and_shows_its_own_example(
     visit: Visit, echo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(examples.TYPED_HERE, NAME, (examples.Example("short", OTHER),))
+    monkeypatch.setitem(examples.OWN_EXAMPLES, NAME, (examples.Example("short", OTHER),))
     app = visit("output")
     app.selectbox(KEY("model.en")).set_value(NAME).run()
     assert app.sidebar.text_area(KEY("text")).value == OTHER

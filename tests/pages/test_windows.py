@@ -7,10 +7,10 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.session import pictures, state
+from attnviz.ui.session import pictures, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
-KEY = state.widget_key
+KEY = widgets.key
 Tiny = Callable[[str], str]
 PAGES = ("overview", "head", "steps", "masks")
 

@@ -11,11 +11,11 @@ from attnviz.capture.generation.settings import Generation
 from attnviz.components.buffer import unpack
 from attnviz.components.writing import NAME, NO_SLOT
 from attnviz.outputs.next_token import distribution
-from attnviz.ui.session import state
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, parameters, sent
 from tests.pages.test_selection import view
 
-KEY = state.widget_key
+KEY = widgets.key
 TEXT = "the cat sat on"
 HOT = {"temperature": "1.5", "top_k": "7", "top_p": "0.8", "seed": "2"}
 Tiny = Callable[[str], str]
@@ -83,8 +83,8 @@ def test_the_sidebar_changes_how_it_draws(visit: Visit, tiny: Tiny) -> None:
     before = sent(app)[0]["tokens"]
     app.slider(KEY("temperature")).set_value(2.0).run()
     assert not app.error
-    assert view(app).temperature == 2.0
-    assert view(app).query is None
+    assert view(app).generating.temperature == 2.0
+    assert view(app).place.query is None
     assert not app.number_input(KEY("top_k")).disabled
     app.number_input(KEY("seed")).set_value(4).run()
     app.number_input(KEY("top_k")).set_value(9).run()

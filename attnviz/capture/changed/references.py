@@ -1,8 +1,8 @@
 """The texts or pictures over which a head's usual output is recorded, where nobody gives others.
 
 In: a loaded model. Out: a `Reference`. An embedded model gets examples of the world that it learned
-from, held out or drawn from a seed of their own; another text model gets the same generated English, another
-model of pictures the generated pictures. What needs something else is refused by name.
+from, held out or drawn from a seed of their own; another text model gets the same generated
+English, another model of pictures the generated pictures. What needs something else is refused.
 """
 
 import random

@@ -4,13 +4,19 @@
 const MINUS = "\u2212";
 
 /**
- * Puts values into a translated template: fill("row {query}", {query: "cat"}).
+ * Puts values into a translated template: fill("row {query}", {query: "cat"}). A plural, "{n:token|tokens}",
+ * prints its first word for 1 and its second for any other number, as attnviz.i18n does.
  * @param {string | undefined} template
  * @param {Record<string, string | number>} values
  */
 export function fill(template, values) {
-  return String(template ?? "").replace(/\{(\w+)\}/g, (whole, name) =>
-    name in values ? String(values[name]) : whole,
+  return String(template ?? "").replace(
+    /\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g,
+    (whole, name, one, others) => {
+      if (!(name in values)) return whole;
+      if (one === undefined) return String(values[name]);
+      return String(values[name]) === "1" ? one : others;
+    },
   );
 }
 

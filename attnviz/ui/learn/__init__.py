@@ -1,29 +1,29 @@
 """The page Learn: the list of lessons, or one card of the lesson that the address names.
 
-In: the view. Out: widgets that move through the cards, set what can be set and take answers. What a
-card shows is built by `attnviz.course` at each run; its sentences are those of `attnviz.lessons`.
+In: the view. Out: widgets that move through the cards, set values and take answers. Cards are built
+by `attnviz.course` at each run; their sentences are those of `attnviz.lessons`.
 """
 
 import streamlit as st
 
 from attnviz.errors import BadInput
-from attnviz.ui.learn import cards, index, place
+from attnviz.ui.learn import cards, index, open_card
 from attnviz.ui.server import cache
-from attnviz.ui.session import messages, state
+from attnviz.ui.session import current, messages
 
 
 def show() -> None:
-    """Draw the list of lessons, or the current card."""
-    lang, asked = state.language(), state.current().lesson
-    if not asked:
+    """Draw the list of lessons, or the open card."""
+    lang, slug = current.language(), current.view().learn.lesson
+    if not slug:
         index.show(lang)
         return
     try:
-        lesson = cache.lesson(asked)
+        lesson = cache.lesson(slug)
     except BadInput as error:
-        messages.say(lang, error)
+        messages.show(lang, error)
         index.show(lang)
         return
-    if place.adjust(lesson):
-        st.rerun()  # what was replaced is said above the page, and the address is written anew
-    cards.show(lang, place.of(lesson))
+    if open_card.remove_unknown(lesson):
+        st.rerun()  # a notice above the page names it, and the address is written anew
+    cards.show(lang, open_card.open_card(lesson))

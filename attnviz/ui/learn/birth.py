@@ -1,7 +1,7 @@
 """The training of lesson "A circuit is born", live: start it, watch it, scrub through it.
 
 In: a seed. Out: a curve that grows while the training runs, what two heads attend to at any of its
-moments, and the scores with each head taken away. Everything is computed by `attnviz.course.birth`.
+steps, and the scores with each head ablated. Everything is computed by `attnviz.course.birth`.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import pointing
 from attnviz.ui.server import cache
 from attnviz.ui.server.trainings import Training
-from attnviz.ui.session import messages, state
+from attnviz.ui.session import messages, store, widgets
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 
 POLL_S = 0.5
 CHART_PX = 760
-MOST_TYPED = 24
+MAX_TYPED = 24
 
 
 def show(lang: Language, seed: int) -> None:
-    """The training of a seed, as far as it is; who follows a class sees the one of who leads."""
+    """The training of a seed so far; a follower of a class sees the presenter's."""
     name = pointing.training_name(seed)
-    if not state.kept(name):
+    if not store.get(name):
         if pointing.is_led():
             st.info(text(lang, "birth.led"))
             return
         st.button(
             text(lang, "birth.start"),
-            key=state.widget_key(name),
+            key=widgets.key(name),
             type="primary",
-            on_click=state.keep,
+            on_click=store.put,
             args=(name, 1),
         )
         return
     training = cache.training(seed)
-    if training.over:
+    if training.job.over:
         _over(lang, training, name)
     else:
         _running(lang, training)
@@ -56,34 +56,35 @@ def show(lang: Language, seed: int) -> None:
 
 @st.fragment(run_every=POLL_S)
 def _running(lang: Language, training: Training) -> None:
-    """The curve so far, and a way to stop it; the page runs again when it is over."""
-    if training.over:
+    """The curve so far, and a button to stop; the page runs again when the job is over."""
+    job = training.job
+    if job.over:
         st.rerun()
-    said = "birth.waiting" if training.state == "waiting" else "birth.running"
-    step = round(training.fraction * training.n_steps)
+    key = "birth.waiting" if job.state == "waiting" else "birth.running"
+    step = round(job.fraction * training.n_steps)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        shown = text(lang, said, step=step, steps=training.n_steps)
-        st.progress(training.fraction, text=shown, width="stretch")
+        label = text(lang, key, step=step, steps=training.n_steps)
+        st.progress(job.fraction, text=label, width="stretch")
         if not pointing.is_led():
             st.button(
                 text(lang, "birth.stop"),
-                key=state.widget_key("birth.stop"),
-                on_click=training.stop,
+                key=widgets.key("birth.stop"),
+                on_click=job.stop,
             )
     if training.snapshots:
         _curve(lang, training.snapshots, None)
 
 
 def _over(lang: Language, training: Training, name: str) -> None:
-    if training.error is not None:
-        raise training.error
-    if training.state == "stopped":
+    if training.job.error is not None:
+        raise training.job.error
+    if training.job.state == "stopped":
         st.info(text(lang, "birth.stopped"))
         if not pointing.is_led():
             st.button(
                 text(lang, "birth.again"),
-                key=state.widget_key(f"{name}.again"),
-                on_click=_again,
+                key=widgets.key(f"{name}.again"),
+                on_click=_train_again,
                 args=(training.seed,),
             )
         return
@@ -91,21 +92,21 @@ def _over(lang: Language, training: Training, name: str) -> None:
     _ablation(lang, training)
 
 
-def _again(seed: int) -> None:
+def _train_again(seed: int) -> None:
     name = pointing.training_name(seed)
-    state.keep(name, int(state.kept(name) or 0) + 1)
+    store.put(name, int(store.get(name) or 0) + 1)
     cache.forget_training(seed)
 
 
 @st.fragment
 def _timeline(lang: Language, training: Training) -> None:
-    """The curve with a moment marked, and what two heads attend to at that moment."""
+    """The curve with one step marked, and what two heads attend to at that step."""
     by_step = {snapshot.step: snapshot for snapshot in training.snapshots}
     step = st.select_slider(
         text(lang, "birth.moment"),
         list(by_step),
         value=max(by_step),
-        key=state.widget_key(f"birth.{training.seed}.moment"),
+        key=widgets.key(f"birth.{training.seed}.moment"),
     )
     _curve(lang, training.snapshots, float(step))
     from attnviz.course import birth
@@ -113,14 +114,14 @@ def _timeline(lang: Language, training: Training) -> None:
     typed = st.text_input(
         text(lang, "birth.letters"),
         birth.example(),
-        key=state.widget_key("birth.letters"),
-        max_chars=MOST_TYPED,
+        key=widgets.key("birth.letters"),
+        max_chars=MAX_TYPED,
         help=text(lang, "birth.letters_help"),
     )
     try:
         tokens = birth.encode(typed)
     except BadInput as error:
-        messages.say(lang, error)
+        messages.show(lang, error)
         return
     last = training.snapshots[-1].repeated
     weights = birth.attention(birth.restore(by_step[step]), tokens)
@@ -140,7 +141,7 @@ def _heads(
     }
     view = BoardView(Board(panels), captions, narrow=True)
     data = boards.pack_board(view, strings(lang, boards.STRING_KEYS))
-    show_board(data, state.component_key("birth.heads"))
+    show_board(data, widgets.component_key("birth.heads"))
 
 
 def _panel(name: str, weights: np.ndarray, letters: tuple[str, ...]) -> Panel:
@@ -148,7 +149,7 @@ def _panel(name: str, weights: np.ndarray, letters: tuple[str, ...]) -> Panel:
 
 
 def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float | None) -> None:
-    """Scores against steps: both kinds of attention, the control, and what is predicted right."""
+    """Scores against steps: both kinds of heads, the control, and the accuracy."""
     steps = np.array([snapshot.step for snapshot in snapshots], dtype=np.float64)
     values = {
         "induction": [snapshot.repeated.best_induction for snapshot in snapshots],
@@ -157,14 +158,14 @@ def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float 
         "control": [snapshot.fresh.best_induction for snapshot in snapshots],
     }
     lines = [
-        charts.Line(text(lang, f"birth.{name}"), steps, np.array(of, dtype=np.float64))
-        for name, of in values.items()
+        charts.Line(text(lang, f"birth.{name}"), steps, np.array(scores, dtype=np.float64))
+        for name, scores in values.items()
     ]
     x, y = text(lang, "birth.step"), text(lang, "birth.score")
     figure = charts.chart(lines, x, y, marked_x=step)
     st.plotly_chart(
         figure,
-        key=state.widget_key("birth.curve"),
+        key=widgets.key("birth.curve"),
         config={"displayModeBar": False, "scrollZoom": False},
         width=CHART_PX,
         alt=text(lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)),
@@ -172,16 +173,16 @@ def _curve(lang: Language, snapshots: "Sequence[TrainingSnapshot]", step: float 
 
 
 def _ablation(lang: Language, training: Training) -> None:
-    """The scores whole, and without each head of the first layer."""
-    found = cache.ablations(training)
+    """The scores of the whole model, and with each head of the first layer ablated."""
+    effects = cache.ablations(training)
     st.markdown(text(lang, "birth.ablation"))
     columns = [text(lang, f"birth.{name}") for name in ("without", "induction", "accuracy")]
-    rows = [(text(lang, "birth.nothing"), found.before)]
+    rows = [(text(lang, "birth.nothing"), effects.before)]
     previous = training.snapshots[-1].repeated.previous_head
-    for effect in found.without:
-        how = text(lang, f"birth.{effect.ablation}", head=str(effect.head))
+    for effect in effects.without:
+        name = text(lang, f"birth.{effect.ablation}", head=str(effect.head))
         mark = " ←" if effect.head == previous else ""
-        rows.append((f"{how}{mark}", effect.after))
+        rows.append((f"{name}{mark}", effect.after))
     shown = [
         (name, f"{scores.best_induction:.2f}", f"{scores.accuracy:.2f}") for name, scores in rows
     ]

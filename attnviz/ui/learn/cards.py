@@ -1,65 +1,58 @@
-"""One card: what it says, what can be set, its pictures, its question, and where it leads.
+"""One card: its text, its controls, its pictures, its question, and the link from it.
 
-In: a `Place`. Out: a drawn card. `card` draws it without the way through the lesson, so that a page
-that follows someone else's can draw the same.
+In: an `OpenCard`. Out: a drawn card. `card` draws it without the pills of the lesson, so that
+a page that follows a presenter can draw the same.
 """
-
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
-from attnviz.lessons.cards.card import Control, Link, Pick, Slider, Value
+from attnviz.lessons.cards.card import Control, Link, Pick, Slider
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts, say
-from attnviz.ui.learn import pictures, place, questions, way
-from attnviz.ui.learn.look import look_at
-from attnviz.ui.learn.place import Place
-from attnviz.ui.session import routes, state
-
-if TYPE_CHECKING:
-    from attnviz.course.recipe import Recipe
+from attnviz.ui.learn import card_pills, links, open_card, pictures, questions
+from attnviz.ui.learn.open_card import OpenCard
+from attnviz.ui.session import address, current, routes, widgets
 
 
-def show(lang: Language, at: Place) -> None:
-    """Draw the lesson's title, the way through its cards, and the current card."""
-    texts = lesson_texts(at.lesson.slug, lang)
-    with st.container(key=state.widget_key("learn.top")):
+def show(lang: Language, opened: OpenCard) -> None:
+    """Draw the lesson's title, the pills of its cards, and the open card."""
+    texts = lesson_texts(opened.lesson.slug, lang)
+    with st.container(key=widgets.key("learn.top")):
         st.button(
             text(lang, "learn.all"),
-            key=state.widget_key("learn.all"),
-            on_click=place.leave,
+            key=widgets.key("learn.all"),
+            on_click=open_card.leave,
             type="tertiary",
         )
         st.title(texts.title, anchor=False)
-        standings = way.show(lang, at)
-    card(lang, texts, at)
-    _next(lang, at)
-    way.legend(lang, standings)
-    way.arrive(lang, at, standings)
+        standings = card_pills.show(lang, opened)
+    card(lang, texts, opened)
+    _next(lang, opened)
+    card_pills.legend(lang, standings)
+    card_pills.scroll_to_top(lang, opened, standings)
 
 
-def card(lang: Language, texts: LessonTexts, at: Place) -> None:
+def card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     """Draw one card."""
-    with st.container(key=state.widget_key("learn.card")):
-        _card(lang, texts, at)
+    with st.container(key=widgets.key("learn.card")):
+        _card(lang, texts, opened)
 
 
-def _card(lang: Language, texts: LessonTexts, at: Place) -> None:
-    built = at.card()
+def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
+    built, answers = opened.card(), opened.answers
     st.header(say(texts, built, "title"), anchor=False)
     st.markdown(say(texts, built, "text"))
-    _controls(texts, at)
-    is_open = progress.is_open(built, at.answers)
+    _controls(texts, opened)
+    is_open = progress.is_open(built, answers)
     for number, picture in enumerate(built.pictures):
-        pictures.show(lang, texts, built, picture, f"{number}", at.answers)
+        pictures.show(lang, texts, built, picture, f"{number}", answers)
     if built.question is not None:
-        questions.show(lang, texts, built, at.answers, at.led)
+        questions.show(lang, texts, built, answers, opened.led)
     if is_open:
         return
     for number, picture in enumerate(built.reveal):
-        pictures.show(lang, texts, built, picture, f"reveal.{number}", at.answers)
+        pictures.show(lang, texts, built, picture, f"reveal.{number}", answers)
     if texts.has(built.name, "takeaway"):
         line = say(texts, built, "takeaway")
         st.markdown(f"> **{text(lang, 'learn.takeaway')}** {line}")
@@ -67,46 +60,41 @@ def _card(lang: Language, texts: LessonTexts, at: Place) -> None:
         _link(lang, built.link)
 
 
-def _next(lang: Language, at: Place) -> None:
-    """To the card before and the one after; behind the last one is the list of lessons."""
-    names, number = at.names, at.number
+def _next(lang: Language, opened: OpenCard) -> None:
+    """Buttons to the cards before and after; after the last one comes the list of lessons."""
+    names, number = opened.names, opened.number
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             text(lang, "learn.previous"),
-            key=state.widget_key("learn.previous"),
+            key=widgets.key("learn.previous"),
             disabled=number == 0,
-            on_click=place.go,
+            on_click=open_card.go,
             args=(names[max(number - 1, 0)],),
         )
         st.caption(text(lang, "learn.where", number=number + 1, cards=len(names)))
         last = number == len(names) - 1
         st.button(
             text(lang, "learn.done" if last else "learn.next"),
-            key=state.widget_key("learn.next"),
+            key=widgets.key("learn.next"),
             type="primary",
-            on_click=place.leave if last else place.go,
+            on_click=open_card.leave if last else open_card.go,
             args=(True,) if last else (names[number + 1],),
         )
 
 
-def _controls(texts: LessonTexts, at: Place) -> None:
-    """What can be set, side by side where the page is wide enough."""
-    if at.recipe.controls:
+def _controls(texts: LessonTexts, opened: OpenCard) -> None:
+    """The card's controls, side by side where the page is wide enough."""
+    if opened.recipe.controls:
         with st.container(horizontal=True):
-            for control in at.recipe.controls:
-                _control(texts, at.recipe, control, at.values, at.led)
+            for control in opened.recipe.controls:
+                _control(texts, opened, control)
 
 
-def _control(
-    texts: LessonTexts,
-    recipe: "Recipe",
-    control: Control,
-    values: Mapping[str, Value],
-    led: bool,
-) -> None:
-    name = f"learn.{recipe.name}.{control.name}"
-    label = texts.of(recipe.name, f"control.{control.name}")
-    key, args = state.show_in_widget(name, values[control.name]), (recipe.name, control.name, name)
+def _control(texts: LessonTexts, opened: OpenCard, control: Control) -> None:
+    name = f"learn.{opened.name}.{control.name}"
+    label = texts.of(opened.name, f"control.{control.name}")
+    key = widgets.showing(name, opened.values[control.name])
+    args = (opened.name, control.name, name)
     if isinstance(control, Slider):
         st.select_slider(
             label,
@@ -115,17 +103,17 @@ def _control(
             key=key,
             on_change=_take_value,
             args=args,
-            disabled=led,
+            disabled=opened.led,
         )
     elif isinstance(control, Pick):
         st.segmented_control(
             label,
             control.options,
-            format_func=lambda of: texts.of(recipe.name, f"control.{control.name}.{of}"),
+            format_func=lambda option: texts.of(opened.name, f"control.{control.name}.{option}"),
             key=key,
             on_change=_take_value,
             args=args,
-            disabled=led,
+            disabled=opened.led,
         )
     else:
         st.text_input(
@@ -134,7 +122,7 @@ def _control(
             key=key,
             on_change=_take_value,
             args=args,
-            disabled=led,
+            disabled=opened.led,
         )
 
 
@@ -143,14 +131,14 @@ def _short(value: float) -> str:
 
 
 def _take_value(card_name: str, control: str, widget: str) -> None:
-    value = state.widget_value(widget)
+    value = widgets.value(widget)
     if value is not None:
-        place.set_value(card_name, control, value)
+        open_card.set_value(card_name, control, value)
 
 
 def _link(lang: Language, link: Link) -> None:
-    """A button that opens a page of the app in the state that continues the card."""
+    """A button that opens the page on which the card goes on."""
     page = text(lang, f"page.{link.page}.title")
-    if st.button(text(lang, "learn.try", page=page), key=state.widget_key("learn.try")):
-        look_at(link.view)
-        st.switch_page(routes.file(link.page), query_params=state.params(state.current()))
+    if st.button(text(lang, "learn.try", page=page), key=widgets.key("learn.try")):
+        links.follow(link.view)
+        st.switch_page(routes.file(link.page), query_params=address.params(current.view()))

@@ -30,8 +30,8 @@ from attnviz.lessons.cards.card import (
 from attnviz.lessons.cards.ranges import ranges
 from attnviz.lessons.cards.texts import LessonTexts, say
 from attnviz.ui.host.components import show_board
-from attnviz.ui.learn import birth, place, pointing, real
-from attnviz.ui.session import state
+from attnviz.ui.learn import birth, open_card, pointing, real
+from attnviz.ui.session import widgets
 from attnviz.views.texts import strings
 
 CHART_PX = 760
@@ -47,7 +47,7 @@ def show(
     answers: Mapping[str, str],
     narrow: bool = False,
 ) -> None:
-    """Draw a picture; `name` tells it from others of its card, `narrow` fits it into a column."""
+    """Draw a picture; its `name` is unique on its card, `narrow` fits it into a column."""
     key = f"learn.{card.name}.{name}"
     if isinstance(picture, Board):
         _board(lang, texts, card, picture, key, answers, narrow)
@@ -65,12 +65,12 @@ def _chart(lang: Language, texts: LessonTexts, card: Card, chart: Chart, key: st
     def plain(name: str) -> str:
         return say(texts, card, name, markup=False)
 
-    lines = [charts.Line(plain(f"series.{of.name}"), of.x, of.y) for of in chart.series]
+    lines = [charts.Line(plain(f"series.{line.name}"), line.x, line.y) for line in chart.series]
     x, y = plain(f"axis.{chart.x}"), plain(f"axis.{chart.y}")
     figure = charts.chart(lines, x, y, log_x=chart.log_x, bars=chart.bars, marked_x=chart.marked_x)
     st.plotly_chart(
         figure,
-        key=state.widget_key(key),
+        key=widgets.key(key),
         config=CHART_CONFIG,
         width=CHART_PX,
         alt=text(lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)),
@@ -92,7 +92,7 @@ def _board(
         panel.name: say(texts, card, f"panel.{panel.name}", markup=False)
         for panel in picture.panels
     }
-    found = progress.verdict(card, answers)
+    verdict = progress.verdict(card, answers)
     chosen = None
     if asking and card.question is not None:
         answer = progress.answer_of(card.question, progress.answer_text(card.name, answers))
@@ -105,14 +105,14 @@ def _board(
         is_open=is_open,
         narrow=narrow,
         chosen=chosen,
-        right=None if found is None else found.right,
+        right=None if verdict is None else verdict.right,
         answers=_answers(card) if asking and not is_open else frozenset(),
         ranges=ranges(card),
         reports=pointing.leads(),
         pointed=_pointed(key),
     )
     data = boards.pack_board(view, strings(lang, boards.STRING_KEYS))
-    component = state.component_key(key)
+    component = widgets.component_key(key)
     take = partial(_take_cell, component, asking, card.name) if asking and is_open else ignore
     if pointing.leads():
         take = partial(_take_point, component, picture, key, take)
@@ -121,13 +121,13 @@ def _board(
 
 def _pointed(key: str) -> tuple[int, int, int] | None:
     """The cell of a picture that the class is pointed at."""
-    found = pointing.pointing()
-    return found.at if found is not None and found.picture == key else None
+    target = pointing.pointing()
+    return target.at if target is not None and target.picture == key else None
 
 
 def _take_point(component: str, picture: Board, key: str, otherwise: Callable[[], None]) -> None:
-    """Point the class at a cell; one that answers the question is an answer instead."""
-    value = state.component_value(component, "cell")
+    """Point the class at a cell, then do `otherwise`, which may take the cell as an answer."""
+    value = widgets.component_value(component, "cell")
     before = pointing.pointing()
     for number, panel in enumerate(picture.panels):
         cell = boards.parse_cell(value, panel)
@@ -137,9 +137,10 @@ def _take_point(component: str, picture: Board, key: str, otherwise: Callable[[]
 
 
 def asking_panels(card: Card, picture: Board) -> tuple[Panel, ...]:
-    """The panels of a board whose cells answer the card's question; of the board that it names."""
+    """The panels of a board whose cells answer the card's question; none on another board."""
     question, panels = card.question, picture.panels
-    if not isinstance(question, CellQuestion) or question.panel not in {of.name for of in panels}:
+    names = {panel.name for panel in panels}
+    if not isinstance(question, CellQuestion) or question.panel not in names:
         return ()
     return tuple(panel for panel in panels if panel.name in question.panels)
 
@@ -150,8 +151,8 @@ def _answers(card: Card) -> frozenset[BoardCell]:
 
 
 def _take_cell(component: str, panels: tuple[Panel, ...], card: str) -> None:
-    value = state.component_value(component, "cell")
+    value = widgets.component_value(component, "cell")
     for panel in panels:
         cell = boards.parse_cell(value, panel)
         if cell is not None:
-            place.answer(card, progress.text_of(cell))
+            open_card.answer(card, progress.text_of(cell))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from attnviz import notation
 from attnviz.lessons.cards.card import Card, LiveTraining, RealHead
-from attnviz.ui.session import state
-from attnviz.ui.session.view import INDICES
+from attnviz.ui.session import current, store
+from attnviz.ui.session.address import INDICES
 
 KEPT = "learn.pointing"
 SEPARATOR = ";"  # between what is pointed at and what is chosen
@@ -49,25 +49,25 @@ class Pointing:
 
 def pointing() -> Pointing | None:
     """The cell that is pointed at in a class; None outside of one."""
-    kept: Pointing | None = state.kept(KEPT)
+    kept: Pointing | None = store.get(KEPT)
     return kept
 
 
 def point(target: Pointing | None) -> None:
     """Point at a cell, or at none."""
-    state.keep(KEPT, target)
+    store.put(KEPT, target)
 
 
 def leads() -> bool:
     """True if this page leads a class."""
-    current = pointing()
-    return current is not None and current.leads
+    target = pointing()
+    return target is not None and target.leads
 
 
 def is_led() -> bool:
     """True if this page follows a presenter's."""
-    current = pointing()
-    return current is not None and not current.leads
+    target = pointing()
+    return target is not None and not target.leads
 
 
 def selection(target: Pointing, card: Card) -> str:
@@ -75,7 +75,7 @@ def selection(target: Pointing, card: Card) -> str:
     pictures = (*card.pictures, *card.reveal)
     chosen = ""
     if any(isinstance(picture, RealHead) for picture in pictures):
-        places = (getattr(state.current(), name) for name in INDICES)
+        places = (getattr(current.view().place, name) for name in INDICES)
         chosen = ".".join("" if place is None else str(place) for place in places)
     for picture in pictures:
         if isinstance(picture, LiveTraining):
@@ -104,14 +104,14 @@ def training_name(seed: int) -> str:
 
 def begun(live: LiveTraining) -> int:
     """The number of starts of a live training on this page, or on the one that it follows."""
-    return int(state.kept(training_name(live.seed)) or 0)
+    return int(store.get(training_name(live.seed)) or 0)
 
 
 def follow_training(card: Card, written: str) -> None:
     """Have a follower's page show the training that the presenter started."""
     for picture in card.pictures:
         if isinstance(picture, LiveTraining):
-            state.keep(training_name(picture.seed), read_begun(written))
+            store.put(training_name(picture.seed), read_begun(written))
 
 
 def as_selection(chosen: Mapping[str, int | None]) -> dict[str, int | None] | None:

@@ -1,7 +1,7 @@
-"""A real model's head on a card, with all that the page of that name can do.
+"""A real model's head on a card, drawn as on the page Overview, Head or Output.
 
-In: a `Real`. Out: the view changed to it when the card opens or asks for another one, then the
-picture that Overview, Head or Output draws of that view. Heads that a visitor switches to stay.
+In: a `Real`. Out: the view changed to it when the card opens or names another head, then the
+picture of that page. A head that the visitor switches to stays.
 """
 
 import streamlit as st
@@ -9,46 +9,44 @@ import streamlit as st
 from attnviz.i18n import Language
 from attnviz.lessons.cards.card import RealHead
 from attnviz.ui import outputs
-from attnviz.ui.learn.look import look_at
+from attnviz.ui.learn import links
 from attnviz.ui.page import capture_of_view, fragments, frame
-from attnviz.ui.session import state
-from attnviz.ui.session.view import INDICES
-from attnviz.views.captured import Shown
-from attnviz.views.groups import chosen
+from attnviz.ui.session import address, current, store
 
 SHOWN = "learn.real"
 
 
 def show(lang: Language, real: RealHead) -> None:
     """Draw a real head."""
-    if _changed(real):
-        look_at(_asked(real))
+    if _has_changed(real):
+        links.follow(_parameters(real))
         st.rerun()  # the component reads the address, which is written before a page is drawn
-    captured = capture_of_view.captured(lang)
-    if captured is None:
+    shown = capture_of_view.shown(lang)
+    if shown is None:
         return
-    view = state.current()
-    group = chosen(captured.groups, view.stack, view.kind)
     if real.shown == "overview":
-        fragments.grid(Shown(lang, captured, group))
+        fragments.grid(shown)
     elif real.shown == "head":
-        fragments.head(Shown(lang, captured, group))
+        fragments.head(shown)
     else:
-        outputs.said(lang, captured)
-    frame.verification(lang, captured)
+        outputs.fitting(shown)
+    frame.verification(shown)
 
 
-def _asked(real: RealHead) -> dict[str, str | int]:
+def _parameters(real: RealHead) -> dict[str, str | int]:
+    """The address parameters of what the card shows."""
     text = {"text": real.text} if real.text else {}
     place = {"layer": real.layer, "head": real.head}
     return {"model": real.model, **text, **place, **real.view}
 
 
-def _changed(real: RealHead) -> bool:
-    """Whether the view shows something else than this card; a link may have brought its head."""
-    asked, view, before = _asked(real), state.current(), state.kept(SHOWN)
-    state.keep(SHOWN, asked)
-    inputs = {name: of for name, of in asked.items() if name not in INDICES}
-    same = all(str(getattr(view, name)) == str(of) for name, of in inputs.items())
-    opened_by_link = before is None and view.layer is not None
-    return not same or not (before == asked or opened_by_link)
+def _has_changed(real: RealHead) -> bool:
+    """True if the view shows something else than this card; a link may have brought its head."""
+    wanted, view, before = _parameters(real), current.view(), store.get(SHOWN)
+    store.put(SHOWN, wanted)
+    inputs = {name: value for name, value in wanted.items() if name not in address.INDICES}
+    same = all(
+        str(address.PARAMETERS[name].value(view)) == str(value) for name, value in inputs.items()
+    )
+    opened_by_link = before is None and view.place.layer is not None
+    return not same or not (before == wanted or opened_by_link)

@@ -1,75 +1,81 @@
-"""What a classifier says, as bars: the likeliest classes, and the parts that names are made of.
+"""The output of a classifier, as bars: the likeliest classes, and the words of their names.
 
 In: a capture of a model with named classes. Out: bars with numbers. Where the picture is one that
-the app generated, what is really on it is known, and its bars are marked.
+the app generated, its true class is known, and its bars are marked.
 """
 
 import streamlit as st
 
 from attnviz.components import bars
 from attnviz.i18n import Language, text
-from attnviz.outputs import classes as said
+from attnviz.outputs import classes as outputs
 from attnviz.ui.host.components import show_bars
-from attnviz.ui.session import pictures, state
+from attnviz.ui.session import pictures, uploads, widgets
 from attnviz.ui.session.messages import plain
-from attnviz.views.captured import Captured
+from attnviz.views.captured import Captured, Shown
 from attnviz.views.texts import strings
 
-MOST_BARS = 10
-SIDE_PX = 450
-NEARLY_ONE = 0.9995  # rounds to 100.0 %
+MAX_BARS = 10
+WIDTH_PX = 450
+NEARLY_ONE = 0.9995  # rounds to 100.0%
 
 
 def fits(captured: Captured) -> bool:
-    """Whether the model names classes."""
-    return said.has_classes(captured.model, captured.capture)
+    """True if the model names classes."""
+    return outputs.has_classes(captured.model, captured.capture)
 
 
-def show(lang: Language, captured: Captured) -> None:
+def show(shown: Shown) -> None:
     """The likeliest classes, and beside them the sums over either word of their names."""
-    found = said.classes(captured.model, captured.capture)
-    most = float(found.probabilities.max())
-    share = f"{100 * most:.1f}" if most < NEARLY_ONE else ">99.9"
-    st.markdown(text(lang, "classes.says", name=plain(found.best), percent=share))
-    truth = pictures.truth(state.picture_name()) if pictures.is_sampled(captured.name) else ""
+    lang, captured = shown.lang, shown.captured
+    predicted = outputs.classes(captured.model, captured.capture)
+    largest = float(predicted.probabilities.max())
+    percent = f"{100 * largest:.1f}" if largest < NEARLY_ONE else ">99.9"
+    st.markdown(text(lang, "classes.says", name=plain(predicted.best), percent=percent))
+    truth = pictures.truth(uploads.picture_name()) if pictures.is_sampled(captured.name) else ""
     note = text(
-        lang, "classes.softmax" if found.exclusive else "classes.sigmoid", count=len(found.names)
+        lang,
+        "classes.softmax" if predicted.exclusive else "classes.sigmoid",
+        count=len(predicted.names),
     )
     if truth:
         note = f"{note} {text(lang, 'classes.marked')}"
-    titled = zip(_factor_titles(lang, captured), said.factors(found), strict=False)
+    factors = zip(_factor_titles(shown), outputs.factors(predicted), strict=False)
     with st.container(horizontal=True, gap="large"):
-        with st.container(width=SIDE_PX):
-            _bars(lang, "all", _view(lang, found, text(lang, "classes.title"), truth, note))
-        with st.container(width=SIDE_PX):
-            for place, (title, factor) in enumerate(titled):
-                _bars(lang, f"factor{place}", _view(lang, factor, title, truth))
+        with st.container(width=WIDTH_PX):
+            _bars(lang, "all", _view(lang, predicted, text(lang, "classes.title"), truth, note))
+        with st.container(width=WIDTH_PX):
+            for number, (title, factor) in enumerate(factors):
+                _bars(lang, f"factor{number}", _view(lang, factor, title, truth))
 
 
 def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
     data = bars.pack_bars(view, strings(lang, bars.STRING_KEYS))
-    show_bars(data, state.component_key(f"classes.{name}"))
+    show_bars(data, widgets.component_key(f"classes.{name}"))
 
 
-def _factor_titles(lang: Language, captured: Captured) -> tuple[str, str]:
-    if pictures.is_sampled(captured.name):
+def _factor_titles(shown: Shown) -> tuple[str, str]:
+    lang = shown.lang
+    if pictures.is_sampled(shown.captured.name):
         return text(lang, "classes.colour"), text(lang, "classes.form")
     return text(lang, "classes.first_word"), text(lang, "classes.second_word")
 
 
 def _view(
-    lang: Language, of: said.Classes, title: str, truth: str, note: str = ""
+    lang: Language, classes: outputs.Classes, title: str, truth: str, note: str = ""
 ) -> bars.BarsView:
-    """The first classes as bars; `truth` is the name that is right, or holds the word that is."""
+    """The first classes as bars; those named `truth`, or one of its words, are marked as right."""
     right = {truth, *truth.split(" ")} if truth else set()
-    shown, left = of.order[:MOST_BARS], of.order[MOST_BARS:]
+    first, others = classes.order[:MAX_BARS], classes.order[MAX_BARS:]
     rows = tuple(
         bars.Bar(
-            of.names[each],
-            float(of.probabilities[each]),
-            mark=text(lang, "classes.drawn") if of.names[each] in right else "",
+            classes.names[index],
+            float(classes.probabilities[index]),
+            mark=text(lang, "classes.drawn") if classes.names[index] in right else "",
         )
-        for each in shown
+        for index in first
     )
-    rest = bars.Rest(len(left), float(of.probabilities[list(left)].sum())) if left else None
-    return bars.BarsView(title, rows, rest if of.exclusive else None, note)
+    rest = None
+    if others and classes.exclusive:
+        rest = bars.Rest(len(others), float(classes.probabilities[list(others)].sum()))
+    return bars.BarsView(title, rows, rest, note)

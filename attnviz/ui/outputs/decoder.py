@@ -1,8 +1,8 @@
-"""What a model that writes expects next, and its text as it grows: the page Output for decoders.
+"""The output of a decoder: the next token's distribution, and the text as it grows.
 
-In: a `Captured` with the model's own scores for each token. Out: the writing component, and where
-nothing was written a button that lets the model write. Probabilities come from
-`attnviz.outputs.next_token`; nothing is computed here.
+In: a capture with the model's own scores for each token. Out: the writing component, and where
+nothing was generated a button that lets the model generate. Probabilities come from
+`attnviz.outputs.next_token`.
 """
 
 from collections.abc import Callable
@@ -14,124 +14,133 @@ import streamlit as st
 from attnviz.components import writing
 from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_writing
-from attnviz.ui.page import fragments
+from attnviz.ui.page.fragments import keep_selection, open_head
 from attnviz.ui.server import cache
-from attnviz.ui.server.request import GREEDY, Sampling, writes
-from attnviz.ui.session import messages, state, view_request
-from attnviz.views import heads
+from attnviz.ui.server.request import GREEDY, Sampling, generates
+from attnviz.ui.session import current, messages, view_request, widgets
+from attnviz.views import group_tokens, heads
 from attnviz.views.captured import Captured, Shown
-from attnviz.views.groups import READING, Group, chosen
+from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
-SHOWN = 12  # tokens in a distribution; the rest is one bar
-MOST_POSITIONS = 200
-WRITTEN_AT_ONCE = 20
+N_SHOWN = 12  # tokens in a distribution; the others share one bar
+MAX_POSITIONS = 200
+N_GENERATED = 20  # tokens, at a click
 
 
 def fits(captured: Captured) -> bool:
-    """Whether this model writes, or has written, and gave its scores for each token."""
+    """True if the model generates, or has generated, and gave its scores for each token."""
     logits, kind = captured.capture.logits, captured.model.kind
     if logits is None or logits.dim() != 3:
         return False
     if kind == "encoder-decoder":
-        return captured.asked > 0
-    return writes(captured.model.card) or captured.model.card.transcribes
+        return captured.n_asked > 0
+    return generates(captured.model.card) or captured.model.card.transcribes
 
 
-def show(lang: Language, captured: Captured) -> None:
-    """Draw it."""
-    if captured.asked == 0 and not captured.model.card.transcribes:  # which writes unasked
-        _write_button(lang, captured)
-    _writing(Shown(lang, captured, _group(captured)))
+def show(shown: Shown) -> None:
+    """The component, below a button while nothing was generated."""
+    captured = shown.captured
+    shown = shown.of_group(_generating_group(captured))
+    if captured.n_asked == 0 and not captured.model.card.transcribes:  # which needs no asking
+        _generate_button(shown)
+    _distributions(shown)
 
 
-def _group(captured: Captured) -> Group:
-    """An attention of the stack that writes: the chosen one; at first where it reads a source."""
-    view = state.current()
-    among = [group for group in captured.groups if group.stack not in READING]
-    return chosen(among, view.stack, view.kind or ("cross" if len(among) > 1 else None))
+def _generating_group(captured: Captured) -> Group:
+    """The chosen attention of the stack that generates; its cross-attention if none is chosen."""
+    place = current.view().place
+    groups = [group for group in captured.groups if group.stack not in group_tokens.READING]
+    return chosen(groups, place.stack, place.kind or ("cross" if len(groups) > 1 else None))
 
 
-def _write_button(lang: Language, captured: Captured) -> None:
-    """Let the model write, as far as it has positions left."""
-    room = captured.model.max_tokens - len(_group(captured).queries())
-    count = min(WRITTEN_AT_ONCE, room)
+def _generate_button(shown: Shown) -> None:
+    """A button that lets the model generate, as far as it has positions left."""
+    n_free = shown.captured.model.max_tokens - len(group_tokens.queries(shown.group))
+    count = min(N_GENERATED, n_free)
     if count > 0:
         st.button(
-            text(lang, "action.write", count=count),
-            key=state.widget_key("write"),
+            text(shown.lang, "action.write", count=count),
+            key=widgets.key("write"),
             type="primary",
-            on_click=state.update,
-            kwargs={"generate": count, "query": None, "key": None},
+            on_click=current.update,
+            kwargs={"generate": count, **current.NO_POSITION},
         )
 
 
 @st.fragment
-def _writing(shown: Shown) -> None:
+def _distributions(shown: Shown) -> None:
     with messages.guard(shown.lang):
-        hears = shown.captured.model.card.transcribes  # it writes greedily, whatever is asked for
-        how = GREEDY if hears else view_request.sampling()
+        transcribes = shown.captured.model.card.transcribes  # greedily, whatever the view asks for
+        sampling = GREEDY if transcribes else view_request.sampling()
         data = cache.buffer(
-            f"{shown.captured.key} {shown.group.name} writing {shown.lang} {how}",
+            f"{shown.captured.key} {shown.group.name} writing {shown.lang} {sampling}",
             lambda: writing.pack_writing(
                 heads.all_heads(shown, cache.measured(shown)),
-                _draws(shown.lang, shown.captured, how),
+                _draws(shown, sampling),
                 strings(shown.lang, writing.STRING_KEYS),
             ),
         )
-        extent, key = shown.group.extent, state.component_key("writing")
+        extent, key = shown.size.extent, widgets.component_key("writing")
         show_writing(
             data,
             extent,
             key,
-            _of(shown.group, fragments.note(key, extent)),
-            _of(shown.group, fragments.opener(key, extent)),
+            _choosing(shown.group, keep_selection(key, extent)),
+            _choosing(shown.group, open_head(key, extent)),
         )
 
 
-def _of(group: Group, then: Callable[[], None]) -> Callable[[], None]:
-    """A callback for which the attention that is shown here is the chosen one."""
+def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
+    """A callback that also makes this group the chosen one."""
 
-    def noted() -> None:
+    def choose() -> None:
         if group.stack is not None:
-            state.update(stack=group.stack, kind=group.kind)
+            current.update(stack=group.stack, kind=group.kind)
         then()
 
-    return noted
+    return choose
 
 
-def _draws(lang: Language, captured: Captured, how: Sampling) -> writing.Draws:
+def _draws(shown: Shown, sampling: Sampling) -> writing.Draws:
     from attnviz.outputs.next_token import ranked
 
-    found = ranked(
-        captured.capture, SHOWN, how.temperature, how.top_k, how.top_p, most=MOST_POSITIONS
+    captured = shown.captured
+    ranks = ranked(
+        captured.capture,
+        N_SHOWN,
+        sampling.temperature,
+        sampling.top_k,
+        sampling.top_p,
+        most=MAX_POSITIONS,
     )
     return writing.Draws(
-        first=found.first,
-        n_vocabulary=found.n_vocabulary,
-        labels=tuple(_labels(captured.model, row.tolist()) for row in found.ids),
-        before=found.before,
-        after=found.after,
-        cut=found.cut,
-        drawn=found.drawn,
-        rank=found.rank,
-        others=np.stack([found.others_before, found.others_after], axis=-1),
-        n_left=found.n_left,
-        sampled=how.temperature > 0,
-        sampling=text(lang, "sampling.typed") if _typed(captured) else how.said(lang),
+        first=ranks.first,
+        n_vocabulary=ranks.n_vocabulary,
+        labels=tuple(_labels(captured.model, row.tolist()) for row in ranks.ids),
+        before=ranks.before,
+        after=ranks.after,
+        cut=ranks.cut,
+        drawn=ranks.drawn,
+        rank=ranks.rank,
+        others=np.stack([ranks.others_before, ranks.others_after], axis=-1),
+        n_left=ranks.n_left,
+        sampled=sampling.temperature > 0,
+        sampling=_sampling_sentence(shown.lang, captured, sampling),
     )
 
 
-def _typed(captured: Captured) -> bool:
-    """Whether what a listening model reads as its own was typed."""
-    return captured.model.card.transcribes and bool(state.current().target.strip())
+def _sampling_sentence(lang: Language, captured: Captured, sampling: Sampling) -> str:
+    """A sentence on how the tokens were chosen; a transcript may have been typed."""
+    typed = captured.model.card.transcribes and current.view().input.target.strip()
+    return text(lang, "sampling.typed") if typed else sampling.sentence(lang)
 
 
 def _labels(model: "LoadedModel", ids: list[int]) -> tuple[str, ...]:
-    """The labels of the tokens in some slots, "" in an empty one."""
-    full = [token for token in ids if token >= 0]
-    label = dict(zip(full, model.labels_of(full), strict=True))
+    """The labels of token ids, "" for an empty slot (−1)."""
+    tokens = [token for token in ids if token >= 0]
+    label = dict(zip(tokens, model.labels_of(tokens), strict=True))
     return tuple(label.get(token, "") for token in ids)

@@ -1,40 +1,40 @@
-"""What a vision model attends to, laid over the picture it saw: any patch asks, all heads answer.
+"""The attention of a vision model over the picture that it saw, from any patch, by all heads.
 
-In: a capture whose tokens are the patches of a picture. Out: the mounted picture view. What is
-chosen there is the same selection as on the other pages.
+In: a capture whose tokens are the patches of a picture. Out: the mounted component. A selection in
+it is the same as on the other pages.
 """
 
 import streamlit as st
 
 from attnviz.components import patches
-from attnviz.i18n import Language
 from attnviz.ui.host.components import show_patches
-from attnviz.ui.page import fragments
+from attnviz.ui.page.fragments import keep_selection, open_head
 from attnviz.ui.server import cache
-from attnviz.ui.session import messages, state
+from attnviz.ui.session import messages, widgets
 from attnviz.views import heads, picture_places
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.texts import strings
 
 
 def fits(captured: Captured) -> bool:
-    """Whether tokens are patches of a picture."""
+    """True if the tokens are patches of a picture."""
     group = captured.groups[0]
-    if captured.model.kind != "vision":
+    if captured.model.kind != "vision" or group.uneven:
         return False
-    return not group.uneven and picture_places.picture(captured, group) is not None
+    return picture_places.picture(captured, group) is not None
 
 
 @st.fragment
-def show(lang: Language, captured: Captured) -> None:
-    """The picture, the attention of one patch over it, and all heads beside it."""
-    with messages.guard(lang):
-        shown = Shown(lang, captured, captured.groups[0])
+def show(shown: Shown) -> None:
+    """The picture with the attention of one patch over it, and all heads beside it."""
+    with messages.guard(shown.lang):
+        first = shown.of_group(shown.captured.groups[0])
         data = cache.buffer(
-            f"{shown.key} patches {lang}",
+            f"{first.key} patches {first.lang}",
             lambda: patches.pack_patches(
-                heads.all_heads(shown, cache.measured(shown)), strings(lang, patches.STRING_KEYS)
+                heads.all_heads(first, cache.measured(first)),
+                strings(first.lang, patches.STRING_KEYS),
             ),
         )
-        extent, key = shown.group.extent, state.component_key("patches")
-        show_patches(data, extent, key, fragments.note(key, extent), fragments.opener(key, extent))
+        extent, key = first.size.extent, widgets.component_key("patches")
+        show_patches(data, extent, key, keep_selection(key, extent), open_head(key, extent))

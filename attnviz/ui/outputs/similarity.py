@@ -1,24 +1,24 @@
-"""How near the visitor's sentences are to each other and to a few others, as the model has it.
+"""The similarity of the visitor's sentences to each other and to a few others.
 
-In: a capture of an encoder that gives hidden states only. Out: a table of cosines. A model trained
-for sentences gives similarities; of any other it is the cosine of mean hidden states, and is called
-that.
+In: a capture of an encoder that returns hidden states only. Out: a table of cosines. For a model
+trained on sentences they are similarities; for any other they are called what they are, cosines of
+mean hidden states.
 """
 
 import streamlit as st
 
 from attnviz.components import similarity as component
 from attnviz.components.similarity import SimilarityView
-from attnviz.i18n import Language, text
+from attnviz.i18n import text
 from attnviz.ui.host.components import show_similarity
 from attnviz.ui.server import cache
-from attnviz.ui.session import messages, state
+from attnviz.ui.session import current, messages
 from attnviz.ui.sidebar import sidebar
-from attnviz.views.captured import Captured
+from attnviz.views.captured import Captured, Shown
 from attnviz.views.texts import strings
 
-FOR_SENTENCES = {"minilm"}  # models that were trained so that this number means something
-# near to and far from the first example; the model reads them as it reads the visitor's
+FOR_SENTENCES = {"minilm"}  # models trained so that the cosine is a similarity
+# some near to the first example, some far from it
 OTHERS = (
     "The animal was too exhausted to cross the road.",
     "A dog is sleeping on the sofa.",
@@ -29,31 +29,31 @@ OTHERS = (
 
 
 def fits(captured: Captured) -> bool:
-    """Whether the model gives hidden states of a text and nothing else."""
+    """True if the model returns hidden states of a text and nothing else."""
     capture = captured.capture
     return (
         captured.model.kind == "encoder"
         and capture.hidden is not None
         and capture.logits is None
-        and captured.picture is None
+        and captured.media.picture is None
     )
 
 
-def show(lang: Language, captured: Captured) -> None:
-    """The box for the second sentence and the table."""
-    trained = captured.name in FOR_SENTENCES
+def show(shown: Shown) -> None:
+    """The box for the second sentence, and the table."""
+    lang, trained = shown.lang, shown.captured.name in FOR_SENTENCES
     st.subheader(text(lang, "similarity.title" if trained else "similarity.title_hidden"))
     st.markdown(text(lang, "similarity.intro" if trained else "similarity.intro_hidden"))
     sidebar.second_text(lang)
-    view = state.current()
-    own = tuple(each for each in (view.text, view.text2) if each.strip())
-    others = tuple(each for each in OTHERS if each not in own)
-    show_similarity(_data(lang, captured, own, others))
+    typed = current.view().input
+    own = tuple(sentence for sentence in (typed.text, typed.text2) if sentence.strip())
+    others = tuple(sentence for sentence in OTHERS if sentence not in own)
+    show_similarity(_data(shown, own, others))
 
 
-def _data(
-    lang: Language, captured: Captured, own: tuple[str, ...], others: tuple[str, ...]
-) -> bytes:
+def _data(shown: Shown, own: tuple[str, ...], others: tuple[str, ...]) -> bytes:
+    captured, lang = shown.captured, shown.lang
+
     def build() -> bytes:
         view = SimilarityView(
             caption=text(lang, "similarity.caption"),

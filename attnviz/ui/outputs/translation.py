@@ -1,7 +1,8 @@
-"""What an encoder-decoder made of its source: each target word beside the words it looked at.
+"""The word alignment of an encoder-decoder: each target word with the source words it attends to.
 
-In: a capture with a decoder's cross-attention. Out: the alignment component, and in words which row
-belongs to which word. What is shown first is what the model's card states, else the mean of all.
+In: a capture with a decoder's cross-attention. Out: the alignment component, and sentences on which
+row belongs to which word. It opens with the head that the model's card names, else with the mean of
+all heads.
 """
 
 import re
@@ -14,42 +15,43 @@ from attnviz.checks.cards import HeadNote
 from attnviz.components import alignment as component
 from attnviz.components.alignment import AlignmentView, ShownWord, Stated
 from attnviz.components.selection import Extent, parse_open
-from attnviz.i18n import Language, text
+from attnviz.i18n import text
 from attnviz.ui.host.components import show_alignment
 from attnviz.ui.server import cache
-from attnviz.ui.session import messages, routes, state
+from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group, chosen
 from attnviz.views.texts import strings
 
 STACK, KIND = "decoder", "cross"
-PLACE = re.compile(r"L(\d+)(?:\.H(\d+))?")
+LAYER_OR_HEAD = re.compile(r"L(\d+)(?:\.H(\d+))?")
 
 
 def fits(captured: Captured) -> bool:
-    """Whether there is a target that looked at a source."""
+    """True if a target attends to a source."""
     if captured.model.kind != "encoder-decoder":
         return False
     return any((group.stack, group.kind) == (STACK, KIND) for group in captured.groups)
 
 
 @st.fragment
-def show(lang: Language, captured: Captured) -> None:
-    """The alignment, with what its numbers mean."""
+def show(shown: Shown) -> None:
+    """The alignment, with the meaning of its numbers."""
+    lang = shown.lang
     with messages.guard(lang):
-        group = chosen(captured.groups, STACK, KIND)
+        cross = shown.of_group(chosen(shown.captured.groups, STACK, KIND))
         st.subheader(text(lang, "translation.title"))
         st.markdown(text(lang, "translation.rows"))
-        extent, key = group.extent, state.component_key("alignment")
+        extent, key = cross.size.extent, widgets.component_key("alignment")
         show_alignment(
-            _data(Shown(lang, captured, group)), extent, key, _note(key, extent), _open(key, extent)
+            _data(cross), extent, key, _keep_choice(key, extent), _open_head(key, extent)
         )
         st.caption(text(lang, "translation.merged"))
 
 
 def _data(shown: Shown) -> bytes:
-    target = state.current().target
+    target = current.view().input.target
     return cache.buffer(
         f"{shown.captured.key} alignment {shown.lang}",
         lambda: component.pack_alignment(
@@ -61,26 +63,29 @@ def _data(shown: Shown) -> bytes:
 def _view(shown: Shown, target: str) -> AlignmentView:
     from attnviz.outputs.alignment import align
 
-    found = align(shown.captured.model, shown.captured.capture, target or None)
-    given = found.probabilities
+    alignment = align(shown.captured.model, shown.captured.capture, target or None)
+    probabilities = alignment.probabilities
     return AlignmentView(
-        source=tuple(ShownWord(word.text, word.start, word.special) for word in found.source),
+        source=tuple(ShownWord(word.text, word.start, word.special) for word in alignment.source),
         target=tuple(
             ShownWord(
-                word.text, word.start, word.special, None if given is None else float(given[place])
+                word.text,
+                word.start,
+                word.special,
+                None if probabilities is None else float(probabilities[index]),
             )
-            for place, word in enumerate(found.target)
+            for index, word in enumerate(alignment.target)
         ),
-        weights=found.weights,
+        weights=alignment.weights,
         stated=stated(shown.captured.name, shown.group),
-        probability=found.probability,
+        probability=alignment.probability,
     )
 
 
 def stated(name: str, group: Group) -> Stated:
-    """What a model's card says of its cross-attention: a head, a layer's mean, or all heads."""
-    known = card(name)
-    notes = () if known is None else known.description.heads
+    """The model card's note on cross-attention: about a head, a layer's mean, or all heads."""
+    model_card = card(name)
+    notes = () if model_card is None else model_card.description.heads
     for note in notes:
         if (note.stack, note.kind) == (STACK, KIND):
             return _stated(note, group)
@@ -88,39 +93,40 @@ def stated(name: str, group: Group) -> Stated:
 
 
 def _stated(note: HeadNote, group: Group) -> Stated:
-    place = PLACE.search(note.head)
-    if place is None:
+    match = LAYER_OR_HEAD.search(note.head)
+    if match is None:
         return Stated(does=note.does)
-    layer, head = int(place[1]), int(place[2] or 0)
+    layer, head = int(match[1]), int(match[2] or 0)
     if layer >= group.n_layers or head >= group.call(layer).n_heads:
         return Stated()
-    return Stated(layer, head, "layer" if place[2] is None else None, note.does)
+    return Stated(layer, head, "layer" if match[2] is None else None, note.does)
 
 
-def _note(key: str, extent: Extent) -> Callable[[], None]:
-    """A callback that keeps what was committed and renews the links."""
+def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that stores the chosen head or mean, and renews the links."""
 
-    def noted() -> None:
-        found = component.parse_choice(state.component_value(key, "selection"), extent)
-        if found is None:
+    def commit() -> None:
+        choice = component.parse_choice(widgets.component_value(key, "selection"), extent)
+        if choice is None:
             return
-        place, mean = found
-        state.select(place)
-        state.update(stack=STACK, kind=KIND, mean=mean)
-        if state.only_a_fragment_runs():
+        selection, mean = choice
+        current.take_selection(selection)
+        current.update(stack=STACK, kind=KIND, mean=mean)
+        if widgets.only_a_fragment_runs():
             st.rerun([NAVIGATION])
 
-    return noted
+    return commit
 
 
-def _open(key: str, extent: Extent) -> Callable[[], None]:
-    """A callback that shows the head that was asked for as a rectangular heatmap."""
+def _open_head(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that opens the chosen head as a heatmap."""
 
-    def opened() -> None:
-        asked = parse_open(state.component_value(key, "open"), extent)
-        if asked is not None:
-            state.choose(asked)
-            state.update(stack=STACK, kind=KIND)
-            st.switch_page(routes.file(asked.page), query_params=state.params(state.current()))
+    def open_page() -> None:
+        request = parse_open(widgets.component_value(key, "open"), extent)
+        if request is not None:
+            current.take_opened(request)
+            current.update(stack=STACK, kind=KIND)
+            parameters = address.params(current.view())
+            st.switch_page(routes.file(request.page), query_params=parameters)
 
-    return opened
+    return open_page

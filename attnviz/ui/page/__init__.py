@@ -1,4 +1,5 @@
-"""What is drawn on a page: its frame, the capture of the view, the fragments around each component.
+"""The parts of a page: its frame, the capture of the view, the fragments around each component.
 
-In: the current view. Out: a page. Fragments run alone when a component sends something back.
+In: the current view. Out: what is on a page. A fragment runs alone when its component sends
+something back.
 """

@@ -1,53 +1,66 @@
 """The choice of attentions: encoder, decoder or cross; and of a window, where there are windows.
 
-In: a language and a capture. Out: what the page shows of it; widgets only where there is a choice.
+In: what is shown. Out: the same with the chosen group; widgets only where there is a choice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.ui.page import window_choice
-from attnviz.ui.session import state
-from attnviz.views.captured import Captured, Shown
-from attnviz.views.groups import Group, chosen
+from attnviz.ui.session import current, widgets
+from attnviz.views.captured import Shown
+from attnviz.views.group_size import size_of
+from attnviz.views.groups import Group
 
 
-def choice(lang: Language, captured: Captured) -> Shown:
-    """The attentions to look at; a choice appears only where the model has several."""
-    view = state.current()
-    group = chosen(captured.groups, view.stack, view.kind)
-    if len(captured.groups) > 1:
-        titles = {each.name: attention_title(lang, each) for each in captured.groups}
-        name = f"attention.{lang}"
-        st.segmented_control(
-            text(lang, "attention.label"),
-            list(titles),
-            key=state.show_in_widget(name, group.name),
-            format_func=titles.__getitem__,
-            on_change=_take_attention,
-            args=(name, captured.groups),
-        )
-    return Shown(lang, captured, window_choice.choice(lang, captured, group))
+def choice(shown: Shown) -> Shown:
+    """The attentions to look at, in the chosen window."""
+    selector(shown, "attention", _take)
+    return window_choice.choice(shown)
 
 
-def attention_title(lang: Language, group: Group) -> str:
+def selector(shown: Shown, name: str, take: Callable[[str, Sequence[Group]], None]) -> None:
+    """A row of buttons for the groups of a capture; none if there is only one group."""
+    groups = shown.captured.groups
+    if len(groups) < 2:
+        return
+    titles = {group.name: _title(shown.lang, group) for group in groups}
+    label = {"attention": "attention.label", "attention_b": "compare.attention"}[name]
+    # the browser answers with a label: in another language it must be another widget
+    widget = f"{name}.{shown.lang}"
+    st.segmented_control(
+        text(shown.lang, label),
+        list(titles),
+        key=widgets.showing(widget, shown.group.name),
+        format_func=titles.__getitem__,
+        on_change=take,
+        args=(widget, groups),
+    )
+
+
+def chosen_in(widget: str, groups: Sequence[Group]) -> Group | None:
+    """The group that a visitor chose in the selector."""
+    name = widgets.value(widget)
+    return next((group for group in groups if group.name == name), None)
+
+
+def _title(lang: Language, group: Group) -> str:
     if group.stack is None:
         return text(lang, f"attention.{group.kind}")
     return text(lang, f"attention.{group.stack}_{group.kind}")
 
 
-def _take_attention(widget: str, among: Sequence[Group]) -> None:
-    asked, view = state.widget_value(widget), state.current()
-    for group in among:
-        if group.name == asked:
-            most = group.extent
-            state.update(
-                stack=group.stack,
-                kind=group.kind,
-                layer=view.layer if (view.layer or 0) < most.n_layers else None,
-                head=view.head if (view.head or 0) < most.n_heads else None,
-                query=None,
-                key=None,
-            )
+def _take(widget: str, groups: Sequence[Group]) -> None:
+    group = chosen_in(widget, groups)
+    if group is None:
+        return
+    extent, place = size_of(group).extent, current.view().place
+    current.update(
+        stack=group.stack,
+        kind=group.kind,
+        layer=place.layer if (place.layer or 0) < extent.n_layers else None,
+        head=place.head if (place.head or 0) < extent.n_heads else None,
+        **current.NO_POSITION,
+    )

@@ -1,7 +1,7 @@
-"""What a visitor sees while a model comes from the hub: how many bytes are here, of how many.
+"""The progress of a download from the hub: how many bytes are here, of how many.
 
-In: the language and a source. Out: nothing, once the model's files are on this machine. Each model
-is fetched once in the life of the server; a registered model or a folder is here already.
+In: a language and a source. Out: nothing, once the model's files are on this machine. Each model is
+downloaded once in the life of the server; a registered model or a folder is here already.
 """
 
 import time
@@ -17,29 +17,29 @@ PAUSE_S = 0.2
 MB = 1_000_000
 
 
-def fetched(lang: Language, source: Source) -> None:
-    """Download a hub model, with a bar."""
+def download(lang: Language, source: Source) -> None:
+    """Download a hub model, with a progress bar."""
     if source.name in REGISTRY or source.stamp or not HUB_ID.fullmatch(source.name):
         return
     if source.name in cache.downloaded():
         return
-    place, last = st.empty(), 0.0
+    bar, last = st.empty(), 0.0
 
-    def show(done: int, total: int) -> None:
+    def report(n_bytes: int, n_total: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if total > 0 and (now - last >= PAUSE_S or done >= total):
+        if n_total > 0 and (now - last >= PAUSE_S or n_bytes >= n_total):
             last = now
-            place.progress(min(done / total, 1.0), said(lang, done, total))
+            bar.progress(min(n_bytes / n_total, 1.0), sentence(lang, n_bytes, n_total))
 
     try:
-        cache.download(source.name, show)
+        cache.download(source.name, report)
     finally:
-        place.empty()
+        bar.empty()
 
 
-def said(lang: Language, done: int, total: int) -> str:
-    """So many of so many megabytes; small ones with a digit more."""
-    digits = 1 if total >= MB else 3
-    here, in_all = (f"{n / MB:.{digits}f}" for n in (done, total))
-    return text(lang, "wait.download", done=here, total=in_all)
+def sentence(lang: Language, n_bytes: int, n_total: int) -> str:
+    """The downloaded and the total megabytes; small ones with more digits."""
+    digits = 1 if n_total >= MB else 3
+    done, total = (f"{n / MB:.{digits}f}" for n in (n_bytes, n_total))
+    return text(lang, "wait.download", done=done, total=total)

@@ -1,9 +1,9 @@
-"""From a capture to what a component shows, and from what a visitor did in it back to the state.
+"""The fragments around the components, and the callbacks that take over what a visitor did.
 
-In: a language and a `Captured`. Out: a mounted component. Each view is a fragment: what a component
-sends back reruns that fragment alone. A selection committed on Overview or Head is only noted (the
-browser already shows it): nothing runs again but the links that carry it. Buffers are cached under
-keys that name all they are made of, so a rerun with equal input builds nothing.
+In: what is shown. Out: a mounted component. What a component sends back reruns its fragment alone.
+A selection committed on Overview or Head is only stored, since the browser already shows it:
+nothing runs again but the links that carry it. Buffers are cached under keys that name all they
+are made of, so a rerun with equal input builds nothing.
 """
 
 from collections.abc import Callable
@@ -23,20 +23,20 @@ from attnviz.i18n import text
 from attnviz.ui.host.components import show_grid, show_head, show_masks, show_steps, show_writing
 from attnviz.ui.page import mask_code, notices
 from attnviz.ui.server import cache
-from attnviz.ui.session import messages, routes, state
+from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
-from attnviz.views import heads, pooled_overview
+from attnviz.views import group_tokens, heads, pooled_overview
 from attnviz.views import masks as masks_view
 from attnviz.views import steps as steps_view
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
-from attnviz.views.groups import MOST_WALKED, MOST_WHOLE
+from attnviz.views.group_size import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.views.texts import strings
 
 
-def written(shown: Shown) -> None:
-    """The bar that steps through what the model wrote; nothing where it wrote nothing."""
-    if shown.group.written().any():
+def player(shown: Shown) -> None:
+    """The bar that steps through the generated tokens; nothing if there are none."""
+    if group_tokens.generated_queries(shown.group).any():
         _player(shown)
 
 
@@ -44,154 +44,155 @@ def written(shown: Shown) -> None:
 def _player(shown: Shown) -> None:
     with messages.guard(shown.lang):
         data = cache.buffer(
-            f"{shown.captured.key} {shown.group.shown} player {shown.lang}",
+            f"{shown.key} player {shown.lang}",
             lambda: writing.pack_player(
                 *token_axes(shown),
                 shown.group.cross,
-                shown.group.extent,
+                shown.size.extent,
                 strings(shown.lang, writing.PLAYER_KEYS),
             ),
         )
-        extent, key = shown.group.extent, state.component_key("player")
-        show_writing(data, extent, key, note(key, extent))
+        extent, key = shown.size.extent, widgets.component_key("player")
+        show_writing(data, extent, key, keep_selection(key, extent))
 
 
 @st.fragment
 def grid(shown: Shown) -> None:
     """All heads of the first text."""
     with messages.guard(shown.lang):
-        if not shown.group.all_at_once and not shown.group.from_afar:
+        size = shown.size
+        if not size.all_at_once and not size.pooled:
             notices.too_long(
                 shown.lang,
                 "all_heads",
-                tokens=f"{shown.group.n_longest:,}",
-                cells=f"{shown.group.n_cells / 1e6:,.0f}",
-                longest=f"{MOST_WHOLE:,}",
-                limit=f"{MOST_WALKED / 1e6:,.0f}",
+                tokens=f"{size.n_longest:,}",
+                cells=f"{size.n_cells / 1e6:,.0f}",
+                longest=f"{MAX_WHOLE:,}",
+                limit=f"{MAX_POOLED_CELLS / 1e6:,.0f}",
             )
             return
-        overview = pooled_overview.overview if shown.group.from_afar else heads.overview
-        waiting = (
-            st.spinner(text(shown.lang, "wait.afar")) if shown.group.from_afar else nullcontext()
-        )
-        with waiting:
+        overview = pooled_overview.overview if size.pooled else heads.overview
+        with st.spinner(text(shown.lang, "wait.afar")) if size.pooled else nullcontext():
             data = cache.buffer(
-                f"{shown.captured.key} {shown.group.shown} grid {shown.lang}",
+                f"{shown.key} grid {shown.lang}",
                 lambda: grids.pack_grid(
                     overview(shown, cache.measured(shown)), strings(shown.lang, grids.STRING_KEYS)
                 ),
             )
-        extent, key = shown.group.extent, state.component_key("grid")
-        show_grid(data, extent, key, note(key, extent), opener(key, extent))
+        extent, key = shown.size.extent, widgets.component_key("grid")
+        show_grid(data, extent, key, keep_selection(key, extent), open_head(key, extent))
 
 
 @st.fragment
 def head(shown: Shown) -> None:
-    """One head of the first text, with all others at hand."""
+    """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
         data = cache.buffer(
-            f"{shown.captured.key} {shown.group.shown} head {shown.lang}",
+            f"{shown.key} head {shown.lang}",
             lambda: one_head.pack_head(
                 heads.one_head(shown, cache.measured(shown)),
                 strings(shown.lang, one_head.STRING_KEYS),
             ),
         )
-        extent, key = shown.group.extent, state.component_key("head")
-        show_head(data, extent, key, note(key, extent), opener(key, extent))
+        extent, key = shown.size.extent, widgets.component_key("head")
+        show_head(data, extent, key, keep_selection(key, extent), open_head(key, extent))
 
 
 @st.fragment(key="steps")
 def steps(shown: Shown) -> None:
     """Every step of the chosen head; another head is derived when it is asked for."""
     with messages.guard(shown.lang):
-        if not _whole(shown):
+        if not _fits(shown):
             return
-        layer, head = shown.group.nearest(*state.place())
+        layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
         if shown.group.own_code(layer):
-            notices.own_code(shown.lang, shown.group.call(layer).module)
+            notices.own_code(shown, layer)
             return
-        edited = state.current().edits
+        edited = current.view().drawing.edits
         data = cache.buffer(
-            f"{shown.captured.key} {shown.group.shown} steps {shown.lang} {layer} {head} {edited}",
+            f"{shown.key} steps {shown.lang} {layer} {head} {edited}",
             lambda: strip.pack_steps(
                 steps_view.steps(
                     shown, layer, head, cache.steps(shown, layer, head), edits.parse(edited)
                 )
             ),
         )
-        extent, key = shown.group.extent, state.component_key("steps")
-        show_steps(data, extent, key, note(key, extent, redraw="steps"), _edit(key))
+        extent, key = shown.size.extent, widgets.component_key("steps")
+        show_steps(data, extent, key, keep_selection(key, extent, redraw="steps"), _keep_edits(key))
 
 
 @st.fragment(key="masks")
 def masks(shown: Shown) -> None:
     """The chosen head on every sentence of the batch, under each combination of masks."""
     with messages.guard(shown.lang):
-        if not _whole(shown):
+        if not _fits(shown):
             return
-        layer, head = shown.group.nearest(*state.place())
+        layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
         if shown.group.own_code(layer):
-            notices.own_code(shown.lang, shown.group.call(layer).module)
+            notices.own_code(shown, layer)
             return
         data = cache.buffer(
-            f"{shown.captured.key} {shown.group.shown} masks {shown.lang} {layer} {head}",
+            f"{shown.key} masks {shown.lang} {layer} {head}",
             lambda: overlays.pack_masks(masks_view.masks_data(shown, layer, head)),
         )
-        extent, key = shown.group.extent, state.component_key("masks")
-        show_masks(data, extent, key, on_selection=note(key, extent, redraw="masks"))
+        extent, key = shown.size.extent, widgets.component_key("masks")
+        show_masks(data, extent, key, on_selection=keep_selection(key, extent, redraw="masks"))
 
 
-def _whole(shown: Shown) -> bool:
-    """Whether every matrix of a head can be shown; says why not."""
-    if not shown.group.whole:
-        tokens, limit = f"{shown.group.n_longest:,}", f"{MOST_WHOLE:,}"
+def _fits(shown: Shown) -> bool:
+    """True if every matrix of a head can be shown; else says which limit it is over."""
+    size = shown.size
+    if not size.whole:
+        tokens, limit = f"{size.n_longest:,}", f"{MAX_WHOLE:,}"
         notices.too_long(shown.lang, "matrices", tokens=tokens, limit=limit)
-    return shown.group.whole
+    return size.whole
 
 
-def note(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], None]:
-    """A callback that keeps what was committed and renews the links.
+def keep_selection(key: str, extent: Extent, redraw: str | None = None) -> Callable[[], None]:
+    """A callback that stores a committed selection and renews the links.
 
-    The fragment `redraw` runs again when another head was asked for; nothing else does. When the
+    The fragment `redraw` runs again if another head was chosen; no other fragment does. If the
     commit comes together with a change of page, asking for fragments would undo that change.
     """
 
-    def noted() -> None:
-        sent = state.component_value(key, "selection")
-        chosen = parse_selection(sent, extent)
-        if chosen is None:
+    def commit() -> None:
+        sent = widgets.component_value(key, "selection")
+        selection = parse_selection(sent, extent)
+        if selection is None:
             return
-        before = state.current()
-        state.update(**parse_options(sent))
-        moved = state.place() != (chosen.layer, chosen.head)
-        state.select(chosen)
-        again = [redraw] if moved and redraw is not None else []
-        again += [mask_code.CODE] if state.current().masks != before.masks else []
-        again += state.kept(state.AGAIN) or ()
-        if state.only_a_fragment_runs():
-            st.rerun([*again, NAVIGATION])
+        before = current.view()
+        current.update(**parse_options(sent))
+        current.take_selection(selection)
+        after = current.view()
+        moved = after.place.layer_and_head != before.place.layer_and_head
+        fragments = [redraw] if moved and redraw is not None else []
+        fragments += [mask_code.CODE] if after.drawing.masks != before.drawing.masks else []
+        fragments += widgets.rerun_with_page()
+        if widgets.only_a_fragment_runs():
+            st.rerun([*fragments, NAVIGATION])
 
-    return noted
+    return commit
 
 
-def _edit(key: str) -> Callable[[], None]:
-    """A callback that keeps what was edited; the steps run again with it, and so do the links."""
+def _keep_edits(key: str) -> Callable[[], None]:
+    """A callback that stores edited numbers; the steps and the links run again with them."""
 
-    def edited() -> None:
-        asked = state.component_value(key, "edit")
-        if isinstance(asked, str) and state.edit(asked) and state.only_a_fragment_runs():
+    def commit() -> None:
+        sent = widgets.component_value(key, "edit")
+        if isinstance(sent, str) and current.take_edits(sent) and widgets.only_a_fragment_runs():
             st.rerun(["steps", NAVIGATION])
 
-    return edited
+    return commit
 
 
-def opener(key: str, extent: Extent) -> Callable[[], None]:
-    """A callback that goes to the page, and the head on it, that a click asked for."""
+def open_head(key: str, extent: Extent) -> Callable[[], None]:
+    """A callback that opens the page and the head that a click asked for."""
 
-    def opened() -> None:
-        asked = parse_open(state.component_value(key, "open"), extent)
-        if asked is not None:
-            state.choose(asked)
-            st.switch_page(routes.file(asked.page), query_params=state.params(state.current()))
+    def open_page() -> None:
+        request = parse_open(widgets.component_value(key, "open"), extent)
+        if request is not None:
+            current.take_opened(request)
+            parameters = address.params(current.view())
+            st.switch_page(routes.file(request.page), query_params=parameters)
 
-    return opened
+    return open_page

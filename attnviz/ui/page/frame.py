@@ -1,25 +1,19 @@
-"""What surrounds every picture: title, plain words, waiting, notices, what was checked.
+"""The frame of a page: title and explanation above the component, the verification below it.
 
-In: a language and a page's name. Out: what is on the page before and after its component; what went
-wrong is said by `saying`.
+In: a page's name, or what is shown. Out: what is on the page before and after its component.
 """
-
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.i18n import Language, text
-from attnviz.ui.session import state
-from attnviz.views.captured import Captured
-
-if TYPE_CHECKING:
-    pass
+from attnviz.ui.session import current
+from attnviz.views.captured import Shown
 
 
 def open_page(name: str) -> Language:
-    """Show a page's title and its explanation; the language to go on in."""
-    lang = state.language()
+    """Show a page's title and explanation; the language to go on in."""
+    lang = current.language()
     with _row():
         st.title(text(lang, f"page.{name}.title"), width="stretch")
         with st.popover(text(lang, "explain.label")):
@@ -28,19 +22,24 @@ def open_page(name: str) -> Language:
     return lang
 
 
-def verification(lang: Language, found: Captured) -> None:
-    """Say how far our numbers are from the model's own, and how that is known."""
-    measured = {"error": f"{found.error:.1e}", "tolerance": f"{found.tolerance:.0e}"}
+def verification(shown: Shown) -> None:
+    """Say how far our numbers are from the model's own, and how that was measured."""
+    lang, accuracy = shown.lang, shown.captured.accuracy
+    numbers = {"error": f"{accuracy.error:.1e}", "tolerance": f"{accuracy.tolerance:.0e}"}
     with _row():
-        if found.verified:
-            st.caption(text(lang, "verify.ok", **measured), width="stretch")
+        if accuracy.ok:
+            st.caption(text(lang, "verify.ok", **numbers), width="stretch")
         else:
-            st.error(text(lang, "verify.bad", **measured))
+            st.error(text(lang, "verify.bad", **numbers))
         with st.popover(text(lang, "verify.how")):
-            own = {of.own_code(layer) for of in found.groups for layer in range(of.n_layers)}
-            if False in own:
+            own_code = {
+                group.own_code(layer)
+                for group in shown.captured.groups
+                for layer in range(group.n_layers)
+            }
+            if False in own_code:
                 st.markdown(text(lang, "verify.explain"))
-            if True in own:
+            if True in own_code:
                 st.markdown(text(lang, "verify.explain_own_code"))
 
 

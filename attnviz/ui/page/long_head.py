@@ -1,8 +1,8 @@
 """The Head page of a long text: one head at a time, by tiles, built while the visitor watches.
 
-In: a language, a `Captured` and a group whose heads do not all fit into a browser. Out: a mounted
-component, above it a progress bar with a way to stop while the head is built. What the component
-asks for (tiles, the strongest cells, one exact weight) reruns this fragment alone.
+In: what is shown, whose heads do not all fit into a browser. Out: a mounted component, above it a
+progress bar with a button to stop while the head is built. What the component asks for (tiles, the
+strongest cells, one exact weight) reruns this fragment alone.
 """
 
 from collections.abc import Iterable
@@ -21,10 +21,11 @@ from attnviz.components.tiles import DISTANCE, TileName, TilesData, Want
 from attnviz.i18n import Language, text
 from attnviz.types import HeadId
 from attnviz.ui.host.components import show_tiles
-from attnviz.ui.page.fragments import note
+from attnviz.ui.page.fragments import keep_selection
 from attnviz.ui.server import cache
-from attnviz.ui.server.pyramids import Build
-from attnviz.ui.session import messages, state
+from attnviz.ui.server.jobs import Job
+from attnviz.ui.server.pyramids import HeadPyramid
+from attnviz.ui.session import current, messages, widgets
 from attnviz.views import heads
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
@@ -33,7 +34,8 @@ from attnviz.views.texts import strings
 if TYPE_CHECKING:
     from attnviz.tiles import Pyramid
 
-PATIENCE_S = 0.25  # a head of some thousand tokens is built in less: then no progress is shown
+# a head of some thousand tokens is built in less: then no progress is shown
+PATIENCE_S = 0.25
 POLL_S = 0.4
 STAMP_CHARS = 16
 SIDE = component.SIDE
@@ -43,58 +45,62 @@ SIDE = component.SIDE
 def head(shown: Shown) -> None:
     """The chosen head of the first text; another one is built when it is asked for."""
     with messages.guard(shown.lang):
-        place = HeadId(*shown.group.nearest(*state.place()))
-        call, key = shown.group.call(place.layer), state.component_key("tiles")
-        extent = replace(shown.group.extent, n_query=call.n_query, n_key=call.n_key)
-        name = f"{shown.captured.key} {shown.group.shown} {place}"
-        build = cache.pyramid(name, call, place.head, None if shown.group.cross else DISTANCE)
-        build.wait(PATIENCE_S)
-        st.caption(text(shown.lang, "tiles.note", tokens=f"{max(call.n_query, call.n_key):,}"))
+        head_id = HeadId(*shown.size.nearest_head(*current.view().place.layer_and_head))
+        call, key = shown.group.call(head_id.layer), widgets.component_key("tiles")
+        extent = replace(shown.size.extent, n_query=call.n_query, n_key=call.n_key)
+        name = f"{shown.key} {head_id}"
+        watched = cache.pyramid(name, call, head_id.head, _least_distance(shown))
+        watched.job.wait(PATIENCE_S)
+        n_tokens = max(call.n_query, call.n_key)
+        st.caption(text(shown.lang, "tiles.note", tokens=f"{n_tokens:,}"))
         with st.container():  # holds its place, so that the component below stays where it is
-            if build.state == "building":
-                _building(shown.lang, build, place)
-            elif build.state == "stopped":
-                _stopped(shown.lang, name, place)
-        asked = component.parse_want(state.component_value(key, "want"), extent)
-        want = _fitting(asked, _stamp(name))
+            if not watched.job.over:
+                _progress(shown.lang, watched.job, head_id)
+            elif watched.job.state == "stopped":
+                _stopped(shown.lang, name, head_id)
+        request = component.parse_want(widgets.component_value(key, "want"), extent)
+        want = _fitting(request, _stamp(name))
         data = cache.tiles(
-            f"{name} {shown.lang} {build.state} {want}",
-            lambda: component.pack_tiles(_data(shown, place, extent, build, want)),
+            f"{name} {shown.lang} {watched.job.state} {want}",
+            lambda: component.pack_tiles(_data(shown, head_id, extent, watched, want)),
         )
-        show_tiles(data, key, on_selection=note(key, extent, redraw="tiles"))
+        show_tiles(data, key, on_selection=keep_selection(key, extent, redraw="tiles"))
+
+
+def _least_distance(shown: Shown) -> int | None:
+    """The least distance of query and key in the list of strongest cells; None for cross."""
+    return None if shown.group.cross else DISTANCE
 
 
 @st.fragment(run_every=POLL_S)
-def _building(lang: Language, build: Build, place: HeadId) -> None:
-    """How far it is, and a way to stop it; the page runs again when it is over."""
-    if build.state != "building":
+def _progress(lang: Language, job: Job, head_id: HeadId) -> None:
+    """A progress bar and a button to stop; the page runs again when the job is over."""
+    if job.over:
         st.rerun()
-    percent = f"{100 * build.fraction:.0f}"
+    percent = f"{100 * job.fraction:.0f}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.progress(
-            build.fraction,
-            text=text(lang, "tiles.building", head=str(place), percent=percent),
+            job.fraction,
+            text=text(lang, "tiles.building", head=str(head_id), percent=percent),
             width="stretch",
         )
-        st.button(
-            text(lang, "tiles.cancel"), key=state.widget_key("tiles.cancel"), on_click=build.stop
-        )
+        st.button(text(lang, "tiles.cancel"), key=widgets.key("tiles.cancel"), on_click=job.stop)
 
 
-def _stopped(lang: Language, name: str, place: HeadId) -> None:
-    """Nothing is shown of a head that was stopped, until it is asked for again."""
-    st.info(text(lang, "tiles.stopped", head=str(place)))
+def _stopped(lang: Language, name: str, head_id: HeadId) -> None:
+    """A sentence that the computation was stopped, and a button to start it again."""
+    st.info(text(lang, "tiles.stopped", head=str(head_id)))
     st.button(
         text(lang, "tiles.again"),
-        key=state.widget_key("tiles.again"),
+        key=widgets.key("tiles.again"),
         on_click=cache.forget_pyramid,
         args=(name,),
     )
 
 
-def _fitting(asked: Want, stamp: str) -> Want:
-    """What was asked for, unless that was another head: then the head as seen from afar."""
-    return asked if asked.stamp == stamp else replace(asked, stamp=stamp, tiles=(), cell=None)
+def _fitting(want: Want, stamp: str) -> Want:
+    """The browser's request; if it was for another head, the whole of this one."""
+    return want if want.stamp == stamp else replace(want, stamp=stamp, tiles=(), cell=None)
 
 
 def _stamp(*parts: str) -> str:
@@ -102,25 +108,22 @@ def _stamp(*parts: str) -> str:
 
 
 def _data(
-    shown: Shown,
-    place: HeadId,
-    extent: Extent,
-    build: Build,
-    want: Want,
+    shown: Shown, head_id: HeadId, extent: Extent, watched: HeadPyramid, want: Want
 ) -> TilesData:
     """One answer to the browser."""
-    queries, keys = token_axes(shown, layer=place.layer)
-    heard = "" if shown.captured.sound is None else shown.captured.sound.digest
-    axes_stamp = _stamp(shown.lang, heard, *queries.labels, *keys.labels)
-    pyramid, known = build.pyramid(), want.axes == axes_stamp
+    queries, keys = token_axes(shown, layer=head_id.layer)
+    sound = shown.captured.media.sound
+    digest = "" if sound is None else sound.digest
+    axes_stamp = _stamp(shown.lang, digest, *queries.labels, *keys.labels)
+    pyramid, has_axes = watched.ready(), want.axes == axes_stamp
     data = TilesData(
         stamp=want.stamp,
         axes_stamp=axes_stamp,
-        axes=None if known else (queries, keys),
-        heard=None if known else heads.heard(shown),
+        axes=None if has_axes else (queries, keys),
+        heard=None if has_axes else heads.spectrum(shown),
         cross=shown.group.cross,
-        layer=place.layer,
-        head=place.head,
+        layer=head_id.layer,
+        head=head_id.head,
         extent=extent,
         top=attnviz.tiles.top_level(extent.n_query, extent.n_key),
         ready=pyramid is not None,
@@ -132,7 +135,7 @@ def _data(
     levels = [level for level in (pyramid.top, pyramid.top - 1) if level >= 0]
     names = want.tiles or [name for level in levels for name in _all(pyramid, level)]
     codes, exact = _tiles(pyramid, names)
-    cells = build.strongest(None if shown.group.cross else want.distance)
+    cells = watched.strongest(None if shown.group.cross else want.distance)
     return replace(
         data,
         codes=codes,
@@ -152,7 +155,7 @@ def _tiles(
 ) -> tuple[
     dict[TileName, UInt8[np.ndarray, "256 256"]], dict[TileName, Float32[np.ndarray, "256 256"]]
 ]:
-    """The tiles that exist among those asked for: as codes, and those of level 0 exact."""
+    """The tiles that exist among the names: as codes, and those of level 0 exact."""
     codes: dict[TileName, np.ndarray] = {}
     exact: dict[TileName, np.ndarray] = {}
     for level, row, column in names:
@@ -168,8 +171,8 @@ def _tiles(
 
 def _whole_tile(pyramid: "Pyramid", row: int, column: int) -> Float32[np.ndarray, "256 256"]:
     """The weights of one tile, zeros beyond the edge."""
-    out = np.zeros((SIDE, SIDE), dtype=np.float32)
-    rows, keys = (slice(at * SIDE, (at + 1) * SIDE) for at in (row, column))
-    found = pyramid.weights(rows, keys)
-    out[: found.shape[0], : found.shape[1]] = found
-    return out
+    tile = np.zeros((SIDE, SIDE), dtype=np.float32)
+    queries, keys = (slice(index * SIDE, (index + 1) * SIDE) for index in (row, column))
+    weights = pyramid.weights(queries, keys)
+    tile[: weights.shape[0], : weights.shape[1]] = weights
+    return tile

@@ -1,6 +1,6 @@
-"""Sentences above a picture: what was cut, written or never learned, and which limit was met.
+"""Notices above a picture: what was cut, generated or never learned, and which limit was met.
 
-In: a language and a capture, or a limit. Out: notices on the page.
+In: what is shown, or a limit. Out: sentences on the page.
 """
 
 from functools import reduce
@@ -8,97 +8,113 @@ from functools import reduce
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui.session import examples, messages, routes, state, view_request
-from attnviz.views.captured import Captured
+from attnviz.types import Tokens
+from attnviz.ui.session import address, address_bar, current, examples, messages, routes
+from attnviz.ui.session.view_request import is_message
+from attnviz.views import group_tokens
+from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group
 
-MOST_NAMED = 8  # letters or words that a notice names
-MOST_TEMPLATE_CHARS = 400
+MAX_NAMED = 8  # letters or words that a notice names
+MAX_TEMPLATE_CHARS = 400
 
 
-def of_capture(lang: Language, found: Captured) -> None:
-    model = found.model
-    if model.notice is not None:
-        st.warning(text(lang, "notice.hub", source=messages.plain(model.card.hub_id)))
-    group = of_written(lang, found)
-    written, asked = int(group.written().sum()), found.asked
-    if written < asked:
-        st.caption(text(lang, "notice.ended", count=written, asked=asked))
-    tokens = [found.capture.tokens_of(batch) for batch in range(found.capture.n_batch)]
-    if any(was_cut(of.text, of.offsets, model.max_tokens) for of in tokens):
-        st.info(text(lang, "cut.notice", limit=model.max_tokens))
+def of_texts(lang: Language, captured: Captured, texts: tuple[str, ...]) -> None:
+    """Everything to know about the capture of some texts."""
+    _message(lang, captured, texts)
+    _hub(lang, captured)
+    group = generated(lang, captured)
+    n_tokens = int(group_tokens.generated_queries(group).sum())
+    if n_tokens < captured.n_asked:
+        st.caption(text(lang, "notice.ended", count=n_tokens, asked=captured.n_asked))
+    capture, limit = captured.capture, captured.model.max_tokens
+    if any(_is_cut(capture.tokens_of(row), limit) for row in range(capture.n_batch)):
+        st.info(text(lang, "cut.notice", limit=limit))
 
 
-def of_message(lang: Language, found: Captured, texts: tuple[str, ...]) -> None:
-    """What the model reads of a message: all that its template wrote, roles included."""
-    if not view_request.is_message(found.model.card):
+def of_sound(lang: Language, captured: Captured) -> None:
+    """Everything to know about the capture of a sound."""
+    tokens = group_tokens.queries(generated(lang, captured))
+    if _is_cut(tokens, len(tokens)):
+        st.info(text(lang, "cut.notice", limit=len(tokens)))
+
+
+def _hub(lang: Language, captured: Captured) -> None:
+    if captured.model.notice is not None:
+        hub_id = messages.plain(captured.model.card.hub_id)
+        st.warning(text(lang, "notice.hub", source=hub_id))
+
+
+def _message(lang: Language, captured: Captured, texts: tuple[str, ...]) -> None:
+    """The model's input where the text is a chat message: with the template's tokens and roles."""
+    if not is_message(captured.model.card):
         return
-    tokens = found.capture.tokens
-    read = " ".join(tokens.labels[: len(tokens) - found.capture.n_generated])
-    if found.picture is not None:  # the pieces of a picture have no words
-        read = tokens.text
-    st.caption(text(lang, "notice.chat", tokens=messages.plain(read, MOST_TEMPLATE_CHARS)))
-    if state.current().cut and tokens.text and texts[0].strip() not in tokens.text:
-        st.info(text(lang, "cut.notice", limit=found.model.max_tokens))
+    tokens = captured.capture.tokens
+    template = " ".join(tokens.labels[: len(tokens) - captured.capture.n_generated])
+    if captured.media.picture is not None:  # the patches of a picture have no words
+        template = tokens.text
+    shortened = messages.plain(template, MAX_TEMPLATE_CHARS)
+    st.caption(text(lang, "notice.chat", tokens=shortened))
+    if current.view().input.cut and tokens.text and texts[0].strip() not in tokens.text:
+        st.info(text(lang, "cut.notice", limit=captured.model.max_tokens))
 
 
-def of_written(lang: Language, found: Captured) -> Group:
-    """Say which tokens the model wrote, if any; the attentions of what writes."""
-    group = found.groups[-1]  # the stack that writes runs last
-    if group.written().any():
-        labels = [
-            of for of, new in zip(group.queries().labels, group.written(), strict=True) if new
-        ]
-        st.caption(
-            text(lang, "notice.written", count=len(labels), tokens=messages.plain(" ".join(labels)))
-        )
+def generated(lang: Language, captured: Captured) -> Group:
+    """Name the tokens that the model generated, if any; the group of the stack that generates."""
+    group = captured.groups[-1]  # that stack runs last
+    is_new = group_tokens.generated_queries(group)
+    if is_new.any():
+        labels = group_tokens.queries(group).labels
+        new = [label for label, is_generated in zip(labels, is_new, strict=True) if is_generated]
+        tokens = messages.plain(" ".join(new))
+        st.caption(text(lang, "notice.written", count=len(new), tokens=tokens))
     return group
 
 
-def never_learned(lang: Language, name: str, shown: str) -> None:
-    """Say what of a text the model has no way to understand."""
-    letters = examples.foreign_letters(name, shown)
+def never_learned(lang: Language, model: str, typed: str) -> None:
+    """Name what the model was never trained on: letters, words, a text without a date."""
+    letters = examples.foreign_letters(model, typed)
     if letters:
-        spoken = [text(lang, f"spoken.{code}") for code in examples.languages(name)]
-        said = letters if len(letters) <= MOST_NAMED else f"{letters[:MOST_NAMED]} …"
-        learned = reduce(lambda a, b: text(lang, "spoken.pair", first=a, second=b), spoken)
-        st.info(text(lang, "notice.language", languages=learned, letters=messages.plain(said)))
+        names = [text(lang, f"spoken.{code}") for code in examples.languages(model)]
+        languages = reduce(lambda a, b: text(lang, "spoken.pair", first=a, second=b), names)
+        first = letters if len(letters) <= MAX_NAMED else f"{letters[:MAX_NAMED]} …"
+        letters = messages.plain(first)
+        st.info(text(lang, "notice.language", languages=languages, letters=letters))
         return
-    words = examples.unknown_words(name, shown)
-    if examples.has_no_date(name, shown):
+    words = examples.unknown_words(model, typed)
+    if examples.has_no_date(model, typed):
         st.info(text(lang, "notice.no_date"))
     elif words:
-        said = ", ".join(words[:MOST_NAMED]) + (" …" if len(words) > MOST_NAMED else "")
-        st.info(text(lang, "notice.unknown_words", words=messages.plain(said)))
+        named = ", ".join(words[:MAX_NAMED]) + (" …" if len(words) > MAX_NAMED else "")
+        st.info(text(lang, "notice.unknown_words", words=messages.plain(named)))
 
 
-def was_cut(source: str, offsets: tuple[tuple[int, int], ...], limit: int) -> bool:
-    reached = max(end for _, end in offsets)
-    return len(offsets) >= limit and reached < len(source.rstrip())
+def _is_cut(tokens: Tokens, limit: int) -> bool:
+    """True if the text goes on after the last of so many tokens."""
+    last = max(end for _, end in tokens.offsets)
+    return len(tokens) >= limit and last < len(tokens.text.rstrip())
 
 
 def too_long(lang: Language, page: str, **values: str) -> None:
-    """Say which limit a text is over, and where one head of it is shown all the same."""
+    """Say which limit a text is over, with a link to the page that shows one head of it."""
     st.info(text(lang, f"long.{page}", **values))
-    st.page_link(
-        routes.file("head"),
-        label=text(lang, "long.link"),
-        query_params=state.params(state.current()),
-    )
+    _link_to_head(text(lang, "long.link"))
 
 
-def own_code(lang: Language, module: str) -> None:
-    """Say that only weights are known, and where they are shown."""
-    st.info(text(lang, "own_code.body", module=messages.plain(module)))
-    st.page_link(
-        routes.file("head"),
-        label=text(lang, "own_code.link"),
-        query_params=state.params(state.current()),
-    )
+def own_code(shown: Shown, layer: int) -> None:
+    """Say that only the weights of a layer are known, with a link to where they are shown."""
+    module = messages.plain(shown.group.call(layer).module)
+    st.info(text(shown.lang, "own_code.body", module=module))
+    _link_to_head(text(shown.lang, "own_code.link"))
+
+
+def _link_to_head(label: str) -> None:
+    parameters = address.params(current.view())
+    st.page_link(routes.file("head"), label=label, query_params=parameters)
 
 
 def adjusted(lang: Language) -> None:
-    """Say which parts of the address made no sense and were replaced."""
-    names = state.rejected()
+    """Name the parameters of the address that were replaced."""
+    names = address_bar.rejected()
     if names:
         st.warning(text(lang, "notice.adjusted", names=", ".join(names)))

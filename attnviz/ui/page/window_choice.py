@@ -1,7 +1,7 @@
-"""Which window of a picture is looked at, where a model's layers attend inside windows.
+"""The choice of a window, where a model's layers attend inside windows of a picture.
 
-In: the language, a capture and a group. Out: the same group with the chosen window; beside the
-choice stands the whole picture with that window framed. A model without windows is asked nothing.
+In: what is shown. Out: the same with the chosen window; beside the widget stands the whole picture
+with that window framed. Without windows there is no widget.
 """
 
 from dataclasses import replace
@@ -10,10 +10,9 @@ import numpy as np
 import streamlit as st
 from PIL import Image, ImageDraw
 
-from attnviz.i18n import Language, text
-from attnviz.ui.session import state
-from attnviz.views.captured import Captured
-from attnviz.views.groups import Group
+from attnviz.i18n import text
+from attnviz.ui.session import current, widgets
+from attnviz.views.captured import Shown
 from attnviz.vision.windows import Windows
 
 FRAME = (224, 36, 94)
@@ -21,34 +20,34 @@ SHOWN_PX = 112
 WIDGET_PX = 220
 
 
-def choice(lang: Language, captured: Captured, group: Group) -> Group:
-    """The group with the window that is looked at; the last one where the address asks for more."""
-    windows = group.windows
+def choice(shown: Shown) -> Shown:
+    """The group in the chosen window; in the last one if the address asks for a later one."""
+    lang, windows, picture = shown.lang, shown.group.windows, shown.captured.media.picture
     if windows is None or windows.count < 2:
-        return group
-    window = min(state.current().window, windows.count - 1)
+        return shown
+    window = min(current.view().place.window, windows.count - 1)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.number_input(
             text(lang, "window.label"),
             min_value=0,
             max_value=windows.count - 1,
-            key=state.show_in_widget("window", window),
+            key=widgets.showing("window", window),
             help=text(lang, "window.help", count=windows.count),
             on_change=_take,
             width=WIDGET_PX,
         )
-        if captured.picture is not None and windows.grid is not None:
-            marked = framed(captured.picture, windows, window)
+        if picture is not None and windows.grid is not None:
+            marked = framed(picture, windows, window)
             st.image(marked, width=SHOWN_PX, alt=text(lang, "window.picture"))
-    return replace(group, window=window)
+    return shown.of_group(replace(shown.group, window=window))
 
 
 def _take() -> None:
-    state.take_number("window", state.widget_value("window"))
+    current.take_number("window", widgets.value("window"))
 
 
 def framed(picture: np.ndarray, windows: Windows, window: int) -> Image.Image:
-    """The picture, enlarged, with the patches of a window framed as far as they are inside."""
+    """The picture, enlarged, with a frame around the window's patches that are inside it."""
     side = 4 * SHOWN_PX
     image = Image.fromarray(picture).resize((side, side))
     assert windows.grid is not None
@@ -57,17 +56,17 @@ def framed(picture: np.ndarray, windows: Windows, window: int) -> Image.Image:
     draw = ImageDraw.Draw(image)
     for row, column in inside:
         left, top, right, bottom = (
-            round(at * side / of)
-            for at, of in zip(
+            round(index * side / count)
+            for index, count in zip(
                 (column, row, column + 1, row + 1), (columns, rows, columns, rows), strict=True
             )
         )
-        for beside, edge in (
+        for neighbour, edge in (
             ((row - 1, column), (left, top, right, top)),
             ((row + 1, column), (left, bottom, right, bottom)),
             ((row, column - 1), (left, top, left, bottom)),
             ((row, column + 1), (right, top, right, bottom)),
         ):
-            if beside not in inside:
+            if neighbour not in inside:
                 draw.line(edge, fill=FRAME, width=12)
     return image

@@ -1,9 +1,9 @@
 """Everything the app keeps between runs and shares between sessions, bounded, under full keys.
 
-In: names and texts. Out: loaded models, captures with what is derived from all their heads, and the
-byte buffers that components show. A key names all that determines the value: model id, revision,
-dtype, device, texts, whether they were cut, and for a buffer the page, language, layer and head.
-Resources are shared, not copied: whoever gets one reads it only.
+In: names and texts. Out: loaded models, captures with what is derived from all their heads, jobs,
+and the byte buffers that components show. A key names all that determines the value: model id,
+revision, dtype, device, texts, whether they were cut, and for a buffer the page, language, layer
+and head. Resources are shared, not copied: callers only read them.
 """
 
 import math
@@ -17,11 +17,11 @@ import attnviz
 from attnviz.audio.sound import Sound
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import loading, pyramids, run_request, sources, trainings
-from attnviz.ui.server.keys import short, written
+from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.request import Request
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
-from attnviz.views.captured import Captured, Shown
+from attnviz.views.captured import Accuracy, Captured, Media, Shown
 from attnviz.views.groups import Group, groups
 from attnviz.views.measures import Measured, measure
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from attnviz.outputs.similarity import Similarity
 
 MAX_MODELS = 2
-MAX_OWN_MODELS, MOST_OWN_MIB = 8, 100  # all eight of the app take 100 MiB together
+MAX_OWN_MODELS, MAX_OWN_MIB = 8, 100  # all eight of the app take 100 MiB together
 MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 MAX_ANSWERS = 256  # texts, and small matrices of cosines
@@ -56,10 +56,9 @@ MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
 def model(source: Source) -> "LoadedModel":
     """The loaded model; the first call takes seconds. The least recently used one goes.
 
-    Those of the app itself are small and stay, so that a lesson's cards need not load them anew.
+    The app's own models are small and stay, so that a lesson's cards need not load them anew.
     """
-    own = source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MOST_OWN_MIB
-    if own:
+    if source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MAX_OWN_MIB:
         return _own_model(source.name)
     commit = downloaded().get(source.name)
     return _model(source.name, source.stamp, commit, source.device, source.dtype)
@@ -67,19 +66,19 @@ def model(source: Source) -> "LoadedModel":
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def downloaded() -> dict[str, str]:
-    """The hub models whose files came here while this server ran, and the commit of each."""
+    """The hub models that were downloaded while this server ran, and the commit of each."""
     return {}
 
 
 def download(name: str, progress: "Progress") -> None:
-    """Fetch a hub model's files, and load it from them from now on; `progress` hears how far."""
+    """Download a hub model, which is loaded from these files from now on; reports `progress`."""
     with loading.importing:
         from attnviz.models.download import fetch
     downloaded()[name] = fetch(name, None, progress).commit
 
 
 def _forget_captures(_: object) -> None:
-    """Captures point into the weights of their model: they go with it, or it would stay."""
+    """Drop the captures, which point into the weights of a model that is dropped."""
     _captured.clear()
     _long_captured.clear()
     _lesson_capture.clear()
@@ -102,46 +101,45 @@ def _own_model(name: str) -> "LoadedModel":
     return loading.load(name)
 
 
-def captured(source: Source, request: Request, given: "Image | Sound | None" = None) -> Captured:
+def captured(source: Source, request: Request, medium: "Image | Sound | None" = None) -> Captured:
     """The texts as one batch, a picture or a sound, run through the model and verified.
 
-    `request.picture`, or `request.sound`, is the digest of what is given beside it.
+    `medium` is the picture or sound whose digest the request holds.
     """
     loaded = model(source)
-    kept = _long_captured if sum(map(len, request.texts)) > LONG_CHARS else _captured
-    return kept(short(f"{source} {loaded.key} {request}"), source.name, request, given, loaded)
+    capture = _long_captured if sum(map(len, request.texts)) > LONG_CHARS else _captured
+    return capture(short(f"{source} {loaded.key} {request}"), source.name, request, medium, loaded)
 
 
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
 def _long_captured(
-    key: str, _name: str, _request: Request, _given: "Image | Sound | None", _loaded: "LoadedModel"
+    key: str, _name: str, _request: Request, _medium: "Image | Sound | None", _loaded: "LoadedModel"
 ) -> Captured:
-    return _run(key, _name, _request, _given, _loaded)
+    return _run(key, _name, _request, _medium, _loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
 def _captured(
-    key: str, _name: str, _request: Request, _given: "Image | Sound | None", _loaded: "LoadedModel"
+    key: str, _name: str, _request: Request, _medium: "Image | Sound | None", _loaded: "LoadedModel"
 ) -> Captured:
-    return _run(key, _name, _request, _given, _loaded)
+    return _run(key, _name, _request, _medium, _loaded)
 
 
 def _run(
-    key: str, name: str, request: Request, given: "Image | Sound | None", loaded: "LoadedModel"
+    key: str, name: str, request: Request, medium: "Image | Sound | None", loaded: "LoadedModel"
 ) -> Captured:
-    capture, picture = run_request.ran(loaded, request, given)
+    capture, picture = run_request.run(loaded, request, medium)
     worst = capture.verify().worst
+    accuracy = Accuracy(worst.error, worst.tolerance) if worst else Accuracy(math.nan, math.nan)
     return Captured(
         key=key,
         name=name,
         model=loaded,
         capture=capture,
-        error=worst.error if worst else math.nan,
-        tolerance=worst.tolerance if worst else math.nan,
         groups=groups(capture),
-        asked=request.generate,
-        picture=picture,
-        sound=given if isinstance(given, Sound) else None,
+        accuracy=accuracy,
+        media=Media(picture, medium if isinstance(medium, Sound) else None),
+        n_asked=request.generate,
     )
 
 
@@ -165,17 +163,17 @@ def _steps(key: str, _group: Group, _layer: int, _head: int) -> "Steps":
     return attnviz.derive(_group.call(_layer), _head, _group.row(_layer))
 
 
-def answer(source: Source, shown: str, cut: bool) -> str:
-    """What an encoder-decoder answers to a text, up to its own end."""
+def answer(source: Source, question: str, cut: bool) -> str:
+    """The target that an encoder-decoder generates for a text, up to its end token."""
     loaded = model(source)
-    return _answer(f"{source} {loaded.key} {cut} {shown}", shown, cut, loaded)
+    return _answer(f"{source} {loaded.key} {cut} {question}", question, cut, loaded)
 
 
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
-def _answer(key: str, _shown: str, _cut: bool, _loaded: "LoadedModel") -> str:
+def _answer(key: str, _question: str, _cut: bool, _loaded: "LoadedModel") -> str:
     from attnviz.outputs.answer import answer
 
-    return answer(_loaded, _shown, cut=_cut)
+    return answer(_loaded, _question, cut=_cut)
 
 
 def similarity(captured: Captured, texts: tuple[str, ...]) -> "Similarity":
@@ -190,27 +188,35 @@ def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "S
     return similarity(_loaded, _texts, cut=True)
 
 
-def pyramid(key: str, call: "AttentionCall", head: int, distance: int | None) -> pyramids.Build:
-    """One head of a long text, which `key` names; where it was not built before, that begins now.
+def pyramid(
+    key: str, call: "AttentionCall", head: int, distance: int | None
+) -> pyramids.HeadPyramid:
+    """The pyramid of one head, which `key` names; its job starts at the first call.
 
-    With it come its strongest cells whose query and key are so far apart.
+    With it come the strongest cells whose query and key are at least that far apart.
     """
     call.check(head, 0)
     return _pyramid(key, call, head, distance)
 
 
 def forget_pyramid(key: str) -> None:
-    """Build that head anew when it is asked for again."""
+    """Build that pyramid anew when it is asked for again."""
     _pyramid.clear(key, None, None, None)
 
 
-@st.cache_resource(max_entries=MAX_PYRAMIDS, show_spinner=False, on_release=pyramids.Build.stop)
-def _pyramid(key: str, _call: "AttentionCall", _head: int, _distance: int | None) -> pyramids.Build:
+def _stop_job(watched: pyramids.HeadPyramid | Training) -> None:
+    watched.job.stop()
+
+
+@st.cache_resource(max_entries=MAX_PYRAMIDS, show_spinner=False, on_release=_stop_job)
+def _pyramid(
+    key: str, _call: "AttentionCall", _head: int, _distance: int | None
+) -> pyramids.HeadPyramid:
     return pyramids.start(_call, _head, _distance)
 
 
 def tiles(key: str, build: Callable[[], bytes]) -> bytes:
-    """The tiles that `build` packs; `key` names head, language and all that was asked for."""
+    """The tiles that `build` packs; `key` names everything that determines them."""
     return _tiles(key, build)
 
 
@@ -239,7 +245,7 @@ def lesson(slug: str) -> "Lesson":
 
 @st.cache_resource(max_entries=MAX_LESSON_CARDS, show_spinner=False)
 def lesson_card(key: str, _build: "Callable[[], Card]") -> "Card":
-    """A card of a lesson as it is set, built once for all who look at it."""
+    """A card of a lesson with the values set on it, built once for all visitors."""
     return _build()
 
 
@@ -254,11 +260,11 @@ def lesson_slugs() -> tuple[str, ...]:
 def lesson_capture(
     model_name: str, lesson_text: object = None, /, **options: object
 ) -> "attnviz.Capture":
-    """What a lesson runs: a registry model on a text, with the keywords of `attnviz.capture`."""
-    given = [lesson_text, *(of for pair in sorted(options.items()) for of in pair)]
+    """The capture of a lesson: a registry model on a text, with keywords of `attnviz.capture`."""
+    arguments = [lesson_text, *(part for pair in sorted(options.items()) for part in pair)]
     loaded = model(sources.source(model_name))
     return _lesson_capture(
-        f"{model_name} {'; '.join(map(written, given))}",
+        f"{model_name} {'; '.join(map(key_part, arguments))}",
         lambda: attnviz.capture(loaded, lesson_text, **options),  # type: ignore[arg-type]
     )
 
@@ -269,7 +275,7 @@ def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz
 
 
 def training(seed: int) -> Training:
-    """The training of a seed: begun when it is first asked for, kept when it is over."""
+    """The training of a seed; its job starts at the first call."""
     return _training(seed)
 
 
@@ -278,7 +284,7 @@ def forget_training(seed: int) -> None:
     _training.clear(seed)
 
 
-@st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=Training.stop)
+@st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=_stop_job)
 def _training(seed: int) -> Training:
     with loading.importing:
         from attnviz.course import birth
@@ -294,7 +300,7 @@ def _training(seed: int) -> Training:
 
 
 def ablations(training: Training) -> "Effects":
-    """The scores of a training that is done, whole and without each head of its first layer."""
+    """The scores of a finished training, and with each head of its first layer ablated."""
     return _ablations(training.seed, training)
 
 
@@ -307,7 +313,7 @@ def _ablations(key: int, _training: Training) -> "Effects":
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def dead_rows() -> "tuple[BlockedRow, ...]":
-    """What each interface makes of a row without keys: the same at every visit."""
+    """The results of each attention API for a query whose keys are all blocked."""
     from attnviz.capture import blocked_rows
 
     return blocked_rows.blocked_rows()

@@ -1,8 +1,8 @@
-"""Tells the pages of a class that something changed, over a socket of its own.
+"""The websocket that tells the pages of a class that something changed.
 
 In: a room's code, what a page heeds ("stage" for followers, "changes" for the presenter), and the
 member it belongs to. Out: a count, as text, each time it grows; the page then asks for a run. No
-content travels here. A member is here while a page of it listens.
+content travels here. A member is present while one of their pages listens.
 
 A socket rather than polling, by measurement (thirty followers, two cores): 0.004 cores while
 nothing happens against 0.11 for a run every half second, and 0.14 s against 0.49 s to reach them.
@@ -22,7 +22,7 @@ from attnviz.lessons.classroom.rooms import Rooms
 FOLDER = "class"
 ENDED = 4404  # close code: no such room, or no more
 FOREIGN = 1008
-RECHECK_S = 30.0  # a room that ends by age tells nobody
+RECHECK_S = 30.0  # a room that ends by age notifies nobody
 
 
 @cache
@@ -32,7 +32,7 @@ def rooms() -> Rooms:
 
 
 def routes() -> list[BaseRoute]:
-    """What the launcher adds to the app."""
+    """The routes that the launcher adds to the app."""
     return [WebSocketRoute(f"/{FOLDER}/{{code}}", listen)]
 
 
@@ -55,7 +55,7 @@ async def listen(socket: WebSocket) -> None:
         return
     try:
         rooms().listen(code, seat)
-        await _tell(socket, code, changed)
+        await _send_counts(socket, code, changed)
     except AttnVizError:
         with suppress(WebSocketDisconnect, RuntimeError):
             await socket.close(ENDED)
@@ -65,38 +65,38 @@ async def listen(socket: WebSocket) -> None:
             rooms().leave(code, seat)
 
 
-async def _tell(socket: WebSocket, code: str, changed: asyncio.Event) -> None:
-    """Send the count that the page heeds whenever it is another one."""
+async def _send_counts(socket: WebSocket, code: str, changed: asyncio.Event) -> None:
+    """Send the count that the page heeds whenever it changes."""
     count = _stage if socket.query_params.get("heed") == "stage" else rooms().changes
-    gone, told = asyncio.create_task(_gone(socket)), -1
+    closed, sent = asyncio.create_task(_closed(socket)), -1
     try:
-        while not gone.done():
+        while not closed.done():
             changed.clear()
-            if (now := count(code)) != told:
-                told = now
-                await socket.send_text(str(told))
+            if (now := count(code)) != sent:
+                sent = now
+                await socket.send_text(str(sent))
             waiting = asyncio.create_task(changed.wait())
             await asyncio.wait(
-                {gone, waiting}, timeout=RECHECK_S, return_when=asyncio.FIRST_COMPLETED
+                {closed, waiting}, timeout=RECHECK_S, return_when=asyncio.FIRST_COMPLETED
             )
             waiting.cancel()
-    except (WebSocketDisconnect, RuntimeError):  # it went while it was told
+    except (WebSocketDisconnect, RuntimeError):  # the page went while it was written to
         return
     finally:
-        gone.cancel()
+        closed.cancel()
 
 
 def _stage(code: str) -> int:
     return rooms().stage(code).version
 
 
-async def _gone(socket: WebSocket) -> None:
-    """Return when the page closed its socket; what it sends is of no interest."""
+async def _closed(socket: WebSocket) -> None:
+    """Return when the page has closed its socket; what it sends is ignored."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 
 
 def _same_origin(socket: WebSocket) -> bool:
-    """Whether the page came from this server; who sends no origin is no browser."""
+    """True if the page came from this server; a client without an origin is not a browser."""
     origin = socket.headers.get("origin")
     return origin is None or urlsplit(origin).netloc == socket.headers.get("host")

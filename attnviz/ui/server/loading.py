@@ -1,8 +1,8 @@
-"""Brings a model into memory, in a server that many visitors use at once.
+"""Loads a model in a server that many visitors use at once.
 
-In: a name and where the operator wants it. Out: the loaded model, which `cache` keeps. torch and
-transformers are imported by the first session that needs a model, one thread at a time (two threads
-importing transformers at once break it), after the page has painted its frame.
+In: a name and the operator's device and dtype. Out: the loaded model, which `cache` keeps. torch
+and transformers are imported by the first session that needs a model, one thread at a time (two
+threads importing transformers at once break it), after the page has painted its frame.
 """
 
 import gc
@@ -26,7 +26,7 @@ importing = threading.Lock()
 def load(
     name: str, commit: str | None = None, device: str | None = None, dtype: str | None = None
 ) -> "LoadedModel":
-    """Load a model; with a commit, that one, whose files came here before."""
+    """The loaded model; with a commit, from the files that were downloaded for it."""
     with importing, _frozen_heap():
         import torch
 
@@ -39,7 +39,7 @@ def load(
 
 @contextmanager
 def _frozen_heap() -> Iterator[None]:
-    """Keep the garbage collector off what the block makes: it stays for good.
+    """Keep the garbage collector from walking what the block makes.
 
     A full collection walks every object of torch and transformers, 0.2 s of a stalled server
     after each; frozen objects are not walked. While modules are imported, collections find nothing
@@ -50,6 +50,6 @@ def _frozen_heap() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-    gc.unfreeze()  # a model that has gone since would stay for good with the rest
+    gc.unfreeze()  # or a model that was dropped since would stay for good
     gc.collect()
     gc.freeze()

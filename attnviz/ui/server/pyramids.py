@@ -1,111 +1,81 @@
-"""Pyramids of long texts, built beside the page while a visitor watches, and stopped on request.
+"""Pyramids of the heads of long texts, built by a job while a visitor watches.
 
-In: a call and a head. Out: a `Build`: how far it is, and the pyramid once it is there. All
-builds of the server share one thread, in the order in which they were asked for: a head of 16,384
-tokens takes a second or two of one core, and two at once would each take twice as long.
+In: a call and a head. Out: a `HeadPyramid`: its job, and the pyramid with its strongest cells once
+they are there. A head of 16,384 tokens takes a second or two of one core.
 """
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import attnviz
+from attnviz.ui.server import jobs
+from attnviz.ui.server.jobs import Job
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.tiles import Pyramid, StrongCell
 
-State = Literal["building", "ready", "stopped"]
-THREADS = 1
-LISTED = 50
-SEARCH_FROM = 0.85  # of the progress: what comes after is the search for the strongest cells
+N_CELLS = 50
+# of the progress: the rest is the search for the strongest cells
+BUILT = 0.85
 
 
 @dataclass(eq=False)
-class Build:
-    """A pyramid that is being built, that is there, or that someone stopped."""
+class HeadPyramid:
+    """The pyramid of one head, which its job builds.
 
-    cancel: threading.Event = field(default_factory=threading.Event)
-    fraction: float = 0.0
-    future: "Future[Pyramid]" = field(default_factory=Future)
-    found: "dict[int | None, tuple[StrongCell, ...]]" = field(default_factory=dict)
+    `cells` are the strongest cells by the least distance of query and key; None where these are
+    different tokens.
+    """
 
-    @property
-    def state(self) -> State:
-        """Stopped as soon as that was asked for, though the thread may need a moment."""
-        if self.cancel.is_set():
-            return "stopped"
-        return "ready" if self.future.done() else "building"
+    job: Job = field(default_factory=Job)
+    pyramid: "Pyramid | None" = None
+    cells: "dict[int | None, tuple[StrongCell, ...]]" = field(default_factory=dict)
 
-    def stop(self) -> None:
-        """Give it up, unless it is there already."""
-        if not self.future.done():
-            self.cancel.set()
-            self.future.cancel()
-
-    def wait(self, limit_s: float) -> None:
-        """Return when it is done, or after so many seconds."""
-        wait([self.future], timeout=limit_s)
-
-    def pyramid(self) -> "Pyramid | None":
-        """The pyramid once it is ready; raises what went wrong while it was built."""
-        return self.future.result() if self.state == "ready" else None
+    def ready(self) -> "Pyramid | None":
+        """The pyramid once it is there; raises the error of its job."""
+        if self.job.error is not None:
+            raise self.job.error
+        return self.pyramid if self.job.state == "done" else None
 
     def strongest(self, distance: int | None) -> "tuple[StrongCell, ...]":
-        """The strongest cells of a pyramid that is ready, with the first key left out, or all.
+        """The strongest cells at that distance or more, the first key left out, or all cells."""
+        if distance not in self.cells and self.pyramid is not None:
+            self.cells[distance] = _search(self.pyramid, distance, Job())
+        return self.cells[distance]
 
-        `distance` is how far apart query and key are at least; None where they are other tokens.
-        """
-        if distance not in self.found:
-            self.found[distance] = self._search(self.future.result(), distance, ignore)
-        return self.found[distance]
 
-    def run(self, call: "AttentionCall", head: int, distance: int | None) -> None:
-        """Do the work, in a thread of its own."""
-        if not self.future.set_running_or_notify_cancel():
-            return
-        try:
-            pyramid = attnviz.tiles.build(
-                call, head, progress=self._part(0.0, SEARCH_FROM), cancel=self.cancel
-            )
-            self.found[distance] = self._search(pyramid, distance, self._part(SEARCH_FROM, 1.0))
-            self.future.set_result(pyramid)
-        except Exception as error:  # handed to whoever asks for the pyramid
-            self.future.set_exception(error)
+def start(call: "AttentionCall", head: int, distance: int | None) -> HeadPyramid:
+    """Begin to build, and to find the strongest cells, as soon as a thread is free."""
+    result = HeadPyramid()
 
-    def _search(
-        self, pyramid: "Pyramid", distance: int | None, progress: Callable[[float], None]
-    ) -> "tuple[StrongCell, ...]":
-        return attnviz.tiles.strongest(
-            pyramid,
-            LISTED,
-            diagonal=None if distance is None else distance - 1,
-            first_keys=0 if distance is None else 1,
-            progress=progress,
-            cancel=self.cancel,
+    def work(job: Job) -> None:
+        pyramid = attnviz.tiles.build(
+            call, head, progress=_part(job, 0.0, BUILT), cancel=job.cancel
         )
+        result.cells[distance] = _search(pyramid, distance, job)
+        result.pyramid = pyramid
 
-    def _part(self, start: float, stop: float) -> Callable[[float], None]:
-        def note(fraction: float) -> None:
-            self.fraction = start + fraction * (stop - start)
-
-        return note
-
-
-def start(call: "AttentionCall", head: int, distance: int | None) -> Build:
-    """Begin to build, and to find the strongest cells, as soon as the thread is free."""
-    build = Build()
-    _pool().submit(build.run, call, head, distance)
-    return build
+    result.job = jobs.start(work)
+    return result
 
 
-def ignore(_fraction: float) -> None:
-    """The progress of work that nobody watches."""
+def _search(pyramid: "Pyramid", distance: int | None, job: Job) -> "tuple[StrongCell, ...]":
+    return attnviz.tiles.strongest(
+        pyramid,
+        N_CELLS,
+        diagonal=None if distance is None else distance - 1,
+        first_keys=0 if distance is None else 1,
+        progress=_part(job, BUILT, 1.0),
+        cancel=job.cancel,
+    )
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="attnviz-tiles")
+def _part(job: Job, start: float, stop: float) -> Callable[[float], None]:
+    """A callback that reports the progress of one part of a job."""
+
+    def report(fraction: float) -> None:
+        job.report(start + fraction * (stop - start))
+
+    return report

@@ -1,7 +1,7 @@
-"""What a model is asked to read and to write: the part of a capture's key that a visitor chose.
+"""The request of a capture: what the model reads and generates, as far as a visitor chose it.
 
-In: texts, a target, how much is to be written and how tokens are drawn, digests of a picture or a
-sound. Out: a frozen `Request`, and what the library is asked to write.
+In: texts, a target, how many tokens to generate and how they are sampled, the digest of a picture
+or a sound. Out: a frozen `Request`, which is part of a capture's cache key.
 """
 
 from dataclasses import dataclass
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from attnviz.capture.generation.settings import Generation
 
 
-WRITING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
+GENERATING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
 
 
-def writes(card: ModelCard) -> bool:
-    """Whether a model writes what it is asked to."""
-    return card.kind in WRITING or card.writes_of_pictures
+def generates(card: ModelCard) -> bool:
+    """True if a model continues what it reads for as many tokens as it is asked to."""
+    return card.kind in GENERATING or card.writes_of_pictures
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tokens are drawn; its repr names all of it."""
+    """The settings of sampling; temperature 0 is greedy. Its repr is part of a cache key."""
 
     temperature: float = 0.0
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 0
 
-    def said(self, lang: Language) -> str:
-        """In words."""
+    def sentence(self, lang: Language) -> str:
+        """The settings in words."""
         if self.temperature == 0:
             return text(lang, "sampling.greedy")
         off = text(lang, "sampling.off")
@@ -51,11 +51,10 @@ GREEDY = Sampling()
 
 @dataclass(frozen=True)
 class Request:
-    """What a model is to read, and to write: its repr names all of it. An empty one asks for the
-    inputs that a model comes with.
+    """The input of a model and how many tokens it generates; its repr is part of a cache key.
 
-    The model writes one token more than `generate`: its last one is never read, so that it has no
-    row and no column.
+    An empty request stands for the inputs that a model comes with. The model generates one token
+    more than `generate`: its last one is never read, so it has no row and no column.
     """
 
     texts: tuple[str, ...] = ()
@@ -67,19 +66,19 @@ class Request:
     picture: str = ""
     sound: str = ""
 
-    def writing(self) -> "Generation | int":
-        """What the library is asked to write; 0 for nothing."""
+    def generation(self) -> "Generation | int":
+        """The `generate` argument of `attnviz.capture`; 0 for none."""
         if not self.generate:
             return 0
         from attnviz.capture.generation.settings import Generation
 
-        how = self.sampling
-        if not how.temperature:
+        sampling = self.sampling
+        if not sampling.temperature:
             return self.generate + 1
         return Generation(
             self.generate + 1,
-            temperature=how.temperature,
-            top_k=how.top_k,
-            top_p=how.top_p,
-            seed=how.seed,
+            temperature=sampling.temperature,
+            top_k=sampling.top_k,
+            top_p=sampling.top_p,
+            seed=sampling.seed,
         )

@@ -1,13 +1,17 @@
-"""What a request comes to in the library: one call of `attnviz.capture`, and what the model saw.
+"""Runs a request: one call of `attnviz.capture`, and the picture as the model saw it.
 
-In: a loaded model, a request, and the picture or sound whose digest stands in it. Out: the capture,
-and the picture as the model saw it. Whoever asks keeps the result (`cache`).
+In: a loaded model, a request, and the picture or sound whose digest the request holds. Out: the
+capture and that picture; `cache` keeps both. A model that fails with an error of its own libraries
+(a tokenizer, memory) is reported as `run_failed`, its traceback goes to the log.
 """
 
+import logging
+import uuid
 from typing import TYPE_CHECKING
 
 import attnviz
 from attnviz.audio.sound import Sound
+from attnviz.errors import AttnVizError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,41 +22,69 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
     from attnviz.ui.server.request import Request
 
-    Ran = tuple[Capture, UInt8[np.ndarray, "row column rgb"] | None]
+    CaptureAndPicture = tuple[Capture, UInt8[np.ndarray, "row column rgb"] | None]
 
-MOST_HEARD = 24  # tokens that a model writes of what it hears, where no number is asked for
+# tokens that a model generates from a sound where no number is asked for
+TOKENS_FROM_SOUND = 24
+
+logger = logging.getLogger(__name__)
 
 
-def ran(loaded: "LoadedModel", request: "Request", given: "Image | Sound | None") -> "Ran":
-    """The capture of a request."""
-    texts = request.texts or None
-    if isinstance(given, Sound):
-        from attnviz.models.architecture import can_generate
+def run(
+    loaded: "LoadedModel", request: "Request", medium: "Image | Sound | None"
+) -> "CaptureAndPicture":
+    """The capture of a request; `medium` is the picture or sound that it names by digest."""
+    try:
+        if isinstance(medium, Sound):
+            return _run_sound(loaded, request, medium), None
+        if medium is not None:
+            return _run_picture(loaded, request, medium)
+        return _run_texts(loaded, request), None
+    except AttnVizError:
+        raise
+    except Exception as error:
+        reference = uuid.uuid4().hex[:8]
+        logger.exception("run failed, reference %s", reference)
+        raise AttnVizError(
+            f"{loaded.name} failed on this input; try again, or change the input",
+            code="run_failed",
+            reference=reference,
+        ) from error
 
-        typed = request.target or None
-        writes = not typed and can_generate(loaded.model)
-        n_written = (request.generate or MOST_HEARD) if writes else 0
-        cut = request.cut and bool(typed)
-        capture = attnviz.capture(loaded, sound=given, target=typed, generate=n_written, cut=cut)
-        return capture, None
-    if given is not None:
-        from attnviz.capture.plan.images import seen_picture
 
-        if texts is None:
-            return attnviz.capture(loaded, image=given), seen_picture(loaded, given)
-        capture = attnviz.capture(
-            loaded,
-            texts,
-            image=given,
-            cut=request.cut,
-            generate=request.writing(),
-            chat=request.chat,
-        )
-        return capture, seen_picture(loaded, given)
-    if texts is None:
-        return attnviz.capture(loaded), None
-    target = [request.target] * len(request.texts) if request.target else None
+def _run_sound(loaded: "LoadedModel", request: "Request", sound: Sound) -> "Capture":
+    """A transcript that was typed is aligned; without one the model generates its own."""
+    if request.target:
+        return attnviz.capture(loaded, sound=sound, target=request.target, cut=request.cut)
+    generates = loaded.card.transcribes
+    n_tokens = (request.generate or TOKENS_FROM_SOUND) if generates else 0
+    return attnviz.capture(loaded, sound=sound, generate=n_tokens)
+
+
+def _run_picture(loaded: "LoadedModel", request: "Request", image: "Image") -> "CaptureAndPicture":
+    from attnviz.capture.plan.images import seen_picture
+
+    if not request.texts:
+        return attnviz.capture(loaded, image=image), seen_picture(loaded, image)
     capture = attnviz.capture(
-        loaded, texts, target=target, generate=request.writing(), cut=request.cut, chat=request.chat
+        loaded,
+        request.texts,
+        image=image,
+        cut=request.cut,
+        generate=request.generation(),
+        chat=request.chat,
     )
-    return capture, None
+    return capture, seen_picture(loaded, image)
+
+
+def _run_texts(loaded: "LoadedModel", request: "Request") -> "Capture":
+    if not request.texts:  # the inputs that the model comes with
+        return attnviz.capture(loaded)
+    return attnviz.capture(
+        loaded,
+        request.texts,
+        target=[request.target] * len(request.texts) if request.target else None,
+        generate=request.generation(),
+        cut=request.cut,
+        chat=request.chat,
+    )

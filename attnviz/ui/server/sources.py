@@ -1,10 +1,10 @@
-"""What a visitor may open: a registered model, a hub id, or a folder that the operator allows.
+"""The models that a visitor may open: registered ones, hub ids, folders that the operator allows.
 
 In: the name that stands in the address or was typed. Out: the `Source` that `attnviz.load` takes.
-Whoever can open the app can type a name, so folders are open only below the directories that the
-operator lists in the environment variable ATTNVIZ_MODEL_DIRS (separated as in PATH). Paths are
-resolved first, and links inside a folder may not lead out of these directories either. Where a
-model computes, and in which type of numbers, is the operator's too: ATTNVIZ_DEVICE, ATTNVIZ_DTYPE.
+Any visitor can type a name, so folders are open only below the directories that the operator lists
+in the environment variable ATTNVIZ_MODEL_DIRS (separated as in PATH). Paths are resolved first, and
+links inside a folder may not lead out of these directories either. The operator also sets device
+and dtype: ATTNVIZ_DEVICE, ATTNVIZ_DTYPE.
 """
 
 import os
@@ -22,10 +22,10 @@ QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 
 @dataclass(frozen=True)
 class Source:
-    """What to load, and where to: all of it keys a cache.
+    """A model to load; its repr is part of a cache key.
 
-    `stamp` changes when the files of a folder do. `device` and `dtype` are the operator's; where
-    they are not set, that is the CPU and float32, as always for the app's own small models.
+    `stamp` changes when the files of a folder do. `device` and `dtype` are the operator's; unset
+    they are the CPU and float32, as always for the app's own small models.
     """
 
     name: str
@@ -35,18 +35,18 @@ class Source:
 
 
 def cleaned(name: str) -> str:
-    """A name as it was pasted, without the spaces and the quotation marks around it."""
+    """A pasted name without the spaces and quotation marks around it."""
     name = name.strip()
     quoted = len(name) > 1 and QUOTES.get(name[0]) == name[-1]
     return name[1:-1].strip() if quoted else name
 
 
 def source(name: str) -> Source:
-    """What a name stands for; `ModelNotFound` for a folder that is not open to visitors."""
+    """The source of a name; `ModelNotFound` for a folder that is not open to visitors."""
     if name in REGISTRY:
         return Source(name)
     if HUB_ID.fullmatch(name) and not Path(name).is_dir():
-        return _placed(name)
+        return _with_device(name)
     if "/" not in name and "\\" not in name:
         find(name)  # raises, and lists the names there are
     return _folder(name)
@@ -54,7 +54,7 @@ def source(name: str) -> Source:
 
 def _folder(name: str) -> Source:
     try:
-        roots = [Path(part).resolve() for part in _listed()]
+        roots = [Path(part).resolve() for part in _allowed_directories()]
         folder = Path(name).expanduser().resolve()
         if not _inside(folder, roots):
             raise _refused(name)
@@ -70,16 +70,16 @@ def _folder(name: str) -> Source:
         stamps = [(file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files]
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, no such home
         raise _refused(name) from error
-    return _placed(str(folder), repr(stamps))
+    return _with_device(str(folder), repr(stamps))
 
 
-def _placed(name: str, stamp: str = "") -> Source:
-    """A model that is not the app's own, where the operator wants it."""
-    device, dtype = (os.environ.get(of) or None for of in (DEVICE_VARIABLE, DTYPE_VARIABLE))
+def _with_device(name: str, stamp: str = "") -> Source:
+    """A model that is not the app's own, on the operator's device."""
+    device, dtype = (os.environ.get(name) or None for name in (DEVICE_VARIABLE, DTYPE_VARIABLE))
     return Source(name, stamp, device, dtype)
 
 
-def _listed() -> list[str]:
+def _allowed_directories() -> list[str]:
     return [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
 
 

@@ -1,5 +1,5 @@
-"""What one visitor looks at: the view in the address, uploads, and messages.
+"""The session of one visitor: the view in the address, uploads, and messages.
 
-`state` is the only module that touches the session and the query parameters; `view` has the fields
-of the address.
+`view` has the parts of a view and `address` their parameters; `current` is the view of the session,
+`store` its storage, `address_bar` the browser's address, `widgets` the keys of what is on the page.
 """

@@ -1,4 +1,4 @@
-"""What each model is given to read: examples in the languages that it knows, and what to look at.
+"""The example texts of each model, a hint for each, and what of a text the model cannot know.
 
 In: a model's name. Out: its `Example`s, the first of which the model opens with; a hint for each in
 the visitor's language. A head that a hint names is the one that the model's card names for it.
@@ -18,19 +18,19 @@ from attnviz.checks.cards import HeadNote
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 
-OF_ANY = ("tired", "wide", "bank", "names", "short", "japanese", "korean", "chinese")
-OF_MINILM = {"tired", "japanese", "korean", "chinese"}  # hints that hold for that model alone
-WORLDS = ("translator", "dates")  # the models whose world says which words it has
+FOR_ANY_MODEL = ("tired", "wide", "bank", "names", "short", "japanese", "korean", "chinese")
+HINTS_FOR_MINILM = {"tired", "japanese", "korean", "chinese"}  # they hold for that model alone
+WORLDS = ("translator", "dates")  # models whose world has a list of its words
 SCRIPTS = {"en": "LATIN", "fr": "LATIN"}  # how Unicode names begin for letters of a language
-KNOWN_LANGUAGES = {"minilm": ("en",)}  # of models without a card of ours
+KNOWN_LANGUAGES = {"minilm": ("en",)}  # of models without a card in `checks`
 YEAR = re.compile(r"\d{4}")
-LEAST_ALIKE = 0.75  # the share of words that an example must have in common with another text
+LEAST_SIMILARITY = 0.75  # of the words of an example and of a text, 0 to 1
 
 
 @dataclass(frozen=True)
 class Example:
-    """A text to run under a name of its own. `habit` is what the card must say of a head for the
-    hint to name it; `group` names the hint where examples share one."""
+    """A text to run. The hint names the head whose note on the card matches the pattern `habit`;
+    `group` names the hint where examples share one."""
 
     name: str
     text: str
@@ -39,13 +39,13 @@ class Example:
 
     @property
     def hint(self) -> str:
-        """The name of the sentence that says what to look at."""
+        """The name of the hint's text."""
         return self.group or self.name
 
 
 @runtime_checkable
 class World(Protocol):
-    """What `worlds` offers for a model that knows only some words."""
+    """The module of a world with a limited vocabulary."""
 
     EXAMPLES: tuple[str, ...]
 
@@ -94,96 +94,104 @@ CONTRASTS = {
     "Monday, January 12, 1948": "Monday, October 12, 1948",
     "The story was never boring.": "The story was very boring.",
 }
-TYPED_HERE = {"stories": STORIES, "stories-llama": STORIES, "sentiment": SENTIMENT}
+OWN_EXAMPLES = {"stories": STORIES, "stories-llama": STORIES, "sentiment": SENTIMENT}
 
 
-def of(model: str) -> tuple[Example, ...]:
+def of_model(model: str) -> tuple[Example, ...]:
     """The examples of a model, its own ones or those for any model that reads text."""
     if model in WORLDS and model in REGISTRY:
-        known = enumerate(_world(model).EXAMPLES)
-        return tuple(Example(f"{model}{n}", each, ".", model) for n, each in known)
-    if model in TYPED_HERE:
-        return TYPED_HERE[model]
-    return tuple(Example(name, text(i18n.DEFAULT, f"example.{name}")) for name in OF_ANY)
+        sentences = enumerate(_world(model).EXAMPLES)
+        return tuple(Example(f"{model}{n}", sentence, ".", model) for n, sentence in sentences)
+    if model in OWN_EXAMPLES:
+        return OWN_EXAMPLES[model]
+    return tuple(Example(name, text(i18n.DEFAULT, f"example.{name}")) for name in FOR_ANY_MODEL)
 
 
 def texts(model: str) -> tuple[str, ...]:
-    """The texts alone."""
-    return tuple(example.text for example in of(model))
+    """The texts of a model's examples."""
+    return tuple(example.text for example in of_model(model))
 
 
-def after_switch(before: str, after: str, shown: str) -> str:
-    """The text for another model: what a visitor typed stays, an example gives way to a fitting."""
-    if shown in texts(after) or (shown.strip() and shown not in texts(before)):
-        return shown
+def after_switch(before: str, after: str, current: str) -> str:
+    """The text for another model: a typed text stays, an example gives way to a fitting one."""
+    if current in texts(after) or (current.strip() and current not in texts(before)):
+        return current
     return texts(after)[0]
 
 
-def contrast(model: str, shown: str) -> str:
-    """What to hold against a text: one that differs in a word or two; itself where none is known.
+def contrast(model: str, current: str) -> str:
+    """A text that differs from this one in a word or two; the text itself if none is known.
 
-    An example has its counterpart below, or is the counterpart of another, or resembles another.
+    It is the counterpart in `CONTRASTS`, in either direction, or the most similar example.
     """
-    known = CONTRASTS | {other: one for one, other in CONTRASTS.items()}
-    if shown in known:
-        return known[shown]
-    words = shown.split()
-    ratio = {
+    counterparts = CONTRASTS | {second: first for first, second in CONTRASTS.items()}
+    if current in counterparts:
+        return counterparts[current]
+    words = current.split()
+    similarity = {
         other: SequenceMatcher(None, words, other.split(), autojunk=False).ratio()
         for other in texts(model)
-        if other != shown
+        if other != current
     }
-    best = max(ratio, key=ratio.__getitem__, default=shown)
-    return best if ratio.get(best, 0.0) >= LEAST_ALIKE else shown
+    best = max(similarity, key=similarity.__getitem__, default=current)
+    return best if similarity.get(best, 0.0) >= LEAST_SIMILARITY else current
 
 
-def hint(lang: Language, model: str, shown: str) -> str | None:
-    """What to look at in a text; None where it is no example, or nothing is known of the model."""
-    found = next((example for example in of(model) if example.text == shown), None)
-    if found is None or (found.name in OF_MINILM and model != "minilm"):
+def hint(lang: Language, model: str, current: str) -> str | None:
+    """A sentence on what to look at; None for a text that is not an example of the model."""
+    example = _example(model, current)
+    if example is None or (example.name in HINTS_FOR_MINILM and model != "minilm"):
         return None
-    said = text(lang, f"example_hint.{found.hint}")
-    note = _note(model, found.habit)
-    return said if note is None else text(lang, "example_hint.visit", hint=said, head=note.head)
+    sentence = text(lang, f"example_hint.{example.hint}")
+    note = _head_note(model, example.habit)
+    if note is None:
+        return sentence
+    return text(lang, "example_hint.visit", hint=sentence, head=note.head)
 
 
-def _note(model: str, habit: str) -> HeadNote | None:
-    """The head for which the card states a habit."""
-    known = card(model) if habit else None
-    notes = () if known is None else known.description.heads
+def _example(model: str, current: str) -> Example | None:
+    return next((example for example in of_model(model) if example.text == current), None)
+
+
+def _head_note(model: str, habit: str) -> HeadNote | None:
+    """The head that the model's card says has a habit."""
+    model_card = card(model) if habit else None
+    notes = () if model_card is None else model_card.description.heads
     return next((note for note in notes if re.search(habit, note.does, re.IGNORECASE)), None)
 
 
 def languages(model: str) -> tuple[str, ...]:
-    """The codes of the languages that a model was trained on; none where that is not known."""
-    known = card(model)
-    return KNOWN_LANGUAGES.get(model, ()) if known is None else known.description.languages
+    """The codes of the languages that a model was trained on; none if that is not known."""
+    model_card = card(model)
+    if model_card is None:
+        return KNOWN_LANGUAGES.get(model, ())
+    return model_card.description.languages
 
 
-def foreign_letters(model: str, shown: str) -> str:
+def foreign_letters(model: str, current: str) -> str:
     """The letters of a text that no language of the model is written in, each once."""
-    spoken = languages(model)
-    if not spoken or not all(each in SCRIPTS for each in spoken):
+    codes = languages(model)
+    if not codes or not all(code in SCRIPTS for code in codes):
         return ""
-    prefixes = tuple({SCRIPTS[each] for each in spoken})
-    return "".join(dict.fromkeys(_letters_outside(shown, prefixes)))
+    prefixes = tuple({SCRIPTS[code] for code in codes})
+    return "".join(dict.fromkeys(_letters_outside(current, prefixes)))
 
 
-def _letters_outside(shown: str, prefixes: tuple[str, ...]) -> Iterator[str]:
-    for char in shown:
+def _letters_outside(current: str, prefixes: tuple[str, ...]) -> Iterator[str]:
+    for char in current:
         letter = unicodedata.category(char).startswith("L")
         if letter and not unicodedata.name(char, "").startswith(prefixes):
             yield char
 
 
-def unknown_words(model: str, shown: str) -> tuple[str, ...]:
+def unknown_words(model: str, current: str) -> tuple[str, ...]:
     """The words of a text that the model's world does not have."""
-    return _world(model).unknown_words(shown) if model in WORLDS and model in REGISTRY else ()
+    return _world(model).unknown_words(current) if model in WORLDS and model in REGISTRY else ()
 
 
-def has_no_date(model: str, shown: str) -> bool:
-    """Whether `dates` is given a text without a year as it knows them."""
-    return model == "dates" and YEAR.search(shown) is None
+def has_no_date(model: str, current: str) -> bool:
+    """True if `dates` is to read a text without a four-digit year."""
+    return model == "dates" and YEAR.search(current) is None
 
 
 def _world(model: str) -> World:

@@ -1,9 +1,8 @@
-"""Words of the library and of visitors, put on a page: errors with a way out, texts shown as texts.
+"""Errors in the visitor's language, and visitors' texts escaped for Markdown.
 
-In: an error, or a text that somebody typed. Out: what stands on the page. Errors of the library are
-said in the visitor's language with what to do next; anything unexpected is logged with its
-traceback and shown as one plain sentence. A traceback is never shown. Values that came from a
-visitor are shown as text: no Markdown of theirs is read.
+In: an error, or a text that somebody typed. Out: a message on the page, with a button that changes
+the cause where one change mends it. An unexpected error is logged with its traceback and shown as
+one plain sentence; a traceback is never shown.
 """
 
 import logging
@@ -18,84 +17,99 @@ import streamlit as st
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, has, text
 from attnviz.tokens.labels import visible
-from attnviz.ui.session import state
+from attnviz.ui.session import current, widgets
+from attnviz.ui.session.view import DEFAULT_MODEL
 
 logger = logging.getLogger(__name__)
 
-# what another model mends
+# errors that another model mends
 MODEL_ERRORS = (
     *("unknown_model", "folder_not_allowed", "no_folder", "no_config", "pickle_only"),
     *("no_weights", "damaged_file", "cannot_load", "nan_weights", "nan_output"),
     *("hub_unreachable", "model_too_large", "no_attention", "unknown_attention"),
     *("unmodelled_argument", "no_tokenizer", "mismatch", "no_image_processor"),
 )
-# what letting it write nothing mends
-WRITING_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
+# errors that generating no tokens mends
+GENERATION_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")
 MAX_SHOWN_CHARS = 120
+# details whose values are words of the library, said in the visitor's language
+TRANSLATED = frozenset(("kind", "matrix"))
 MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 @contextmanager
 def guard(lang: Language) -> Iterator[None]:
-    """Say what went wrong inside the block, in the visitor's language, and go on after it."""
+    """Show the error of the block in the visitor's language, and go on after it."""
     try:
         yield
     except AttnVizError as error:
-        say(lang, error)
+        show(lang, error)
         _way_out(lang, error)
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("page failed, reference %s", reference)
         st.error(text(lang, "error.unexpected", reference=reference))
-        st.button(text(lang, "action.reload"), key=state.widget_key("reload"))
+        st.button(text(lang, "action.reload"), key=widgets.key("reload"))
 
 
-def _details(error: AttnVizError) -> dict[str, str]:
-    return {name: plain(str(value)) for name, value in error.details.items()}
+def _details(lang: Language, error: AttnVizError) -> dict[str, str]:
+    return {name: _detail(lang, name, str(value)) for name, value in error.details.items()}
 
 
-def say(lang: Language, error: AttnVizError) -> None:
-    """An error in the visitor's language."""
+def _detail(lang: Language, name: str, value: str) -> str:
+    """A value of an error; a word of the library is said in the visitor's language."""
+    if name not in TRANSLATED:
+        return plain(value)
+    if name == "matrix":
+        return text(lang, "lab.mask_kind") if value == "mask" else value.upper()
+    key = f"model_kind.{value}"
+    return text(lang, key) if has(key) else plain(value)
+
+
+def show(lang: Language, error: AttnVizError) -> None:
+    """Show an error in the visitor's language."""
     key = f"error.{error.code}"
     if has(key):
-        st.error(text(lang, key, **_details(error)))
+        st.error(text(lang, key, **_details(lang, error)))
     else:
         st.error(text(lang, "error.other", message=plain(str(error))))
 
 
 def _way_out(lang: Language, error: AttnVizError) -> None:
-    """A button that changes what caused the error, where one change mends it."""
-    code, details = error.code, _details(error)
+    """A button that changes the cause of the error, where one change mends it."""
+    code, details = error.code, _details(lang, error)
     first_head = ("action.first_head", {"layer": 0, "head": 0})
     nothing = ("action.write_nothing", {"generate": 0})
-    known: dict[str, tuple[str, dict[str, Any]]] = {
+    ways: dict[str, tuple[str, dict[str, Any]]] = {
         "too_many_tokens": ("cut.button", {"cut": True}),
         "bad_chat_template": ("action.no_chat", {"chat": False}),
         "bad_edit": ("action.no_edits", {"edits": ""}),
+        "edit_outside": ("action.no_edits", {"edits": ""}),
         "bad_layer": first_head,
         "bad_head": first_head,
-        **dict.fromkeys(WRITING_ERRORS, nothing),
+        "run_failed": ("action.reload", {}),
+        **dict.fromkeys(GENERATION_ERRORS, nothing),
     }
-    if state.current().model != state.DEFAULT_MODEL:
-        default_model = {"model": state.DEFAULT_MODEL, **state.UNCHOSEN}
-        known = dict.fromkeys(MODEL_ERRORS, ("action.default_model", default_model)) | known
-    if code in known:
-        label, changes = known[code]
-        default = text(lang, f"model.{state.DEFAULT_MODEL}.label")
+    if current.view().model != DEFAULT_MODEL:
+        default_model = {"model": DEFAULT_MODEL, **current.ANOTHER_MODEL}
+        ways = dict.fromkeys(MODEL_ERRORS, ("action.default_model", default_model)) | ways
+    if code in ways:
+        label, changes = ways[code]
+        default = text(lang, f"model.{DEFAULT_MODEL}.label")
         st.button(
             text(lang, label, **{"model": default, **details}),
-            key=state.widget_key(f"way_out.{code}"),
-            on_click=state.update,
+            key=widgets.key(f"way_out.{code}"),
+            on_click=current.update,
             kwargs=changes,
         )
 
 
 def plain(value: str, most: int = MAX_SHOWN_CHARS) -> str:
-    """A visitor's text for a place that reads Markdown: shown as it is, shortened, visible."""
+    """A visitor's text, shortened and escaped for Markdown, each of its characters visible."""
     return MARKDOWN.sub(r"\\\1", shortened(value, most))
 
 
 def shortened(value: str, most: int = MAX_SHOWN_CHARS) -> str:
-    """A text for a place that has no room for a long one, each of its characters visible."""
+    """A text shortened with an ellipsis, each of its characters visible."""
     short = value if len(value) <= most else value[: most - 1] + "…"
     return " ".join(visible(word) for word in short.split(" "))

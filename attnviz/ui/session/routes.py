@@ -1,4 +1,4 @@
-"""Where the page files are, by the names that stand in addresses.
+"""The files of the pages, by the names that stand in addresses.
 
 In: a page's name. Out: its file. In a checkout the folder pages/ stands beside the package; an
 installed wheel carries it inside the package.

@@ -1,15 +1,15 @@
-"""A text from a file: for what is too long for a text box and for an address.
+"""Text files: texts that are too long for the text box and for an address.
 
-In: the bytes of an upload, which is input from outside. Out: a `TextFile` that stays in its
-session, and which text the model is to read. The file must be UTF-8; what else there may be in it
-is text, shown and run as such.
+In: the bytes of an upload, which is input from outside. Out: a `TextFile` that stays in the
+session, and the text that the model reads. The file must be UTF-8; whatever characters it holds are
+shown and run as text.
 """
 
 from dataclasses import dataclass
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.tokens.labels import without_surrogates
-from attnviz.ui.session import state
+from attnviz.ui.session import current, store
 
 MIB = 2**20
 MOST_BYTES = MIB
@@ -19,14 +19,14 @@ KEPT = "text_file"
 
 @dataclass(frozen=True)
 class TextFile:
-    """What a visitor uploaded."""
+    """A text file that a visitor uploaded."""
 
     name: str
     text: str
 
 
 def uploaded(name: str, data: bytes) -> TextFile:
-    """The text of a file; `BadInput` or `TooLarge` says why it is none."""
+    """The text of a file; `BadInput` or `TooLarge` if it cannot be used."""
     if len(data) > MOST_BYTES:
         raise TooLarge(
             f"the file has {len(data)} bytes and the limit is {MOST_BYTES}; choose a smaller one",
@@ -53,21 +53,21 @@ def uploaded(name: str, data: bytes) -> TextFile:
     return TextFile(name[:MAX_NAME_CHARS], lines)
 
 
-def read(file: TextFile) -> None:
+def keep(file: TextFile) -> None:
     """Keep the file for this session, and have the model read it."""
-    state.keep(KEPT, file)
-    state.update(file=True, target="", cut=False, query=None, key=None)
+    store.put(KEPT, file)
+    current.update(file=True, target="", cut=False, **current.NO_POSITION)
 
 
 def kept() -> TextFile | None:
-    """The file of this session; None where none was uploaded."""
-    found: TextFile | None = state.kept(KEPT)
-    return found
+    """The file of this session; None if none was uploaded."""
+    file: TextFile | None = store.get(KEPT)
+    return file
 
 
-def reading() -> str | None:
-    """The text to read; None when it is a file that this session does not have."""
-    view, file = state.current(), kept()
-    if not view.file:
-        return view.text
+def input_text() -> str | None:
+    """The text that the model reads; None if it is a file that this session lacks."""
+    view, file = current.view(), kept()
+    if not view.input.file:
+        return view.input.text
     return None if file is None else file.text

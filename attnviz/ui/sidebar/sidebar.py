@@ -1,4 +1,4 @@
-"""The sidebar that all pages share: where to go, which text, which model, which language.
+"""The sidebar that all pages share: links to pages, input, model, language.
 
 In: the pages and the language. Out: widgets that show the current `View` and change it. A widget
 never holds a value of its own: it is told what to show before it appears, and its callback puts
@@ -13,10 +13,10 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz.components import numbers
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.server.request import writes
-from attnviz.ui.server.run_request import MOST_HEARD
-from attnviz.ui.session import examples, state
-from attnviz.ui.session.labels import PICTURED, TEXTLESS, text_label
+from attnviz.ui.server.request import generates
+from attnviz.ui.server.run_request import TOKENS_FROM_SOUND
+from attnviz.ui.session import address, current, examples, model_cards, uploads, widgets
+from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, text_label
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import chat, picture, sampling, sound, text_file
 from attnviz.ui.sidebar.navigation import navigation
@@ -28,7 +28,7 @@ OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
 def sidebar(lang: Language, pages: Sequence[StreamlitPage], with_model: bool) -> None:
-    """Draw the sidebar; input and model only where a page looks at one."""
+    """Draw the sidebar; input and model only on pages that show one."""
     with st.sidebar:
         st.markdown(f"**{text(lang, 'app.name')}**")
         st.caption(text(lang, "app.tagline"))
@@ -36,23 +36,23 @@ def sidebar(lang: Language, pages: Sequence[StreamlitPage], with_model: bool) ->
         if with_model:
             _input(lang)
             _model(lang)
-            _writing(lang)
+            _generating(lang)
         _language(lang)
 
 
 def _input(lang: Language) -> None:
-    card = state.card(state.current().model)
-    if card is not None and card.kind in PICTURED:
+    card = model_cards.card(current.view().model)
+    if card is not None and card.kind in READS_PICTURES:
         if card.kind == "text-image":
             _text(lang)
             chat.switch(lang)
-        picture.picture(lang)
+        picture.choice(lang)
     elif card is not None and card.kind == "speech":
         sound.choice(lang)
         if card.transcribes:
-            written = state.current().target
+            typed = current.view().input.target
             label = text(lang, "sidebar.transcript")
-            target_box(lang, label, "target", written, _take_target, hears=True)
+            target_box(lang, label, "target", typed, _take_target, hears=True)
     elif card is not None and card.kind == "module":
         st.markdown(text(lang, f"model.{card.name}.input"))
     else:
@@ -63,58 +63,59 @@ def _input(lang: Language) -> None:
 
 
 def _text(lang: Language) -> None:
-    if text_file.shown(lang):
+    if text_file.replaces_box(lang):
         return
-    view = state.current()
+    view = current.view()
     st.text_area(
         text_label(lang),
-        key=state.show_in_widget("text", view.text),
+        key=widgets.showing("text", view.input.text),
         height=TEXT_HEIGHT_PX,
         placeholder=text(lang, "sidebar.text_placeholder"),
         help=text(lang, "sidebar.text_help"),
         on_change=_take_text,
     )
     text_file.pasting_problem(lang)
-    known = {example.name: example.text for example in examples.of(view.model)}
+    texts = {example.name: example.text for example in examples.of_model(view.model)}
     st.menu_button(
         text(lang, "sidebar.example"),
-        list(known),
-        key=state.widget_key("example"),
-        format_func=lambda name: plain(known[name]),
+        list(texts),
+        key=widgets.key("example"),
+        format_func=lambda name: plain(texts[name]),
         on_click=_take_example,
-        args=(known,),
+        args=(texts,),
         width="stretch",
     )
-    hint = examples.hint(lang, view.model, view.text)
+    hint = examples.hint(lang, view.model, view.input.text)
     if hint is not None:
         st.caption(hint)
     text_file.upload(lang)
 
 
 def _take_text() -> None:
-    typed = state.widget_value("text")
-    if len(typed) > state.MAX_CHARS["text"]:  # a browser would drop what goes over `max_chars`
+    typed = widgets.value("text")
+    if len(typed) > address.MAX_CHARS["text"]:  # a browser would drop what goes over `max_chars`
         text_file.take_pasted(typed)
     else:
-        state.no_problem()
-        state.open_text(state.clean("text", typed))
+        uploads.forget_problem()
+        current.open_text(address.cleaned("text", typed))
 
 
-def _take_example(known: Mapping[str, str]) -> None:
-    name = state.widget_value("example")
-    if name in known:
-        state.open_text(known[name])
+def _take_example(texts: Mapping[str, str]) -> None:
+    name = widgets.value("example")
+    if name in texts:
+        current.open_text(texts[name])
 
 
 def second_text(lang: Language) -> None:
-    """The box for the second sentence of a batch, where the model reads sentences."""
-    card = state.card(state.current().model)
-    if card is not None and card.kind in (*TEXTLESS, *PICTURED):
+    """The box for the second sentence of a batch, if the model reads sentences."""
+    view = current.view()
+    card = model_cards.card(view.model)
+    if card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES):
         return
     st.text_input(
         text(lang, "sidebar.text2"),
-        key=state.show_in_widget("text2", state.current().text2),
-        max_chars=state.MAX_CHARS["text2"],
+        key=widgets.showing("text2", view.input.text2),
+        max_chars=address.MAX_CHARS["text2"],
         placeholder=text(lang, "sidebar.text2_placeholder"),
         help=text(lang, "sidebar.text2_help"),
         on_change=_take_second_text,
@@ -122,35 +123,35 @@ def second_text(lang: Language) -> None:
 
 
 def _take_second_text() -> None:
-    state.update(text2=state.clean("text2", state.widget_value("text2")), cut=False)
+    current.update(text2=address.cleaned("text2", widgets.value("text2")), cut=False)
 
 
 def _model(lang: Language) -> None:
-    opened = state.current().model
+    opened = current.view().model
     # the browser answers with a label: in another language it must be another widget
-    name = f"model.{lang}"
+    widget = f"model.{lang}"
     st.selectbox(
         text(lang, "sidebar.model"),
         [*REGISTRY, OTHER],
-        key=state.show_in_widget(name, opened if opened in REGISTRY else OTHER),
+        key=widgets.showing(widget, opened if opened in REGISTRY else OTHER),
         format_func=lambda name: (
             text(lang, "sidebar.other_model") if name == OTHER else model_title(lang, name)
         ),
         on_change=_take_model,
-        args=(name,),
+        args=(widget,),
     )
     if opened not in REGISTRY:
-        asked = text(lang, "sidebar.model_name")
-        name_box(lang, asked, "model_name", opened, _take_model_name)
+        label = text(lang, "sidebar.model_name")
+        name_box(lang, label, "model_name", opened, _take_model_name)
     _card(lang, opened)
 
 
-def name_box(lang: Language, label: str, widget: str, shown: str, take: Callable[[], None]) -> None:
+def name_box(lang: Language, label: str, widget: str, named: str, take: Callable[[], None]) -> None:
     """A box for a model that is not in the list: a hub id, or a folder."""
     st.text_input(
         label,
-        key=state.show_in_widget(widget, shown),
-        max_chars=state.MAX_NAME_CHARS,
+        key=widgets.showing(widget, named),
+        max_chars=address.MAX_NAME_CHARS,
         placeholder=text(lang, "sidebar.model_name_placeholder"),
         help=text(lang, "sidebar.model_name_help"),
         on_change=take,
@@ -158,8 +159,8 @@ def name_box(lang: Language, label: str, widget: str, shown: str, take: Callable
 
 
 def _card(lang: Language, name: str) -> None:
-    """What a model is, once that is known."""
-    card = state.card(name)
+    """The size and the licence of a model, once they are known."""
+    card = model_cards.card(name)
     if card is None:
         return
     numbers = {
@@ -168,41 +169,39 @@ def _card(lang: Language, name: str) -> None:
         "parameters": f"{card.parameters:,}",
     }
     if name in REGISTRY:
-        of = "module" if card.kind == "module" else "model"
-        said = text(lang, f"sidebar.{of}_card", licence=card.licence, **numbers)
-        st.caption(said, help=text(lang, f"model.{name}.description"))
+        key = "sidebar.module_card" if card.kind == "module" else "sidebar.model_card"
+        caption = text(lang, key, licence=card.licence, **numbers)
+        st.caption(caption, help=text(lang, f"model.{name}.description"))
     else:
         kind = text(lang, f"model_kind.{card.kind}")
-        if not card.heads:  # not one number for all layers
-            del numbers["heads"]
-        known = "other_card" if card.heads else "uneven_card"
-        st.caption(text(lang, f"sidebar.{known}", kind=kind, **numbers))
+        key = "sidebar.other_card" if card.heads else "sidebar.uneven_card"  # layers may differ
+        st.caption(text(lang, key, kind=kind, **numbers))
 
 
 def _take_model(widget: str) -> None:
-    name = state.widget_value(widget)
+    name = widgets.value(widget)
     if name in REGISTRY or name == OTHER:
-        state.open_model(name)
+        current.open_model(name)
 
 
 def _take_model_name() -> None:
-    state.open_model(state.clean("model", state.widget_value("model_name")))
+    current.open_model(address.cleaned("model", widgets.value("model_name")))
 
 
 def target_box(
     lang: Language,
     label: str,
     widget: str,
-    shown: str,
+    typed: str,
     take: Callable[[], None],
     hears: bool = False,
 ) -> None:
-    """A box for what a decoder is to have written; where it is empty the model writes it."""
+    """A box for the decoder's target; if it is empty the model generates it."""
     st.text_area(
         label,
-        key=state.show_in_widget(widget, shown),
+        key=widgets.showing(widget, typed),
         height=TARGET_HEIGHT_PX,
-        max_chars=state.MAX_CHARS["target"],
+        max_chars=address.MAX_CHARS["target"],
         placeholder=text(lang, "sidebar.target_placeholder"),
         help=text(lang, "sidebar.transcript_help" if hears else "sidebar.target_help"),
         on_change=take,
@@ -210,57 +209,60 @@ def target_box(
 
 
 def _target(lang: Language) -> None:
-    """What an encoder-decoder is to have written, and a button that asks the model itself."""
-    view = state.current()
-    target_box(lang, text(lang, "sidebar.target"), "target", view.target, _take_target)
-    known = view.model in REGISTRY
+    """The target of an encoder-decoder, and a button that lets the model generate it."""
+    view = current.view()
+    target_box(lang, text(lang, "sidebar.target"), "target", view.input.target, _take_target)
+    translates = view.model in REGISTRY
     st.button(
-        text(lang, "action.translate" if known else "action.let_write"),
-        key=state.widget_key("translate"),
+        text(lang, "action.translate" if translates else "action.let_write"),
+        key=widgets.key("translate"),
         help=text(lang, "sidebar.translate_help"),
-        on_click=state.ask_for_target,
-        disabled=not view.text.strip(),
+        on_click=current.want_target,
+        disabled=not view.input.text.strip(),
         width="stretch",
     )
 
 
-def _writing(lang: Language) -> None:
-    """How much a model that writes is to write."""
-    view = state.current()
-    card = state.card(view.model)
-    if card is None or not (writes(card) or card.transcribes):
+def _generating(lang: Language) -> None:
+    """The number of tokens to generate, and how they are sampled."""
+    view = current.view()
+    card = model_cards.card(view.model)
+    if card is None or not (generates(card) or card.transcribes):
         return
-    if not writes(card):  # of what it hears it always writes, greedily
-        if not view.target.strip():
-            _how_many(lang, 1, view.generate or MOST_HEARD, "sidebar.generate_heard_help")
+    n_tokens, typed = view.generating.n_tokens, view.input.target.strip()
+    if not generates(card):  # from a sound it always generates, greedily
+        if not typed:
+            n_tokens = n_tokens or TOKENS_FROM_SOUND
+            _n_tokens(lang, 1, n_tokens, "sidebar.generate_heard_help")
         return
-    if card.kind == "encoder-decoder" and view.target.strip():
+    if card.kind == "encoder-decoder" and typed:
         return
-    _how_many(lang, 0, view.generate, "sidebar.generate_help")
+    _n_tokens(lang, 0, n_tokens, "sidebar.generate_help")
     sampling.expander(lang)
 
 
-def _how_many(lang: Language, least: int, shown: int, explained: str) -> None:
+def _n_tokens(lang: Language, least: int, number: int, help_key: str) -> None:
     st.number_input(
         text(lang, "sidebar.generate"),
         min_value=least,
         max_value=numbers.MOST_WRITTEN,
-        key=state.show_in_widget("generate", shown),
-        help=text(lang, explained),
+        key=widgets.showing("generate", number),
+        help=text(lang, help_key),
         on_change=sampling.take_number,
         args=("generate",),
     )
 
 
 def _take_target() -> None:
-    state.update(target=state.clean("target", state.widget_value("target")), query=None, key=None)
+    target = address.cleaned("target", widgets.value("target"))
+    current.update(target=target, **current.NO_POSITION)
 
 
 def _language(lang: Language) -> None:
     st.selectbox(
         text(lang, "language.label"),
         LANGUAGES,
-        key=state.show_in_widget("lang", lang),
+        key=widgets.showing("lang", lang),
         format_func=lambda code: text(code, "language.name"),
-        on_change=lambda: state.update(lang=state.widget_value("lang")),
+        on_change=lambda: current.update(lang=widgets.value("lang")),
     )

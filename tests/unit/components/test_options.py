@@ -1,21 +1,19 @@
 """Options of Overview and Head: what the address and the browser may say, and what they may not."""
 
-from dataclasses import fields
-
 import pytest
 
 from attnviz.components.options import DEFAULTS, ORDERS, checked, parse_options
-from attnviz.ui.session import state
+from attnviz.ui.session import address
+from attnviz.ui.session.view import View
 
 
 def test_options_are_fields_of_the_view_with_the_same_defaults() -> None:
-    defaults = {field.name: field.default for field in fields(state.View)}
-    assert {name: defaults[name] for name in DEFAULTS} == DEFAULTS
+    assert {name: address.PARAMETERS[name].value(View()) for name in DEFAULTS} == DEFAULTS
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_order_survives_the_address(order: str) -> None:
-    found, rejected = state.parse({"order": order, "cells": "1"})
+    found, rejected = address.parse({"order": order, "cells": "1"})
     assert found == {"order": order, "cells": True}
     assert rejected == ()
 
@@ -24,7 +22,7 @@ def test_every_order_survives_the_address(order: str) -> None:
     ("name", "raw"), [("order", "size"), ("order", None), ("cells", "yes"), ("masks", "sideways")]
 )
 def test_nonsense_in_the_address_is_named(name: str, raw: object) -> None:
-    assert state.parse({name: raw})[1] == (name,)
+    assert address.parse({name: raw})[1] == (name,)
     assert checked(name, raw)[1] is False
 
 

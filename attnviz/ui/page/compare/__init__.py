@@ -1,4 +1,4 @@
 """The page Compare: its widgets, its right side, and both sides paired token by token.
 
-In: the left capture and the view. Out: the page with the component `pair`.
+In: what is shown on the left, and the view. Out: the page with the component `pair`.
 """

@@ -1,8 +1,8 @@
-"""Compare: two captures side by side, paired token by token, and what differs between their heads.
+"""Compare: two captures side by side, paired token by token, and how their heads differ.
 
-In: the left side's capture, and the view. Out: the widgets of both sides, the component `pair` with
-the weights of every head of both, and what was checked. Heads are switched in the browser; what it
-commits is noted, as on every page.
+In: what is shown on the left, and the view. Out: the widgets of both sides, the component `pair`
+with the weights of every head of both, and the verification. Heads are switched in the browser; the
+selection that it commits is stored, as on every page.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,82 +15,81 @@ from attnviz.compare.pairing import Pairing
 from attnviz.components import pair as component
 from attnviz.components.heads import Axis
 from attnviz.components.selection import Extent, parse_selection
-from attnviz.i18n import Language
 from attnviz.tokens import merge
 from attnviz.ui.host.components import show_pair
 from attnviz.ui.page import attention_choice, frame, notices
-from attnviz.ui.page.compare import right_side, widgets
+from attnviz.ui.page.compare import controls, right_side
 from attnviz.ui.server import cache
-from attnviz.ui.session import messages, state
-from attnviz.ui.session.labels import TEXTLESS
+from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.labels import READS_NO_TEXT
 from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.views import group_tokens, group_weights
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Captured, Shown
-from attnviz.views.groups import MAX_CELLS
+from attnviz.views.group_size import MAX_CELLS
 from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
-MOST_PAIRED = 1536  # tokens of a side, half a minute of frames; more are not legible there
+# tokens of a side, half a minute of frames; more are not legible there
+MAX_PAIRED = 1536
 
 
-def show(lang: Language, left: Captured) -> None:
+def show(left: Shown) -> None:
     """Both sides and their difference."""
     columns, side = st.columns(2, gap="large"), right_side.right()
     with columns[0]:
-        widgets.left(lang, left)
+        controls.left(left)
     with columns[1]:
-        widgets.right(lang, side)
-        right = right_side.captured(lang, side)
+        controls.right(left.lang, side)
+        right = right_side.captured(left.lang, side)
     if right is None:
         return
-    shown = attention_choice.choice(lang, left)
-    other = widgets.attention(lang, right, shown.group)
-    _compared(shown, Shown(lang, right, other))
-    frame.verification(lang, max(left, right, key=_doubt))
-
-
-def _doubt(captured: Captured) -> tuple[bool, float]:
-    """The worse checked of two captures comes last; NaN is the worst."""
-    return captured.error != captured.error, captured.error / captured.tolerance
+    left = attention_choice.choice(left)
+    both = left, controls.attention(left, right)
+    _compared(*both)
+    frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
 
 
 @st.fragment
 def _compared(left: Shown, right: Shown) -> None:
-    lang, groups = left.lang, (left.group, right.group)
-    with messages.guard(lang):
-        if max(group.n_longest for group in groups) > MOST_PAIRED or (
-            sum(group.n_cells for group in groups) > MAX_CELLS
-        ):
-            notices.too_long(
-                lang,
-                "pair",
-                tokens=f"{max(group.n_longest for group in groups):,}",
-                cells=f"{sum(group.n_cells for group in groups) / 1e6:,.0f}",
-                longest=f"{MOST_PAIRED:,}",
-                limit=f"{MAX_CELLS / 1e6:,.0f}",
-            )
+    with messages.guard(left.lang):
+        if not _fits(left, right):
             return
-        names = [left.key, right.key]
         data = cache.buffer(
-            f"{names} pair {lang}",
+            f"{[left.key, right.key]} pair {left.lang}",
             lambda: component.pack_pair(
-                _view(left, right),
-                strings(lang, component.STRING_KEYS),
+                _view(left, right), strings(left.lang, component.STRING_KEYS)
             ),
         )
-        extents, key = (groups[0].extent, groups[1].extent), state.component_key("pair")
-        show_pair(data, extents[0], key, _note(key, *extents))
+        extents, key = (left.size.extent, right.size.extent), widgets.component_key("pair")
+        show_pair(data, extents[0], key, _keep_selection(key, *extents))
+
+
+def _fits(left: Shown, right: Shown) -> bool:
+    """True if both sides fit into a browser; else says which limit they are over."""
+    n_longest = max(left.size.n_longest, right.size.n_longest)
+    n_cells = left.size.n_cells + right.size.n_cells
+    if n_longest <= MAX_PAIRED and n_cells <= MAX_CELLS:
+        return True
+    notices.too_long(
+        left.lang,
+        "pair",
+        tokens=f"{n_longest:,}",
+        cells=f"{n_cells / 1e6:,.0f}",
+        longest=f"{MAX_PAIRED:,}",
+        limit=f"{MAX_CELLS / 1e6:,.0f}",
+    )
+    return False
 
 
 def _view(left: Shown, right: Shown) -> component.PairView:
-    same = _same_vocabulary(left.captured, right.captured)
-    a, b = left.group, right.group
+    a, b, same = left.group, right.group, _same_vocabulary(left.captured, right.captured)
     identical = left.key == right.key
-    queries = pairing.pair(a.queries(), b.queries(), same)
-    keys = pairing.pair(a.keys(), b.keys(), same)
+    queries = pairing.pair(group_tokens.queries(a), group_tokens.queries(b), same)
+    keys = pairing.pair(group_tokens.keys(a), group_tokens.keys(b), same)
     weights = (
-        merge.merged(a.all_weights(), queries.a, keys.a),
-        merge.merged(b.all_weights(), queries.b, keys.b),
+        merge.merged(group_weights.stacked(a), queries.a, keys.a),
+        merge.merged(group_weights.stacked(b), queries.b, keys.b),
     )
     alike = (
         left.captured.name == right.captured.name and weights[0].shape[:2] == weights[1].shape[:2]
@@ -117,8 +116,8 @@ def _side(
     side: component.Letter,
     weights: np.ndarray,
 ) -> component.SideView:
-    """One side as the component shows it; joined pieces take the place of tokens."""
-    queries, keys = (of.a if side == "a" else of.b for of in pairings)
+    """One side as the component shows it; merged pieces take the place of tokens."""
+    queries, keys = (paired.a if side == "a" else paired.b for paired in pairings)
     axes = token_axes(shown)
     return component.SideView(
         model=model_title(shown.lang, shown.captured.name),
@@ -126,7 +125,7 @@ def _side(
         keys=_axis(keys, axes[1]),
         at_query=tuple(part.start for part in queries),
         at_key=tuple(part.start for part in keys),
-        extent=shown.group.extent,
+        extent=shown.size.extent,
         weights=weights,
     )
 
@@ -140,31 +139,29 @@ def _axis(parts: tuple[pairing.Part, ...], tokens: Axis) -> Axis:
 
 
 def _same_vocabulary(left: Captured, right: Captured) -> bool:
-    """Whether the tokens of both are the same things; patches are where the grids are equal."""
+    """True if equal tokens of both mean the same; patches do if the grids are equal."""
     a, b = left.model, right.model
-    if a is b:
+    if a is b or a.kind == b.kind == "vision":
         return left.capture.grid == right.capture.grid
-    if a.kind == b.kind == "vision":
-        return left.capture.grid == right.capture.grid
-    if a.kind in TEXTLESS or b.kind in TEXTLESS:
+    if a.kind in READS_NO_TEXT or b.kind in READS_NO_TEXT:
         return False
     return bool(a.text_tokenizer().get_vocab() == b.text_tokenizer().get_vocab())
 
 
-def _note(key: str, extent: Extent, other: Extent) -> Callable[[], None]:
-    """A callback that keeps the heads of both sides and the cell, and renews the links."""
+def _keep_selection(key: str, left: Extent, right: Extent) -> Callable[[], None]:
+    """A callback that stores the heads of both sides and the cell, and renews the links."""
 
-    def noted() -> None:
-        value = state.component_value(key, "selection")
-        chosen = parse_selection(value, extent)
-        if chosen is None or not isinstance(value, Mapping):
+    def commit() -> None:
+        sent = widgets.component_value(key, "selection")
+        selection = parse_selection(sent, left)
+        if selection is None or not isinstance(sent, Mapping):
             return
-        state.select(chosen)
-        more = value.get("more")
-        state.update(
-            **component.parse_other(more, other), **component.parse_other_cell(more, other)
+        current.take_selection(selection)
+        more = sent.get("more")
+        current.update(
+            **component.parse_other(more, right), **component.parse_other_cell(more, right)
         )
-        if state.only_a_fragment_runs():
+        if widgets.only_a_fragment_runs():
             st.rerun([NAVIGATION])
 
-    return noted
+    return commit

@@ -1,8 +1,8 @@
-"""The right side of Compare: what stands there, and what its model makes of it.
+"""The right side of Compare: its input as the view names or suggests it, and its capture.
 
-In: the view. Out: both `Side`s as the view asks for them, with what it leaves open filled in; the
-right one's capture; and the two moves that change both sides at once. What is not named is as on
-the left. A text or picture that is not named is one that differs from the left one a little.
+In: the view. Out: both `Side`s with what the view leaves open filled in; the right one's capture;
+and the two moves that change both sides at once. What is not named is as on the left; a text or
+picture that is not named is one that differs a little from the left one.
 """
 
 from dataclasses import dataclass, replace
@@ -14,8 +14,18 @@ from attnviz.types import ModelCard
 from attnviz.ui.page import capture_of_view
 from attnviz.ui.server import cache, sources
 from attnviz.ui.server.request import Request
-from attnviz.ui.session import examples, pictures, sounds, state, text_files, view_request
-from attnviz.ui.session.labels import PICTURED
+from attnviz.ui.session import (
+    address,
+    current,
+    examples,
+    model_cards,
+    pictures,
+    sounds,
+    text_files,
+    uploads,
+    view_request,
+)
+from attnviz.ui.session.labels import READS_PICTURES
 from attnviz.views.captured import Captured
 
 SAME = ""  # in place of a model's name: the left one
@@ -23,7 +33,7 @@ SAME = ""  # in place of a model's name: the left one
 
 @dataclass(frozen=True)
 class Side:
-    """What a model reads on one side; `target` is what a decoder is given as written."""
+    """The input of one side; `target` is fed to a decoder as if it had generated it."""
 
     model: str
     text: str
@@ -32,24 +42,25 @@ class Side:
 
 
 def left() -> Side:
-    """What the session looks at on every page."""
-    view = state.current()
-    return Side(view.model, text_files.reading() or "", view.target, state.picture_name())
+    """The input that all pages show."""
+    view = current.view()
+    typed = text_files.input_text() or ""
+    return Side(view.model, typed, view.input.target, uploads.picture_name())
 
 
 def right() -> Side:
-    """What the view asks for on the right."""
-    view, other = state.current(), left()
-    model = view.model_b or view.model
-    shown = view.text_b if view.text_b.strip() else _suggested(model, other)
-    card = state.card(model)
-    hears = card is not None and card.kind == "speech"  # both sides hear one sound
-    same_input = model == view.model and (hears or shown == other.text)
+    """The input that the view asks for on the right."""
+    view, other = current.view(), left()
+    model = view.right.model or view.model
+    typed = view.right.text if view.right.text.strip() else _suggested(model, other)
+    card = model_cards.card(model)
+    hears = card is not None and card.kind == "speech"  # both sides have one sound
+    same_input = model == view.model and (hears or typed == other.text)
     return Side(
         model=model,
-        text=shown,
-        target=view.target_b or (other.target if same_input else ""),
-        image=view.image_b or pictures.following(other.image),
+        text=typed,
+        target=view.right.target or (other.target if same_input else ""),
+        image=view.right.image or pictures.following(other.image),
     )
 
 
@@ -59,72 +70,78 @@ def _suggested(model: str, other: Side) -> str:
 
 
 def captured(lang: Language, side: Side) -> Captured | None:
-    """The right side's capture; None after saying that a picture has to be chosen again."""
+    """The right side's capture; None after saying that a picture or sound has to be chosen."""
     source = sources.source(side.model)
     loaded = capture_of_view.load(lang, source, side.model)
     if loaded.kind == "module":
         return cache.captured(source, Request())
     if loaded.kind == "speech":
-        heard = sounds.named(state.current().sound)
-        if heard is None:
+        sound = sounds.named(current.view().input.sound)
+        if sound is None:
             st.info(text(lang, "empty.sound_body"))
             return None
-        return cache.captured(source, sounds.request(loaded.card, heard, side.target), heard)
-    if loaded.kind in PICTURED:
-        image = state.picture(side.image)
-        if image is None:
-            st.info(text(lang, "empty.picture_body"))
-            return None
-        with st.spinner(text(lang, "wait.picture")):
-            asked = _request(source, side, loaded.card)
-            request = replace(asked, picture=pictures.digest(image))
-            return cache.captured(source, request, image)
+        return cache.captured(source, sounds.request(loaded.card, sound, side.target), sound)
+    if loaded.kind in READS_PICTURES:
+        return _of_picture(lang, source, side, loaded.card)
     with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
         return cache.captured(source, _request(source, side, loaded.card))
 
 
+def _of_picture(
+    lang: Language, source: sources.Source, side: Side, card: ModelCard
+) -> Captured | None:
+    image = uploads.picture(side.image)
+    if image is None:
+        st.info(text(lang, "empty.picture_body"))
+        return None
+    with st.spinner(text(lang, "wait.picture")):
+        request = replace(_request(source, side, card), picture=pictures.digest(image))
+        return cache.captured(source, request, image)
+
+
 def _request(source: sources.Source, side: Side, card: ModelCard) -> Request:
-    """What the right model reads and writes: as on the left, an answer of its own where needed."""
-    view, target = state.current(), ""
-    if card.kind == "encoder-decoder" and (side.target or not view.generate):
-        target = side.target or cache.answer(source, side.text, view.cut)
+    """The request of the right model; a decoder without a target gets the model's own answer."""
+    view, target = current.view(), ""
+    if card.kind == "encoder-decoder" and (side.target or not view.generating.n_tokens):
+        target = side.target or cache.answer(source, side.text, view.input.cut)
     return view_request.of_texts(() if card.kind == "vision" else (side.text,), card, target)
 
 
 def swap() -> None:
-    """Put each side where the other one is; what was suggested is spelled out."""
-    view, a, b = state.current(), left(), right()
-    linked = view.layer_b is None or view.head_b is None
-    state.update(
+    """Exchange the two sides; what was suggested on the right becomes the left's own input."""
+    view, a, b = current.view(), left(), right()
+    place, other = view.place, view.right
+    linked = other.layer is None or other.head is None
+    current.update(
         model=b.model,
-        text=state.clean("text", b.text),
+        text=address.cleaned("text", b.text),
         target=b.target,
-        image=_named(b),
-        stack=view.stack_b,
-        kind=view.kind_b,
-        layer=view.layer if linked else view.layer_b,
-        head=view.head if linked else view.head_b,
+        image=_picture_of(b),
+        stack=other.stack,
+        kind=other.kind,
+        layer=place.layer if linked else other.layer,
+        head=place.head if linked else other.head,
         model_b=SAME if a.model == b.model else a.model,
-        text_b=state.clean("text_b", a.text),
+        text_b=address.cleaned("text_b", a.text),
         target_b=a.target,
-        image_b=_named(a),
-        stack_b=view.stack,
-        kind_b=view.kind,
-        layer_b=None if linked else view.layer,
-        head_b=None if linked else view.head,
+        image_b=_picture_of(a),
+        stack_b=place.stack,
+        kind_b=place.kind,
+        layer_b=None if linked else place.layer,
+        head_b=None if linked else place.head,
         file=False,
-        **state.NO_CELL,
+        **current.NO_CELL,
     )
 
 
-def _named(side: Side) -> str:
-    """The picture of a side, where its model reads pictures."""
-    card = state.card(side.model)
-    return side.image if card is not None and card.kind in PICTURED else ""
+def _picture_of(side: Side) -> str:
+    """The picture of a side, if its model reads pictures."""
+    card = model_cards.card(side.model)
+    return side.image if card is not None and card.kind in READS_PICTURES else ""
 
 
 def copy() -> None:
-    """Put on the right what stands on the left, head included."""
+    """Give the right side the input of the left one, head included."""
     a = left()
-    as_left = {"text_b": state.clean("text_b", a.text), "image_b": _named(a)}
-    state.update(**{**state.RIGHT_TEXTS, **state.RIGHT_PLACE, **as_left})
+    as_left = {"text_b": address.cleaned("text_b", a.text), "image_b": _picture_of(a)}
+    current.update(**{**current.NO_RIGHT_INPUT, **current.NO_RIGHT_PLACE, **as_left})

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnviz.ui.server.keys import MAX_KEY_CHARS, short, written
+from attnviz.ui.server.keys import MAX_KEY_CHARS, key_part, short
 
 
 def test_a_long_key_becomes_a_short_one_of_its_own() -> None:
@@ -14,6 +14,6 @@ def test_a_long_key_becomes_a_short_one_of_its_own() -> None:
 
 def test_pictures_are_known_by_their_bytes() -> None:
     black, white = np.zeros((3, 5), np.uint8), np.ones((3, 5), np.uint8)
-    assert written(black) == written(black.copy())
-    assert written(black) != written(white)
-    assert written([black, "a", None]) == f"[{written(black)}, 'a', None]"
+    assert key_part(black) == key_part(black.copy())
+    assert key_part(black) != key_part(white)
+    assert key_part([black, "a", None]) == f"[{key_part(black)}, 'a', None]"

@@ -1,4 +1,4 @@
-"""Which names open a model: registered ones, hub ids, and folders that the operator allows."""
+"""`sources.source` opens registered models, hub ids, and folders that the operator allows."""
 
 import os
 from pathlib import Path

@@ -1,10 +1,8 @@
-"""Trainings beside the page: they grow, end, are stopped, and fail with their reason."""
+"""`Training`: its job adds snapshots one by one, until it is done, stopped or failed."""
 
 import threading
 from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from attnviz.errors import Cancelled
 from attnviz.ui.server.trainings import Training, start
@@ -17,53 +15,45 @@ class Snap:
         self.step = step
 
 
-def wait(training: Training) -> None:
-    done = threading.Event()
-    for _ in range(int(LIMIT_S / 0.01)):
-        if training.over:
-            return
-        done.wait(0.01)
-    pytest.fail(f"the training is still {training.state}")
+def over(training: Training) -> Training:
+    training.job.wait(LIMIT_S)
+    assert training.job.over
+    return training
 
 
 def test_snapshots_come_one_by_one_until_it_is_done() -> None:
-    gate = threading.Event()
+    second, gate = threading.Event(), threading.Event()
 
     def train(_cancel: threading.Event) -> Iterator[Any]:
         yield Snap(0)
         yield Snap(10)
+        second.set()
         gate.wait(LIMIT_S)
         yield Snap(40)
 
     training = start(0, 40, train)
-    for _ in range(1000):
-        if len(training.snapshots) == 2:
-            break
-        threading.Event().wait(0.01)
-    assert (training.state, training.fraction) == ("running", 0.25)
+    assert second.wait(LIMIT_S)
+    assert (training.job.state, training.job.fraction) == ("running", 0.25)
+    assert [snapshot.step for snapshot in training.snapshots] == [0, 10]
     gate.set()
-    wait(training)
-    assert (training.state, training.fraction) == ("done", 1.0)
+    assert (over(training).job.state, training.job.fraction) == ("done", 1.0)
+    assert [snapshot.step for snapshot in training.snapshots] == [0, 10, 40]
 
 
-def test_one_runs_and_the_other_waits_until_the_first_is_stopped() -> None:
+def test_a_stopped_training_keeps_its_snapshots() -> None:
+    first = threading.Event()
+
     def endless(cancel: threading.Event) -> Iterator[Any]:
         yield Snap(0)
+        first.set()
         cancel.wait(LIMIT_S)
         raise Cancelled("stopped", code="cancelled")
 
-    def short(_cancel: threading.Event) -> Iterator[Any]:
-        yield Snap(1)
-
-    first, second = start(0, 1, endless), start(1, 1, short)
-    third = start(2, 1, short)
-    third.stop()
-    assert second.state == "waiting" and third.state == "stopped"
-    first.stop()
-    wait(first)
-    wait(second)
-    assert (first.state, second.state) == ("stopped", "done")
-    assert not third.snapshots
+    training = start(0, 1, endless)
+    assert first.wait(LIMIT_S)
+    training.job.stop()
+    assert over(training).job.state == "stopped"
+    assert [snapshot.step for snapshot in training.snapshots] == [0]
 
 
 def test_a_failure_is_kept_for_whoever_watches() -> None:
@@ -71,6 +61,5 @@ def test_a_failure_is_kept_for_whoever_watches() -> None:
         raise ValueError("no such thing")
         yield
 
-    training = start(0, 1, broken)
-    wait(training)
-    assert training.state == "failed" and str(training.error) == "no such thing"
+    training = over(start(0, 1, broken))
+    assert training.job.state == "failed" and str(training.job.error) == "no such thing"

@@ -1,4 +1,4 @@
-"""What each model is given to read, and what is said of a text that it never learned to read."""
+"""`examples`: the texts and hints of each model, and the words that a model never learned."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def carded(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModelCard]]:
     yield known
 
 
-@pytest.mark.parametrize("model", [*registry.REGISTRY, *examples.TYPED_HERE, "some/other"])
+@pytest.mark.parametrize("model", [*registry.REGISTRY, *examples.OWN_EXAMPLES, "some/other"])
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_every_example_has_a_hint_in_every_language(model: str, lang: i18n.Language) -> None:
     shown = examples.texts(model)
@@ -36,7 +36,7 @@ def test_every_example_has_a_hint_in_every_language(model: str, lang: i18n.Langu
     for each in shown:
         hint = examples.hint(lang, model, each)
         if hint is None:
-            assert model not in {"minilm", "dates", *examples.TYPED_HERE}
+            assert model not in {"minilm", "dates", *examples.OWN_EXAMPLES}
         else:
             assert "{" not in hint
 

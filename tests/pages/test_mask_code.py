@@ -1,9 +1,10 @@
-"""Below the masks: code in every convention, and the fates of a row without keys."""
+"""`page.mask_code`: the mask as code in every convention, and rows whose keys are all blocked."""
 
 import pytest
 
 from attnviz import i18n
 from attnviz.masks.code import CONVENTIONS, MaskParts, code
+from attnviz.ui.server import cache
 from tests.pages.conftest import Visit
 
 TEXT = "The cat sat."
@@ -31,7 +32,8 @@ def test_a_second_sentence_that_is_padded_has_its_mask_named(visit: Visit) -> No
     assert shown == [code(parts, each) for parts in (full, short) for each in CONVENTIONS]
 
 
-def test_the_fates_stand_in_a_table(visit: Visit) -> None:
+def test_blocked_rows_stand_in_a_table(visit: Visit) -> None:
+    cache.dead_rows.clear()  # type: ignore[attr-defined]  # computed on a simulated device elsewhere
     table = visit("masks", text=TEXT).table[0].value
     assert len(table) == 5
     said = " ".join(table.iloc[:, 1])

@@ -1,4 +1,4 @@
-"""What leads into a class, and onto paper: join one, teach this lesson, print it.
+"""The ways into a class, and onto paper: join a class, teach this lesson, print it.
 
 In: the view. Out: widgets below the lessons and below a card; a new room, or the code of one, in
 the view.
@@ -11,19 +11,19 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.classroom.room import Stage
 from attnviz.lessons.classroom.rooms import normal
 from attnviz.lessons.paper.sheet import LAST_SEED
-from attnviz.ui.learn import place, pointing
+from attnviz.ui.learn import open_card, pointing
 from attnviz.ui.server import cache
 from attnviz.ui.server.class_socket import rooms
-from attnviz.ui.session import messages, state
+from attnviz.ui.session import current, messages, widgets
 
-OUTSIDE = {"room": "", "host": "", "seat": ""}
+NO_CLASS = {"room": "", "host": "", "seat": ""}
 CODE_CHARS = 40
 EXAMPLE = "K7QM-2XLP-9RTA"
 
 
 def show() -> None:
-    """Draw what fits: the join box and how to teach below the list, the tools below a card."""
-    lang, slug = state.language(), state.current().lesson
+    """Draw the join box below the list of lessons, or the teacher's tools below a card."""
+    lang, slug = current.language(), current.view().learn.lesson
     if slug not in cache.lesson_slugs():
         join(lang)
         teach, paper = text(lang, "class.teach_title"), text(lang, "worksheet.title")
@@ -32,9 +32,7 @@ def show() -> None:
     with st.container(horizontal=True, gap="small"):
         with st.popover(text(lang, "class.teach_title")):
             st.markdown(text(lang, "class.teach_body"))
-            if st.button(
-                text(lang, "class.teach"), key=state.widget_key("class.teach"), type="primary"
-            ):
+            if st.button(text(lang, "class.teach"), key=widgets.key("class.teach"), type="primary"):
                 _teach(lang, slug)
         with st.popover(text(lang, "worksheet.title")):
             _paper(lang, slug)
@@ -42,13 +40,13 @@ def show() -> None:
 
 def _teach(lang: Language, slug: str) -> None:
     """Open a class at the card of this page."""
-    at = place.of(cache.lesson(slug))
+    card = open_card.open_card(cache.lesson(slug)).name
     try:
-        opened = rooms().create(Stage(slug, at.recipe.name, state.current().values))
+        room = rooms().create(Stage(slug, card, current.view().learn.values))
     except AttnVizError as error:
-        messages.say(lang, error)
+        messages.show(lang, error)
         return
-    state.update(room=opened.code, host=opened.key, seat="", card=at.recipe.name)
+    current.update(room=room.code, host=room.key, seat="", card=card)
     st.rerun()
 
 
@@ -59,7 +57,7 @@ def _paper(lang: Language, slug: str) -> None:
         min_value=0,
         max_value=LAST_SEED,
         value=1,
-        key=state.widget_key("worksheet.seed"),
+        key=widgets.key("worksheet.seed"),
         help=text(lang, "worksheet.number_help"),
     )
     st.download_button(
@@ -68,12 +66,12 @@ def _paper(lang: Language, slug: str) -> None:
         file_name=f"attnviz-{slug}-{int(seed)}-{lang}.html",
         mime="text/html",
         on_click="ignore",
-        key=state.widget_key("worksheet.download"),
+        key=widgets.key("worksheet.download"),
     )
 
 
 def _sheet(slug: str, lang: Language, seed: int) -> str:
-    """The worksheet, made when it is asked for; torch is there, the card above needed it."""
+    """The worksheet as HTML; torch is imported already, since the card above needed it."""
     from attnviz.course import paper
 
     return paper.sheet(slug, lang, seed, cache.lesson_capture)
@@ -81,23 +79,23 @@ def _sheet(slug: str, lang: Language, seed: int) -> str:
 
 def join(lang: Language) -> None:
     """A box for the code of a class."""
-    with st.form(state.widget_key("class.join"), border=True):
+    with st.form(widgets.key("class.join"), border=True):
         st.markdown(f"**{text(lang, 'class.join_title')}** {text(lang, 'class.join_body')}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             typed = st.text_input(
                 text(lang, "class.code"),
-                key=state.widget_key("class.code"),
+                key=widgets.key("class.code"),
                 max_chars=CODE_CHARS,
                 placeholder=EXAMPLE,
                 width=320,
             )
-            asked = st.form_submit_button(text(lang, "class.join"))
-    if asked and typed.strip():
-        state.update(**{**OUTSIDE, "room": normal(typed)[:CODE_CHARS]})
+            submitted = st.form_submit_button(text(lang, "class.join"))
+    if submitted and typed.strip():
+        current.update(**{**NO_CLASS, "room": normal(typed)[:CODE_CHARS]})
         st.rerun()
 
 
 def leave() -> None:
-    """Be in no class."""
-    state.update(**OUTSIDE)
+    """Leave the class."""
+    current.update(**NO_CLASS)
     pointing.point(None)

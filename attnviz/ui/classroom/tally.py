@@ -1,0 +1,44 @@
+"""The answers of a class as bars, and the listener that has a page run when the class changes.
+
+In: a card and its tally; what a page heeds and the count that it has drawn. Out: bars with words
+beside them, the right one marked by sign and word once it is revealed; a mounted listener.
+"""
+
+import streamlit as st
+
+from attnviz.components import listener as component
+from attnviz.components.listener import Chosen, Heed, ListenerView
+from attnviz.components.selection import ignore
+from attnviz.i18n import Language, text
+from attnviz.lessons.cards.card import Card
+from attnviz.lessons.cards.texts import LessonTexts
+from attnviz.lessons.classroom.room import Tally
+from attnviz.lessons.classroom.tally import AnswerBar, answer_bars
+from attnviz.ui.host.components import show_listener
+from attnviz.ui.server import class_socket
+from attnviz.ui.session import current, messages, widgets
+from attnviz.views.texts import strings
+
+
+def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed: bool) -> None:
+    """Draw one bar for each answer that the card knows, or that was given before the reveal."""
+    for bar in answer_bars(card, texts, lang, tally, revealed):
+        fraction = bar.count / tally.answered if tally.answered else 0.0
+        st.progress(fraction, text=_label(lang, bar, revealed))
+
+
+def _label(lang: Language, bar: AnswerBar, revealed: bool) -> str:
+    label = text(lang, "class.bar", said=messages.plain(bar.words), count=bar.count)
+    return f"✓ **{text(lang, 'learn.right')}** {label}" if revealed and bar.right else label
+
+
+def listener(lang: Language, heed: Heed, drawn: int, chosen: Chosen | None = None) -> None:
+    """Have the fragment around this run again when the room has moved on from what was drawn.
+
+    The pictures of the page are told the head and cell that the presenter has `chosen`.
+    """
+    classroom = current.view().classroom
+    seat = classroom.seat if heed == "stage" else ""
+    view = ListenerView(class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen)
+    data = component.pack_listener(view, strings(lang, component.STRING_KEYS))
+    show_listener(data, widgets.component_key(f"class.{heed}"), ignore)

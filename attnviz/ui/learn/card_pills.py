@@ -1,0 +1,87 @@
+"""The pills of a lesson's cards: their numbers, each with how it was answered.
+
+In: an `OpenCard`. Out: pills that lead to the cards, with a sign for right, wrong and shown, the
+meaning of the signs, and an usher that scrolls to the top of a card that opens.
+"""
+
+import streamlit as st
+
+from attnviz.components import usher
+from attnviz.components.usher import UsherView
+from attnviz.errors import AttnVizError
+from attnviz.i18n import Language, text
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.progress import Standing
+from attnviz.ui.host.components import show_usher
+from attnviz.ui.learn import open_card
+from attnviz.ui.learn.open_card import OpenCard
+from attnviz.ui.session import widgets
+
+SIGNS: dict[Standing, str] = {"right": "✓", "wrong": "✗", "shown": "•"}
+Standings = dict[str, Standing]
+
+
+def show(lang: Language, opened: OpenCard) -> Standings:
+    """Draw the pills; the standing of each answered card."""
+    standings = _standings(opened)
+    st.pills(
+        text(lang, "learn.cards"),
+        opened.names,
+        key=widgets.showing("learn.way", opened.name),
+        format_func=lambda name: _number(opened, name, standings),
+        on_change=_take,
+        args=(opened.name,),
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    return standings
+
+
+def legend(lang: Language, standings: Standings) -> None:
+    """The meaning of the signs on the pills, if there are any."""
+    meanings = [
+        f"{sign} {text(lang, f'learn.is_{standing}')}"
+        for standing, sign in SIGNS.items()
+        if standing in standings.values()
+    ]
+    if meanings:
+        st.caption(text(lang, "learn.marks", signs=", ".join(meanings)))
+
+
+def _standings(opened: OpenCard) -> Standings:
+    """The standing of each answered card; a card that cannot be built counts as shown."""
+    standings: Standings = {}
+    for name in opened.names:
+        if name in opened.answers:
+            try:
+                standings[name] = progress.standing(opened.card_named(name), opened.answers)
+            except AttnVizError:
+                standings[name] = "shown"
+    return standings
+
+
+def scroll_to_top(lang: Language, opened: OpenCard, standings: Standings | None = None) -> None:
+    """Have the browser show a card that has just opened from its top."""
+    labels: tuple[str, ...] = ()
+    if standings is not None:
+        labels = tuple(_label(lang, opened, name, standings) for name in opened.names)
+    moves = open_card.n_moves(f"{opened.lesson.slug}/{opened.name}")
+    show_usher(usher.pack_usher(UsherView(moves, labels)), widgets.component_key("learn.usher"))
+
+
+def _number(opened: OpenCard, name: str, standings: Standings) -> str:
+    number = str(opened.names.index(name) + 1)
+    return f"{number} {SIGNS[standings[name]]}" if name in standings else number
+
+
+def _label(lang: Language, opened: OpenCard, name: str, standings: Standings) -> str:
+    """The pill's label for a screen reader."""
+    number = opened.names.index(name) + 1
+    where = text(lang, "learn.where", number=number, cards=len(opened.names))
+    if name not in standings:
+        return where
+    return f"{where} · {text(lang, f'learn.is_{standings[name]}')}"
+
+
+def _take(before: str) -> None:
+    open_card.go(widgets.value("learn.way") or before)

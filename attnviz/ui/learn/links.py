@@ -1,0 +1,43 @@
+"""Links between a lesson's cards and the rest of the app.
+
+In: fields of the app's address, as `Link` and `Real` name them. Out: the view changed to them with
+nothing left of what was chosen for another input; on other pages, the link back to the lesson.
+"""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.ui.server import cache
+from attnviz.ui.session import address, current, routes
+from attnviz.ui.session.view import default_view
+
+ANOTHER_INPUT = {
+    **current.ANOTHER_MODEL,
+    **{"generate": 0, "cut": False, "file": False, "image": "", "masks": "", "edits": ""},
+}
+
+
+def follow(parameters: Mapping[str, str | int | float]) -> None:
+    """Change the view to what a card links to; a model without a text opens with its first one."""
+    values, rejected = address.parse({name: str(value) for name, value in parameters.items()})
+    assert not rejected, rejected
+    assert values.keys() == parameters.keys(), parameters
+    reset = {}
+    if "model" in values:
+        reset = {**ANOTHER_INPUT, "text": default_view(values["model"]).input.text}
+    current.update(**{**reset, **values})
+
+
+def back_to_lesson(lang: Language) -> None:
+    """A link to the card at which a lesson was left; nothing if no lesson is open."""
+    view = current.view()
+    if view.learn.lesson and view.learn.lesson in cache.lesson_slugs():
+        title = lesson_texts(view.learn.lesson, lang).title
+        st.page_link(
+            routes.file("learn"),
+            label=text(lang, "learn.back_to", lesson=title),
+            query_params=address.params(view),
+        )

@@ -1,0 +1,189 @@
+"""The open card of a lesson: the values set on it, and the answers so far.
+
+In: the view, checked against the lesson. Out: a frozen `OpenCard`, and the changes that a page can
+make. The address holds the open lesson; answers to others stay in the session until they are opened
+again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.card import Card, Value
+from attnviz.ui.server import cache
+from attnviz.ui.session import address_bar, current, store
+
+if TYPE_CHECKING:
+    from attnviz.course.recipe import Lesson, Recipe
+
+ANSWERS = "learn.answers"
+LAST_CARD = "learn.left"
+HERE = "learn.here"
+NO_LESSON = {"lesson": "", "card": "", "values": "", "answers": ""}
+
+
+@dataclass(frozen=True)
+class OpenCard:
+    """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
+
+    `led` is True where a presenter sets the values.
+    """
+
+    lesson: "Lesson"
+    recipe: "Recipe"
+    values: Mapping[str, Value]
+    answers: Mapping[str, str]
+    led: bool = False
+
+    @property
+    def name(self) -> str:
+        """The card's name."""
+        return self.recipe.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the lesson's cards."""
+        return tuple(recipe.name for recipe in self.lesson.recipes)
+
+    @property
+    def number(self) -> int:
+        """The card's place in the lesson, from 0."""
+        return self.names.index(self.name)
+
+    def card(self) -> Card:
+        """The card with its numbers."""
+        return _built(self.lesson.slug, self.recipe, self.values)
+
+    def card_named(self, name: str) -> Card:
+        """Any card of the lesson: this one with its values, another one as it opens."""
+        if name == self.name:
+            return self.card()
+        recipe = self.lesson.recipe(name)
+        return _built(self.lesson.slug, recipe, recipe.start_values())
+
+
+def _built(slug: str, recipe: "Recipe", values: Mapping[str, Value]) -> Card:
+    """A card with the numbers of seed 0."""
+
+    def build() -> Card:
+        from attnviz.course.recipe import CardInputs
+
+        return recipe.build(CardInputs(values, 0, cache.lesson_capture))
+
+    return cache.lesson_card(f"{slug} {recipe.name} {sorted(values.items())}", build)
+
+
+def open_card(lesson: "Lesson") -> OpenCard:
+    """The learner's card from the address; the first card if the address names none."""
+    learn = current.view().learn
+    recipes = {recipe.name: recipe for recipe in lesson.recipes}
+    recipe = recipes.get(learn.card, lesson.recipes[0])
+    texts = progress.parse(learn.values) if recipe.name == learn.card else {}
+    answers = progress.parse(learn.answers)
+    answers = {name: answer for name, answer in answers.items() if name in recipes}
+    return OpenCard(lesson, recipe, recipe.checked(_typed(recipe, texts)), answers)
+
+
+def card_of_stage(slug: str, card: str, values: str) -> OpenCard:
+    """The card of a class's stage, with its values and without answers."""
+    lesson = cache.lesson(slug)
+    recipe = lesson.recipe(card)
+    return OpenCard(lesson, recipe, recipe.checked(_typed(recipe, progress.parse(values))), {})
+
+
+def remove_unknown(lesson: "Lesson") -> bool:
+    """Take out of the view what the lesson does not have; True if there was any.
+
+    An unknown card goes with its values, and so do answers to unknown cards.
+    """
+    learn, recipes = current.view().learn, {recipe.name: recipe for recipe in lesson.recipes}
+    changes: dict[str, str] = {}
+    recipe = recipes.get(learn.card)
+    if learn.card and recipe is None:
+        changes |= {"card": "", **({"values": ""} if learn.values else {})}
+    elif recipe is not None and not _are_known(recipe, progress.parse(learn.values)):
+        changes["values"] = ""
+    answers = progress.parse(learn.answers)
+    if not answers.keys() <= recipes.keys():
+        fitting = {name: answer for name, answer in answers.items() if name in recipes}
+        changes["answers"] = progress.write(fitting)
+    current.update(**changes)
+    address_bar.reject(*changes)
+    return bool(changes)
+
+
+def _are_known(recipe: "Recipe", texts: Mapping[str, str]) -> bool:
+    typed = _typed(recipe, texts)
+    checked = recipe.checked(typed)
+    return all(name in checked and value == checked[name] for name, value in typed.items())
+
+
+def _typed(recipe: "Recipe", texts: Mapping[str, str]) -> dict[str, object]:
+    """Values as their controls have them: a slider's as a number."""
+    numbers = {control.name for control in recipe.controls if isinstance(control.start, float)}
+    return {
+        name: progress.number(value) if name in numbers else value for name, value in texts.items()
+    }
+
+
+def n_moves(here: str) -> int:
+    """The number of moves among cards in this session; the first card does not count.
+
+    `here` is where it is now: a lesson and a card, or "" for the list of lessons.
+    """
+    before, moves = store.get(HERE) or (here, 0)
+    moves += before != here
+    store.put(HERE, (here, moves))
+    return int(moves)
+
+
+def answers_of(slug: str) -> dict[str, str]:
+    """The answers that this session gave in a lesson."""
+    learn = current.view().learn
+    if learn.lesson == slug:
+        return progress.parse(learn.answers)
+    kept: Mapping[str, str] = store.get(ANSWERS) or {}
+    return progress.parse(kept.get(slug, ""))
+
+
+def last_card(slug: str) -> str:
+    """The card at which this session left a lesson; "" if it starts with the first card."""
+    kept: Mapping[str, str] = store.get(LAST_CARD) or {}
+    return kept.get(slug, "")
+
+
+def open_lesson(slug: str, from_start: bool = False) -> None:
+    """Go to a lesson where it was left, or to its first card, with the answers given before."""
+    leave()
+    kept: Mapping[str, str] = store.get(ANSWERS) or {}
+    card = "" if from_start else last_card(slug)
+    current.update(lesson=slug, card=card, answers=kept.get(slug, ""))
+
+
+def leave(done: bool = False) -> None:
+    """Go to the list of lessons; the session keeps the answers, and the card unless `done`."""
+    learn = current.view().learn
+    if learn.lesson:
+        card = "" if done else learn.card
+        store.put(ANSWERS, {**(store.get(ANSWERS) or {}), learn.lesson: learn.answers})
+        store.put(LAST_CARD, {**(store.get(LAST_CARD) or {}), learn.lesson: card})
+    current.update(**NO_LESSON)
+
+
+def go(card: str) -> None:
+    """Go to a card of the lesson."""
+    current.update(card=card, values="")
+
+
+def answer(card: str, text: str) -> None:
+    """Take an answer, "" to try again."""
+    answers = {**progress.parse(current.view().learn.answers), card: text}
+    answers = {name: answer for name, answer in answers.items() if answer}
+    current.update(card=card, answers=progress.write(answers))
+
+
+def set_value(card: str, name: str, value: Value) -> None:
+    """Set one of a card's controls."""
+    values = {**progress.parse(current.view().learn.values), name: str(value)}
+    current.update(card=card, values=progress.write(values))

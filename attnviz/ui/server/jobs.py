@@ -1,0 +1,90 @@
+"""Work that runs beside the page while a visitor watches, with progress, cancel and error.
+
+In: a function that takes its `Job`. Out: the job at once; the function runs in a thread that all
+visitors of the server share, in the order in which jobs were started. What the function makes, it
+keeps where its caller looks for it.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+from attnviz.errors import Cancelled
+
+State = Literal["waiting", "running", "done", "stopped", "failed"]
+
+# a training does not hold up a head that someone else looks at
+THREADS = 2
+
+
+@dataclass(eq=False)
+class Job:
+    """Work that waits, runs, or is over. `fraction` is how much is done, 0 to 1.
+
+    The work looks at `cancel` from time to time and raises `Cancelled` when it is set. `error` is
+    what it raised otherwise.
+    """
+
+    cancel: threading.Event = field(default_factory=threading.Event)
+    fraction: float = 0.0
+    error: Exception | None = None
+    _begun: bool = False
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def state(self) -> State:
+        """Stopped as soon as that was asked for, though the thread may need a moment."""
+        if self.error is not None:
+            return "failed"
+        if self.cancel.is_set():
+            return "stopped"
+        if self._ended.is_set():
+            return "done"
+        return "running" if self._begun else "waiting"
+
+    @property
+    def over(self) -> bool:
+        """True if nothing more will come."""
+        return self.state in ("done", "stopped", "failed")
+
+    def stop(self) -> None:
+        """Give the work up, unless it is over."""
+        if not self.over:
+            self.cancel.set()
+
+    def wait(self, limit_s: float) -> None:
+        """Return when the thread is done with this work, or after so many seconds."""
+        self._ended.wait(limit_s)
+
+    def report(self, fraction: float) -> None:
+        """Set how much of the work is done."""
+        self.fraction = fraction
+
+    def run(self, work: "Callable[[Job], None]") -> None:
+        """Do the work in this thread, unless it was stopped while it waited."""
+        try:
+            if not self.cancel.is_set():
+                self._begun = True
+                work(self)
+        except Cancelled:
+            self.cancel.set()
+        except Exception as error:  # shown to whoever watches
+            if not self.cancel.is_set():
+                self.error = error
+        finally:
+            self._ended.set()
+
+
+def start(work: Callable[[Job], None]) -> Job:
+    """Begin the work as soon as a thread is free."""
+    job = Job()
+    _pool().submit(job.run, work)
+    return job
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="attnviz-job")

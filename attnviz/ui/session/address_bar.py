@@ -1,0 +1,59 @@
+"""The browser's address: read where it is newer than the view, written where the view is.
+
+It is read on the first run of a session and when the visitor goes back or forward, never else: on
+an ordinary rerun the browser reports the parameters that it remembers, and these may be older than
+a selection that a component has committed since.
+"""
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attnviz.ui.session import address, current, store
+
+RUNS, READS, REJECTED = "run", "visit", "rejected"
+
+
+def adopt() -> None:
+    """Count this run of the app, and read the address if it is newer than the view."""
+    store.put(RUNS, n_runs() + 1)
+    if store.has(current.KEPT) and not _went_back_or_forward():
+        return
+    values, rejected_names = address.parse(st.query_params.to_dict())
+    store.put(current.KEPT, address.view_of(values))
+    store.put(REJECTED, rejected_names)
+    store.put(READS, n_reads() + 1)
+
+
+def write() -> None:
+    """Make the address say what the view is; the browser is told only of a change."""
+    wanted = address.params(current.view())
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def n_runs() -> int:
+    """The number of runs of the whole app in this session; runs of a fragment do not count."""
+    count: int = store.get(RUNS, 0)
+    return count
+
+
+def n_reads() -> int:
+    """The number of times that the address was read in this session."""
+    count: int = store.get(READS, 0)
+    return count
+
+
+def rejected() -> tuple[str, ...]:
+    """The parameters of the last address that were replaced because they could not be used."""
+    names: tuple[str, ...] = store.get(REJECTED, ())
+    return names
+
+
+def reject(*names: str) -> None:
+    """Add parameters that only a page can tell to be unusable."""
+    store.put(REJECTED, tuple(dict.fromkeys((*rejected(), *names))))
+
+
+def _went_back_or_forward() -> bool:
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation

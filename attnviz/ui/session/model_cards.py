@@ -1,0 +1,29 @@
+"""The cards of models, known before a model is loaded in this run.
+
+In: a model's name. Out: its card, of the registry or as this session saw it.
+"""
+
+from attnviz.models.registry import REGISTRY
+from attnviz.types import ModelCard
+from attnviz.ui.session import store
+
+KEPT = "cards"
+MAX_CARDS = 8
+
+
+def card(name: str) -> ModelCard | None:
+    """The card of a model; None for one that this session never loaded."""
+    if name in REGISTRY:
+        return REGISTRY[name].card
+    seen: dict[str, ModelCard] = store.get(KEPT, {})
+    return seen.get(name)
+
+
+def remember(name: str, loaded: ModelCard) -> bool:
+    """Store a loaded model's card; True if it was not stored yet."""
+    if card(name) is not None:
+        return False
+    seen: dict[str, ModelCard] = store.get(KEPT, {})
+    newest = list(seen.items())[1 - MAX_CARDS :]
+    store.put(KEPT, {**dict(newest), name: loaded})
+    return True

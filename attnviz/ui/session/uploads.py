@@ -1,0 +1,50 @@
+"""The picture of the session, and the reason for a refused upload.
+
+In: a checked picture, or the error of an upload. Out: the picture by its name; the problem, for the
+widget that it came from. What a visitor uploads stays in the session.
+"""
+
+from PIL.Image import Image
+
+from attnviz.errors import AttnVizError
+from attnviz.ui.session import current, pictures, store
+
+PICTURE, PROBLEMS = "picture", "upload_problems"
+
+
+def keep_picture(image: Image) -> None:
+    """Keep what the visitor uploaded or drew, for this session only, and look at it."""
+    store.put(PICTURE, image)
+    forget_problem()
+    current.update(image=pictures.OWN, **current.NO_POSITION)
+
+
+def picture_name() -> str:
+    """The name of the chosen picture, or of the model's first one."""
+    view = current.view()
+    return view.input.image or pictures.default(view.model)
+
+
+def picture(name: str = "") -> Image | None:
+    """A picture by its name, or the chosen one; None for an upload that this session lacks."""
+    name = name or picture_name()
+    if name != pictures.OWN:
+        return pictures.made(name)
+    own: Image | None = store.get(PICTURE)
+    return own
+
+
+def forget_problem() -> None:
+    """Forget the error of the last upload."""
+    store.put(PROBLEMS, {})
+
+
+def keep_problem(error: AttnVizError, widget: str) -> None:
+    """Keep the error of the last upload, which came from this widget."""
+    store.put(PROBLEMS, {widget: error})
+
+
+def problem(widget: str) -> AttnVizError | None:
+    """The error of the last upload; None if it was accepted, or came from another widget."""
+    problems: dict[str, AttnVizError] = store.get(PROBLEMS) or {}
+    return problems.get(widget)
