@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
     from attnviz.capture.blocked_rows import BlockedRow
-    from attnviz.course.birth import Effects, TrainingSnapshot
+    from attnviz.course.birth import AblationScores, TrainingSnapshot
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
@@ -287,13 +287,13 @@ def _training(seed: int) -> Training:
     return trainings.start(seed, birth.STEPS, train)
 
 
-def ablations(training: Training) -> "Effects":
+def ablations(training: Training) -> "AblationScores":
     """The scores of a finished training, and with each head of its first layer ablated."""
     return _ablations(training.seed, training)
 
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False)
-def _ablations(key: int, _training: Training) -> "Effects":
+def _ablations(key: int, _training: Training) -> "AblationScores":
     from attnviz.course import birth
 
     return birth.effects(birth.restore(_training.snapshots[-1]))
