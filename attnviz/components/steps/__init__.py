@@ -17,7 +17,7 @@ from jaxtyping import Float32, UInt8
 
 from attnviz.attention.edits import Edit
 from attnviz.components import buffer
-from attnviz.components.heads import Axis, LayerPatches, axes_header, layer_patches_header
+from attnviz.components.heads import LayerPatches, TokenAxis, axes_header, layer_patches_header
 from attnviz.types import STAGES, Stage, StepView
 
 NAME = "attnviz.steps"
@@ -145,8 +145,8 @@ class StepsData:
     `picture` are there where the tokens are patches of a picture.
     """
 
-    queries: Axis
-    keys: Axis
+    queries: TokenAxis
+    keys: TokenAxis
     cross: bool
     layer: int
     head: int
