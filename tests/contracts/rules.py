@@ -125,7 +125,7 @@ WEB_BANNED = {
 
 # a class's pages are told when to run: one socket, to the server that the page came from
 ONE_SOCKET = {
-    "attnviz/components/listener/component.js": "new WebSocket(besidePage(ear.header))",
+    "attnviz/components/listener/line.js": "new WebSocket(besidePage(place))",
 }
 
 
