@@ -5,8 +5,9 @@ layers that differ have one array each. The labels of tokens stand beside them.
 """
 
 from collections.abc import Sequence
+from io import BufferedIOBase
 from itertools import groupby
-from typing import IO, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -23,7 +24,7 @@ ADVICE = (
 
 
 def write(
-    cap: Capture, written: Sequence[Entry], file: IO[bytes], dtype: Numbers = "float32"
+    cap: Capture, written: Sequence[Entry], file: BufferedIOBase, dtype: Numbers = "float32"
 ) -> None:
     """Write `weights` and the labels of `queries` and `keys`; where a capture has several
     attentions, each name begins with theirs: `decoder_cross_weights`."""
