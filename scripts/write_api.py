@@ -27,7 +27,8 @@ a row for each query and a column for each key.
 """
 # the order in which a reader meets the names of `attnviz` itself; the errors follow
 ORDER = """
-load models capture derive record Capture AttentionCall Steps StepView Tokens HeadId HeadTable
+load models capture save read from_attentions derive record Capture
+AttentionCall Steps StepView Tokens HeadId HeadTable
 Verification LoadedModel ModelCard ModelKey Generation Sound
 """.split()
 # not exported, but attributes of what is
