@@ -2,12 +2,13 @@
 // Blocked cells drawn as blocked: one hatch direction and colour per mask, crossed where two masks block.
 // In: the bit mask of every cell (bit i: the i-th mask blocks it) and which masks are switched on.
 
-/** @typedef {import("../shared/matrix.js").Geom} Geom */
+/** @import { Geom } from "../shared/matrix.js" */
+/** @import { Theme } from "../shared/theme.js" */
 
 const SPACING_PX = 6;
 
 /** Colours of the masks in order; the direction of their hatch alternates. */
-export function maskColours(/** @type {import("../shared/theme.js").Theme} */ theme) {
+export function maskColours(/** @type {Theme} */ theme) {
   return theme.dark
     ? ["#ffb454", "#b9a5ff", "#7fd6c2", "#ff8fa3", "#8fd3ff", "#d9e06a"]
     : ["#9c4a00", "#5a3fb0", "#00695c", "#b0003a", "#005a9c", "#5f6b00"];
@@ -19,7 +20,7 @@ export function maskColours(/** @type {import("../shared/theme.js").Theme} */ th
  * @param {Geom} geom
  * @param {ArrayLike<number>} bits
  * @param {number} variant bits of the masks that are on
- * @param {import("../shared/theme.js").Theme} theme
+ * @param {Theme} theme
  */
 export function hatchMasks(ctx, geom, bits, variant, theme) {
   const all = pathOf(geom, bits, variant);
