@@ -117,7 +117,8 @@ def chosen_bars(exclusive: bool, found: "Switched") -> list[int]:
         return list(range(min(MOST_BARS, len(found.before))))
     first = np.argsort(-found.before, kind="stable")[:FIRST_BARS].tolist()
     after = np.argsort(-found.after, kind="stable")[:NEW_BARS].tolist()
-    return [*first, *(place for place in after if place not in first)]
+    both = dict.fromkeys([*first, *after])
+    return sorted(both, key=lambda place: -max(found.before[place], found.after[place]))
 
 
 def _choice(lang: Language, prepared: "Prepared", answer: "Answer", place: int) -> str:

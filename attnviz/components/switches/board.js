@@ -83,9 +83,10 @@ function makeGroup(header, group, weights, effects, cells, rows) {
   });
   const label = group.title || header.strings.board;
   const grid = el("div", { class: "av-switches-grid", role: "group", "aria-label": label }, ...lines);
-  grid.style.setProperty("--av-columns", String(widest));
   const title = group.title ? el("h3", { class: "av-heading" }, group.title) : null;
-  return el("div", { class: "av-switches-group" }, title, grid);
+  const node = el("div", { class: "av-switches-group" }, title, grid);
+  node.style.setProperty("--av-columns", String(widest));
+  return node;
 }
 
 /**
@@ -124,7 +125,9 @@ function paintAll(
     const share = header.most > 0 ? Math.max(0, cell.effect) / header.most : 0;
     cell.strip.style.backgroundColor = colourFor(lut, share, SCALE);
     cell.strip.style.color = inkOn(lut, levelFor(share, SCALE));
-    cell.strip.textContent = header.effects_percent ? fmtPercent(cell.effect) : fmtFixed(cell.effect, 3);
+    cell.strip.textContent = header.effects_percent
+      ? `${fmtPercent(cell.effect)}\u2009%`
+      : fmtFixed(cell.effect, 3);
   }
 }
 
@@ -167,7 +170,8 @@ function listen(node, cells, rows, events) {
 function stepFrom(/** @type {Cell[][]} */ rows, /** @type {Cell} */ cell, /** @type {string} */ key) {
   const row = rows.indexOf(cell.row);
   const column = cell.row.indexOf(cell);
-  const within = (/** @type {Cell[] | undefined} */ line) => line?.[Math.min(column, line.length - 1)] ?? null;
+  const within = (/** @type {Cell[] | undefined} */ line) =>
+    line?.[Math.min(column, line.length - 1)] ?? null;
   if (key === "ArrowLeft") return cell.row[column - 1] ?? null;
   if (key === "ArrowRight") return cell.row[column + 1] ?? null;
   if (key === "ArrowUp") return within(rows[row - 1]);

@@ -4,7 +4,7 @@
 
 import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
-import { el, setBusy, setText } from "../shared/dom.js";
+import { el, setBusy, setText, watchSize } from "../shared/dom.js";
 import { fill, fmtFixed, fmtPercent } from "../shared/fmt.js";
 import { makeBoard } from "./board.js";
 
@@ -13,6 +13,7 @@ import { makeBoard } from "./board.js";
 /** @import { Answer, Arrays, Header } from "./types.js" */
 
 const ALL_ON = "none";
+const NARROW_PX = 720;
 
 /**
  * `before` has what was off before each click, the last one at the end.
@@ -41,12 +42,17 @@ export default function switches(/** @type {Host} */ host) {
     },
   });
   host.root.append(parts.box);
+  const narrow = () => parts.box.classList.toggle("av-switches-narrow", parts.box.clientWidth < NARROW_PX);
+  const unwatch = watchSize(parts.box, narrow);
   return {
     refresh(data) {
       if (state.data !== data) takeData(state, parts, data);
       else state.board?.paint(host.theme());
     },
-    destroy: () => parts.box.remove(),
+    destroy() {
+      unwatch();
+      parts.box.remove();
+    },
   };
 }
 
@@ -142,7 +148,9 @@ function change(
 function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   const { header, board, off, before, last } = state;
   if (!header || !board) return;
-  board.show(off, (name) => fill(off.has(name) ? header.strings.head_off : header.strings.head_on, { head: name }));
+  board.show(off, (name) =>
+    fill(off.has(name) ? header.strings.head_off : header.strings.head_on, { head: name }),
+  );
   parts.undo.disabled = before.length === 0;
   parts.allOn.disabled = off.size === 0;
   parts.open.hidden = last === null;
@@ -157,11 +165,14 @@ function showAnswer(/** @type {HTMLElement} */ box, /** @type {Answer} */ answer
   const texts = written.map(([label, text]) =>
     el("div", {}, el("dt", {}, label), el("dd", {}, el("bdi", {}, text))),
   );
-  box.replaceChildren(
-    el("h3", { class: "av-heading" }, title),
-    el("p", { class: "av-sentence", "aria-live": "polite" }, sentence),
-    list.node,
+  const heading = el("h3", { class: "av-heading" }, title);
+  const said = el("p", { class: "av-sentence", "aria-live": "polite" }, sentence);
+  const more = [
     ...(texts.length ? [el("dl", { class: "av-switches-written" }, ...texts)] : []),
     ...(control ? [el("p", { class: "av-note" }, control)] : []),
+  ];
+  box.replaceChildren(
+    el("div", { class: "av-switches-now" }, heading, said, list.node),
+    el("div", { class: "av-switches-more" }, ...more),
   );
 }

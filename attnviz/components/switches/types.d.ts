@@ -5,14 +5,7 @@ import type { FloatArray, PackedArray } from "../shared/buffer.js";
 import type { Strings } from "../shared/heads.js";
 
 export type StringKey =
-  | "board"
-  | "head_on"
-  | "head_off"
-  | "effect"
-  | "undo"
-  | "all_on"
-  | "hint"
-  | "open_head";
+  "board" | "head_on" | "head_off" | "effect" | "undo" | "all_on" | "hint" | "open_head";
 
 /** The heads of one attention; `heads` has the number for each layer. */
 export interface Group {

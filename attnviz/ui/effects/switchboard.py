@@ -201,7 +201,7 @@ def _written(shown: Shown, of: Answering, changes: "tuple[Change, ...]") -> tupl
     n_tokens = min(n_tokens, shown.captured.model.max_tokens - of.prepared.n_token)
     if n_tokens < 1:
         return None
-    before = continued(of.prepared, (), n_tokens)
+    before = of.written(n_tokens)
     return before, continued(of.prepared, changes, n_tokens) if changes else before
 
 

@@ -27,6 +27,15 @@ class Answering:
     prepared: "Prepared"
     answer: "Answer"
     pass_ms: float
+    _texts: dict[int, str] = field(default_factory=dict)
+
+    def written(self, n_tokens: int) -> str:
+        """What the model writes with all heads on; it is kept."""
+        if n_tokens not in self._texts:
+            from attnviz.effects.switched import continued
+
+            self._texts[n_tokens] = continued(self.prepared, (), n_tokens)
+        return self._texts[n_tokens]
 
 
 @dataclass(eq=False)
