@@ -86,20 +86,12 @@ def show_steps() -> None:
     blocked = np.zeros((N, N), dtype=np.uint8)
     blocked[:, -1] = 1
     data = steps.StepsData(
-        queries=AXIS,
-        keys=AXIS,
-        cross=True,
-        layer=0,
-        head=1,
-        n_layers=N_LAYERS,
-        n_heads=N_HEADS,
-        scaling=D_HEAD**-0.5,
-        sink=False,
+        place=steps.HeadPlace(0, 1, N_LAYERS, N_HEADS),
+        tokens=steps.StepTokens(AXIS, AXIS, cross=True),
+        form=steps.HeadForm(D_HEAD**-0.5),
         views=tuple(map(step_view, ORDER)),
         absent={"projected": " ".join(TOKENS)},
-        blocked=blocked,
-        mask_names=(TOKENS[0],),
-        mask_reasons=(" ".join(TOKENS),),
+        blocked=steps.BlockedCells(blocked, (TOKENS[0],), (" ".join(TOKENS),)),
         strings=words(steps.STRING_KEYS),
     )
     host.show_steps(steps.pack_steps(data), EXTENT)

@@ -103,29 +103,6 @@ def test_demo_json_is_the_header_that_travels(
     assert json.loads(data[4:start]) == demo
 
 
-def test_the_typedef_names_what_the_header_has() -> None:
-    source = (bundle.FOLDER / "shared" / "buffer.js").read_text(encoding="utf-8")
-    typedef = re.search(r"@typedef \{\{([^@]*)\}\} HeadsHeader", source)
-    assert typedef is not None
-    demo = json.loads((bundle.FOLDER / "grid" / "demo.json").read_text(encoding="utf-8"))
-    keys = demo.keys() | demo["patches"].keys() | demo["heard"].keys()
-    keys |= demo["pooled"].keys()
-    assert set(re.findall(r"(\w+):", typedef[1])) == keys - {"arrays"}
-
-
-@pytest.mark.parametrize("part", [grid, head], ids=["grid", "head"])
-def test_the_texts_a_component_asks_for_are_those_it_uses(part: object) -> None:
-    name = part.__name__.rpartition(".")[2]  # type: ignore[attr-defined]
-    keys: tuple[str, ...] = part.STRING_KEYS  # type: ignore[attr-defined]
-    short = [key.rpartition(".")[2] for key in keys]
-    assert len(set(short)) == len(short)
-    assert all(i18n.has(f"component.{key}") for key in keys)
-    text = "".join(path.read_text(encoding="utf-8") for path in (bundle.FOLDER / name).glob("*.js"))
-    used = set(re.findall(r"strings\.(\w+)", text))
-    used |= {f"scale_{scale}" for scale in ("linear", "sqrt", "log") if "scale_${" in text}
-    assert used == set(short)
-
-
 def test_the_head_page_falls_back_to_eight_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     view = example()
     monkeypatch.setattr("attnviz.components.heads.MAX_WIDE_BYTES", 2 * view.weights.size)

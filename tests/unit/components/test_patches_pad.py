@@ -1,7 +1,6 @@
 """The wrappers of the picture view and of the drawing pad: what travels, which texts they need."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -77,21 +76,6 @@ def test_every_colour_and_form_of_the_world_has_its_word() -> None:
     assert {*PALETTE, *OUTLINES} < short
     for lang in i18n.LANGUAGES:
         assert {*PALETTE, *OUTLINES} <= i18n.section(lang, "component.pad").keys()
-
-
-@pytest.mark.parametrize("part", [patches, pad], ids=["patches", "pad"])
-def test_the_texts_a_component_asks_for_exist_once(part: object) -> None:
-    keys: tuple[str, ...] = part.STRING_KEYS  # type: ignore[attr-defined]
-    assert len({key.rpartition(".")[2] for key in keys}) == len(keys)
-    assert all(i18n.has(f"component.{key}") for key in keys)
-
-
-def test_the_picture_view_uses_the_texts_it_gets() -> None:
-    files = (bundle.FOLDER / "patches").glob("*.js")
-    source = "".join(path.read_text(encoding="utf-8") for path in files)
-    used = set(re.findall(r"strings\.(\w+)", source))
-    used |= {f"scale_{scale}" for scale in ("linear", "sqrt", "log") if "scale_${" in source}
-    assert used == {key.rpartition(".")[2] for key in patches.STRING_KEYS}
 
 
 def app_of_patches() -> None:

@@ -1,7 +1,6 @@
 """The wrapper of tiles: what travels, which texts it needs, what it believes of the browser."""
 
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -75,14 +74,6 @@ def test_demo_json_is_the_header_that_travels() -> None:
     data = tiles.pack_tiles(some_data())
     demo = json.loads((bundle.FOLDER / "tiles" / "demo.json").read_text(encoding="utf-8"))
     assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
-def test_the_typedef_names_what_travels() -> None:
-    source = (bundle.FOLDER / "tiles" / "component.js").read_text(encoding="utf-8")
-    typedef = re.search(r"@typedef \{\{([^@]*)\}\} TilesHeader", source)
-    assert typedef is not None
-    header, _ = unpack(tiles.pack_tiles(some_data()))
-    assert set(re.findall(r"(\w+): ", typedef[1])) == header.keys() - {"arrays"}
 
 
 def test_javascript_and_the_library_mean_the_same_codes() -> None:
