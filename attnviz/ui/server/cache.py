@@ -134,7 +134,7 @@ def _run(
     return Captured(
         key=key,
         name=name,
-        model=loaded,
+        loaded=loaded,
         capture=capture,
         groups=groups(capture),
         accuracy=accuracy,
