@@ -13,7 +13,7 @@ from jaxtyping import Bool, UInt8
 import attnviz
 from attnviz.attention.edits import Edit
 from attnviz.components import steps as component
-from attnviz.components.heads import Axis
+from attnviz.components.heads import TokenAxis
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
 from attnviz.types import StepView
@@ -119,9 +119,9 @@ def _reach(derived: "Steps") -> np.ndarray | None:
     return None if derived.value_norms is None else derived.value_norms.cpu().numpy()
 
 
-def _plain_axis(labels: tuple[str, ...]) -> Axis:
+def _plain_axis(labels: tuple[str, ...]) -> TokenAxis:
     none = np.zeros(len(labels), dtype=np.bool_)
-    return Axis(labels, special=none, written=none)
+    return TokenAxis(labels, special=none, written=none)
 
 
 def _changed(after: "Steps", before: "Steps") -> tuple[StepView, ...]:

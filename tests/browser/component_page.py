@@ -24,7 +24,7 @@ from attnviz.components import (
     tiles,
     writing,
 )
-from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.components.heads import HeadsView, Patches, TokenAxis, strings_of
 from attnviz.components.selection import Extent
 from attnviz.i18n import catalogue
 from attnviz.types import StepView
@@ -33,7 +33,7 @@ from tests.support.hostile import TOKENS
 
 N = len(TOKENS)
 N_LAYERS, N_HEADS, D_HEAD, D_MODEL = 2, 3, 5, 15
-AXIS = Axis(TOKENS, special=np.zeros(N, dtype=np.bool_), written=np.zeros(N, dtype=np.bool_))
+AXIS = TokenAxis(TOKENS, special=np.zeros(N, dtype=np.bool_), written=np.zeros(N, dtype=np.bool_))
 WRITTEN_AXIS = replace(AXIS, written=np.arange(N) >= N // 2)
 EXTENT = Extent(N_LAYERS, N_HEADS, N, N)
 SHAPES = {

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from attnviz.attention.edits import Edit
-from attnviz.components.heads import Axis, LayerPatches
+from attnviz.components.heads import LayerPatches, TokenAxis
 from attnviz.types import Stage, StepView
 
 
@@ -25,8 +25,8 @@ class HeadPlace:
 class StepTokens:
     """The tokens of both axes, and the picture that they are patches of, where they are."""
 
-    queries: Axis
-    keys: Axis
+    queries: TokenAxis
+    keys: TokenAxis
     cross: bool
     patches: LayerPatches | None = None
     picture: UInt8[np.ndarray, "row column rgb"] | None = None

@@ -13,12 +13,12 @@ from attnviz import i18n
 from attnviz.components import bundle, grid, head
 from attnviz.components.buffer import quantise, unpack
 from attnviz.components.heads import (
-    Axis,
     HeadMeasure,
     HeadsView,
     Heard,
     Patches,
     Pooled,
+    TokenAxis,
     pack_heads,
     strings_of,
     wide_bits,
@@ -32,10 +32,10 @@ PLACE = {"layer": 1, "head": 2, "query": 4, "key": 0}
 PARTS = [(grid, grid.pack_grid, 8), (head, head.pack_head, 16)]
 
 
-def axis(*labels: str) -> Axis:
+def axis(*labels: str) -> TokenAxis:
     """Tokens of which the first is special and the last one was written."""
     place = np.arange(len(labels))
-    return Axis(labels, place == 0, place == len(labels) - 1)
+    return TokenAxis(labels, place == 0, place == len(labels) - 1)
 
 
 def example() -> HeadsView:

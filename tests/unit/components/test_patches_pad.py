@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.components import bundle, pad, patches
 from attnviz.components.buffer import quantise, unpack
-from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.components.heads import HeadsView, Patches, TokenAxis, strings_of
 from attnviz.worlds.forms import OUTLINES, PALETTE
 
 LAYERS, HEADS, ROWS, COLUMNS = 2, 3, 2, 4
@@ -21,7 +21,7 @@ PICTURE = np.arange(4 * 8 * 3, dtype=np.uint8).reshape(4, 8, 3)
 def view(picture: bool = True) -> HeadsView:
     scores = np.random.default_rng(8).normal(size=(LAYERS, HEADS, N, N))
     weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-    axis = Axis(LABELS, np.arange(N) == 0, np.zeros(N, dtype=np.bool_))
+    axis = TokenAxis(LABELS, np.arange(N) == 0, np.zeros(N, dtype=np.bool_))
     sentences = tuple(tuple(f"L{i}.H{j} spreads" for j in range(HEADS)) for i in range(LAYERS))
     grid = Patches(ROWS, COLUMNS, first=1, picture=PICTURE) if picture else None
     return HeadsView("shapes", axis, axis, False, sentences, weights.astype(np.float32), grid)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.components import bundle, masks, steps
 from attnviz.components.buffer import Packable, unpack
-from attnviz.components.heads import Axis, LayerPatches, strings_of
+from attnviz.components.heads import LayerPatches, TokenAxis, strings_of
 from attnviz.components.masks import MasksData
 from attnviz.components.steps import BlockedCells, HeadForm, HeadPlace, StepsData, StepTokens
 from attnviz.types import STAGES, AxisName, Stage, StepView
@@ -46,10 +46,10 @@ SHARED_BY_PICKER = {
 }
 
 
-def axis(labels: tuple[str, ...]) -> Axis:
+def axis(labels: tuple[str, ...]) -> TokenAxis:
     """Tokens in brackets are special; the last one was written by the model."""
     special = np.array([label.startswith("[") for label in labels])
-    return Axis(labels, special, np.arange(len(labels)) == len(labels) - 1)
+    return TokenAxis(labels, special, np.arange(len(labels)) == len(labels) - 1)
 
 
 def texts(keys: tuple[str, ...]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import tiles as library
 from attnviz.components import bundle, tiles
 from attnviz.components.buffer import unpack
-from attnviz.components.heads import Axis, Heard, strings_of
+from attnviz.components.heads import Heard, TokenAxis, strings_of
 from attnviz.components.selection import Extent
 from attnviz.components.tiles import TilesData, Want, parse_want
 
@@ -20,9 +20,9 @@ EXTENT = Extent(2, 3, 300, 701)
 LABELS = ("</script><img src=x>", "%{x}", "שלום")
 
 
-def axis(n: int) -> Axis:
+def axis(n: int) -> TokenAxis:
     labels = tuple(LABELS[i % 3] for i in range(n))
-    return Axis(labels, np.zeros(n, dtype=np.bool_), np.arange(n) == n - 1)
+    return TokenAxis(labels, np.zeros(n, dtype=np.bool_), np.arange(n) == n - 1)
 
 
 def some_data() -> TilesData:
