@@ -27,7 +27,7 @@ from attnviz.export.page.parts import (
     require_heads,
 )
 from attnviz.export.page.store import Packed, Store
-from attnviz.i18n import LANGUAGES, Language, text
+from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.types import Head, HeadId, head_id
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group
@@ -40,6 +40,7 @@ Heads = Sequence[Head] | Literal["all"]
 LABEL_TOKENS = 40  # tokens that stand for a text that the capture does not know
 FIRST = ("overview", "head", "picture", "alignment")  # what is unpacked before the first paint
 PACKAGES = ("torch", "transformers")
+TEXTS = ("views", "groups", "no_steps")
 PAGES = ("overview", "head", "steps", "masks")  # views that are pages of the app
 
 
@@ -56,7 +57,7 @@ def write_page(
     """The page of a capture as UTF-8, written to `path` where one is given.
 
     `heads` have Steps and Masks in the page: names such as "L5.H11", or "all"; by default the first
-    head. Of texts with more than 64 tokens X, concat and projected stay out. `title` is the text by
+    head. Of texts with more than 48 tokens X, concat and projected stay out. `title` is the text by
     default. With `model`, words are joined as its tokenizer joins them, and a translation shows its
     alignment; with `picture`, the uint8 [row, column, rgb] that the model saw, patches lie over it.
 
@@ -90,7 +91,7 @@ def _document(captured: Captured, lang: Language, heads: Heads | None, title: st
     index = {
         "titles": {view: text(lang, f"page.{view}.title") for view in PAGES}
         | {view: text(lang, f"file.{view}") for view in ("picture", "alignment")},
-        "texts": {name: text(lang, f"file.{name}") for name in ("views", "groups", "no_steps")},
+        "texts": {name: catalogue(lang)[f"file.{name}"] for name in TEXTS},
         "groups": entries,
         "strings": store.texts,
         "start": _start(named),
