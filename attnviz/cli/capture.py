@@ -48,7 +48,7 @@ _head.__name__ = "number of a head"
 # --- output ------------------------------------------------------------------------------------
 
 
-class Shown(NamedTuple):
+class PrintedHeads(NamedTuple):
     """The heads of one call that are printed, with their weights [head][query][key]."""
 
     captured: "Capture"
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     call = captured.call(arguments.layer, arguments.kind, arguments.stack)
     heads = tuple(range(call.n_heads)) if arguments.head == ALL else (arguments.head,)
     weights = [call.weights(head).tolist() for head in heads]
-    shown = Shown(captured, call, arguments.layer, heads, weights, captured.verify())
+    shown = PrintedHeads(captured, call, arguments.layer, heads, weights, captured.verify())
     if arguments.json:
         print(_json(model, shown, arguments.head))
     else:
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if shown.verification.ok else UNRELIABLE
 
 
-def _json(model: str, shown: Shown, head: int | str) -> str:
+def _json(model: str, shown: PrintedHeads, head: int | str) -> str:
     """One object; `weights` is [query][key], or [head][query][key] for all heads."""
     import json
     from dataclasses import asdict
@@ -123,7 +123,7 @@ def _finite(value: object) -> object:
     return value
 
 
-def _text(model: str, shown: Shown) -> str:
+def _text(model: str, shown: PrintedHeads) -> str:
     """A table for each head, and how far the numbers are from the model's own."""
     size = f"{shown.captured.n_layers} layers, {shown.call.n_heads} heads"
     lines = [f"{model}: {len(shown.queries)} tokens, {size}", "tokens: " + " ".join(shown.queries)]

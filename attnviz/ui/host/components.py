@@ -19,6 +19,7 @@ from attnviz.components import (
     patches,
     similarity,
     steps,
+    switches,
     tiles,
     usher,
     writing,
@@ -125,6 +126,18 @@ def show_steps(
     `on_edit` is called when the visitor changed a number.
     """
     return mount(steps.NAME, data, extent, key, on_selection, on_edit=on_edit).selection
+
+
+def show_switches(
+    data: bytes,
+    key: str,
+    on_switches: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> None:
+    """Mounts the component; `on_switches` is called when heads were switched."""
+    renderer(switches.NAME)(
+        data=data, key=key, on_switches_change=on_switches, on_open_change=on_open
+    )
 
 
 def show_tiles(data: bytes, key: str = "tiles", on_selection: Callable[[], None] = ignore) -> None:
