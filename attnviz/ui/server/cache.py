@@ -129,7 +129,7 @@ def _run(key: str, name: str, request: Request, loaded: "LoadedModel") -> Captur
     return Captured(
         key=key,
         name=name,
-        model=loaded,
+        loaded=loaded,
         capture=capture,
         groups=groups(capture),
         accuracy=accuracy,
