@@ -16,7 +16,7 @@ from jaxtyping import Float64
 
 from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.changed import corpus
-from attnviz.capture.changed.changer import Place, PlacedChanges
+from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.resolve import placed
 from attnviz.capture.changed.run import changes_made, unchanged
@@ -109,14 +109,14 @@ def drawn(
 
 def in_rows(
     lm: LoadedModel, layout: Layout, sets: Sequence[Sequence[Change]]
-) -> dict[Place, PlacedChanges]:
+) -> dict[CallPlace, PlacedChanges]:
     """What is done at each place where row r of the batch has the changes of set r, and no others.
 
     The caller holds the model's lock.
     """
     n_rows = {call.place: call.n_rows for call in layout.calls}
     n_heads = {call.place: call.n_heads for call in layout.calls}
-    found: dict[Place, PlacedChanges] = {}
+    found: dict[CallPlace, PlacedChanges] = {}
     for row, changes in enumerate(sets):
         with unchanged():
             by_place = placed(changes, layout, lambda change: corpus.of_ablation(lm, change))

@@ -7,8 +7,9 @@ a figure.
 
 import io
 from collections.abc import Callable
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import torch
 
@@ -27,7 +28,7 @@ from attnviz.figures.style import Style
 from attnviz.types import Head, Kind, Stack
 
 What = Capture | tuple[Capture, Capture]
-Writer = Callable[[IO[bytes]], object]
+Writer = Callable[[BufferedIOBase], object]
 
 PLACE = ("at", "kind", "stack", "batch")
 FIGURE = ("view", *PLACE, *Style.__annotations__)

@@ -43,18 +43,18 @@ function pathOf(geom, bits, wanted) {
   const path = new Path2D();
   const cw = geom.w / geom.cols;
   const ch = geom.h / geom.rows;
-  let any = false;
+  let hasHit = false;
   for (let row = 0; row < geom.rows; row++) {
     for (let col = 0, start = -1; col <= geom.cols; col++) {
       const hit = col < geom.cols && (bits[row * geom.cols + col] & wanted) !== 0;
       if (hit && start < 0) start = col;
       if (hit || start < 0) continue;
       path.rect(geom.x + start * cw, geom.y + row * ch, (col - start) * cw, ch);
-      any = true;
+      hasHit = true;
       start = -1;
     }
   }
-  return any ? path : null;
+  return hasHit ? path : null;
 }
 
 /**

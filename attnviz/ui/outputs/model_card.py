@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from attnviz.checks import card
-from attnviz.checks.cards import HeadNote, ModelCard
+from attnviz.checks.cards import HeadNote, TrainingCard
 from attnviz.checks.figure import Figure
 from attnviz.i18n import DEFAULT, Language, text
 from attnviz.ui.session import address, current, routes, widgets
@@ -85,7 +85,7 @@ def _table(lang: Language, figures: tuple[Figure, ...]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def _training(lang: Language, model_card: ModelCard) -> None:
+def _training(lang: Language, model_card: TrainingCard) -> None:
     """Data, languages, training, limits and licence, and samples."""
     described, trained = model_card.description, model_card.training
     facts = {

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import attnviz
-from attnviz.audio.sound import Sound
+from attnviz.capture.request import Request
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import answering, loading, pyramids, run_request, sources, trainings
 from attnviz.ui.server.answering import Answering, HeadEffects
 from attnviz.ui.server.keys import key_part, short
-from attnviz.ui.server.request import Request
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.views.captured import Accuracy, Captured, Media, Shown
@@ -27,13 +26,11 @@ from attnviz.views.groups import Group, groups
 from attnviz.views.measures import Measured, measure
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
     from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
-    from attnviz.course.birth import Effects, TrainingSnapshot
+    from attnviz.course.birth import AblationScores, TrainingSnapshot
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
@@ -106,34 +103,25 @@ def _own_model(name: str) -> "LoadedModel":
     return loading.load(name)
 
 
-def captured(source: Source, request: Request, medium: "Image | Sound | None" = None) -> Captured:
-    """The texts as one batch, a picture or a sound, run through the model and verified.
-
-    `medium` is the picture or sound whose digest the request holds.
-    """
+def captured(source: Source, request: Request) -> Captured:
+    """What a request has the model read, run through it and verified."""
     loaded = model(source)
-    capture = _long_captured if sum(map(len, request.texts)) > LONG_CHARS else _captured
-    return capture(short(f"{source} {loaded.key} {request}"), source.name, request, medium, loaded)
+    capture = _long_captured if sum(map(len, request.text)) > LONG_CHARS else _captured
+    return capture(short(f"{source} {loaded.key} {request.key}"), source.name, request, loaded)
 
 
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
-def _long_captured(
-    key: str, _name: str, _request: Request, _medium: "Image | Sound | None", _loaded: "LoadedModel"
-) -> Captured:
-    return _run(key, _name, _request, _medium, _loaded)
+def _long_captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -> Captured:
+    return _run(key, _name, _request, _loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _captured(
-    key: str, _name: str, _request: Request, _medium: "Image | Sound | None", _loaded: "LoadedModel"
-) -> Captured:
-    return _run(key, _name, _request, _medium, _loaded)
+def _captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -> Captured:
+    return _run(key, _name, _request, _loaded)
 
 
-def _run(
-    key: str, name: str, request: Request, medium: "Image | Sound | None", loaded: "LoadedModel"
-) -> Captured:
-    capture, picture = run_request.run(loaded, request, medium)
+def _run(key: str, name: str, request: Request, loaded: "LoadedModel") -> Captured:
+    capture, picture = run_request.run(loaded, request)
     worst = capture.verify().worst
     accuracy = Accuracy(worst.error, worst.tolerance) if worst else Accuracy(math.nan, math.nan)
     return Captured(
@@ -143,8 +131,8 @@ def _run(
         capture=capture,
         groups=groups(capture),
         accuracy=accuracy,
-        media=Media(picture, medium if isinstance(medium, Sound) else None),
-        n_asked=request.generate,
+        media=Media(picture, request.sound),
+        n_asked=run_request.n_asked(request),
     )
 
 
@@ -341,13 +329,13 @@ def _training(seed: int) -> Training:
     return trainings.start(seed, birth.STEPS, train)
 
 
-def ablations(training: Training) -> "Effects":
+def ablations(training: Training) -> "AblationScores":
     """The scores of a finished training, and with each head of its first layer ablated."""
     return _ablations(training.seed, training)
 
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False)
-def _ablations(key: int, _training: Training) -> "Effects":
+def _ablations(key: int, _training: Training) -> "AblationScores":
     from attnviz.course import birth
 
     return birth.effects(birth.restore(_training.snapshots[-1]))

@@ -50,7 +50,7 @@ class Generating:
 
 
 @dataclass(frozen=True)
-class Place:
+class AttentionPlace:
     """The attention and the cell that are looked at; None where nothing was chosen.
 
     `stack` and `kind` choose among a model's attentions, `window` among the windows of a picture;
@@ -74,7 +74,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class DrawingOptions:
     """Options of drawing.
 
     `masks` are those laid over the scores, "" for the model's own; `edits` are numbers of the
@@ -157,8 +157,8 @@ class View:
     lab: str = ""
     input: Input = field(default_factory=Input)
     generating: Generating = field(default_factory=Generating)
-    place: Place = field(default_factory=Place)
-    drawing: Drawing = field(default_factory=Drawing)
+    place: AttentionPlace = field(default_factory=AttentionPlace)
+    drawing: DrawingOptions = field(default_factory=DrawingOptions)
     learn: LessonPlace = field(default_factory=LessonPlace)
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
