@@ -209,6 +209,16 @@ def _answering(
     return answering.answering(_loaded, _request, _others)
 
 
+def sentences(key: str, say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
+    """What `say` says of an answer; `key` names everything that determines it."""
+    return _sentences(key, say)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _sentences(key: str, _say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
+    return _say()
+
+
 def head_effects(key: str, of: Answering, to: str) -> HeadEffects:
     """The effect of each head on an answer, which `key` names; its job starts at the first call."""
     return _head_effects(f"{key} {to}", of, to)
