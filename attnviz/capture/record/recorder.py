@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
@@ -50,6 +51,12 @@ OWN_CODE = "the model computes attention with code of its own"
 STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
 
 
+class RecordedCalls(list[AttentionCall]):
+    """The recorded calls in the order in which they ran; `missing` names those that are not."""
+
+    missing: list[MissingCall]
+
+
 class Recorder:
     """Builds an `AttentionCall` from each call that is reported to it.
 
@@ -65,7 +72,7 @@ class Recorder:
         thin: bool = False,
         newest: bool = False,
     ) -> None:
-        self.calls: list[AttentionCall] = []
+        self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive
         self.turn = object()
@@ -74,6 +81,7 @@ class Recorder:
         self._runs: list[ModuleRun] = []
         self._versions: list[tuple[tuple[Tensor, int], ...]] = []
         self.missing = Missing(self._names)
+        self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
         self._counter = RunCounter(model, is_active)
         self._linears = LinearWatch(modules, is_active)
@@ -211,7 +219,7 @@ def row_step(n_query: int) -> int:
 
 
 @contextmanager
-def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCall]]:
+def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
     """Record every attention call of `model` while the block runs.
 
     >>> with attnviz.record(model) as calls:    # doctest: +SKIP
@@ -222,8 +230,9 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCa
     With `thin`, only some rows are kept of what the model computed for a long text, so that its
     memory can be used again while the model runs; q, k and v are kept whole.
 
-    Raises `UnsupportedAttention` for an argument or a softmax that the steps do not model, for
-    dropout, and if no attention at all was recorded.
+    Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
+    reason. Raises `UnsupportedAttention` if no attention at all was recorded, and for an argument
+    of transformers' attention function that the steps do not model, dropout among them.
     """
     with recording(model, thin=thin) as recorder:
         yield recorder.calls
@@ -264,7 +273,7 @@ def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> 
     recorder.finish()
     if watch is not None:
         recorded = {call.module for call in recorder.calls}
-        recorder.missing.add_unseen(recorded, watch.ran.values(), watch.chained)
+        recorder.missing.add_unseen(recorded, watch.ran.values(), watch.chained.values())
     if not recorder.calls:
         raise recorder.missing.error() or _no_attention(model, NOTHING_RAN)
 
