@@ -142,14 +142,14 @@ def factors(
     for query, key in ((left, right), (right, left)):
         if query.shape[:2] != (n_lead, n_query) or key.shape[:2] != (n_lead, n_key):
             continue
-        is_proven = _lead_to(query, key, weights)
-        if is_proven or (is_proven is None and in_order and query is left):
+        is_natural = in_order and (query is left or n_query != n_key)  # it fits in one way only
+        if is_natural or _lead_to(query, key, weights):
             return query, key, source
     return None
 
 
-def _lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool | None:
-    """True if softmax(c·q·kᵀ) is the weights for one c; None if something else was added.
+def _lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool:
+    """True if softmax(c·q·kᵀ) is the weights for one c.
 
     Compared are some rows; keys of weight 0 are taken for masked.
     """
@@ -163,10 +163,10 @@ def _lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool | None:
     logs = (logs - logs.sum(-1, keepdim=True) / count).masked_fill(~visible, 0)
     size = float((scores * scores).sum())
     if not size > 0:
-        return None
+        return False
     scale = float((scores * logs).sum()) / size
     error = float((logs - scale * scores).abs().max())
-    return True if error <= PROOF * max(1.0, float(logs.abs().max())) else None
+    return error <= PROOF * max(1.0, float(logs.abs().max()))
 
 
 def sums_to_one(weights: Tensor, axis: int) -> bool:

@@ -46,6 +46,10 @@ from attnviz.types import Kind
 MOST_WHOLE_ROWS = 512
 SAMPLED_ROWS = 8
 NOTHING_RAN = "ran without one attention call that could be recorded"
+SCRIPTED = (
+    "is compiled by torch.jit and takes no hooks; record the module that it was compiled from, or a"
+    " module around it"
+)
 OWN_CODE = "the model computes attention with code of its own"
 # the stages that are missing without each projection
 STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
@@ -79,7 +83,7 @@ class Recorder:
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
         self._runs: list[ModuleRun] = []
-        self._versions: list[tuple[tuple[Tensor, int], ...]] = []
+        self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
         self.missing = Missing(self._names)
         self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
@@ -98,6 +102,7 @@ class Recorder:
 
     def take_seen(self, seen: SeenAttention) -> None:
         """Keep one attention of a module with code of its own."""
+        self._sums[len(self.calls)] = _sums(seen.inputs)
         if isinstance(seen.inputs, StoredWeights):
             absent = dict.fromkeys((stage for of in STAGES_OF.values() for stage in of), OWN_CODE)
             projections: dict[str, Projection] = {}
@@ -164,7 +169,6 @@ class Recorder:
             key_places=key_places,
         )
         self._runs.append(self._counter.run_of(module, name))
-        self._versions.append(_versions(inputs))
         if self._newest:
             step_call = newest_step(call) if self._counter.n_pass > 1 else whole_step(call)
             self.steps.append(step_call)
@@ -188,7 +192,8 @@ class Recorder:
 
     def _drop_overwritten(self) -> None:
         """Refuse the calls whose tensors the model changed after they were recorded."""
-        is_whole = [all(t._version == n for t, n in versions) for versions in self._versions]
+        is_whole = [_is_untouched(self._sums.get(n, ())) for n in range(len(self.calls))]
+        self._sums.clear()
         for call, kept in zip(self.calls, is_whole, strict=True):
             if not kept:
                 self.missing.add_named(call.module, OVERWRITTEN)
@@ -199,18 +204,21 @@ class Recorder:
                 self.steps[:] = [s for s, kept in zip(self.steps, is_whole, strict=True) if kept]
 
 
-def _versions(inputs: AttentionInputs | StoredWeights) -> tuple[tuple[Tensor, int], ...]:
-    """How often each tensor of a call was changed in place so far; none in inference mode.
-
-    A key cache is written at every step: its own check is `AttentionInputs.key_version`.
-    """
+def _sums(inputs: AttentionInputs | StoredWeights) -> tuple[tuple[Tensor, Tensor], ...]:
+    """The tensors of a call with their sums, by which a later change in place is noticed."""
     if isinstance(inputs, StoredWeights):
         tensors = [inputs.kept, inputs.query, inputs.key, inputs.value]
-    elif inputs.key_version is not None:
-        tensors = [inputs.query]
     else:
         tensors = [inputs.query, inputs.key, inputs.value]
-    return tuple((t, t._version) for t in tensors if t is not None and not t.is_inference())
+    return tuple((tensor, tensor.sum()) for tensor in tensors if tensor is not None)
+
+
+def _is_untouched(sums: tuple[tuple[Tensor, Tensor], ...]) -> bool:
+    """True if every sum is still the same; two NaN are the same."""
+    return all(
+        torch.equal(torch.nan_to_num(tensor.sum()), torch.nan_to_num(before))
+        for tensor, before in sums
+    )
 
 
 def row_step(n_query: int) -> int:
@@ -241,8 +249,12 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
 @contextmanager
 def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> Iterator[Recorder]:
     """The recorder of `model` while the block runs; `record` with the steps of writing kept too."""
-    modules = dict(model.named_modules())
-    own, interface = own_code_modules(modules), interface_configs(modules)
+    if isinstance(model, torch.jit.ScriptModule):
+        raise _no_attention(model, SCRIPTED)
+    # what torch.jit compiled takes no hooks; its operations are credited to the module around it
+    modules = {n: m for n, m in model.named_modules() if not isinstance(m, torch.jit.ScriptModule)}
+    own = modules if own_code_modules(dict(model.named_modules())) else {}
+    interface = interface_configs(modules)
     if not own and not interface:
         raise _no_attention(model, "has no attention that attnviz can record")
     named = {name: module for name, module in own.items() if is_named_attention(module)}
