@@ -27,8 +27,10 @@ a row for each query and a column for each key.
 """
 # the order in which a reader meets the names of `attnviz` itself; the errors follow
 ORDER = """
-load models capture derive record Capture AttentionCall Steps StepView Tokens HeadId HeadTable
-Verification LoadedModel ModelCard ModelKey Generation Sound
+load models capture save read from_attentions derive record Capture AttentionCall Steps StepView
+Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
+changed ablate patch pattern cut
+effects edges direct lens why from_where feeds NextToken Class Cosine Target Divergence
 """.split()
 # not exported, but attributes of what is
 INNER = {
@@ -173,17 +175,22 @@ def _signature(public: Public, node: ast.FunctionDef) -> str:
 def _parameters(public: Public, node: ast.FunctionDef) -> list[str]:
     """The parameters as they are written, `self` left out."""
     arguments = node.args
-    first = [None] * (len(arguments.args) - len(arguments.defaults))
+    positional = [*arguments.posonlyargs, *arguments.args]
+    first = [None] * (len(positional) - len(arguments.defaults))
     parts = [
         _parameter(public, argument, default)
-        for argument, default in zip(arguments.args, [*first, *arguments.defaults], strict=True)
+        for argument, default in zip(positional, [*first, *arguments.defaults], strict=True)
     ]
+    if arguments.posonlyargs:
+        parts.insert(len(arguments.posonlyargs), "/")
     if arguments.vararg is not None:
         parts.append(f"*{_parameter(public, arguments.vararg, None)}")
     elif arguments.kwonlyargs:
         parts.append("*")
     keywords = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     parts += [_parameter(public, argument, default) for argument, default in keywords]
+    if arguments.kwarg is not None:
+        parts.append(f"**{_parameter(public, arguments.kwarg, None)}")
     return [part for part in parts if part not in ("self", "cls")]
 
 

@@ -82,7 +82,7 @@ class AttentionCall:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """What was done to the call while the model ran, as text; its stages are derived with it.
+        """The changes made to the call while the model ran, as text; stages are derived with them.
 
         `attnviz.changes` reads and writes the text form.
         """
@@ -122,7 +122,7 @@ class AttentionCall:
         return weights
 
     def one_head(self, head: int, batch: int = 0) -> AttentionInputs | StoredWeights:
-        """What gives the weights of one head, so that the other heads can be freed."""
+        """The inputs of one head alone, enough for its weights, so that the others can be freed."""
         if self.changes and isinstance(self.inputs, AttentionInputs):
             return StoredWeights(self.weights(head, batch)[None, None])
         return self.inputs.one_head(head, batch)

@@ -47,7 +47,7 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class Contribution:
     """What a component brings to a value, in the value's shape."""
 
     component: Component
@@ -59,7 +59,7 @@ def site_of(call: AttentionCall, head: int | None = None) -> Site:
     return Site(call.layer, head, call.kind, call.stack)
 
 
-def components(run: TracedRun, value: Value, rules: Rules) -> list[Written]:
+def components(run: TracedRun, value: Value, rules: Rules) -> list[Contribution]:
     """Everything that a value is the sum of, in the order in which it was written."""
     naming = Naming(run)
     found = Walk(value, replace(rules, sources=naming.heads_of)).parts()
@@ -103,14 +103,14 @@ class Naming:
             leaves.append(Leaf(f"{site_of(call)}.b_O", "bias", bias, value))
         return leaves
 
-    def written(self, part: Part) -> Written:
+    def written(self, part: Part) -> Contribution:
         """A part with its name."""
         kind = KINDS.get(part.kind, "other")
         site = self._heads.get(part.name) if kind == "head" else None
         layer = site.layer if site is not None else self._layer_at(part)
         via = tuple(self._mlp_name(module) for module in part.via)
         label = self._mlp_name(part.name) if kind == "mlp" else _short(part.name, kind)
-        return Written(Component(label, kind, layer, part.name, site, via), part.tensor)
+        return Contribution(Component(label, kind, layer, part.name, site, via), part.tensor)
 
     def layer_name(self, writer: Operation) -> str:
         """ "L3" for what attention wrote into the stream, "MLP 3" for what follows it."""

@@ -23,7 +23,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.rotary_of_call import rotation_of
 from attnviz.attention.tolerance import rounding
-from attnviz.attribution.components import Component, Written, components
+from attnviz.attribution.components import Component, Contribution, components
 from attnviz.attribution.traced import TracedRun, traced_run
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.request import FurtherInputs
@@ -199,7 +199,7 @@ def _side(sides: Sides, side: Side) -> tuple[list[Component], Tensor]:
     return names, made * layer.factor
 
 
-def _read_by(sides: Sides, layer: Projection) -> list[Written]:
+def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
     """What a projection read, as components."""
     run, call = sides.run, sides.call
     earlier = [of for of in run.calls[: run.calls.index(call)] if of.module == call.module]

@@ -26,7 +26,7 @@ class HeadVectors:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """What every head of a model says over a corpus; `name` says of which texts."""
+    """The output of every head of a model over a corpus; `name` says of which texts."""
 
     name: str
     n_texts: int

@@ -10,14 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
-from attnviz.checks.cards import Description, ModelCard, TrainingRecord, card
+from attnviz.checks.cards import Description, TrainingCard, TrainingRecord, card
 from attnviz.checks.figure import Figure
 from attnviz.errors import BadInput
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
-__all__ = ["Figure", "ModelCard", "card", "check", "measure_card"]
+__all__ = ["Figure", "TrainingCard", "card", "check", "measure_card"]
 
 MODULES = {  # model → the module of this package that measures it
     "stories": "stories",
@@ -46,12 +46,12 @@ def check(name: str) -> tuple[Figure, ...]:
     return _checks(name).check(load(name))
 
 
-def measure_card(name: str, folder: Path, training: TrainingRecord) -> ModelCard:
+def measure_card(name: str, folder: Path, training: TrainingRecord) -> TrainingCard:
     """The card of the model in a folder, with its figures measured now."""
     from attnviz.models.loader import load
 
     checks, lm = _checks(name), load(folder)
-    return ModelCard(name, LICENCE, checks.describe(lm), training, checks.check(lm))
+    return TrainingCard(name, LICENCE, checks.describe(lm), training, checks.check(lm))
 
 
 def _checks(name: str) -> Checks:

@@ -1,7 +1,7 @@
 """The card of an embedded model: what it is, how it was trained, its figures, heads to look at.
 
-In: `card.json` in the model's folder, written when its training ended. Out: a frozen `ModelCard`.
-The figures are those of `attnviz.checks`, which can measure them again at any time; a test compares
+In: `card.json` in the model's folder, written when its training ended. Out: a `TrainingCard`. The
+figures are those of `attnviz.checks`, which can measure them again at any time; a test compares
 both. Reads nothing but that file.
 """
 
@@ -55,7 +55,7 @@ class Description:
 
 
 @dataclass(frozen=True)
-class ModelCard:
+class TrainingCard:
     """The whole card."""
 
     name: str
@@ -65,18 +65,18 @@ class ModelCard:
     figures: tuple[Figure, ...]
 
 
-def card(name: str) -> ModelCard | None:
+def card(name: str) -> TrainingCard | None:
     """The card of an embedded model; None for a model that was not trained here."""
     folder = embedded_folder(name)
     return None if folder is None else read(folder)
 
 
 @cache
-def read(folder: Path) -> ModelCard:
+def read(folder: Path) -> TrainingCard:
     """The card in a folder."""
     stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
     description = stored["description"]
-    return ModelCard(
+    return TrainingCard(
         name=stored["name"],
         licence=stored["licence"],
         description=Description(
@@ -92,7 +92,7 @@ def read(folder: Path) -> ModelCard:
     )
 
 
-def write(folder: Path, model_card: ModelCard) -> None:
+def write(folder: Path, model_card: TrainingCard) -> None:
     """Write a card into a folder."""
     text = json.dumps(asdict(model_card), indent=1, ensure_ascii=False)
     (folder / FILE).write_text(text + "\n", encoding="utf-8")

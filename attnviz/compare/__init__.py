@@ -8,7 +8,7 @@ In: the tokens and weights of both. Out: plain numpy. Nothing here runs a model.
 
 from attnviz.compare.pairing import (
     Pairing,
-    Part,
+    Piece,
     Slot,
     difference,
     mean_moved,
@@ -19,7 +19,7 @@ from attnviz.compare.pairing import (
 
 __all__ = [
     "Pairing",
-    "Part",
+    "Piece",
     "Slot",
     "difference",
     "mean_moved",

@@ -22,7 +22,7 @@ from attnviz.types import Tokens
 
 
 @dataclass(frozen=True)
-class Part:
+class Piece:
     """The tokens from `start` to before `stop` of one side, compared as a unit.
 
     Parts of two sides are equal if their `name`s are.
@@ -56,8 +56,8 @@ class Slot:
 class Pairing:
     """The parts of both sides, in order, and the axis on which they are compared."""
 
-    a: tuple[Part, ...]
-    b: tuple[Part, ...]
+    a: tuple[Piece, ...]
+    b: tuple[Piece, ...]
     slots: tuple[Slot, ...]
 
     @property
@@ -86,7 +86,7 @@ def pair(a: Tokens, b: Tokens, same_vocabulary: bool) -> Pairing:
     return Pairing(*sides, slots(*sides, words_too=same_vocabulary))
 
 
-def slots(a: Sequence[Part], b: Sequence[Part], words_too: bool = True) -> tuple[Slot, ...]:
+def slots(a: Sequence[Piece], b: Sequence[Piece], words_too: bool = True) -> tuple[Slot, ...]:
     """The common axis: equal runs are paired, and replaced runs if they have the same length.
 
     Without `words_too`, special tokens are still paired with other special tokens, but no word with
@@ -180,11 +180,11 @@ def on_axes(
     return on_axes
 
 
-def _tokens(tokens: Tokens) -> tuple[Part, ...]:
+def _tokens(tokens: Tokens) -> tuple[Piece, ...]:
     """One part for each token."""
     entries = zip(tokens.labels, tokens.pieces, tokens.special.tolist(), strict=True)
     return tuple(
-        Part(place, place + 1, label, special, (label, piece, special))
+        Piece(place, place + 1, label, special, (label, piece, special))
         for place, (label, piece, special) in enumerate(entries)
     )
 
@@ -203,7 +203,7 @@ def _next_sign(text: str, start: int) -> int:
     return len(text) - len(text[start:].lstrip())
 
 
-def _between(tokens: Tokens, cuts: set[int]) -> tuple[Part, ...]:
+def _between(tokens: Tokens, cuts: set[int]) -> tuple[Piece, ...]:
     """Tokens joined up to the next of these cuts; special tokens stand alone."""
     begins = [_next_sign(tokens.text, start) for start, _ in tokens.offsets]
     special = tokens.special.tolist()
@@ -218,10 +218,10 @@ def _between(tokens: Tokens, cuts: set[int]) -> tuple[Part, ...]:
     )
 
 
-def _part(tokens: Tokens, begin: int, start: int, stop: int) -> Part:
+def _part(tokens: Tokens, begin: int, start: int, stop: int) -> Piece:
     if tokens.special[start]:
-        return Part(start, stop, tokens.labels[start], True, tokens.labels[start])
+        return Piece(start, stop, tokens.labels[start], True, tokens.labels[start])
     end = len(tokens.text[: tokens.offsets[stop - 1][1]].rstrip())
     spelled = visible(tokens.text[begin:end])
     label = tokens.labels[start] if stop - start == 1 else spelled
-    return Part(start, stop, label, False, (begin, end))
+    return Piece(start, stop, label, False, (begin, end))

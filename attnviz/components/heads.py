@@ -23,7 +23,7 @@ MAX_WIDE_BYTES = 24 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class TokenAxis:
     """The tokens along one axis: special ones are muted, those that the model wrote are marked."""
 
     labels: tuple[str, ...]
@@ -31,7 +31,7 @@ class Axis:
     written: Bool[np.ndarray, "token"]
 
 
-def axes_header(queries: Axis, keys: Axis, cross: bool) -> dict[str, object]:
+def axes_header(queries: TokenAxis, keys: TokenAxis, cross: bool) -> dict[str, object]:
     """What every component is told about its axes."""
     return {
         "tokens": list(queries.labels),
@@ -101,8 +101,8 @@ class LayerPatches:
 class LayerView:
     """The tokens of one layer, what it may attend to, and its window, where layers differ."""
 
-    queries: Axis
-    keys: Axis
+    queries: TokenAxis
+    keys: TokenAxis
     visible: Bool[np.ndarray, "query key"]
     patches: LayerPatches | None = None
 
@@ -129,8 +129,8 @@ class HeadsView:
     """
 
     model: str
-    queries: Axis
-    keys: Axis
+    queries: TokenAxis
+    keys: TokenAxis
     cross: bool
     sentences: tuple[tuple[str, ...], ...]
     weights: Float32[np.ndarray, "layer head query key"] | tuple[Float32[np.ndarray, "_ _ _"], ...]

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.capture.changed.changer import Changer, Place
+from attnviz.capture.changed.changer import CallPlace, Changer
 from attnviz.capture.changed.run import attention_watched
 from attnviz.effects.prepared import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
@@ -30,15 +30,15 @@ class Slopes:
     """
 
     value: float
-    output: dict[Place, Float[Tensor, "query head d_value"]]
-    slope: dict[Place, Float[Tensor, "query head d_value"]]
+    output: dict[CallPlace, Float[Tensor, "query head d_value"]]
+    slope: dict[CallPlace, Float[Tensor, "query head d_value"]]
 
 
 class _Outputs:
     """Keeps what attention returned, as leaves or with the graph that they have."""
 
     def __init__(self, changer: Changer) -> None:
-        self.kept: dict[Place, Tensor] = {}
+        self.kept: dict[CallPlace, Tensor] = {}
         self._changer = changer
 
     def change(

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
-from attnviz.capture.changed.changer import Place, PlacedChanges
+from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import changes_made
 from attnviz.effects.prepared import Prepared, as_mapping
@@ -49,7 +49,7 @@ class Clean:
     value: float
     pass_ms: float
     blocks: Mapping[str, object]
-    block_of: Mapping[Place, str]
+    block_of: Mapping[CallPlace, str]
 
     def before(self, calls: Sequence[CallSite]) -> dict[str, object]:
         """The blocks that run before the first of some calls, with what they gave."""
@@ -99,9 +99,9 @@ def changed_rows(
     return numbers[:-1], float(numbers[-1])
 
 
-def by_place(changes: Sequence[RowChange]) -> dict[Place, PlacedChanges]:
+def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
     """What is done at each place, row by row."""
-    found: dict[Place, list[StageChange]] = {}
+    found: dict[CallPlace, list[StageChange]] = {}
     for row, change in enumerate(changes):
         for call in change.calls:
             rows = tuple(range(row * call.n_rows, (row + 1) * call.n_rows))
@@ -122,7 +122,7 @@ def _joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
 
 
 def _run(
-    prepared: Prepared, readout: Readout, n: int, placed: Mapping[Place, PlacedChanges]
+    prepared: Prepared, readout: Readout, n: int, placed: Mapping[CallPlace, PlacedChanges]
 ) -> Float[Tensor, " row"]:
     lm = prepared.lm
     with lm.lock, torch.no_grad(), changes_made(lm.model, placed):
@@ -142,7 +142,7 @@ def spread(inputs: Mapping[str, Any], n: int) -> dict[str, Any]:
 # --- blocks that need not run again -------------------------------------------------------------
 
 
-def _blocks(model: nn.Module, calls: Sequence[CallSite]) -> dict[Place, str]:
+def _blocks(model: nn.Module, calls: Sequence[CallSite]) -> dict[CallPlace, str]:
     """The block of each call: the outermost item of a list of modules on the way to it."""
     modules = dict(model.named_modules())
     found = {}

@@ -1,8 +1,8 @@
-"""What stands around a matrix: labels along its sides, titles, and the bar that reads its colours.
+"""The surroundings of a matrix: labels along its sides, titles, and the bar that reads its colours.
 
-In: a `Sheet`, the place of a matrix and its labels. Out: marks. Where cells are lower than a line
-of text, only every second, third, … label is written; a label that is longer than its room ends
-with an ellipsis, so that nothing is cut off and nothing overlaps.
+In: a `PrintSheet`, the place of a matrix and its labels. Out: marks. Where cells are lower than a
+line of text, only every second, third, … label is written; a label that is longer than its room
+ends with an ellipsis, so that nothing is cut off and nothing overlaps.
 """
 
 import math
@@ -14,7 +14,7 @@ from jaxtyping import UInt8
 from attnviz.figures import ramp
 from attnviz.figures.lettering import shortened, widest, width
 from attnviz.figures.ramp import Scale
-from attnviz.figures.sheet import INK, MUTED, Frame, Line, Matrix, Sheet
+from attnviz.figures.sheet import INK, MUTED, Frame, Matrix, PrintSheet, Segment
 from attnviz.figures.style import Axis, Look
 
 GAP = 3.0  # between a label and its matrix
@@ -60,7 +60,9 @@ def room(axis: Axis, size: float, longest: float = LONGEST) -> float:
     return GAP + min(longest * size, widest(axis.labels, size))
 
 
-def put_rows(sheet: Sheet, box: Box, axis: Axis, size: float, longest: float = LONGEST) -> None:
+def put_rows(
+    sheet: PrintSheet, box: Box, axis: Axis, size: float, longest: float = LONGEST
+) -> None:
     """Labels to the left of a matrix."""
     pitch = box.height / len(axis)
     for at in range(0, len(axis), _every(size, pitch)):
@@ -69,7 +71,9 @@ def put_rows(sheet: Sheet, box: Box, axis: Axis, size: float, longest: float = L
         sheet.text(box.x - GAP, y, text, size, "end", colour=_colour(axis, at))
 
 
-def put_columns(sheet: Sheet, box: Box, axis: Axis, size: float, longest: float = LONGEST) -> None:
+def put_columns(
+    sheet: PrintSheet, box: Box, axis: Axis, size: float, longest: float = LONGEST
+) -> None:
     """Labels above a matrix, running upwards."""
     pitch = box.width / len(axis)
     for at in range(0, len(axis), _every(size, pitch)):
@@ -87,7 +91,7 @@ def _colour(axis: Axis, at: int) -> str:
     return MUTED if axis.special[at] else INK
 
 
-def put_titles(sheet: Sheet, box: Box, look: Look, left: float, top: float) -> None:
+def put_titles(sheet: PrintSheet, box: Box, look: Look, left: float, top: float) -> None:
     """The names of both axes: at the left edge, turned, and above the labels of the columns."""
     size = look.size
     if look.row_title:
@@ -100,7 +104,7 @@ def put_titles(sheet: Sheet, box: Box, look: Look, left: float, top: float) -> N
 
 
 def put_matrix(
-    sheet: Sheet, box: Box, colours: UInt8[np.ndarray, "row column rgb"], look: Look
+    sheet: PrintSheet, box: Box, colours: UInt8[np.ndarray, "row column rgb"], look: Look
 ) -> None:
     """The cells, and a frame around them."""
     sheet.add(
@@ -109,7 +113,7 @@ def put_matrix(
     )
 
 
-def put_weight_bar(sheet: Sheet, x: float, y: float, look: Look, room: float) -> float:
+def put_weight_bar(sheet: PrintSheet, x: float, y: float, look: Look, room: float) -> float:
     """The bar of a scale of weights with its ticks and name; returns where it ends, downwards."""
     size, scale = look.size - 0.5, look.scale
     long = min(BAR_WIDTH, room - width("1", size))
@@ -118,7 +122,7 @@ def put_weight_bar(sheet: Sheet, x: float, y: float, look: Look, room: float) ->
     below = y + BAR_HEIGHT
     for tick in TICKS[scale]:
         at = x + long * float(ramp.places(np.array(tick, dtype=np.float64), scale))
-        sheet.add(Line(at, below, at, below + 2, MUTED, 0.4))
+        sheet.add(Segment(at, below, at, below + 2, MUTED, 0.4))
         text = f"{tick:g}"
         half = width(text, size) / 2
         sheet.text(max(at, half), below + 2 + size, text, size, "middle", colour=MUTED)
@@ -132,7 +136,7 @@ def put_weight_bar(sheet: Sheet, x: float, y: float, look: Look, room: float) ->
 
 
 def put_signed_bar(
-    sheet: Sheet, x: float, y: float, long: float, limit: float, size: float
+    sheet: PrintSheet, x: float, y: float, long: float, limit: float, size: float
 ) -> float:
     """The bar of signed numbers with its two ends; returns where it ends, downwards."""
     _bar(sheet, x, y, long, ramp.table("diverging_light"))
@@ -146,14 +150,14 @@ def put_signed_bar(
 
 
 def _bar(
-    sheet: Sheet, x: float, y: float, long: float, colours: UInt8[np.ndarray, "level rgb"]
+    sheet: PrintSheet, x: float, y: float, long: float, colours: UInt8[np.ndarray, "level rgb"]
 ) -> None:
     sheet.add(
         Matrix(x, y, long, BAR_HEIGHT, colours[None]), Frame(x, y, long, BAR_HEIGHT, line=0.4)
     )
 
 
-def put_title(sheet: Sheet, look: Look) -> float:
+def put_title(sheet: PrintSheet, look: Look) -> float:
     """The title at the top, if there is one; returns where the figure may begin."""
     if not look.title:
         return 2.0

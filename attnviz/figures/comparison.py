@@ -20,7 +20,7 @@ from attnviz.figures.matrices import (
     require_few,
     sides,
 )
-from attnviz.figures.sheet import Sheet
+from attnviz.figures.sheet import PrintSheet
 from attnviz.figures.style import PAGE, Axis, Labels, Look, Style, look, numbers, require
 
 GAP = 12.0  # between two panels
@@ -43,7 +43,7 @@ def compare(
     require_few(a, chosen)
     difference = b - a
     limit = largest(difference)
-    sheet = Sheet(chosen.width, 0.0, chosen.title)
+    sheet = PrintSheet(chosen.width, 0.0, chosen.title)
     boxes = _boxes(sheet, rows, columns, chosen)
     panels = (of_weights(a, chosen), of_weights(b, chosen), of_signed(difference, limit))
     for number, (box, colours) in enumerate(zip(boxes, panels, strict=True)):
@@ -56,7 +56,7 @@ def compare(
     return Drawing(sheet)
 
 
-def _boxes(sheet: Sheet, rows: Axis, columns: Axis, chosen: Look) -> tuple[Box, Box, Box]:
+def _boxes(sheet: PrintSheet, rows: Axis, columns: Axis, chosen: Look) -> tuple[Box, Box, Box]:
     """The places of the three matrices, equally wide; only the first has labels beside it."""
     size = chosen.size
     top = axes.put_title(sheet, chosen) + LINE * (size + 1) + 3
@@ -69,7 +69,7 @@ def _boxes(sheet: Sheet, rows: Axis, columns: Axis, chosen: Look) -> tuple[Box, 
 
 
 def _put_names(
-    sheet: Sheet,
+    sheet: PrintSheet,
     boxes: tuple[Box, Box, Box],
     columns: Axis,
     names: tuple[str, str],

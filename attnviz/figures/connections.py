@@ -16,7 +16,7 @@ from attnviz.figures.drawing import Drawing
 from attnviz.figures.lettering import shortened, widest
 from attnviz.figures.matrices import sides
 from attnviz.figures.ramp import rgb
-from attnviz.figures.sheet import ACCENT, INK, MUTED, Anchor, Line, Sheet
+from attnviz.figures.sheet import ACCENT, INK, MUTED, Anchor, PrintSheet, Segment
 from attnviz.figures.style import Axis, Labels, Look, Style, look, numbers, require
 
 LEAST_WEIGHT = 0.005  # below, a line cannot be told from the paper
@@ -82,10 +82,10 @@ class _Columns:
 
 def _sheet(
     weights: Float32[np.ndarray, "row column"], rows: Axis, columns: Axis, chosen: Look
-) -> Sheet:
+) -> PrintSheet:
     """Labels in two columns as high as one another, and lines between them."""
     size = chosen.size
-    sheet = Sheet(chosen.width, 0.0, chosen.title)
+    sheet = PrintSheet(chosen.width, 0.0, chosen.title)
     top = axes.put_title(sheet, chosen)
     height = min(HIGHEST, PITCH * size * max(len(rows), len(columns)))
     titles = (chosen.row_title, chosen.column_title)
@@ -107,7 +107,7 @@ def _sheet(
     return sheet
 
 
-def _put_lines(sheet: Sheet, weights: Float32[np.ndarray, "row column"], at: _Columns) -> None:
+def _put_lines(sheet: PrintSheet, weights: Float32[np.ndarray, "row column"], at: _Columns) -> None:
     """A line for each weight that can be seen, the weakest first."""
     visible = np.nan_to_num(weights) >= LEAST_WEIGHT
     places = np.argwhere(visible)
@@ -116,7 +116,7 @@ def _put_lines(sheet: Sheet, weights: Float32[np.ndarray, "row column"], at: _Co
         query, key = places[place].tolist()
         share = float(values[place]) ** 0.5
         sheet.add(
-            Line(
+            Segment(
                 at.near, at.y(0, query), at.far, at.y(1, key),
                 _mixed(PALEST + (1 - PALEST) * share), THINNEST + (THICKEST - THINNEST) * share,
             )
@@ -130,7 +130,7 @@ def _mixed(share: float) -> str:
 
 
 def _put_labels(
-    sheet: Sheet, axis: Axis, x: float, anchor: Anchor, at: _Columns, side: int, size: float
+    sheet: PrintSheet, axis: Axis, x: float, anchor: Anchor, at: _Columns, side: int, size: float
 ) -> None:
     every = int(np.ceil(LINE * size / at.pitches[side]))
     for place in range(0, len(axis), every):

@@ -1,7 +1,7 @@
 """A finished figure: as SVG text, as a file, or on a matplotlib axes.
 
-In: a `Sheet`. Out: a `Drawing`. SVG is written by attnviz; PDF, PNG and EPS by matplotlib, with
-every font embedded, which the extra `paper` installs.
+In: a `PrintSheet`. Out: a `Drawing`. SVG is written by attnviz; PDF, PNG and EPS by matplotlib,
+with every font embedded, which the extra `paper` installs.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 from attnviz.errors import BadInput
 from attnviz.figures import paper, svg
-from attnviz.figures.sheet import POINTS, Sheet
+from attnviz.figures.sheet import POINTS, PrintSheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ FORMATS = (".svg", ".pdf", ".png", ".eps")
 class Drawing:
     """A figure for print; a notebook shows it as the last value of a cell."""
 
-    sheet: Sheet
+    sheet: PrintSheet
 
     def __repr__(self) -> str:
         width, height = self.sheet.width / POINTS, self.sheet.height / POINTS

@@ -12,7 +12,7 @@ from jaxtyping import Float32, UInt8
 from attnviz.figures import axes, ramp
 from attnviz.figures.axes import BELOW, LINE, TITLE_ROOM, Box
 from attnviz.figures.drawing import Drawing
-from attnviz.figures.sheet import BLOCKED, Sheet
+from attnviz.figures.sheet import BLOCKED, PrintSheet
 from attnviz.figures.style import (
     MOST_VECTOR,
     Axis,
@@ -42,7 +42,7 @@ def head(
     matrix = numbers("weights", weights)
     rows, columns = sides(matrix, tokens, key_tokens)
     require_few(matrix, chosen)
-    sheet = Sheet(chosen.width, 0.0, chosen.title)
+    sheet = PrintSheet(chosen.width, 0.0, chosen.title)
     top = axes.put_title(sheet, chosen)
     box = place(chosen, rows, columns, 1.0, top, chosen.width - 2)
     axes.put_titles(sheet, box, chosen, 0.0, top)
@@ -98,7 +98,7 @@ def place(chosen: Look, rows: Axis, columns: Axis, left: float, top: float, righ
 
 
 def put_labelled(
-    sheet: Sheet,
+    sheet: PrintSheet,
     box: Box,
     colours: UInt8[np.ndarray, "row column rgb"],
     labels: tuple[Axis | None, Axis | None],

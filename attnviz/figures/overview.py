@@ -16,14 +16,14 @@ from attnviz.figures.axes import BASELINE, LINE
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.lettering import width
 from attnviz.figures.matrices import of_weights
-from attnviz.figures.sheet import FAINT, MUTED, WHITE, Frame, Line, Matrix, Sheet
+from attnviz.figures.sheet import FAINT, MUTED, WHITE, Frame, Matrix, PrintSheet, Segment
 from attnviz.figures.style import PAGE, Look, Style, look, numbers, require
 
 MOST_CELLS = 64  # along a side of a small picture
 PIXELS, GAP_PIXELS = 128, 8  # of a small picture in the image, and between two of them
 GAP = GAP_PIXELS / PIXELS  # in sides of a small picture
 LARGEST_SIDE, SMALLEST_SIDE = 60.0, 4.0
-Layers = list[Float32[np.ndarray, "head query key"]]
+Layers = list[Float32[np.ndarray, "_head _query _key"]]  # layers may differ
 
 
 def heads(weights: object, **style: Unpack[Style]) -> Drawing:
@@ -34,7 +34,7 @@ def heads(weights: object, **style: Unpack[Style]) -> Drawing:
     unused = ("cells", "row_title", "column_title")
     chosen = look({"width_in": PAGE, **style}, unused)
     layers = _layers(weights)
-    sheet = Sheet(chosen.width, 0.0, chosen.title)
+    sheet = PrintSheet(chosen.width, 0.0, chosen.title)
     board = _board(layers, chosen, axes.put_title(sheet, chosen))
     sheet.add(Matrix(board.left, board.top, board.width, board.height, _atlas(layers, chosen)))
     _put_gaps(sheet, board, layers)
@@ -119,23 +119,23 @@ def _pooled(weights: Float32[np.ndarray, "query key"]) -> Float32[np.ndarray, "r
     return pooled
 
 
-def _put_gaps(sheet: Sheet, board: _Board, layers: Layers) -> None:
+def _put_gaps(sheet: PrintSheet, board: _Board, layers: Layers) -> None:
     """White lines between the small pictures, and a frame around each."""
     gap, right = board.side * GAP, board.left + board.width
     bottom = board.top + board.height
     for column in range(1, board.n_heads):
         x = board.left + column * board.pitch - gap / 2
-        sheet.add(Line(x, board.top, x, bottom, WHITE, gap))
+        sheet.add(Segment(x, board.top, x, bottom, WHITE, gap))
     for row in range(1, board.n_layers):
         y = board.top + row * board.pitch - gap / 2
-        sheet.add(Line(board.left, y, right, y, WHITE, gap))
+        sheet.add(Segment(board.left, y, right, y, WHITE, gap))
     for row, layer in enumerate(layers):
         for column in range(len(layer)):
             x, y = board.left + column * board.pitch, board.top + row * board.pitch
             sheet.add(Frame(x, y, board.side, board.side, FAINT, 0.3))
 
 
-def _put_numbers(sheet: Sheet, board: _Board, size: float) -> None:
+def _put_numbers(sheet: PrintSheet, board: _Board, size: float) -> None:
     """H0, H1, … above and L0, L1, … to the left; every second or third where they would touch."""
     every = int(np.ceil((width(f"H{board.n_heads - 1}", size) + 2) / board.pitch))
     for head in range(0, board.n_heads, every):

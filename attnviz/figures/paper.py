@@ -1,8 +1,8 @@
 """Marks written by matplotlib: PDF, PNG and EPS with embedded fonts, or on a caller's axes.
 
-In: a `Sheet`. Out: bytes, or marks on an axes. Text is set in DejaVu Sans, which matplotlib brings
-along, and signs that it lacks in a font of this machine that has them. matplotlib is imported when
-it is needed: the extra `paper` installs it.
+In: a `PrintSheet`. Out: bytes, or marks on an axes. Text is set in DejaVu Sans, which matplotlib
+brings along, and signs that it lacks in a font of this machine that has them. matplotlib is
+imported when it is needed: the extra `paper` installs it.
 """
 
 import io
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from attnviz.errors import MissingExtra
+from attnviz.errors import require_package
 from attnviz.figures.lettering import legible
-from attnviz.figures.sheet import POINTS, Frame, Line, Matrix, Sheet, Text
+from attnviz.figures.sheet import POINTS, Frame, Matrix, PrintSheet, Segment, Text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,14 +36,14 @@ LEAST_PIXELS: dict[Ending, int] = {"pdf": 1024, "png": 1, "eps": 1}
 HORIZONTAL = {"start": "left", "middle": "center", "end": "right"}
 
 
-def printed(sheet: Sheet, ending: Ending) -> bytes:
+def printed(sheet: PrintSheet, ending: Ending) -> bytes:
     """The figure as a PDF, PNG or EPS file of its own size."""
     figure, ax = _figure(sheet)
     _put(sheet, ax, LEAST_PIXELS[ending])
     return _written(figure, sheet, ending)
 
 
-def draw(sheet: Sheet, ax: "Axes") -> None:
+def draw(sheet: PrintSheet, ax: "Axes") -> None:
     """Put the marks on an axes; letters and lines are as large as the axes allows."""
     ax.set_xlim(0, sheet.width)
     ax.set_ylim(sheet.height, 0)
@@ -54,16 +54,10 @@ def draw(sheet: Sheet, ax: "Axes") -> None:
     _put(sheet, ax, LEAST_PIXELS["pdf"], points / sheet.width)
 
 
-def _figure(sheet: Sheet) -> "tuple[Figure, Axes]":
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra(
-            "PDF, PNG and EPS are written by matplotlib, which is not installed: pip install"
-            " 'attnviz[paper]', or save the figure as .svg",
-            code="missing_extra",
-            extra="paper",
-        ) from error
+def _figure(sheet: PrintSheet) -> "tuple[Figure, Axes]":
+    require_package("matplotlib", "a PDF, PNG or EPS file (SVG needs nothing)", "paper")
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(sheet.width / POINTS, sheet.height / POINTS))
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_xlim(0, sheet.width)
@@ -72,7 +66,7 @@ def _figure(sheet: Sheet) -> "tuple[Figure, Axes]":
     return figure, ax
 
 
-def _written(figure: "Figure", sheet: Sheet, ending: Ending) -> bytes:
+def _written(figure: "Figure", sheet: PrintSheet, ending: Ending) -> bytes:
     import matplotlib
 
     file = io.BytesIO()
@@ -83,13 +77,13 @@ def _written(figure: "Figure", sheet: Sheet, ending: Ending) -> bytes:
     return file.getvalue()
 
 
-def _put(sheet: Sheet, ax: "Axes", least_pixels: int, scale: float = 1.0) -> None:
+def _put(sheet: PrintSheet, ax: "Axes", least_pixels: int, scale: float = 1.0) -> None:
     """The marks in their order; the limits of the axes stay."""
     limits = ax.get_xlim(), ax.get_ylim()
     for order, mark in enumerate(sheet.marks):
         if isinstance(mark, Text):
             _put_text(ax, mark, scale, order)
-        elif isinstance(mark, Line):
+        elif isinstance(mark, Segment):
             ax.plot(
                 (mark.x0, mark.x1), (mark.y0, mark.y1), color=mark.colour, zorder=order,
                 linewidth=mark.width * scale, solid_capstyle="butt",

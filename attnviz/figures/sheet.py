@@ -1,7 +1,7 @@
 """A figure as a list of marks, laid out in points: what every writer draws.
 
-In: texts, lines, frames and cells, each with its place. Out: a `Sheet`. One layout serves the SVG,
-the PDF and the PNG, so that they show the same; y grows downwards.
+In: texts, lines, frames and cells, each with its place. Out: a `PrintSheet`. One layout serves the
+SVG, the PDF and the PNG, so that they show the same; y grows downwards.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Line:
+class Segment:
     """A straight line from (x0, y0) to (x1, y1), opaque: print dislikes transparency."""
 
     x0: float
@@ -71,11 +71,11 @@ class Matrix:
     cells: Cells = "image"
 
 
-Mark = Text | Line | Frame | Matrix
+Mark = Text | Segment | Frame | Matrix
 
 
 @dataclass(eq=False)
-class Sheet:
+class PrintSheet:
     """The marks of a figure of so many points, in the order in which they are drawn."""
 
     width: float

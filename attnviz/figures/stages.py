@@ -14,7 +14,7 @@ from attnviz.figures.axes import BAR_HEIGHT, LINE, Box
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.lettering import shortened, width
 from attnviz.figures.matrices import largest, of_signed, of_weights
-from attnviz.figures.sheet import MUTED, Sheet
+from attnviz.figures.sheet import MUTED, PrintSheet
 from attnviz.figures.style import PAGE, Axis, Labels, Look, Style, axis, look, require
 from attnviz.types import Stage, StepView
 
@@ -63,7 +63,7 @@ def steps(
     )  # fmt: skip
     by_stage = {view.stage: view for view in views}
     labels = _labels(by_stage, tokens, key_tokens)
-    sheet = Sheet(chosen.width, 0.0, chosen.title)
+    sheet = PrintSheet(chosen.width, 0.0, chosen.title)
     top = axes.put_title(sheet, chosen)
     for block in BLOCKS:
         present = [by_stage[stage] for stage in block if stage in by_stage]
@@ -93,7 +93,7 @@ def _labels(views: dict[Stage, StepView], tokens: Labels, key_tokens: Labels | N
 
 
 def _put_line(
-    sheet: Sheet, views: list[StepView], labels: _Sides, chosen: Look, top: float
+    sheet: PrintSheet, views: list[StepView], labels: _Sides, chosen: Look, top: float
 ) -> float:
     """Panels side by side; returns where the next line begins."""
     size = chosen.size
@@ -112,7 +112,7 @@ def _put_line(
     return end + GAP
 
 
-def _put_heading(sheet: Sheet, view: StepView, box: Box, chosen: Look, top: float) -> None:
+def _put_heading(sheet: PrintSheet, view: StepView, box: Box, chosen: Look, top: float) -> None:
     """The formula of a stage, and how large its matrix is."""
     size = chosen.size
     room = box.width
@@ -125,7 +125,7 @@ def _put_heading(sheet: Sheet, view: StepView, box: Box, chosen: Look, top: floa
 
 
 def _put_panel(
-    sheet: Sheet, view: StepView, box: Box, rows: Axis, keys: Axis, chosen: Look
+    sheet: PrintSheet, view: StepView, box: Box, rows: Axis, keys: Axis, chosen: Look
 ) -> float:
     """One matrix with its labels, its bar and its error; returns where it ends."""
     size = chosen.size

@@ -1,7 +1,7 @@
 """Marks written as SVG: text stays text, a matrix is one picture of cells or one path a colour.
 
-In: a `Sheet`. Out: an SVG document that needs nothing from outside. Cells are enlarged before they
-are embedded: some viewers blur small pictures, whatever `image-rendering` says.
+In: a `PrintSheet`. Out: an SVG document that needs nothing from outside. Cells are enlarged before
+they are embedded: some viewers blur small pictures, whatever `image-rendering` says.
 """
 
 import base64
@@ -14,13 +14,13 @@ from jaxtyping import UInt8
 
 from attnviz.figures import png
 from attnviz.figures.lettering import legible
-from attnviz.figures.sheet import WHITE, Frame, Line, Mark, Matrix, Sheet, Text
+from attnviz.figures.sheet import WHITE, Frame, Mark, Matrix, PrintSheet, Segment, Text
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans CJK JP', sans-serif"
 LEAST_PIXELS = 1024  # along the longer side of an embedded picture
 
 
-def document(sheet: Sheet) -> str:
+def document(sheet: PrintSheet) -> str:
     """The whole figure, in points."""
     width, height = _number(sheet.width), _number(sheet.height)
     head = (
@@ -54,7 +54,7 @@ def _text(mark: Text) -> str:
 
 
 @written.register
-def _line(mark: Line) -> str:
+def _line(mark: Segment) -> str:
     return (
         f'<path d="M{_number(mark.x0)} {_number(mark.y0)}L{_number(mark.x1)} {_number(mark.y1)}"'
         f' stroke="{mark.colour}" stroke-width="{_number(mark.width)}"/>'

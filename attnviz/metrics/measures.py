@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.metrics.patterns import (
-    Pattern,
+    PatternName,
     counted_queries,
     layers_visible,
     mean_mass,
@@ -32,7 +32,7 @@ from attnviz.metrics.patterns import (
 )
 from attnviz.types import MEASURES, Measure, Tokens
 
-Share = Literal[Pattern, "induction"]
+Share = Literal[PatternName, "induction"]
 Unit = Literal["share", "bits", "tokens"]
 SHARES: tuple[Share, ...] = get_args(Share)
 UNITS: dict[Measure, Unit] = {

@@ -17,9 +17,9 @@ from attnviz.metrics.layer_weights import LayerWeights, require_layers
 from attnviz.summary import described
 from attnviz.types import Kind, Stack, Tokens
 
-Pattern = Literal["previous", "next", "self", "first", "separator", "same"]
-PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
-OFFSETS: dict[Pattern, int] = {"previous": -1, "next": 1, "self": 0}
+PatternName = Literal["previous", "next", "self", "first", "separator", "same"]
+PATTERNS: tuple[PatternName, ...] = get_args(PatternName)
+OFFSETS: dict[PatternName, int] = {"previous": -1, "next": 1, "self": 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +31,12 @@ class Scores:
     `coverage` the share of the counted queries that can see such a key.
     """
 
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[PatternName, ...]
     fractions: Float32[np.ndarray, "layer head pattern"]
     baselines: Float32[np.ndarray, "layer pattern"]
     coverage: Float32[np.ndarray, "layer pattern"]
 
-    def __getitem__(self, pattern: Pattern | str) -> Float32[np.ndarray, "layer head"]:
+    def __getitem__(self, pattern: PatternName | str) -> Float32[np.ndarray, "layer head"]:
         """The fractions of one pattern; `BadInput` if there is no such pattern."""
         if pattern not in self.patterns:
             raise BadInput(
@@ -169,7 +169,7 @@ def _bad_shape(name: str, shape: tuple[int, ...], wanted: str) -> BadInput:
 
 
 def pattern_keys(
-    pattern: Pattern, tokens: Tokens, keys: Tokens | None = None
+    pattern: PatternName, tokens: Tokens, keys: Tokens | None = None
 ) -> Bool[np.ndarray, "query key"]:
     """True for the keys that belong to a pattern, for each query; never for padding.
 

@@ -1,4 +1,4 @@
-"""What an encoder-decoder answers to a text: its greedy output, up to its own end token.
+"""The answer of an encoder-decoder to a text: its greedy output, up to its own end token.
 
 In: a model and a text. Out: the answer as text, fit to be given back to `attnviz.capture` as the
 target. Nothing is recorded here, so that it is as fast as the model.
@@ -16,11 +16,12 @@ MOST_TOKENS = 128
 
 
 def answer(lm: LoadedModel, text: str, *, cut: bool = False) -> str:
-    """The likeliest token after the likeliest token; "" where the model ends at once.
+    """The greedily generated text, no longer than a target may be; "" if the model ends at once.
 
     Raises what `attnviz.capture` raises for a text that the model cannot read.
     """
-    how = Generation(min(MOST_TOKENS, lm.max_tokens))
+    # as a target it comes back with one token more: its end token, or the start before it
+    how = Generation(min(MOST_TOKENS, max(1, lm.max_tokens - 1)))
     plan = plan_text(lm, Request.of(text, generate=how, cut=cut))
     with lm.lock, torch.no_grad():
         ids = write(lm, plan.inputs, how).ids[0]

@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.components.heads import Axis, HeadsView, Pooled
+from attnviz.components.heads import HeadsView, Pooled, TokenAxis
 from attnviz.views import group_weights, heads
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
@@ -67,10 +67,10 @@ def _pooled(
     return np.moveaxis(largest, 0, axis)
 
 
-def _pooled_axis(axis: Axis, side: int) -> Axis:
+def _pooled_axis(axis: TokenAxis, side: int) -> TokenAxis:
     """The first of each `side` tokens: special if all of them are, generated if one is."""
     starts = np.arange(0, len(axis.labels), side)
-    return Axis(
+    return TokenAxis(
         tuple(axis.labels[start] + MORE for start in starts),
         np.logical_and.reduceat(axis.special, starts),
         np.logical_or.reduceat(axis.written, starts),

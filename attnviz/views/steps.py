@@ -13,7 +13,7 @@ from jaxtyping import Bool, UInt8
 import attnviz
 from attnviz.attention.edits import Edit
 from attnviz.components import steps as component
-from attnviz.components.heads import Axis
+from attnviz.components.heads import TokenAxis
 from attnviz.i18n import Language, catalogue, text
 from attnviz.lab.sheet import Sheet
 from attnviz.types import StepView
@@ -43,38 +43,40 @@ def steps(
     group, lang = shown.group, shown.lang
     call, row, apart = group.call(layer), group.row(layer), group.apart(layer)
     derived = attnviz.derive(call, head, row, edits=edits, before=before) if edits else before
-    queries, keys = token_axes(shown, layer=layer)
     key_padding = group_tokens.keys(group, layer=layer).padding
     query_padding = group_tokens.queries(group, layer=layer).padding
     named = _named_masks(key_padding, call.n_query, apart)
     return component.StepsData(
-        queries=queries,
-        keys=keys,
-        cross=apart,
-        layer=layer,
-        head=head,
-        n_layers=group.n_layers,
-        n_heads=call.n_heads,
-        scaling=derived.inputs.scaling,
-        sink=derived.inputs.sinks is not None,
+        place=component.HeadPlace(layer, head, group.n_layers, call.n_heads),
+        tokens=component.StepTokens(
+            *token_axes(shown, layer=layer),
+            cross=apart,
+            patches=picture_places.patches(shown, layer),
+            picture=shown.captured.media.picture,
+        ),
+        form=component.HeadForm(
+            scaling=derived.inputs.scaling,
+            sink=derived.inputs.sinks is not None,
+            turned=derived.turned,
+            factors=derived.factors,
+            without_bias=derived.without_bias,
+            coarser=call.key_places is not None and call.key_places.coarse,
+        ),
         views=derived.views(),
         absent={
             "x": text(lang, "absent.x_long" if call.row_step > 1 else "absent.x"),
             "projected": text(lang, "absent.projected"),
         },
-        blocked=_blocked(derived.mask, named, query_padding),
-        mask_names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
-        mask_reasons=tuple(text(lang, f"mask.reason_{name}") for name in BLOCKERS),
+        blocked=component.BlockedCells(
+            _blocked(derived.mask, named, query_padding),
+            names=tuple(text(lang, f"mask.{name}") for name in BLOCKERS),
+            reasons=tuple(text(lang, f"mask.reason_{name}") for name in BLOCKERS),
+        ),
         strings=strings(lang, component.STRING_KEYS),
         reach=_reach(derived),
-        edits=tuple(edits),
-        original=_changed(derived, before) if edits else (),
-        turned=derived.turned,
-        factors=derived.factors,
-        without_bias=derived.without_bias,
-        coarser=call.key_places is not None and call.key_places.coarse,
-        patches=picture_places.patches(shown, layer),
-        picture=shown.captured.media.picture,
+        by_hand=component.HandEdits(
+            edits=tuple(edits), original=_changed(derived, before) if edits else ()
+        ),
     )
 
 
@@ -85,28 +87,30 @@ def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
     derived = attnviz.derive(call(sheet), 0)
     of_kernel = {"badge": "lab.badge", "no_reference": "lab.no_reference"}
     return component.StepsData(
-        queries=_plain_axis(sheet.labels(sheet.n_query)),
-        keys=_plain_axis(sheet.labels(sheet.n_key)),
-        cross=False,
-        layer=0,
-        head=0,
-        n_layers=1,
-        n_heads=1,
-        scaling=sheet.scaling,
-        sink=False,
+        place=component.HeadPlace(layer=0, head=0, n_layers=1, n_heads=1),
+        tokens=component.StepTokens(
+            queries=_plain_axis(sheet.labels(sheet.n_query)),
+            keys=_plain_axis(sheet.labels(sheet.n_key)),
+            cross=False,
+        ),
+        form=component.HeadForm(
+            scaling=sheet.scaling,
+            without_bias=frozenset(("q", "k", "v", "projected")),
+            given=not sheet.from_x,
+        ),
         views=derived.views(),
         absent={"x": text(lang, "lab.no_x"), "projected": text(lang, "lab.no_w_o")},
-        blocked=(~sheet.may_attend).astype(np.uint8),
-        mask_names=(text(lang, f"lab.mask_kind_{sheet.mask}"),),
-        mask_reasons=() if sheet.mask == "none" else (text(lang, f"lab.reason_{sheet.mask}"),),
+        blocked=component.BlockedCells(
+            (~sheet.may_attend).astype(np.uint8),
+            names=(text(lang, f"lab.mask_kind_{sheet.mask}"),),
+            reasons=() if sheet.mask == "none" else (text(lang, f"lab.reason_{sheet.mask}"),),
+        ),
         strings={
             **strings(lang, component.STRING_KEYS),
             **{name: catalogue(lang)[key] for name, key in of_kernel.items()},
         },
         reach=_reach(derived),
-        without_bias=frozenset(("q", "k", "v", "projected")),
-        editable=False,
-        given=not sheet.from_x,
+        by_hand=component.HandEdits(allowed=False),
     )
 
 
@@ -115,9 +119,9 @@ def _reach(derived: "Steps") -> np.ndarray | None:
     return None if derived.value_norms is None else derived.value_norms.cpu().numpy()
 
 
-def _plain_axis(labels: tuple[str, ...]) -> Axis:
+def _plain_axis(labels: tuple[str, ...]) -> TokenAxis:
     none = np.zeros(len(labels), dtype=np.bool_)
-    return Axis(labels, special=none, written=none)
+    return TokenAxis(labels, special=none, written=none)
 
 
 def _changed(after: "Steps", before: "Steps") -> tuple[StepView, ...]:

@@ -24,7 +24,7 @@ from attnviz.components import (
     tiles,
     writing,
 )
-from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.components.heads import HeadsView, Patches, TokenAxis, strings_of
 from attnviz.components.selection import Extent
 from attnviz.i18n import catalogue
 from attnviz.types import StepView
@@ -33,7 +33,7 @@ from tests.support.hostile import TOKENS
 
 N = len(TOKENS)
 N_LAYERS, N_HEADS, D_HEAD, D_MODEL = 2, 3, 5, 15
-AXIS = Axis(TOKENS, special=np.zeros(N, dtype=np.bool_), written=np.zeros(N, dtype=np.bool_))
+AXIS = TokenAxis(TOKENS, special=np.zeros(N, dtype=np.bool_), written=np.zeros(N, dtype=np.bool_))
 WRITTEN_AXIS = replace(AXIS, written=np.arange(N) >= N // 2)
 EXTENT = Extent(N_LAYERS, N_HEADS, N, N)
 SHAPES = {
@@ -86,20 +86,12 @@ def show_steps() -> None:
     blocked = np.zeros((N, N), dtype=np.uint8)
     blocked[:, -1] = 1
     data = steps.StepsData(
-        queries=AXIS,
-        keys=AXIS,
-        cross=True,
-        layer=0,
-        head=1,
-        n_layers=N_LAYERS,
-        n_heads=N_HEADS,
-        scaling=D_HEAD**-0.5,
-        sink=False,
+        place=steps.HeadPlace(0, 1, N_LAYERS, N_HEADS),
+        tokens=steps.StepTokens(AXIS, AXIS, cross=True),
+        form=steps.HeadForm(D_HEAD**-0.5),
         views=tuple(map(step_view, ORDER)),
         absent={"projected": " ".join(TOKENS)},
-        blocked=blocked,
-        mask_names=(TOKENS[0],),
-        mask_reasons=(" ".join(TOKENS),),
+        blocked=steps.BlockedCells(blocked, (TOKENS[0],), (" ".join(TOKENS),)),
         strings=words(steps.STRING_KEYS),
     )
     host.show_steps(steps.pack_steps(data), EXTENT)

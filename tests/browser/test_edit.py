@@ -90,7 +90,7 @@ def test_a_whole_row_of_the_mask_is_blocked_and_opened(
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
     top = opened.page.locator(".av.steps")
     choose(opened, "masked", QUERY, KEY, N)
-    opened.page.get_by_role("button", name="Block the whole row").click()
+    opened.page.get_by_role("button", name="Block the whole row", exact=True).click()
     expect_data(top, edits="1")
     opened.wait_for_parameters(edits=f"masked.{QUERY}.*=-inf")
     assert float(edited(minilm, f"masked.{QUERY}.*=-inf").weights[QUERY].abs().sum()) == 0

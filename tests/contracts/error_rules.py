@@ -63,15 +63,16 @@ def _of_file(name: str, tree: ast.AST, trees: Trees) -> Iterator[Raised]:
 
 
 def _callers(function: Function, file: str, trees: Trees) -> Trees:
-    """The file of a function, and those that import it by name."""
+    """The file of a function, and those that import it by name, from there or from its package."""
     module = file.removesuffix(".py").replace("/", ".")
+    homes = (module, module.rpartition(".")[0])
     return [
         (name, tree)
         for name, tree in trees
         if name == file
         or any(
             isinstance(node, ast.ImportFrom)
-            and node.module == module
+            and node.module in homes
             and any(alias.name == function.name for alias in node.names)
             for node in ast.walk(tree)
         )

@@ -116,8 +116,8 @@ WEB_BANNED = {
     ),
     "text run as code": re.compile(r"\beval\s*\(|new\s+Function\b|javascript:"),
     "a request": re.compile(
-        r"\bfetch\s*\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|@import|@font-face"
-        r"|\bimport\s*\((?!\"\.{1,2}/)"  # import("./x.js") names a type in a comment
+        r"\bfetch\s*\(|XMLHttpRequest|new WebSocket|EventSource|sendBeacon|@font-face"
+        r"|@import(?! \{)|\bimport\s*\((?!\"\.{1,2}/)"  # both name types in comments
     ),
     "storage in the browser": re.compile(r"localStorage|sessionStorage|document\.cookie|indexedDB"),
 }
@@ -125,7 +125,7 @@ WEB_BANNED = {
 
 # a class's pages are told when to run: one socket, to the server that the page came from
 ONE_SOCKET = {
-    "attnviz/components/listener/component.js": "new WebSocket(besidePage(ear.header))",
+    "attnviz/components/listener/line.js": "new WebSocket(besidePage(place))",
 }
 
 

@@ -4,11 +4,11 @@ import ast
 import re
 
 import attnviz
-from attnviz import compare, figures, masks, metrics, tiles
+from attnviz import changes, compare, figures, masks, metrics, tiles
 from scripts import write_api
 from tests.contracts import project
 
-MODULES = (compare, figures, masks, metrics, tiles)
+MODULES = (changes, compare, figures, masks, metrics, tiles)
 
 
 def document() -> str:

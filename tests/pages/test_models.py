@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.capture.request import Request
 from attnviz.ui.server import cache, sources
-from attnviz.ui.server.request import Request
 from attnviz.ui.session import messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 
@@ -171,7 +171,7 @@ def test_loaded_models_are_bounded(visit: Visit, tiny: Tiny, tmp_path: Path) -> 
         shutil.copytree(tiny("bert"), folder, dirs_exist_ok=True)
         visit("overview", text=TEXT, model=str(folder))
         source = sources.source(str(folder))
-        cache.captured(source, Request((TEXT,)))
+        cache.captured(source, Request.of(TEXT))
         kept.append(weakref.ref(cache.model(source).model))
     gc.unfreeze()
     gc.collect()

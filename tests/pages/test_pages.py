@@ -10,7 +10,7 @@ from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, sent
 
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = (*PAGES, "compare", "output", "learn", "calculator")
+ALL_PAGES = ("overview", "switches", *PAGES[1:], "compare", "output", "learn", "calculator")
 TEXT = "The cat sat."
 SECOND = "Dogs ran home fast."
 
@@ -117,9 +117,12 @@ def test_one_sentence_is_enough_for_masks(visit: Visit) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_says_how_far_its_numbers_are_from_the_models(visit: Visit, page: str) -> None:
     app = visit(page, text=TEXT)
-    (said,) = [each.value for each in app.main.caption]
-    assert said.startswith("Checked: max |ours − model| = ")
-    assert said.endswith("(tolerance 1e-04)")
+    (caption,) = [element.value for element in app.main.caption]
+    texts = [TEXT, default_view().input.text2] if page == "masks" else [TEXT]
+    worst = attnviz.capture("minilm", texts).verify().worst
+    assert worst is not None
+    numbers = f"{worst.error:.1e} (tolerance {worst.tolerance:.0e})"
+    assert caption == f"Checked: max |ours − model| = {numbers}"
 
 
 def test_each_page_has_its_component(visit: Visit) -> None:

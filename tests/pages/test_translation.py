@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.checks import cards
-from attnviz.checks.cards import Description, HeadNote, ModelCard, TrainingRecord
+from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
 from attnviz.checks.figure import Figure
 from attnviz.models import files, registry
 from attnviz.models.registry import EmbeddedModel
@@ -35,10 +35,10 @@ NOTES = (
 )
 
 
-def card_of(heads: tuple[HeadNote, ...] = NOTES) -> ModelCard:
+def card_of(heads: tuple[HeadNote, ...] = NOTES) -> TrainingCard:
     what = Description("An *echo*.", "random", ("en",), heads, "everything", ("a | b",))
     figures = (Figure("exact | answers", 0.5, 0.99, cases=500), Figure("loss", 0.25, 1.0, False))
-    return ModelCard(NAME, "Apache-2.0", what, TrainingRecord(7, 1200, 12.4, 2), figures)
+    return TrainingCard(NAME, "Apache-2.0", what, TrainingRecord(7, 1200, 12.4, 2), figures)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Applies changes while a model runs: which call is which, and where it lies in its sequence.
 
-In: functions of stages by `Place`, the n-th call of a module in a pass. Out: at each attention
+In: functions of stages by `CallPlace`, the n-th call of a module in a pass. Out: at each attention
 call, its inputs with the changes that it has, and its output with them made. A pass begins when the
 outermost module that holds a place is called: `generate` runs an encoder outside the model's own
 forward. How many tokens came before is asked of the key cache, not told from the shapes: a sliding
@@ -24,7 +24,7 @@ from attnviz.types import Kind
 
 
 @dataclass(frozen=True)
-class Place:
+class CallPlace:
     """One attention call of a pass: the n-th call of a module."""
 
     module: str
@@ -69,9 +69,9 @@ class Changer:
     """
 
     def __init__(
-        self, modules: Mapping[str, nn.Module], by_place: Mapping[Place, PlacedChanges]
+        self, modules: Mapping[str, nn.Module], by_place: Mapping[CallPlace, PlacedChanges]
     ) -> None:
-        self.made: set[Place] = set()
+        self.made: set[CallPlace] = set()
         self.n_passes = 0
         self._by_place = by_place
         self._names = {id(module): name for name, module in modules.items()}
@@ -90,7 +90,7 @@ class Changer:
             handle.remove()
 
     @property
-    def missed(self) -> tuple[Place, ...]:
+    def missed(self) -> tuple[CallPlace, ...]:
         """The places whose call did not run."""
         return tuple(place for place in self._by_place if place not in self.made)
 
@@ -104,10 +104,10 @@ class Changer:
     def _leave(self, _module: nn.Module, _args: Any, _output: Any) -> None:
         self._depth -= 1
 
-    def place(self, module: nn.Module) -> Place:
+    def place(self, module: nn.Module) -> CallPlace:
         """The place of a call that is made now; each call is counted once."""
         name = self._names.get(id(module)) or type(module).__name__
-        place = Place(name, self._counts[name])
+        place = CallPlace(name, self._counts[name])
         self._counts[name] += 1
         return place
 
@@ -123,7 +123,7 @@ class Changer:
         inputs = replace(inputs, changes=self._bound(found, inputs.n_query, inputs.n_key))
         return inputs, applied(inputs, output)
 
-    def weights_and_output(self, place: Place) -> tuple[StageChange, ...]:
+    def weights_and_output(self, place: CallPlace) -> tuple[StageChange, ...]:
         """The changes of a call that shows its weights and its output only."""
         found = self._by_place.get(place)
         return () if found is None else found.changes
@@ -179,7 +179,9 @@ def _text(mask: object) -> _Text:
     return _Text(Span(0, starts if any(starts) else None, lengths), mask.shape[1])
 
 
-def _holders(modules: Mapping[str, nn.Module], places: Mapping[Place, object]) -> list[nn.Module]:
+def _holders(
+    modules: Mapping[str, nn.Module], places: Mapping[CallPlace, object]
+) -> list[nn.Module]:
     """Every module that holds one of the places, or is one."""
     names = {""}
     for place in places:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.changed.changer import Place
+from attnviz.capture.changed.changer import CallPlace
 from attnviz.changes.site import Site
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
@@ -29,7 +29,7 @@ class CallSite:
     windows. `projected` is True if W_O reads what the heads say as it is.
     """
 
-    place: Place
+    place: CallPlace
     site: Site
     n_heads: int
     n_rows: int
@@ -96,7 +96,7 @@ def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
         seen[call.module] = nth + 1
         found.append(
             CallSite(
-                place=Place(call.module, nth),
+                place=CallPlace(call.module, nth),
                 site=Site(call.layer, None, call.kind, call.stack),
                 n_heads=call.n_heads,
                 n_rows=max(1, call.n_batch // n_input),

@@ -1,7 +1,7 @@
 """From changes as data to functions of stages, at the places where they are made.
 
 In: changes, a model's layout, and the corpora that ablations refer to. Out: `PlacedChanges` by
-`Place`. What this model or this layer cannot do is refused here, by name, before anything runs.
+`CallPlace`. What this model or this layer cannot do is refused here, by name, before anything runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
 from attnviz.capture.changed import functions
-from attnviz.capture.changed.changer import Place, PlacedChanges
+from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite, Layout
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
@@ -24,14 +24,14 @@ AFTER_SOFTMAX: tuple[ChangeableStage, ...] = ("weights", "mixed")
 
 def placed(
     changes: Sequence[Change], layout: Layout, corpus_of: CorpusOf
-) -> Mapping[Place, PlacedChanges]:
+) -> Mapping[CallPlace, PlacedChanges]:
     """What is done at each place, in the order in which it was asked for.
 
     Raises `BadInput` for a head that the model does not have or a source that does not fit it, and
     `UnsupportedAttention` where the model's own code or its windows do not allow the change.
     """
-    found: dict[Place, list[StageChange]] = {}
-    sites: dict[Place, CallSite] = {}
+    found: dict[CallPlace, list[StageChange]] = {}
+    sites: dict[CallPlace, CallSite] = {}
     for change in changes:
         for call in layout.find(change.site):
             sites[call.place] = call

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from attnviz.capture.changed import corpus, layout
-from attnviz.capture.changed.changer import Changer, Place, PlacedChanges
+from attnviz.capture.changed.changer import CallPlace, Changer, PlacedChanges
 from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.changed.resolve import placed
@@ -50,7 +50,9 @@ def changed(lm: LoadedModel, *changes: Change) -> Iterator[None]:
 
 
 @contextmanager
-def changes_made(model: nn.Module, by_place: Mapping[Place, PlacedChanges]) -> Iterator[Changer]:
+def changes_made(
+    model: nn.Module, by_place: Mapping[CallPlace, PlacedChanges]
+) -> Iterator[Changer]:
     """While the block runs, attention at these places is changed. The caller holds the lock."""
     modules = dict(model.named_modules())
     changer = Changer(modules, by_place)

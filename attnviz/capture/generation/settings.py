@@ -13,7 +13,7 @@ from attnviz.errors import BadInput
 
 @dataclass(frozen=True)
 class Generation:
-    """How many tokens are written, and how each is chosen.
+    """The number of tokens to generate, and the way in which each is chosen.
 
     The likeliest token is taken unless a `temperature` (above 0) is given; then it is sampled with
     `seed` from the `top_k` likeliest tokens (0: all) whose probabilities add up to `top_p`. `beams`

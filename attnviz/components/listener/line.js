@@ -17,13 +17,13 @@ export const DEAF_AFTER = 2;
 
 /** A line that is closed; `move` opens it at a place, and at another one when that changes. */
 export function makeLine(/** @type {Callbacks} */ { onOpen, onCount, onEnded, onLost }) {
-  /** @type {WebSocket | null} */
+  /** @type {ReturnType<typeof connect> | null} */
   let socket = null;
   let timer = 0;
   let tries = 0;
   let now = "";
   const open = (/** @type {Place} */ place) => {
-    const opened = new WebSocket(besidePage(place));
+    const opened = connect(place);
     socket = opened;
     opened.onopen = () => {
       tries = 0;
@@ -58,6 +58,10 @@ export function makeLine(/** @type {Callbacks} */ { onOpen, onCount, onEnded, on
       open(place);
     },
   };
+}
+
+function connect(/** @type {Place} */ place) {
+  return new WebSocket(besidePage(place));
 }
 
 function besidePage(/** @type {Place} */ { folder, code, seat, heed }) {

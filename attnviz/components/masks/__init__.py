@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.components import buffer
-from attnviz.components.heads import Axis, axes_header
+from attnviz.components.heads import TokenAxis, axes_header
 
 NAME = "attnviz.masks"
 STRING_KEYS: tuple[str, ...] = (
@@ -78,8 +78,8 @@ PaddingOf = Literal["padding", "memory", "blocks"]
 class MasksData:
     """One head of a padded batch under every combination of its named masks."""
 
-    queries: tuple[Axis, ...]
-    keys: tuple[Axis, ...]
+    queries: tuple[TokenAxis, ...]
+    keys: tuple[TokenAxis, ...]
     cross: bool
     padding: Bool[np.ndarray, "batch query"]
     key_padding: Bool[np.ndarray, "batch key"]

@@ -2,12 +2,13 @@
 // Blocked cells drawn as blocked: one hatch direction and colour per mask, crossed where two masks block.
 // In: the bit mask of every cell (bit i: the i-th mask blocks it) and which masks are switched on.
 
-/** @typedef {import("../shared/matrix.js").Geom} Geom */
+/** @import { Geom } from "../shared/matrix.js" */
+/** @import { Theme } from "../shared/theme.js" */
 
 const SPACING_PX = 6;
 
 /** Colours of the masks in order; the direction of their hatch alternates. */
-export function maskColours(/** @type {import("../shared/theme.js").Theme} */ theme) {
+export function maskColours(/** @type {Theme} */ theme) {
   return theme.dark
     ? ["#ffb454", "#b9a5ff", "#7fd6c2", "#ff8fa3", "#8fd3ff", "#d9e06a"]
     : ["#9c4a00", "#5a3fb0", "#00695c", "#b0003a", "#005a9c", "#5f6b00"];
@@ -19,7 +20,7 @@ export function maskColours(/** @type {import("../shared/theme.js").Theme} */ th
  * @param {Geom} geom
  * @param {ArrayLike<number>} bits
  * @param {number} variant bits of the masks that are on
- * @param {import("../shared/theme.js").Theme} theme
+ * @param {Theme} theme
  */
 export function hatchMasks(ctx, geom, bits, variant, theme) {
   const all = pathOf(geom, bits, variant);
@@ -42,18 +43,18 @@ function pathOf(geom, bits, wanted) {
   const path = new Path2D();
   const cw = geom.w / geom.cols;
   const ch = geom.h / geom.rows;
-  let any = false;
+  let hasHit = false;
   for (let row = 0; row < geom.rows; row++) {
     for (let col = 0, start = -1; col <= geom.cols; col++) {
       const hit = col < geom.cols && (bits[row * geom.cols + col] & wanted) !== 0;
       if (hit && start < 0) start = col;
       if (hit || start < 0) continue;
       path.rect(geom.x + start * cw, geom.y + row * ch, (col - start) * cw, ch);
-      any = true;
+      hasHit = true;
       start = -1;
     }
   }
-  return any ? path : null;
+  return hasHit ? path : null;
 }
 
 /**

@@ -2,123 +2,112 @@
 // The chosen row as a real table: scaled score → masked score, and why → weight for every key, and, when the masks are not
 // those that the model ran with, what the model really gave and the difference.
 
+import { isolate } from "../shared/axes.js";
 import { cueScroll, el } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
-import { isolate } from "../shared/axes.js";
 import { printed } from "../shared/panel.js";
-import { isAsModel } from "./layers.js";
-import { maskedScore, reasonsAt, sliceOf } from "./map.js";
+import { isAsModel, sliceOf } from "./layers.js";
+import { blockersAt, maskedScore, maskTitle, reasonsAt } from "./words.js";
+
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { Laid, State } from "./state.js" */
+/** @import { StringKey } from "./types.js" */
+
+/** The numbers of a row. @typedef {Record<"scaled" | "masked" | "weights" | "model", Float32Array>} RowNumbers */
+/** A row of a sentence. @typedef {{sentence: number, query: number, key: number | null}} Chosen */
 
 const DECIMALS = 4;
 
 /** Rebuilds the table of the chosen row; without one there is none. */
-export function drawRowTable(/** @type {any} */ view) {
-  const { box } = view.nodes;
-  const { header, sentence, query } = view;
+export function drawRowTable(/** @type {State} */ state) {
+  const { box } = state.parts;
+  const { header, sentence } = state;
   const { strings } = header;
+  const { query, key } = state.selection;
   box.hidden = query === null;
   box.replaceChildren();
   if (query === null) return;
-  const whatIf = !isAsModel(view.masks, header);
-  const caption = fill(strings.row_caption, {
-    query: isolate(header.tokens[sentence][query]),
-    sentence: sentence + 1,
-  });
-  const row = rowNumbers(view);
-  const rows = header.key_tokens[sentence].map((name, key) => keyRow(view, row, name, key, whatIf));
-  const scroll = cueScroll(
-    el(
-      "div",
-      { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
-      el(
-        "table",
-        { dataset: { query: String(query), sentence: String(sentence) } },
-        el("caption", {}, caption),
-        headRow(strings, whatIf),
-        el("tbody", {}, ...rows),
-        footRow(strings, row, whatIf),
-      ),
-    ),
+  const isWhatIf = !isAsModel(state.masks, header);
+  const token = isolate(header.tokens[sentence][query]);
+  const caption = fill(strings.row_caption, { query: token, sentence: sentence + 1 });
+  const numbers = rowNumbers(state, sentence, query);
+  const keys = header.key_tokens[sentence].keys();
+  const rows = Array.from(keys, (at) => keyRow(state, { sentence, query, key }, numbers, at, isWhatIf));
+  const table = el(
+    "table",
+    { dataset: { query, sentence } },
+    el("caption", {}, caption),
+    headRow(strings, isWhatIf),
+    el("tbody", {}, ...rows),
+    footRow(strings, numbers, isWhatIf),
   );
+  const region = { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption };
+  const scroll = cueScroll(el("div", region, table));
   box.replaceChildren(scroll);
-  const chosen = box.querySelector("tr.chosen");
+  const chosen = key === null ? null : rows[key];
   if (chosen) scroll.scrollTop = Math.max(0, chosen.offsetTop - scroll.clientHeight / 2);
 }
 
-/** The arrays of the chosen row. */
-function rowNumbers(/** @type {any} */ view) {
-  const { sentence, query, header } = view;
-  const n = header.key_tokens[sentence].length;
-  const cut = (values) => values.subarray(query * n, (query + 1) * n);
-  const scaled = cut(sliceOf(view, "scaled", sentence));
-  const masked = scaled.map((_, key) => maskedScore(view, sentence, query * n + key));
-  return {
-    scaled,
-    masked,
-    weights: cut(view.numbers[sentence].weights),
-    model: cut(sliceOf(view, "weights", sentence)),
-  };
+/**
+ * @param {Laid} laid
+ * @param {number} sentence
+ * @param {number} query
+ * @returns {RowNumbers}
+ */
+function rowNumbers(laid, sentence, query) {
+  const n = laid.header.key_tokens[sentence].length;
+  const rowOf = (/** @type {Float32Array} */ values) => values.subarray(query * n, (query + 1) * n);
+  const scaled = rowOf(sliceOf(laid.arrays, "scaled", sentence));
+  const masked = scaled.map((_, key) => maskedScore(laid, sentence, query * n + key));
+  const weights = rowOf(laid.numbers[sentence].weights);
+  return { scaled, masked, weights, model: rowOf(sliceOf(laid.arrays, "weights", sentence)) };
 }
 
-function headRow(/** @type {Record<string, string>} */ strings, /** @type {boolean} */ whatIf) {
+function headRow(/** @type {Strings<StringKey>} */ strings, /** @type {boolean} */ isWhatIf) {
   const names = [
     strings.col_key,
     strings.col_scaled,
     strings.col_masked,
     strings.col_reason,
     strings.col_weight,
-    ...(whatIf ? [strings.col_model, strings.col_difference] : []),
+    ...(isWhatIf ? [strings.col_model, strings.col_difference] : []),
   ];
   return el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name))));
 }
 
 /**
- * @param {any} view
- * @param {any} row
- * @param {string} name
+ * The line of a key. The titles of what blocks it stand in the table, the full reasons in the readout.
+ * @param {Laid} laid
+ * @param {Chosen} chosen
+ * @param {RowNumbers} numbers
  * @param {number} key
- * @param {boolean} whatIf
+ * @param {boolean} isWhatIf
  */
-function keyRow(view, row, name, key, whatIf) {
-  const why = reasonsAt(view, view.sentence, view.query, key);
-  const { strings } = view.header;
-  const share = `${(100 * row.weights[key]).toFixed(2)}%`;
+function keyRow(laid, chosen, { scaled, masked, weights, model }, key, isWhatIf) {
+  const { header } = laid;
+  const { sentence, query } = chosen;
+  const reasons = reasonsAt(laid, sentence, query, key);
+  const titles = blockersAt(laid, sentence, query, key).map((bit) =>
+    maskTitle(header, header.mask_names[bit]),
+  );
+  const classes = [key === chosen.key ? "chosen" : "", reasons.length ? "blocked" : ""];
+  const name = el("bdi", {}, header.key_tokens[sentence][key]);
+  const amount = el("span", { class: "amount", style: { width: `${(100 * weights[key]).toFixed(2)}%` } });
   return el(
     "tr",
-    {
-      class: [key === view.key ? "chosen" : "", why.length ? "blocked" : ""].join(" ").trim() || null,
-      dataset: { key: String(key) },
-    },
-    el("th", { scope: "row" }, el("span", { class: "place" }, String(key)), el("bdi", {}, name)),
-    el("td", {}, printed(row.scaled[key])),
-    el("td", { class: row.masked[key] === -Infinity ? "never" : null }, printed(row.masked[key])),
+    { class: classes.join(" ").trim() || null, dataset: { key } },
+    el("th", { scope: "row" }, el("span", { class: "place" }, String(key)), name),
+    el("td", {}, printed(scaled[key])),
+    el("td", { class: masked[key] === -Infinity ? "never" : null }, printed(masked[key])),
     el(
       "td",
-      { class: "reason", title: why.length ? why.join("; ") : null },
-      why.length ? blockersAt(view, key).join(", ") : strings.may_attend,
+      { class: "reason", title: reasons.join("; ") || null },
+      titles.join(", ") || header.strings.may_attend,
     ),
-    el(
-      "td",
-      { class: "weight" },
-      el("span", { class: "amount", style: { width: share } }),
-      el("span", {}, fmtFixed(row.weights[key], DECIMALS)),
-    ),
-    whatIf ? el("td", {}, fmtFixed(row.model[key], DECIMALS)) : null,
-    whatIf ? el("td", {}, signed(row.weights[key] - row.model[key])) : null,
+    el("td", { class: "weight" }, amount, el("span", {}, fmtFixed(weights[key], DECIMALS))),
+    isWhatIf ? el("td", {}, fmtFixed(model[key], DECIMALS)) : null,
+    isWhatIf ? el("td", {}, signed(weights[key] - model[key])) : null,
   );
-}
-
-/** The titles of the masks that block a key of the chosen row; the full reasons are in the readout. */
-function blockersAt(/** @type {any} */ view, /** @type {number} */ key) {
-  const { header, sentence, query, masks } = view;
-  const n = header.key_tokens[sentence].length;
-  const bits = view.numbers[sentence].bits[query * n + key] & masks.variant;
-  return header.mask_names.filter((_, bit) => (bits >> bit) & 1).map((name) => maskTitle(header, name));
-}
-
-/** What a mask is called; padding is called after what the keys are, a cross-attention's memory for instance. */
-export function maskTitle(/** @type {any} */ header, /** @type {string} */ name) {
-  return header.strings[name === "padding" ? header.padding_of : name];
 }
 
 /** A difference always carries its sign. */
@@ -128,26 +117,21 @@ function signed(/** @type {number} */ value) {
 }
 
 /**
- * @param {Record<string, string>} strings
- * @param {any} row
- * @param {boolean} whatIf
+ * @param {Strings<StringKey>} strings
+ * @param {RowNumbers} numbers
+ * @param {boolean} isWhatIf
  */
-function footRow(strings, row, whatIf) {
-  const total = (values) =>
-    fmtFixed(
-      values.reduce((sum, value) => sum + value, 0),
-      DECIMALS,
-    );
-  return el(
-    "tfoot",
-    {},
+function footRow(strings, { weights, model }, isWhatIf) {
+  const total = (/** @type {Float32Array} */ values) =>
     el(
-      "tr",
+      "td",
       {},
-      el("th", { scope: "row", colspan: 4 }, strings.total),
-      el("td", {}, total(row.weights)),
-      whatIf ? el("td", {}, total(row.model)) : null,
-      whatIf ? el("td", {}, "") : null,
-    ),
-  );
+      fmtFixed(
+        values.reduce((sum, value) => sum + value, 0),
+        DECIMALS,
+      ),
+    );
+  const name = el("th", { scope: "row", colspan: 4 }, strings.total);
+  const others = isWhatIf ? [total(model), el("td")] : [];
+  return el("tfoot", {}, el("tr", {}, name, total(weights), ...others));
 }

@@ -16,7 +16,7 @@ from jaxtyping import Float32
 from attnviz.compare.pairing import Slot, mean_moved
 from attnviz.components import numbers
 from attnviz.components.buffer import Lower, Packable, pack, packable
-from attnviz.components.heads import Axis, axes_header
+from attnviz.components.heads import TokenAxis, axes_header
 from attnviz.components.selection import Extent
 
 NAME = "attnviz.pair"
@@ -79,8 +79,8 @@ class SideView:
     """
 
     model: str
-    queries: Axis
-    keys: Axis
+    queries: TokenAxis
+    keys: TokenAxis
     at_query: tuple[int, ...]
     at_key: tuple[int, ...]
     extent: Extent

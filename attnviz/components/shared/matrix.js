@@ -166,7 +166,7 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
   const cw = spec.w / cols;
   const ch = spec.h / rows;
   const path = new Path2D();
-  let any = false;
+  let hasHit = false;
   for (let r = 0; r < rows; r++) {
     const base = offset + (rowIndex ? rowIndex[r] : r) * stride;
     for (let c = 0, start = -1; c <= cols; c++) {
@@ -174,12 +174,12 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
       if (hit && start < 0) start = c;
       if (!hit && start >= 0) {
         path.rect(spec.x + start * cw, spec.y + r * ch, (c - start) * cw, ch);
-        any = true;
+        hasHit = true;
         start = -1;
       }
     }
   }
-  if (any) hatch(ctx, path, spec, /** @type {Theme} */ (spec.theme));
+  if (hasHit) hatch(ctx, path, spec, /** @type {Theme} */ (spec.theme));
 }
 
 /**

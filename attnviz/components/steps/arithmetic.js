@@ -3,15 +3,15 @@
 // In: arrays by stage, the header, two positions. Out: plain objects; nothing is drawn or formatted here.
 // Source: Vaswani et al. 2017, equation 1, one factor at a time.
 
-/**
- * @typedef {{data: Float32Array, shape: number[]}} Matrix
- * @typedef {{component: number, q: number, k: number, product: number}} Term
- */
+/** @import { Arrays } from "./types.js" */
+
+/** @typedef {{data: ArrayLike<number>, shape: number[]}} Matrix */
+/** @typedef {{component: number, q: number, k: number, product: number}} Term */
 
 /**
- * @param {Matrix | undefined} matrix
+ * A view of one row, null where the matrix is absent.
+ * @param {{data: Float32Array, shape: number[]} | undefined} matrix
  * @param {number} row
- * @returns {Float32Array | null} a view of one row, null where the matrix is absent
  */
 export function rowOf(matrix, row) {
   if (!matrix) return null;
@@ -20,10 +20,10 @@ export function rowOf(matrix, row) {
 }
 
 /**
+ * One number, null where the matrix is absent.
  * @param {Matrix | undefined} matrix
  * @param {number} row
  * @param {number} col
- * @returns {number | null}
  */
 export function valueAt(matrix, row, col) {
   return matrix ? matrix.data[row * matrix.shape[1] + col] : null;
@@ -31,7 +31,7 @@ export function valueAt(matrix, row, col) {
 
 /**
  * The last matrix before the mask: scaled scores, or what a softcap or a position bias made of them.
- * @param {Record<string, Matrix>} arrays
+ * @param {Arrays} arrays
  */
 export function beforeMask(arrays) {
   return arrays.biased ?? arrays.capped ?? arrays.scaled;
@@ -39,7 +39,7 @@ export function beforeMask(arrays) {
 
 /**
  * The products of q · k, largest |product| first, and the score that the buffer holds.
- * @param {Record<string, Matrix>} arrays
+ * @param {Arrays} arrays
  * @param {number} query
  * @param {number} key
  * @returns {{terms: Term[], score: number} | null}
@@ -76,7 +76,7 @@ export function addUp(shown, total, decimals) {
 
 /**
  * exp(s − max) / Σ exp over the row of the query; null also where that is not how the weight came about.
- * @param {Record<string, Matrix>} arrays
+ * @param {Arrays} arrays
  * @param {number} query
  * @param {number} key
  * @returns {{max: number, score: number, exp: number, sum: number, weight: number, live: number} | null}
@@ -96,7 +96,7 @@ export function softmaxOf(arrays, query, key) {
 /**
  * weight × v of this key, the mixed row it goes into, and its share of that row.
  * The share is the projection on the mixed row, (weight·v)·mixed ÷ mixed·mixed: over all keys it sums to 1.
- * @param {Record<string, Matrix>} arrays
+ * @param {Arrays} arrays
  * @param {number} query
  * @param {number} key
  * @returns {{v: Float32Array, weighted: number[], mixed: Float32Array, share: number | null} | null}
@@ -115,7 +115,7 @@ export function mixedOf(arrays, query, key) {
 /**
  * How long a vector this key writes into the query's projected row: weight × ‖v·W_O‖, and its place among all keys of
  * the row, by that length and by weight alone. Source: Kobayashi et al. 2020, ‖α·f(x)‖ with f(x) = (x·W_V + b_V)·W_O.
- * @param {Record<string, any>} arrays `reach` holds ‖v·W_O‖ of each key
+ * @param {Arrays} arrays
  * @param {number} query
  * @param {number} key
  * @returns {{weight: number, norm: number, effect: number, rank: number, rankByWeight: number, count: number} | null}
@@ -125,7 +125,8 @@ export function effectOf(arrays, query, key) {
   const reach = arrays.reach?.data;
   if (!weights || !reach || !weights.some((weight) => weight > 0)) return null; // nothing is written from a row of zeros
   const effects = Array.from(weights, (weight, at) => weight * reach[at]);
-  const above = (values) => 1 + Array.from(values).filter((value) => value > values[key]).length;
+  const above = (/** @type {ArrayLike<number>} */ values) =>
+    1 + Array.from(values).filter((value) => value > values[key]).length;
   return {
     weight: weights[key],
     norm: reach[key],

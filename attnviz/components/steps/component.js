@@ -1,313 +1,263 @@
 // @ts-check
-// The Steps strip: mounts once per element, redraws on new data, theme, width or choice.
-// The chosen query and key live here and in the URL; layer and head are asked of the server, which computes them.
+// The Steps strip: every stage of one head as a panel, and one cell followed through all of them. The chosen query and key
+// live here and in the address; layer and head are asked of the host, which computes them.
 
 import { axisMarks } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
-import { el, localPoint, oncePerFrame, setBusy, setData, setText, watchSize } from "../shared/dom.js";
-import { fill } from "../shared/fmt.js";
-import { cellAt } from "../shared/matrix.js";
-import { moveBy, roleColours } from "../shared/panel.js";
-import { mounted } from "../shared/mounted.js";
-import { askForHead, makePicker } from "../shared/picker.js";
-import { clampSelection, makeCommitter, readSelection, writeSelection } from "../shared/selection.js";
 import { sequential } from "../shared/colors.js";
+import { makeCommitter } from "../shared/committer.js";
+import { el, fillNodes, oncePerFrame, setBusy, setData, watchSize } from "../shared/dom.js";
+import { roleColours } from "../shared/panel.js";
+import { askForHead } from "../shared/picker.js";
 import { pictureSource } from "../shared/picture.js";
-import { drawPlaced, makePlaced } from "../shared/picture_panel.js";
-import { theme } from "../shared/theme.js";
+import { drawPicturePanel } from "../shared/picture_panel.js";
+import { clampSelection } from "../shared/selection.js";
+import { rowOf } from "./arithmetic.js";
+import { showEditBar } from "./edit_bar.js";
+import { arraysOf, readEdit, writtenEdits } from "./edits.js";
+import { drawArithmetic, tokenMark } from "./explain.js";
+import { buildPanels } from "./panels.js";
 import { paperOf } from "./paper.js";
-import { EDITABLE, arraysOf, makeEditBar, readEdit, showEditBar } from "./edit.js";
-import { KEY_STAGES, SQUARE_STAGES } from "./highlight.js";
-import { endPlay, haltPlay, makePlay, playKey, showPlay } from "./play.js";
-import { buildPanels, chosenIn, drawStrip, markPanel, markStrip, roomKey, spoken } from "./strip.js";
-import { drawArithmetic, namedTokens, tokenMark } from "./explain.js";
+import { buildParts, writeParts } from "./parts.js";
+import { haltPlay, playKey, showPlay } from "./play.js";
+import { listenPanel } from "./pointer.js";
+import { drawStrip, markStrip, roomKey } from "./strip.js";
+import { shownOf } from "./window.js";
 
-/**
- * The header of the buffer; beside it travel one f32 matrix per panel that is not absent, by its stage's name, and
- * blocked u8 [query, key], the bits of the masks that block a cell, reach f32 [key], ‖v·W_O‖, where W_O
- * is known, and was_<stage> f32 for what edits have changed.
- * @typedef {{strings: Record<string, string>, tokens: string[], special: number[], written: number[], key_tokens: string[],
- *   key_special: number[], key_written: number[], cross: 0 | 1, layer: number, head: number,
- *   n_layers: number, n_heads: number, d_head: number, d_model: number | null, scaling: number, turned: string[], factors: Record<string, string>, mask_names: string[],
- *   mask_reasons: string[], head_slice: [number, number], editable: 0 | 1, given: 0 | 1, source: string,
- *   patches: import("../shared/picture_panel.js").PlacedPatches | null, edits: import("./edit.js").Edit[], panels: PanelInfo[]}} StepsHeader
- */
-/**
- * One panel: its stage with shape, axes, colour range and error, or the reason why it is absent.
- * @typedef {{stage: string, title: string, formula: string, absent: string | null, shape: [number, number] | null,
- *   rows?: string, cols?: string, signed?: boolean, range?: [number, number] | null, rows_sum_to?: number | null,
- *   error?: number | null, ok?: boolean, tolerance?: number}} PanelInfo
- */
+/** @import { Committer } from "../shared/committer.js" */
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { AddressSelection } from "../shared/selection.js" */
+/** @import { Edit, Mode } from "./edits.js" */
+/** @import { Actions, HeadData, State } from "./state.js" */
+/** @import { Arrays, Header } from "./types.js" */
 
-/** Streamlit calls this with new data or a new theme. */
-export default function steps(/** @type {any} */ component) {
-  return mounted(component, mountSteps, updateSteps);
-}
+/** As long as the component. @typedef {{host: Host, top: HTMLElement, committer: Committer}} Frame */
 
-function mountSteps(/** @type {any} */ root) {
-  const view = /** @type {any} */ ({
-    root,
-    nodes: {},
-    panels: [],
-    shape: "",
-    selection: null,
-    query: null,
-    key: null,
-    allTerms: false,
-    mode: "edited",
-    target: null,
-  });
-  const { nodes } = view;
-  view.picker = makePicker((layer, head) => askForHead(view, layer, head));
-  nodes.asks = el("p", { class: "asks" });
-  nodes.status = el("p", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
-  nodes.clear = el("button", {
-    type: "button",
-    class: "av-button clear",
-    on: { click: () => choose(view, null, null) },
-  });
-  nodes.bar = el("div", { class: "bar" }, view.picker.node, nodes.asks, nodes.clear);
-  view.editBar = makeEditBar(view);
-  view.play = makePlay(view);
-  view.choose = (/** @type {number} */ query, /** @type {number} */ key) => choose(view, query, key);
-  view.setMode = (/** @type {string} */ mode) => setMode(view, mode);
-  nodes.legend = el("p", { class: "legend" });
-  view.placed = makePlaced();
-  nodes.strip = el("div", { class: "strip", role: "group" });
-  nodes.box = el("section", { class: "arithmetic" });
-  nodes.top = el(
-    "div",
-    { class: "av steps", on: { keydown: (/** @type {KeyboardEvent} */ event) => playKey(view, event) } },
-    el("div", { class: "tops" }, nodes.bar, view.play.node),
-    view.editBar.node,
-    nodes.status,
-    nodes.strip,
-    nodes.legend,
-    view.placed.node,
-    nodes.box,
-  );
-  root.append(nodes.top);
-  view.committer = makeCommitter(nodes.top, (/** @type {any} */ selection) => followSteps(view, selection));
-  view.toggleTerms = () => toggleTerms(view);
-  const redraw = oncePerFrame(() => view.header && view.drawnFor !== roomKey(view) && drawStrip(view));
-  const stop = watchSize(nodes.strip, redraw);
-  view.destroy = () => {
-    stop();
-    haltPlay(view);
-    redraw.cancel();
-    view.committer.destroy();
-    nodes.top.remove();
+const NO_WIDTHS = { square: 0, early: 0, late: 0, cell: 0 };
+
+/** @returns {Mounted} */
+export default function steps(/** @type {Host} */ host) {
+  const keydown = (/** @type {KeyboardEvent} */ event) => {
+    if (state) playKey(state, event);
   };
-  return view;
+  const top = el("div", { class: "av steps", on: { keydown } });
+  host.root.append(top);
+  /** @type {State | null} */
+  let state = null;
+  const committer = makeCommitter(host, top, (selection) => state && follow(state, selection));
+  const redraw = oncePerFrame(() => state && state.drawnFor !== roomKey(state) && drawStrip(state));
+  const stop = watchSize(top, redraw);
+  return {
+    refresh(data) {
+      if (state) renew(state, data);
+      else state = begin({ host, top, committer }, data);
+      showData(state);
+    },
+    destroy() {
+      stop();
+      if (state) haltPlay(state);
+      redraw.cancel();
+      committer.destroy();
+      top.remove();
+    },
+  };
 }
 
-function updateSteps(/** @type {any} */ view, /** @type {Uint8Array} */ data) {
-  const { header, arrays } = parse(data);
-  const { nodes } = view;
-  const first = !view.header;
-  const from = { ...(view.selection ?? readSelection()), layer: header.layer, head: header.head };
-  view.selection = clampSelection(from, {
-    ...header,
-    n_query: header.tokens.length,
-    n_key: header.key_tokens.length,
+/** The state with the first data. @returns {State} */
+function begin(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
+  const head = readHead(frame.host, data);
+  const { tokens, key_tokens: keys } = head.header;
+  const selection = fitting(head.header, frame.committer.read());
+  const parts = buildParts(
+    () => state,
+    actionsOf(() => state),
+  );
+  /** @type {State} */
+  const state = {
+    ...frame,
+    ...head,
+    parts,
+    selection,
+    mode: "edited",
+    arrays: arraysOf(head, "edited"),
+    shown: shownOf(tokens.length, keys.length, selection.query, selection.key, null),
+    widths: NO_WIDTHS,
+    panels: [],
+    builtFor: "",
+    drawnFor: "",
+    target: null,
+    areAllTerms: false,
+    playing: { at: null, timer: 0, hasEnded: false },
+  };
+  frame.top.replaceChildren(...parts.nodes);
+  frame.committer.start(selection);
+  return state;
+}
+
+/** Another head, other edits, or another theme. */
+function renew(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
+  const head = readHead(state.host, data);
+  Object.assign(state, head, {
+    arrays: arraysOf(head, state.mode),
+    selection: fitting(head.header, state.selection),
   });
-  header.edits = header.edits.map(readEdit);
-  header.marks = axisMarks(header.special, header.written);
-  header.key_marks = axisMarks(header.key_special, header.key_written);
-  Object.assign(view, {
+  state.committer.update(state.selection);
+}
+
+/** @returns {HeadData} */
+function readHead(/** @type {Host} */ host, /** @type {Uint8Array} */ data) {
+  /** @type {{header: Header, arrays: Arrays}} */
+  const { header, arrays } = parse(data);
+  const theme = host.theme();
+  return {
     header,
     edited: arrays,
+    edits: header.edits.map(readEdit),
+    marks: {
+      query: axisMarks(header.special, header.written),
+      key: axisMarks(header.key_special, header.key_written),
+    },
     whole: arrays.picture && header.patches ? pictureSource(arrays.picture) : null,
-    theme: theme(view.root),
-    scale: view.selection.scale,
-    query: view.selection.query,
-    key: view.selection.key,
-  });
-  view.arrays = arraysOf(view);
-  view.paper = paperOf(view);
-  const colours = roleColours(view.theme);
-  nodes.top.style.setProperty("--query", colours.query);
-  nodes.top.style.setProperty("--key", colours.key);
-  nodes.top.classList.toggle("dark", view.theme.dark);
-  setBusy(nodes.top, false);
-  if (first) view.committer.start(view.selection);
-  else view.committer.update(view.selection);
-  writeSelection(view.selection);
-  writeFrame(view);
-  buildPanels(view, (panel) => wirePanel(panel, view));
-  drawStrip(view);
-  showChoice(view);
+    theme,
+    paper: paperOf(header, theme),
+  };
 }
 
-/** Everything around the panels. */
-function writeFrame(/** @type {any} */ view) {
-  const { header, nodes } = view;
-  const { strings, layer, head } = header;
-  view.picker.update(strings, header, layer, head);
-  setText(nodes.clear, strings.clear_cell);
-  nodes.strip.setAttribute("aria-label", fill(strings.strip_label, { layer, head }));
-  setData(nodes.top, { layer, head });
-  nodes.legend.replaceChildren(
-    ...["query", "key", "cell"].map((name) =>
-      el(
-        "span",
-        { class: `swatch ${name}` },
-        { query: strings.query_row, key: strings.key_row, cell: strings.chosen_cell }[name],
-      ),
-    ),
-  );
+/** The selection in a head: layer and head are those that the host computed. */
+function fitting(/** @type {Header} */ header, /** @type {AddressSelection} */ selection) {
+  const { layer, head, n_layers, n_heads, tokens, key_tokens: keys } = header;
+  const extent = { n_layers, n_heads, n_query: tokens.length, n_key: keys.length };
+  return clampSelection({ ...selection, layer, head }, extent);
+}
+
+/** @returns {Actions} */
+function actionsOf(/** @type {() => State} */ now) {
+  return {
+    head: (layer, head) => askForHead(now(), now().top, { layer, head }),
+    choose: (query, key) => choose(now(), query, key),
+    mode: (mode) => setMode(now(), mode),
+    edit: (edits) => askForEdits(now(), edits),
+  };
+}
+
+/** Shows new data. */
+function showData(/** @type {State} */ state) {
+  const { top, theme, parts, header, committer } = state;
+  const actions = actionsOf(() => state);
+  const colours = roleColours(theme);
+  top.style.setProperty("--query", colours.query);
+  top.style.setProperty("--key", colours.key);
+  top.classList.toggle("dark", theme.dark);
+  setBusy(top, false);
+  committer.write(state.selection);
+  writeParts(parts, header, top);
+  buildPanels(state, (_, picture) => listenPanel(picture, state, actions), actions.choose);
+  drawStrip(state);
+  showChoice(state);
 }
 
 /** The sentence in the bar, the live region and the arithmetic, after the choice or the data changed. */
-function showChoice(/** @type {any} */ view) {
-  const { nodes, header, query, key } = view;
+function showChoice(/** @type {State} */ state) {
+  const { top, parts, selection } = state;
+  const { query, key } = selection;
+  const isEmpty = query === null && key === null;
+  parts.clear.hidden = isEmpty;
+  setData(top, { query, key });
+  parts.asks.classList.toggle("empty", isEmpty);
+  parts.asks.replaceChildren(...asksNodes(state));
+  showEditBar(
+    state,
+    actionsOf(() => state),
+  );
+  showPicture(state);
+  showSums(state);
+}
+
+/** "it asks animal", one of both, or the hint how to choose. */
+function asksNodes(/** @type {State} */ { header, selection }) {
   const { strings, tokens, key_tokens: keys } = header;
-  const both = query !== null && key !== null;
-  nodes.clear.hidden = query === null && key === null;
-  setData(nodes.top, { query, key });
-  const asks = both
-    ? namedTokens(strings.asks, {
-        query: tokenMark("query", tokens[query]),
-        key: tokenMark("key", keys[key]),
-      })
-    : query !== null
-      ? [tokenMark("query", tokens[query])]
-      : key !== null
-        ? [tokenMark("key", keys[key])]
-        : [strings.hint];
-  nodes.asks.classList.toggle("empty", query === null && key === null);
-  nodes.asks.replaceChildren(...asks);
-  showEditBar(view);
-  showPlaced(view);
-  showSums(view);
+  const { query, key } = selection;
+  const queryNode = query === null ? null : tokenMark("query", tokens[query]);
+  const keyNode = key === null ? null : tokenMark("key", keys[key]);
+  if (queryNode && keyNode) return fillNodes(strings.asks, { query: queryNode, key: keyNode });
+  return [queryNode ?? keyNode ?? strings.hint];
 }
 
 /** Where in the picture the chosen cell is, with the weights of its query. */
-function showPlaced(/** @type {any} */ view) {
-  const { header, edited, query, key, scale } = view;
-  const { strings } = header;
-  const { data, shape } = edited.weights;
-  drawPlaced(view.placed, {
-    whole: view.whole,
-    patches: header.patches,
-    labels: header.tokens,
-    query,
-    key,
-    scale,
-    lut: sequential(view.theme.dark),
-    theme: view.theme,
-    rowOf: (row) => data.subarray(row * shape[1], (row + 1) * shape[1]),
-    width: view.nodes.top.clientWidth,
+function showPicture(/** @type {State} */ { header, edited, whole, theme, parts, selection, top }) {
+  const { strings, patches, tokens: labels } = header;
+  drawPicturePanel(parts.picture, {
+    ...selection,
+    whole,
+    patches,
+    labels,
+    lut: sequential(theme.dark),
+    theme,
+    rowOf: (row) => rowOf(edited.weights, row) ?? [],
+    width: top.clientWidth,
     texts: { picture: strings.picture, idle: strings.picture_idle },
   });
 }
 
 /** The arithmetic is that of the numbers on show; of a difference there is none, so that the edited ones are taken. */
-function showSums(/** @type {any} */ view) {
-  drawArithmetic(view.mode === "difference" ? { ...view, arrays: view.edited } : view);
-  showPlay(view);
+function showSums(/** @type {State} */ state) {
+  const { header, parts, areAllTerms } = state;
+  const { query, key } = state.selection;
+  const arrays = state.mode === "difference" ? state.edited : state.arrays;
+  const toggle = () => toggleTerms(state);
+  drawArithmetic(parts.box, { header, arrays, query, key, areAllTerms, toggleTerms: toggle });
+  showPlay(state);
 }
 
 /** Edited numbers, the original ones, or the difference. */
-function setMode(/** @type {any} */ view, /** @type {string} */ mode) {
-  view.mode = mode;
-  view.arrays = arraysOf(view);
-  drawStrip(view);
-  showChoice(view);
-  view.editBar.modes.querySelector(`[data-mode=${mode}]`)?.focus();
+function setMode(/** @type {State} */ state, /** @type {Mode} */ mode) {
+  state.mode = mode;
+  state.arrays = arraysOf(state, mode);
+  drawStrip(state);
+  showChoice(state);
+  focusIn(state.parts.edit.modes, `[data-mode=${mode}]`);
 }
 
-/** A row or cell was chosen elsewhere on the page; which head is shown is the server's word. */
-function followSteps(/** @type {any} */ view, /** @type {any} */ selection) {
-  if (!view.header) return;
-  const { query, key } = clampSelection(selection, {
-    ...view.header,
-    n_query: view.header.tokens.length,
-    n_key: view.header.key_tokens.length,
-  });
-  Object.assign(view, { query, key, selection: { ...view.selection, query, key } });
-  markStrip(view);
-  showChoice(view);
+/** A row or cell was chosen elsewhere on the page; which head is shown is the host's word. */
+function follow(/** @type {State} */ state, /** @type {AddressSelection} */ selection) {
+  const { query, key } = fitting(state.header, selection);
+  state.selection = { ...state.selection, query, key };
+  markStrip(state);
+  showChoice(state);
 }
 
 /**
- * Another cell, row or nothing is chosen: marks, arithmetic, URL; the server hears of it later.
- * @param {any} view
+ * Another cell, row or nothing is chosen: marks, arithmetic, address; the host hears of it later.
+ * @param {State} state
  * @param {number | null} query
  * @param {number | null} key
  */
-function choose(view, query, key) {
-  if (query === view.query && key === view.key) return;
-  Object.assign(view, { query, key, selection: { ...view.selection, query, key } });
-  view.committer.update(view.selection);
-  writeSelection(view.selection);
-  markStrip(view);
-  showChoice(view);
+function choose(state, query, key) {
+  if (query === state.selection.query && key === state.selection.key) return;
+  state.selection = { ...state.selection, query, key };
+  state.committer.update(state.selection);
+  state.committer.write(state.selection);
+  markStrip(state);
+  showChoice(state);
 }
 
-function toggleTerms(/** @type {any} */ view) {
-  view.allTerms = !view.allTerms;
-  showSums(view);
-  view.nodes.box.querySelector("button.terms")?.focus();
+function toggleTerms(/** @type {State} */ state) {
+  state.areAllTerms = !state.areAllTerms;
+  showSums(state);
+  focusIn(state.parts.box, "button.terms");
 }
 
-/** Pointer and keys of one panel. */
-function wirePanel(/** @type {any} */ panel, /** @type {any} */ view) {
-  const { base } = panel;
-  const remark = oncePerFrame(() => markPanel(panel, view));
-  const hit = (event) => {
-    const { x, y } = localPoint(event, base);
-    const cell = cellAt(x, y, panel.layout.geom);
-    const { from } = panel;
-    return cell && { row: cell.row + from.row, col: cell.col + from.col };
-  };
-  base.addEventListener("pointermove", (event) => {
-    panel.hover = hit(event);
-    remark();
-  });
-  base.addEventListener("pointerleave", () => {
-    panel.hover = null;
-    remark();
-  });
-  base.addEventListener("click", (event) => {
-    const cell = hit(event);
-    if (cell) take(panel, view, cell);
-  });
-  base.addEventListener("dblclick", () => view.target && view.editBar.input.select());
-  base.addEventListener("keydown", (event) => keyIn(panel, view, event));
+/** Asks the host for what follows from edits, and lets the address say it. */
+function askForEdits(/** @type {State} */ state, /** @type {Edit[]} */ edits) {
+  const text = writtenEdits(edits);
+  if (!edits.length) state.mode = "edited";
+  setBusy(state.top, true);
+  state.committer.commit();
+  state.committer.writeNow("edits", text || null);
+  state.host.trigger("edit", text);
 }
 
-function keyIn(/** @type {any} */ panel, /** @type {any} */ view, /** @type {KeyboardEvent} */ event) {
-  if (event.key === "Escape") {
-    endPlay(view);
-    return choose(view, null, null);
-  }
-  const [rows, cols] = view.arrays[panel.info.stage].shape;
-  const square = SQUARE_STAGES.includes(panel.info.stage);
-  const role = KEY_STAGES.includes(panel.info.stage) ? "key" : "query";
-  const from = square ? { row: view.query, col: view.key } : { row: view[role], col: panel.col };
-  const cell = moveBy(event, from, { rows, cols });
-  if (!cell) return undefined;
-  event.preventDefault();
-  return take(panel, view, cell);
-}
-
-/**
- * A cell of a panel was chosen: in square panels query and key, else the position of the panel's rows.
- * @param {any} panel
- * @param {any} view
- * @param {{row: number, col: number}} cell
- */
-function take(panel, view, cell) {
-  const { stage } = panel.info;
-  view.target = EDITABLE.includes(stage) ? { stage, row: cell.row, column: cell.col } : null;
-  if (SQUARE_STAGES.includes(stage)) choose(view, cell.row, cell.col);
-  else {
-    panel.col = cell.col;
-    if (KEY_STAGES.includes(stage)) choose(view, view.query, cell.row);
-    else choose(view, cell.row, view.key);
-    markPanel(panel, view);
-  }
-  showEditBar(view);
-  if (chosenIn(panel, view)) setText(view.nodes.status, spoken(panel, view));
+function focusIn(/** @type {HTMLElement} */ node, /** @type {string} */ selector) {
+  const target = node.querySelector(selector);
+  if (target instanceof HTMLElement) target.focus();
 }

@@ -6,15 +6,19 @@ import { el } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
 import { addUp } from "./arithmetic.js";
 
+/** @import { Strings } from "../shared/heads.js" */
+/** @import { Term } from "./arithmetic.js" */
+/** @import { StringKey } from "./types.js" */
+
 const FEW_TERMS = 8;
 const FEW_DECIMALS = 4;
 const ALL_DECIMALS = 6;
 
 /**
  * The products as rows, the first few or all of them; what is not shown stands in one row of its own.
- * @param {import("./arithmetic.js").Term[]} terms
+ * @param {Term[]} terms
  * @param {number} score
- * @param {Record<string, string>} strings
+ * @param {Strings<StringKey>} strings
  * @param {boolean} all
  */
 export function termsTable(terms, score, strings, all) {
@@ -82,12 +86,12 @@ export function termsTable(terms, score, strings, all) {
   );
 }
 
-function largestOf(/** @type {any[]} */ terms, /** @type {"q" | "k" | "product"} */ name) {
+function largestOf(/** @type {Term[]} */ terms, /** @type {"q" | "k" | "product"} */ name) {
   return terms.reduce((most, term) => Math.max(most, Math.abs(term[name])), 0);
 }
 
 /**
- * @param {import("./arithmetic.js").Term} term
+ * @param {Term} term
  * @param {number} product as it is printed
  * @param {number} running the sum so far, as it is printed
  * @param {{q: number, k: number, product: number}} largest

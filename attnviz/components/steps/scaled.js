@@ -3,13 +3,22 @@
 
 import { fill, fmtReal } from "../shared/fmt.js";
 
+/** @import { Header } from "./types.js" */
+
+const SAME = 1e-5;
+
+/** True if the scores are divided by √d_k, as usual. */
+export function isUsualScaling(/** @type {Header} */ { scaling, d_head }) {
+  return Math.abs(scaling * Math.sqrt(d_head) - 1) < SAME;
+}
+
 /** What the scores are multiplied by; a plain 1 where the model leaves them as they are. */
 export function scalingText(/** @type {number} */ scaling, /** @type {number} */ digits) {
   return scaling === 1 ? "1" : fmtReal(scaling, digits);
 }
 
 /** That q or k were multiplied before the dot product, in words; null where they were not. */
-export function scaledBefore(/** @type {any} */ header) {
-  const factors = ["q", "k"].filter((stage) => stage in header.factors).map((stage) => header.factors[stage]);
-  return factors.length ? fill(header.strings.scaled_before, { factors: factors.join(", ") }) : null;
+export function scaledBefore(/** @type {Header} */ { factors, strings }) {
+  const texts = [factors.q, factors.k].filter((text) => text !== undefined);
+  return texts.length ? fill(strings.scaled_before, { factors: texts.join(", ") }) : null;
 }

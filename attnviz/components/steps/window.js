@@ -8,6 +8,8 @@ import { fill } from "../shared/fmt.js";
 import { cellAt, drawMatrix } from "../shared/matrix.js";
 import { frameBox } from "../shared/panel.js";
 
+/** @import { Cell, Mini, Panel, Picture, Show } from "./state.js" */
+
 const WHOLE_UP_TO = 64;
 const ACROSS = 24;
 const MARGIN = 3;
@@ -55,71 +57,66 @@ export function placesOf(/** @type {Span} */ { from, count }) {
 
 /**
  * The small map of a square panel; a click on it chooses the cell there, as arrow keys on the panel do.
- * @param {any} panel
- * @param {(cell: {row: number, col: number}) => void} choose
+ * @param {(cell: Cell) => void} choose
+ * @returns {Mini}
  */
-export function makeMini(panel, choose) {
+export function makeMini(choose) {
   const [map, frame] = ["mini", "mini over"].map((name) =>
     el("canvas", { class: name, "aria-hidden": "true", hidden: true }),
   );
-  map.addEventListener("click", (/** @type {MouseEvent} */ event) => {
+  /** @type {Mini} */
+  const mini = { map, frame, geom: null };
+  map.addEventListener("click", (event) => {
     const { x, y } = localPoint(event, map);
-    const cell = cellAt(x, y, panel.mini.geom);
+    const cell = mini.geom && cellAt(x, y, mini.geom);
     if (cell) choose(cell);
   });
-  panel.mini = { map, frame, geom: null };
-  return [map, frame];
+  return mini;
 }
 
-/** The whole matrix, small. Its colours are those of the panel. */
-export function paintMini(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { map, frame } = panel.mini;
-  const { shown, theme } = show;
-  const matrix = show.arrays[panel.info.stage];
+/**
+ * The whole matrix, small. Its colours are those of the panel.
+ * @param {Panel} panel
+ * @param {Picture} picture
+ * @param {Show} show
+ */
+export function paintMini(panel, { info, mini, drawn }, { shown, theme, arrays }) {
+  const matrix = arrays[info.stage];
+  if (!mini || !drawn || !matrix) return;
+  const { map, frame } = mini;
   const [rows, cols] = matrix.shape;
   map.hidden = frame.hidden = !shown.part;
   panel.section.classList.toggle("mapped", shown.part);
   if (!shown.part) return;
   const unit = MINI_PX / Math.max(rows, cols);
   const geom = { x: 1, y: 1, w: Math.max(4, unit * cols), h: Math.max(4, unit * rows), rows, cols };
-  panel.mini.geom = geom;
+  mini.geom = geom;
   const ctx = fitCanvas(map, MINI_PX + 2, MINI_PX + 2);
-  const { lut, toLevel } = panel.scale;
-  drawMatrix(ctx, { ...geom, values: matrix.data, lut, toLevel, signed: panel.info.signed });
+  const { lut, toLevel } = drawn.scale;
+  drawMatrix(ctx, { ...geom, values: matrix.data, lut, toLevel, signed: info.signed });
   ctx.strokeStyle = theme.border;
   ctx.strokeRect(geom.x - 0.5, geom.y - 0.5, geom.w + 1, geom.h + 1);
   markDrawn(map);
 }
 
 /** Where on the small map the part lies that is on show. */
-export function paintMiniFrame(/** @type {any} */ panel, /** @type {any} */ show) {
-  const { frame, map, geom } = panel.mini;
-  const { shown, theme } = show;
-  if (!shown.part) return;
+export function paintMiniFrame(/** @type {Picture} */ { mini }, /** @type {Show} */ show) {
+  const { shown, theme, header } = show;
+  if (!mini?.geom || !shown.part) return;
+  const { frame, map, geom } = mini;
   const ctx = fitCanvas(frame, MINI_PX + 2, MINI_PX + 2);
   const { query, key } = shown;
   const cw = geom.w / geom.cols;
   const ch = geom.h / geom.rows;
-  const box = {
-    x: geom.x + key.from * cw,
-    y: geom.y + query.from * ch,
-    w: key.count * cw,
-    h: query.count * ch,
-  };
-  frameBox(ctx, box, { colour: theme.text, theme, width: 1.5 });
+  const at = { x: geom.x + key.from * cw, y: geom.y + query.from * ch };
+  frameBox(ctx, { ...at, w: key.count * cw, h: query.count * ch }, { colour: theme.text, theme, width: 1.5 });
   setData(map, { from: `${query.from},${key.from}` });
-  map.title = fill(show.header.strings.mini_label, rangeOf(show));
-}
-
-/** The part on show in numbers. */
-function rangeOf(/** @type {any} */ { shown, header }) {
-  const { query, key } = shown;
-  return {
+  map.title = fill(header.strings.mini_label, {
     first: query.from,
     last: query.from + query.count - 1,
     n_query: header.tokens.length,
     key_first: key.from,
     key_last: key.from + key.count - 1,
     n_key: header.key_tokens.length,
-  };
+  });
 }

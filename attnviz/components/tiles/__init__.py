@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from attnviz.components.buffer import Packable, pack
-from attnviz.components.heads import Axis, Heard, axes_header, heard_header
+from attnviz.components.heads import Heard, TokenAxis, axes_header, heard_header
 from attnviz.components.selection import Extent
 
 NAME = "attnviz.tiles"
@@ -99,7 +99,7 @@ class TilesData:
 
     stamp: str
     axes_stamp: str
-    axes: tuple[Axis, Axis] | None
+    axes: tuple[TokenAxis, TokenAxis] | None
     cross: bool
     layer: int
     head: int

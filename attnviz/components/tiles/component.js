@@ -346,7 +346,7 @@ function showAll(/** @type {State} */ state) {
 function whatIsMissing(/** @type {Header} */ header, /** @type {State | null} */ state) {
   const isNameless = state?.text.stamp !== header.axes_stamp;
   const scene = isNameless ? null : state && sceneOf(state);
-  const tiles = scene && header.ready ? drawPlot(state.parts.plot, scene).slice(0, MOST_ASKED) : [];
+  const tiles = state && scene && header.ready ? drawPlot(state.parts.plot, scene).slice(0, MOST_ASKED) : [];
   const pinned = state?.pinned ?? null;
   const isTold = pinned && header.pinned?.[0] === pinned.query && header.pinned[1] === pinned.key;
   const isUnknown = state && pinned && !isTold && !state.frame.store.weight(0, pinned.query, pinned.key);

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float32, Int64, UInt8
 
 from attnviz.components.buffer import pack
-from attnviz.components.heads import Axis, HeadsView, axes_header, codes, heads_header
+from attnviz.components.heads import HeadsView, TokenAxis, axes_header, codes, heads_header
 from attnviz.components.selection import Extent
 
 NAME = "attnviz.writing"
@@ -124,7 +124,7 @@ def pack_writing(view: HeadsView, draws: Draws, strings: Mapping[str, str]) -> b
 
 
 def pack_player(
-    queries: Axis, keys: Axis, cross: bool, extent: Extent, strings: Mapping[str, str]
+    queries: TokenAxis, keys: TokenAxis, cross: bool, extent: Extent, strings: Mapping[str, str]
 ) -> bytes:
     """The buffer of the bar alone."""
     header = {

@@ -10,7 +10,14 @@ Olsson et al. 2022, "In-context learning and induction heads"; positions reach q
 (Press et al. 2021, "Shortformer").
 """
 
-from attnviz.course.birth.ablation import ABLATIONS, Ablation, Effect, Effects, ablated, effects
+from attnviz.course.birth.ablation import (
+    ABLATIONS,
+    Ablation,
+    AblationScores,
+    Effect,
+    ablated,
+    effects,
+)
 from attnviz.course.birth.alphabet import LETTERS, MOST_LETTERS, encode, example, labels
 from attnviz.course.birth.lesson import LESSON
 from attnviz.course.birth.scores import CircuitScores, chance, measure
@@ -31,7 +38,7 @@ __all__ = [
     "ABLATIONS",
     "Ablation",
     "Effect",
-    "Effects",
+    "AblationScores",
     "CircuitScores",
     "TrainingSnapshot",
     "ablated",

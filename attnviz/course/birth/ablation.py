@@ -35,7 +35,7 @@ class Effect:
 
 
 @dataclass(frozen=True, eq=False)
-class Effects:
+class AblationScores:
     """The scores with all heads, and without each of them."""
 
     before: CircuitScores
@@ -50,7 +50,7 @@ class Effects:
         )
 
 
-def effects(model: TinyTransformer, layer: int = 0) -> Effects:
+def effects(model: TinyTransformer, layer: int = 0) -> AblationScores:
     """The scores on repeated letters, whole and without each head of a layer, both ways."""
     require_index("layer", layer, LAYERS)
     tokens = alphabet.repeated()
@@ -59,7 +59,7 @@ def effects(model: TinyTransformer, layer: int = 0) -> Effects:
         for ablation in ABLATIONS:
             with ablated(model, head, ablation):
                 without.append(Effect(head, ablation, measure(model, tokens)))
-    return Effects(measure(model, tokens), tuple(without))
+    return AblationScores(measure(model, tokens), tuple(without))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from attnviz.lessons.cards.card import (
     RealHead,
     Typed,
 )
-from attnviz.metrics import Pattern, score
+from attnviz.metrics import PatternName, score
 from attnviz.types import HeadId
 
 TO_FOUR_DIGITS = 0.0006
@@ -26,7 +26,7 @@ MODEL = "minilm"
 START = "The cat sat on the mat."
 MAX_CHARS = 60
 # in the order of the options: a head of each pattern
-HEADS: dict[Pattern, tuple[int, int]] = {"next": (1, 8), "previous": (0, 2), "first": (1, 11)}
+HEADS: dict[PatternName, tuple[int, int]] = {"next": (1, 8), "previous": (0, 2), "first": (1, 11)}
 
 
 def views(inputs: CardInputs) -> Card:

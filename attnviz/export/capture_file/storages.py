@@ -2,7 +2,7 @@
 
 q, k and v are often views of the one array that their layer wrote, and what W_O read is the output
 of the attention. Safetensors would refuse or copy such tensors. In: named tensors. Out: one flat
-array for each stretch of memory that they cover, and a `View` for each name; and back.
+array for each stretch of memory that they cover, and a `TensorView` for each name; and back.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ MOST_DIMENSIONS = 5
 
 
 @dataclass(frozen=True)
-class View:
+class TensorView:
     """A tensor inside a flat array, counted in elements."""
 
     array: str
@@ -43,7 +43,7 @@ class Packed(NamedTuple):
     """Flat arrays by name, and the view that each tensor is of one of them."""
 
     arrays: dict[str, Tensor]
-    views: dict[str, View]
+    views: dict[str, TensorView]
 
 
 def pack(tensors: Mapping[str, Tensor], dtypes: Mapping[str, torch.dtype]) -> Packed:
@@ -52,14 +52,14 @@ def pack(tensors: Mapping[str, Tensor], dtypes: Mapping[str, torch.dtype]) -> Pa
     Raises `BadInput` where a number is too large for the type that it is converted to.
     """
     arrays: dict[str, Tensor] = {}
-    views: dict[str, View] = {}
+    views: dict[str, TensorView] = {}
     for group in _sharing(tensors, dtypes):
         for stretch in _stretches(group, tensors):
             array = f"s{len(arrays)}"
             whole, offsets = _cut(stretch, tensors)
             arrays[array] = _converted(whole, dtypes.get(stretch[0]), stretch[0])
             for name, (offset, stride) in offsets.items():
-                views[name] = View(array, offset, tuple(tensors[name].shape), stride)
+                views[name] = TensorView(array, offset, tuple(tensors[name].shape), stride)
     return Packed(arrays, views)
 
 
@@ -188,10 +188,10 @@ class Unpacker:
         return self._arrays[name]
 
 
-def _view(field: Field) -> View:
+def _view(field: Field) -> TensorView:
     array, offset, shape, stride = field.rows(4)
     counts = tuple(count.whole() for count in shape.rows())
     steps = tuple(step.whole() for step in stride.rows(len(counts)))
     if len(counts) > MOST_DIMENSIONS:
         field.refuse(f"of at most {MOST_DIMENSIONS} dimensions")
-    return View(array.text(), offset.whole(), counts, steps)
+    return TensorView(array.text(), offset.whole(), counts, steps)

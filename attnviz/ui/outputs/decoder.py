@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.capture.generation.settings import Generation
 from attnviz.components import writing
 from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_writing
 from attnviz.ui.page.fragments import keep_selection, open_head
 from attnviz.ui.server import cache
-from attnviz.ui.server.request import GREEDY, Sampling, generates
 from attnviz.ui.session import current, messages, view_request, widgets
+from attnviz.ui.session.model_cards import generates
 from attnviz.views import group_tokens, heads
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group, chosen
@@ -75,7 +76,7 @@ def _generate_button(shown: Shown) -> None:
 def _distributions(shown: Shown) -> None:
     with messages.guard(shown.lang):
         transcribes = shown.captured.model.card.transcribes  # greedily, whatever the view asks for
-        sampling = GREEDY if transcribes else view_request.sampling()
+        sampling = Generation(1) if transcribes else view_request.generation()
         data = cache.buffer(
             f"{shown.captured.key} {shown.group.name} writing {shown.lang} {sampling}",
             lambda: writing.pack_writing(
@@ -105,14 +106,14 @@ def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
     return choose
 
 
-def _draws(shown: Shown, sampling: Sampling) -> writing.Draws:
+def _draws(shown: Shown, sampling: Generation) -> writing.Draws:
     from attnviz.outputs.next_token import ranked
 
     captured = shown.captured
     ranks = ranked(
         captured.capture,
         N_SHOWN,
-        sampling.temperature,
+        sampling.temperature or 0.0,
         sampling.top_k,
         sampling.top_p,
         most=MAX_POSITIONS,
@@ -128,15 +129,27 @@ def _draws(shown: Shown, sampling: Sampling) -> writing.Draws:
         rank=ranks.rank,
         others=np.stack([ranks.others_before, ranks.others_after], axis=-1),
         n_left=ranks.n_left,
-        sampled=sampling.temperature > 0,
+        sampled=not sampling.is_plain,
         sampling=_sampling_sentence(shown.lang, captured, sampling),
     )
 
 
-def _sampling_sentence(lang: Language, captured: Captured, sampling: Sampling) -> str:
+def _sampling_sentence(lang: Language, captured: Captured, sampling: Generation) -> str:
     """A sentence on how the tokens were chosen; a transcript may have been typed."""
     typed = captured.model.card.transcribes and current.view().input.target.strip()
-    return text(lang, "sampling.typed") if typed else sampling.sentence(lang)
+    if typed:
+        return text(lang, "sampling.typed")
+    if sampling.temperature is None:
+        return text(lang, "sampling.greedy")
+    off = text(lang, "sampling.off")
+    return text(
+        lang,
+        "sampling.sampled",
+        temperature=f"{sampling.temperature:g}",
+        top_k=sampling.top_k or off,
+        top_p=off if sampling.top_p == 1 else f"{sampling.top_p:g}",
+        seed=sampling.seed,
+    )
 
 
 def _labels(model: "LoadedModel", ids: list[int]) -> tuple[str, ...]:

@@ -4,23 +4,21 @@ In: a language and the view. Out: what is shown, after waiting visibly; None if 
 chosen or typed first. Each way in which a model is given its input is a function of its own.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.capture.request import Request
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelCard
 from attnviz.ui.page import download, missing_input, notices
 from attnviz.ui.server import cache, sources
-from attnviz.ui.server.request import Request
 from attnviz.ui.session import (
     address,
     current,
     messages,
     model_cards,
-    pictures,
     sounds,
     text_files,
     uploads,
@@ -94,7 +92,7 @@ def _of_texts(
 ) -> Captured | None:
     """The capture of one text, or of two in one batch; None while a target is missing."""
     request = view_request.of_view(texts, card)
-    if card.kind == "encoder-decoder" and not (request.target or request.generate):
+    if card.kind == "encoder-decoder" and not (request.target or request.generation):
         _fill_target(lang, source, texts[0])
         return None
     with st.spinner(text(lang, "wait.capture", characters=sum(map(len, texts)))):
@@ -113,9 +111,9 @@ def _of_picture(
         missing_input.picture(lang)
         return None
     texts = (typed,) if card.kind == "text-image" and typed is not None else ()
-    request = replace(view_request.of_view(texts, card), picture=pictures.digest(image))
+    request = view_request.of_view(texts, card, image)
     with st.spinner(text(lang, "wait.picture")):
-        captured = cache.captured(source, request, image)
+        captured = cache.captured(source, request)
     if texts:
         notices.of_texts(lang, captured, texts)
     return captured
@@ -130,7 +128,7 @@ def _of_sound(lang: Language, source: sources.Source, card: ModelCard) -> Captur
         return None
     with st.spinner(text(lang, "wait.sound")):
         request = sounds.request(card, sound, view.input.target)
-        captured = cache.captured(source, request, sound)
+        captured = cache.captured(source, request)
     notices.of_sound(lang, captured)
     return captured
 

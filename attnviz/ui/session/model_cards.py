@@ -4,11 +4,12 @@ In: a model's name. Out: its card, of the registry or as this session saw it.
 """
 
 from attnviz.models.registry import REGISTRY
-from attnviz.types import ModelCard
+from attnviz.types import ModelCard, ModelKind
 from attnviz.ui.session import store
 
 KEPT = "cards"
 MAX_CARDS = 8
+GENERATING: tuple[ModelKind, ...] = ("decoder", "encoder-decoder")
 
 
 def card(name: str) -> ModelCard | None:
@@ -27,3 +28,8 @@ def remember(name: str, loaded: ModelCard) -> bool:
     newest = list(seen.items())[1 - MAX_CARDS :]
     store.put(KEPT, {**dict(newest), name: loaded})
     return True
+
+
+def generates(card: ModelCard) -> bool:
+    """True if a model continues what it reads for as many tokens as it is asked to."""
+    return card.kind in GENERATING or card.writes_of_pictures

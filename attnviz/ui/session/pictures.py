@@ -8,7 +8,6 @@ is decoded, and only the pixels are kept, no bytes of the file.
 import base64
 import re
 from collections.abc import Callable
-from hashlib import sha256
 from io import BytesIO
 
 from PIL import Image, ImageDraw, ImageOps
@@ -140,11 +139,6 @@ def _too_large(n_bytes: int) -> TooLarge:
         limit=MOST_BYTES // MIB,
         unit="MiB",
     )
-
-
-def digest(image: Image.Image) -> str:
-    """A digest that differs between any two pictures."""
-    return sha256(repr(image.size).encode() + image.tobytes()).hexdigest()
 
 
 def _shapes(draw: ImageDraw.ImageDraw) -> None:

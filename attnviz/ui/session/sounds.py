@@ -9,14 +9,15 @@ from PIL import Image
 
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
+from attnviz.capture.request import Request
 from attnviz.types import ModelCard
-from attnviz.ui.server.request import Request
 from attnviz.ui.session import current, store
 
 SAMPLE = "tones"  # made by `attnviz.audio.sound.sample`
 OWN = "own"
 NAMES = (SAMPLE, OWN)
 KEPT = "sound"
+N_TOKENS = 24  # that a model generates from a sound where no number is asked for
 COLUMNS = 400
 SHOWN_ROWS = 96
 INK = (20, 128, 118)  # of the spectrogram, on light and on dark
@@ -40,10 +41,10 @@ def request(card: ModelCard, chosen: Sound, transcript: str) -> Request:
     """The request for a sound: align the transcript if one was typed, else generate one."""
     view = current.view()
     if not card.transcribes:
-        return Request(sound=chosen.digest)
+        return Request.of(sound=chosen)
     if not transcript.strip():
-        return Request(generate=view.generating.n_tokens, sound=chosen.digest)
-    return Request(cut=view.input.cut, target=transcript, sound=chosen.digest)
+        return Request.of(sound=chosen, generate=view.generating.n_tokens or N_TOKENS)
+    return Request.of(sound=chosen, target=transcript, cut=view.input.cut)
 
 
 def spectrogram(shown: Sound) -> Image.Image:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from attnviz import i18n
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
+from attnviz.components.switches import Off
 from attnviz.types import Kind, Stack
 from attnviz.ui.session import examples
 
@@ -49,7 +50,7 @@ class Generating:
 
 
 @dataclass(frozen=True)
-class Place:
+class AttentionPlace:
     """The attention and the cell that are looked at; None where nothing was chosen.
 
     `stack` and `kind` choose among a model's attentions, `window` among the windows of a picture;
@@ -73,7 +74,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class DrawingOptions:
     """Options of drawing.
 
     `masks` are those laid over the scores, "" for the model's own; `edits` are numbers of the
@@ -132,6 +133,19 @@ class RightSide:
 
 
 @dataclass(frozen=True)
+class Switched:
+    """The heads that are off on the page Switches, in the text form of `attnviz.changes`.
+
+    `changes` is "" while nobody has chosen and "none" where all are on; `to` is what a head says
+    when it is switched off next; `effects` True measures every head of a model that is slow.
+    """
+
+    changes: str = ""
+    to: Off = "mean"
+    effects: bool = False
+
+
+@dataclass(frozen=True)
 class View:
     """Everything that defines what is on screen.
 
@@ -143,11 +157,12 @@ class View:
     lab: str = ""
     input: Input = field(default_factory=Input)
     generating: Generating = field(default_factory=Generating)
-    place: Place = field(default_factory=Place)
-    drawing: Drawing = field(default_factory=Drawing)
+    place: AttentionPlace = field(default_factory=AttentionPlace)
+    drawing: DrawingOptions = field(default_factory=DrawingOptions)
     learn: LessonPlace = field(default_factory=LessonPlace)
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
+    switched: Switched = field(default_factory=Switched)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:

@@ -1,27 +1,43 @@
-"""The request that the current view makes of its model.
+"""The library's request for what the current view has a model read and generate.
 
-In: texts, what is known of the model, and the view. Out: a `Request`.
+In: texts and a picture, what is known of the model, and the view. Out: a `Request`; its `key` is
+part of a capture's key in the cache.
 """
 
+from PIL.Image import Image
+
+from attnviz.capture.generation.settings import Generation
+from attnviz.capture.request import Request
 from attnviz.types import ModelCard
-from attnviz.ui.server.request import GREEDY, Request, Sampling, generates
 from attnviz.ui.session import current
+from attnviz.ui.session.model_cards import generates
 
 
-def of_view(texts: tuple[str, ...], card: ModelCard) -> Request:
+def of_view(texts: tuple[str, ...], card: ModelCard, image: Image | None = None) -> Request:
     """The request for these texts, with the view's target if there is a decoder to read it."""
     typed = current.view().input.target
     target = typed if card.kind == "encoder-decoder" and typed.strip() else ""
-    return of_texts(texts, card, target)
+    return of_texts(texts, card, target, image)
 
 
-def of_texts(texts: tuple[str, ...], card: ModelCard, target: str) -> Request:
-    """The request for these texts: with a target, or with as many tokens as the view asks for."""
-    view, chat = current.view(), is_message(card)
-    if target or not (generates(card) and view.generating.n_tokens):
-        return Request(texts, view.input.cut, chat, target)
-    return Request(
-        texts, view.input.cut, chat, generate=view.generating.n_tokens, sampling=sampling()
+def of_texts(
+    texts: tuple[str, ...], card: ModelCard, target: str, image: Image | None = None
+) -> Request:
+    """The request for these texts: with a target, or with as many tokens as the view asks for.
+
+    A model that reads a picture alone gets no texts, and nothing that belongs to texts.
+    """
+    if not texts:
+        return Request.of(image=image)
+    view = current.view()
+    n_tokens = 0 if target or not generates(card) else view.generating.n_tokens
+    return Request.of(
+        texts,
+        target=[target] * len(texts) if target else None,
+        image=image,
+        generate=generation(n_tokens + 1) if n_tokens else 0,  # the last one is never read
+        cut=view.input.cut,
+        chat=is_message(card),
     )
 
 
@@ -30,9 +46,15 @@ def is_message(card: ModelCard) -> bool:
     return current.view().input.chat and card.takes_messages
 
 
-def sampling() -> Sampling:
-    """The view's settings of sampling; all greedy settings are one."""
+def generation(n_tokens: int = 1) -> Generation:
+    """The view's settings of sampling, for so many tokens; all greedy settings are one."""
     settings = current.view().generating
     if settings.temperature == 0:
-        return GREEDY
-    return Sampling(settings.temperature, settings.top_k, settings.top_p, settings.seed)
+        return Generation(n_tokens)
+    return Generation(
+        n_tokens,
+        temperature=settings.temperature,
+        top_k=settings.top_k,
+        top_p=settings.top_p,
+        seed=settings.seed,
+    )

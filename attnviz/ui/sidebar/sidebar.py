@@ -13,9 +13,7 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz.components import numbers
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.server.request import generates
-from attnviz.ui.server.run_request import TOKENS_FROM_SOUND
-from attnviz.ui.session import address, current, examples, model_cards, uploads, widgets
+from attnviz.ui.session import address, current, examples, model_cards, sounds, uploads, widgets
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, text_label
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import chat, picture, sampling, sound, text_file
@@ -227,12 +225,12 @@ def _generating(lang: Language) -> None:
     """The number of tokens to generate, and how they are sampled."""
     view = current.view()
     card = model_cards.card(view.model)
-    if card is None or not (generates(card) or card.transcribes):
+    if card is None or not (model_cards.generates(card) or card.transcribes):
         return
     n_tokens, typed = view.generating.n_tokens, view.input.target.strip()
-    if not generates(card):  # from a sound it always generates, greedily
+    if not model_cards.generates(card):  # from a sound it always generates, greedily
         if not typed:
-            n_tokens = n_tokens or TOKENS_FROM_SOUND
+            n_tokens = n_tokens or sounds.N_TOKENS
             _n_tokens(lang, 1, n_tokens, "sidebar.generate_heard_help")
         return
     if card.kind == "encoder-decoder" and typed:

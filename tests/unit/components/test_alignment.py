@@ -1,14 +1,12 @@
 """The wrappers of alignment and similarity: what travels, and what they believe."""
 
 import json
-import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import i18n
 from attnviz.components import alignment, bundle, similarity
 from attnviz.components.alignment import (
     AlignmentView,
@@ -78,15 +76,6 @@ def test_demo_json_is_the_header_that_travels(
     data = packer(view(), strings_of(part.STRING_KEYS, lambda key: key))  # type: ignore[attr-defined]
     demo = json.loads((bundle.FOLDER / name / "demo.json").read_text(encoding="utf-8"))
     assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
-@pytest.mark.parametrize("part", [alignment, similarity], ids=IDS)
-def test_the_texts_a_component_asks_for_are_those_it_uses(part: object) -> None:
-    name = part.__name__.rpartition(".")[2]  # type: ignore[attr-defined]
-    keys: tuple[str, ...] = part.STRING_KEYS  # type: ignore[attr-defined]
-    text = "".join(path.read_text(encoding="utf-8") for path in (bundle.FOLDER / name).glob("*.js"))
-    assert set(re.findall(r"strings\.(\w+)", text)) == {key.rpartition(".")[2] for key in keys}
-    assert all(i18n.has(f"component.{key}") for key in keys)
 
 
 @pytest.mark.parametrize("mean", [None, "layer", "all"])

@@ -1,12 +1,10 @@
 """The bars: what travels, which texts they need, and that hostile names stay names."""
 
 import json
-import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import i18n
 from attnviz.components import bars, bundle
 from attnviz.components.bars import Bar, BarsView, Rest, pack_bars
 from attnviz.components.buffer import unpack
@@ -52,21 +50,6 @@ def test_demo_json_is_the_header_that_travels() -> None:
     data = pack_bars(VIEW, strings_of(bars.STRING_KEYS, lambda key: key))
     demo = json.loads((bundle.FOLDER / "bars" / "demo.json").read_text(encoding="utf-8"))
     assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
-def test_the_typedef_names_what_a_bar_has() -> None:
-    source = (bundle.FOLDER / "shared" / "bars.js").read_text(encoding="utf-8")
-    typedef = re.search(r"@typedef \{\{([^@]*)\}\} Bar \*/", source)
-    assert typedef is not None
-    header, _ = unpack(pack_bars(VIEW, {}))
-    assert set(re.findall(r"(\w+)\??:", typedef[1])) == header["bars"][0].keys()
-
-
-def test_the_texts_the_component_asks_for_are_those_it_uses() -> None:
-    source = (bundle.FOLDER / "bars" / "component.js").read_text(encoding="utf-8")
-    used = set(re.findall(r"strings\.(\w+)", source))
-    assert used == {key.rpartition(".")[2] for key in bars.STRING_KEYS}
-    assert all(i18n.has(f"component.{key}") for key in bars.STRING_KEYS)
 
 
 def app_of_bars() -> None:

@@ -13,12 +13,12 @@ from attnviz import i18n
 from attnviz.components import bundle, grid, head
 from attnviz.components.buffer import quantise, unpack
 from attnviz.components.heads import (
-    Axis,
     HeadMeasure,
     HeadsView,
     Heard,
     Patches,
     Pooled,
+    TokenAxis,
     pack_heads,
     strings_of,
     wide_bits,
@@ -32,10 +32,10 @@ PLACE = {"layer": 1, "head": 2, "query": 4, "key": 0}
 PARTS = [(grid, grid.pack_grid, 8), (head, head.pack_head, 16)]
 
 
-def axis(*labels: str) -> Axis:
+def axis(*labels: str) -> TokenAxis:
     """Tokens of which the first is special and the last one was written."""
     place = np.arange(len(labels))
-    return Axis(labels, place == 0, place == len(labels) - 1)
+    return TokenAxis(labels, place == 0, place == len(labels) - 1)
 
 
 def example() -> HeadsView:
@@ -101,29 +101,6 @@ def test_demo_json_is_the_header_that_travels(
     start = 4 + int.from_bytes(data[:4], "little")
     demo = json.loads((bundle.FOLDER / name / "demo.json").read_text(encoding="utf-8"))
     assert json.loads(data[4:start]) == demo
-
-
-def test_the_typedef_names_what_the_header_has() -> None:
-    source = (bundle.FOLDER / "shared" / "buffer.js").read_text(encoding="utf-8")
-    typedef = re.search(r"@typedef \{\{([^@]*)\}\} HeadsHeader", source)
-    assert typedef is not None
-    demo = json.loads((bundle.FOLDER / "grid" / "demo.json").read_text(encoding="utf-8"))
-    keys = demo.keys() | demo["patches"].keys() | demo["heard"].keys()
-    keys |= demo["pooled"].keys()
-    assert set(re.findall(r"(\w+):", typedef[1])) == keys - {"arrays"}
-
-
-@pytest.mark.parametrize("part", [grid, head], ids=["grid", "head"])
-def test_the_texts_a_component_asks_for_are_those_it_uses(part: object) -> None:
-    name = part.__name__.rpartition(".")[2]  # type: ignore[attr-defined]
-    keys: tuple[str, ...] = part.STRING_KEYS  # type: ignore[attr-defined]
-    short = [key.rpartition(".")[2] for key in keys]
-    assert len(set(short)) == len(short)
-    assert all(i18n.has(f"component.{key}") for key in keys)
-    text = "".join(path.read_text(encoding="utf-8") for path in (bundle.FOLDER / name).glob("*.js"))
-    used = set(re.findall(r"strings\.(\w+)", text))
-    used |= {f"scale_{scale}" for scale in ("linear", "sqrt", "log") if "scale_${" in text}
-    assert used == set(short)
 
 
 def test_the_head_page_falls_back_to_eight_bits(monkeypatch: pytest.MonkeyPatch) -> None:

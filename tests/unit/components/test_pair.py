@@ -9,7 +9,7 @@ import pytest
 from attnviz.compare.pairing import Slot
 from attnviz.components import bundle, pair
 from attnviz.components.buffer import quantise, unpack
-from attnviz.components.heads import Axis, strings_of
+from attnviz.components.heads import TokenAxis, strings_of
 from attnviz.components.pair import PairView, SideView, pack_pair, parse_other
 from attnviz.components.selection import Extent
 
@@ -20,7 +20,7 @@ OTHER = Extent(2, 3, 5, 5)
 def side(labels: tuple[str, ...], at: tuple[int, ...], seed: int) -> SideView:
     n = len(labels)
     none = np.zeros(n, dtype=np.bool_)
-    axis = Axis(labels, special=np.arange(n) == 0, written=none)
+    axis = TokenAxis(labels, special=np.arange(n) == 0, written=none)
     weights = np.random.default_rng(seed).dirichlet(np.ones(n), size=(LAYERS, HEADS, n))
     extent = Extent(LAYERS, HEADS, at[-1] + 1, at[-1] + 1)
     return SideView("minilm", axis, axis, at, at, extent, weights.astype(np.float32))

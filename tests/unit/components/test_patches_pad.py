@@ -1,7 +1,6 @@
 """The wrappers of the picture view and of the drawing pad: what travels, which texts they need."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.components import bundle, pad, patches
 from attnviz.components.buffer import quantise, unpack
-from attnviz.components.heads import Axis, HeadsView, Patches, strings_of
+from attnviz.components.heads import HeadsView, Patches, TokenAxis, strings_of
 from attnviz.worlds.forms import OUTLINES, PALETTE
 
 LAYERS, HEADS, ROWS, COLUMNS = 2, 3, 2, 4
@@ -22,7 +21,7 @@ PICTURE = np.arange(4 * 8 * 3, dtype=np.uint8).reshape(4, 8, 3)
 def view(picture: bool = True) -> HeadsView:
     scores = np.random.default_rng(8).normal(size=(LAYERS, HEADS, N, N))
     weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-    axis = Axis(LABELS, np.arange(N) == 0, np.zeros(N, dtype=np.bool_))
+    axis = TokenAxis(LABELS, np.arange(N) == 0, np.zeros(N, dtype=np.bool_))
     sentences = tuple(tuple(f"L{i}.H{j} spreads" for j in range(HEADS)) for i in range(LAYERS))
     grid = Patches(ROWS, COLUMNS, first=1, picture=PICTURE) if picture else None
     return HeadsView("shapes", axis, axis, False, sentences, weights.astype(np.float32), grid)
@@ -77,21 +76,6 @@ def test_every_colour_and_form_of_the_world_has_its_word() -> None:
     assert {*PALETTE, *OUTLINES} < short
     for lang in i18n.LANGUAGES:
         assert {*PALETTE, *OUTLINES} <= i18n.section(lang, "component.pad").keys()
-
-
-@pytest.mark.parametrize("part", [patches, pad], ids=["patches", "pad"])
-def test_the_texts_a_component_asks_for_exist_once(part: object) -> None:
-    keys: tuple[str, ...] = part.STRING_KEYS  # type: ignore[attr-defined]
-    assert len({key.rpartition(".")[2] for key in keys}) == len(keys)
-    assert all(i18n.has(f"component.{key}") for key in keys)
-
-
-def test_the_picture_view_uses_the_texts_it_gets() -> None:
-    files = (bundle.FOLDER / "patches").glob("*.js")
-    source = "".join(path.read_text(encoding="utf-8") for path in files)
-    used = set(re.findall(r"strings\.(\w+)", source))
-    used |= {f"scale_{scale}" for scale in ("linear", "sqrt", "log") if "scale_${" in source}
-    assert used == {key.rpartition(".")[2] for key in patches.STRING_KEYS}
 
 
 def app_of_patches() -> None:

@@ -3,20 +3,18 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import ModuleType
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import i18n
 from attnviz.components import bundle, masks, steps
 from attnviz.components.buffer import Packable, unpack
-from attnviz.components.heads import Axis, LayerPatches, strings_of
+from attnviz.components.heads import LayerPatches, TokenAxis, strings_of
 from attnviz.components.masks import MasksData
-from attnviz.components.steps import StepsData
-from attnviz.masks.spec import MASK_NAMES
+from attnviz.components.steps import BlockedCells, HeadForm, HeadPlace, StepsData, StepTokens
 from attnviz.types import STAGES, AxisName, Stage, StepView
 
 LABELS = ("[CLS]", "</script><img src=x>", "%{x}")
@@ -48,10 +46,10 @@ SHARED_BY_PICKER = {
 }
 
 
-def axis(labels: tuple[str, ...]) -> Axis:
+def axis(labels: tuple[str, ...]) -> TokenAxis:
     """Tokens in brackets are special; the last one was written by the model."""
     special = np.array([label.startswith("[") for label in labels])
-    return Axis(labels, special, np.arange(len(labels)) == len(labels) - 1)
+    return TokenAxis(labels, special, np.arange(len(labels)) == len(labels) - 1)
 
 
 def texts(keys: tuple[str, ...]) -> dict[str, str]:
@@ -78,20 +76,16 @@ def view_of(stage: Stage) -> StepView:
 
 def some_steps() -> StepsData:
     return StepsData(
-        queries=axis(LABELS),
-        keys=axis(KEY_LABELS),
-        cross=True,
-        layer=1,
-        head=HEAD,
-        n_layers=2,
-        n_heads=HEADS,
-        scaling=0.5,
-        sink=False,
+        place=HeadPlace(1, HEAD, 2, HEADS),
+        tokens=StepTokens(axis(LABELS), axis(KEY_LABELS), cross=True),
+        form=HeadForm(scaling=0.5),
         views=tuple(view_of(stage) for stage in SHAPES if stage != "x"),
         absent={"x": "the layer reads something else"},
-        blocked=np.array([[0, 2, 3, 0, 0], [0, 0, 3, 0, 0], [0, 0, 1, 0, 0]], np.uint8),
-        mask_names=("padding", "causal"),
-        mask_reasons=REASONS,
+        blocked=BlockedCells(
+            np.array([[0, 2, 3, 0, 0], [0, 0, 3, 0, 0], [0, 0, 1, 0, 0]], np.uint8),
+            ("padding", "causal"),
+            REASONS,
+        ),
         strings=texts(steps.STRING_KEYS),
     )
 
@@ -109,7 +103,7 @@ def some_masks() -> MasksData:
         n_layers=2,
         n_heads=HEADS,
         as_model=1,
-        sizes={"window": 4},
+        sizes={"window": 4, "prefix": 1, "block": 2},
         mask_names=("padding", "window"),
         mask_reasons=REASONS,
         padding_of="memory",
@@ -143,7 +137,7 @@ def test_every_matrix_of_the_steps_travels_as_it_is() -> None:
     assert arrays.keys() == {"blocked", *(view.stage for view in data.views)}
     for view in data.views:
         np.testing.assert_array_equal(arrays[view.stage], view.values)
-    np.testing.assert_array_equal(arrays["blocked"], data.blocked)
+    np.testing.assert_array_equal(arrays["blocked"], data.blocked.bits)
 
 
 def test_a_panel_says_what_its_numbers_mean() -> None:
@@ -182,8 +176,18 @@ def test_stages_that_a_model_may_have_get_a_panel_when_they_exist() -> None:
     assert "capped" not in stages
 
 
+def changed(**changes: object) -> StepsData:
+    """The example with other parts: fields of its form or tokens, or of itself."""
+    data = some_steps()
+    for part in ("form", "tokens"):
+        names = changes.keys() & {entry.name for entry in fields(getattr(data, part))}
+        own = {name: changes.pop(name) for name in names}
+        data = replace(data, **{part: replace(getattr(data, part), **own)})
+    return replace(data, **changes)  # type: ignore[arg-type]
+
+
 def formulas(**changes: object) -> dict[str, str]:
-    header, _ = unpack(steps.pack_steps(replace(some_steps(), **changes)))  # type: ignore[arg-type]
+    header, _ = unpack(steps.pack_steps(changed(**changes)))
     return {panel["stage"]: panel["formula"] for panel in header["panels"]}
 
 
@@ -235,7 +239,7 @@ def test_a_constant_factor_stands_in_the_formula_with_its_number() -> None:
     assert told["k"] == "K = s_K·X·W_K"
     assert told["v"] == "V = X·W_V + b_V"
     assert told["scaled"] == "S × 1"
-    header, _ = unpack(steps.pack_steps(replace(some_steps(), **changes)))  # type: ignore[arg-type]
+    header, _ = unpack(steps.pack_steps(changed(**changes)))
     said = {
         stage: text.replace("\N{NO-BREAK SPACE}", " ") for stage, text in header["factors"].items()
     }
@@ -247,9 +251,10 @@ def test_a_constant_factor_stands_in_the_formula_with_its_number() -> None:
 def test_every_stage_has_a_formula_a_title_and_a_place_in_the_strip() -> None:
     assert steps.FORMULAS.keys() == steps.TITLE_KEYS.keys() == set(STAGES)
     folder = bundle.FOLDER / "steps"
-    lines = re.search(r"^const LINES = (.*);$", (folder / "strip.js").read_text("utf-8"), re.M)
+    source = (folder / "stages.js").read_text(encoding="utf-8")
+    lines = re.search(r"^export const LINES = (.*?);$", source, re.M | re.S)
     assert lines is not None
-    assert [stage for line in json.loads(lines[1]) for stage in line] == list(STAGES)
+    assert re.findall(r'"(\w+)"', lines[1]) == list(STAGES)
     roles = (folder / "highlight.js").read_text(encoding="utf-8").partition("ROW_ROLES = {")[2]
     assert re.findall(r"(\w+): \[", roles.partition("};")[0]) == list(STAGES)
 
@@ -269,7 +274,7 @@ def test_masks_travel_with_what_any_variant_is_made_of() -> None:
     assert arrays["sinks"][0, 0] == -np.inf
     assert header["padding"] == [[0, 0, 0], [0, 0, 1]]
     assert header["key_padding"] == [[0] * 5, [0] * 4 + [1]]
-    assert header["sizes"] == {"window": 4}
+    assert header["sizes"] == {"window": 4, "prefix": 1, "block": 2}
     assert header["tokens"][1] == ["[CLS]", "b", "[PAD]"]
     assert header["as_model"] == 1
 
@@ -284,21 +289,11 @@ def test_demo_json_is_the_header_that_travels(
     assert json.loads(data[4:start]) == demo
 
 
-@each_part
-def test_the_typedef_names_what_the_header_has(
-    part: ModuleType, packed: Callable[[], bytes]
-) -> None:
-    typedef = re.search(r"@typedef \{\{([^@]*?)\}\} (?:Steps|Masks)Header", source_of(part))
-    assert typedef is not None
-    header, _ = unpack(packed())
-    assert set(re.findall(r"(\w+)\??:", typedef[1])) == header.keys()
-
-
 def test_a_picture_travels_with_the_blocks_that_keys_stand_for() -> None:
     seen = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
     boxes = ((0, 0, 2, 2), (0, 2, 2, 4), None)
     patches = LayerPatches(2, 4, (8, 4), top=2, first=1, key_boxes=boxes, said="blocks")
-    data = replace(some_steps(), patches=patches, picture=seen, coarser=True)
+    data = changed(patches=patches, picture=seen, coarser=True)
     header, arrays = unpack(steps.pack_steps(data))
     np.testing.assert_array_equal(arrays["picture"], seen)
     assert header["patches"]["key_boxes"] == [[0, 0, 2, 2], [0, 2, 2, 4], None]
@@ -309,27 +304,6 @@ def test_a_picture_travels_with_the_blocks_that_keys_stand_for() -> None:
         "K = X̄·W_K + b_K"
     ]
     assert unpack(steps.pack_steps(some_steps()))[0]["source"] == "E"
-
-
-def test_the_typedef_names_what_a_panel_has() -> None:
-    typedef = re.search(r"@typedef \{\{([^@]*?)\}\} PanelInfo", source_of(steps))
-    assert typedef is not None
-    header, _ = unpack(steps.pack_steps(some_steps()))
-    present = set().union(*header["panels"])
-    assert set(re.findall(r"(\w+)\??:", typedef[1])) == present
-
-
-@each_part
-def test_the_texts_a_component_asks_for_are_those_it_uses(
-    part: ModuleType, packed: Callable[[], bytes]
-) -> None:
-    short = [key.rpartition(".")[2] for key in part.STRING_KEYS]
-    assert len(set(short)) == len(short)
-    assert all(i18n.has(f"component.{key}") for key in part.STRING_KEYS)
-    named = {*MASK_NAMES, "model", "memory", "blocks"}
-    by_name = set(steps.TITLE_KEYS.values()) if part is steps else named
-    used = set(re.findall(r"strings\.(\w+)", source_of(part)))
-    assert used | SHARED_BY_PICKER | by_name == set(short)
 
 
 def app_of_steps() -> None:

@@ -1,7 +1,6 @@
 """The wrapper of tiles: what travels, which texts it needs, what it believes of the browser."""
 
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import tiles as library
 from attnviz.components import bundle, tiles
 from attnviz.components.buffer import unpack
-from attnviz.components.heads import Axis, Heard, strings_of
+from attnviz.components.heads import Heard, TokenAxis, strings_of
 from attnviz.components.selection import Extent
 from attnviz.components.tiles import TilesData, Want, parse_want
 
@@ -21,9 +20,9 @@ EXTENT = Extent(2, 3, 300, 701)
 LABELS = ("</script><img src=x>", "%{x}", "שלום")
 
 
-def axis(n: int) -> Axis:
+def axis(n: int) -> TokenAxis:
     labels = tuple(LABELS[i % 3] for i in range(n))
-    return Axis(labels, np.zeros(n, dtype=np.bool_), np.arange(n) == n - 1)
+    return TokenAxis(labels, np.zeros(n, dtype=np.bool_), np.arange(n) == n - 1)
 
 
 def some_data() -> TilesData:
@@ -75,14 +74,6 @@ def test_demo_json_is_the_header_that_travels() -> None:
     data = tiles.pack_tiles(some_data())
     demo = json.loads((bundle.FOLDER / "tiles" / "demo.json").read_text(encoding="utf-8"))
     assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
-
-
-def test_the_typedef_names_what_travels() -> None:
-    source = (bundle.FOLDER / "tiles" / "component.js").read_text(encoding="utf-8")
-    typedef = re.search(r"@typedef \{\{([^@]*)\}\} TilesHeader", source)
-    assert typedef is not None
-    header, _ = unpack(tiles.pack_tiles(some_data()))
-    assert set(re.findall(r"(\w+): ", typedef[1])) == header.keys() - {"arrays"}
 
 
 def test_javascript_and_the_library_mean_the_same_codes() -> None:

@@ -85,13 +85,6 @@ def test_the_texts_it_asks_for_exist(keys: tuple[str, ...]) -> None:
     assert all(i18n.has(f"component.{key}") for key in keys)
 
 
-def test_the_bar_asks_for_no_other_texts_than_it_gets() -> None:
-    source = (bundle.FOLDER / "writing" / "player.js").read_text(encoding="utf-8")
-    used = set(re.findall(r"strings\.(\w+)", source)) | set(re.findall(r'icon\("(\w+)"', source))
-    used |= {"pause"} | {f"speed_{pace}" for pace in re.findall(r"(\w+): \d{3,}", source)}
-    assert used == {key.rpartition(".")[2] for key in writing.PLAYER_KEYS}
-
-
 def app_of_writing() -> None:
     import streamlit as st  # the function runs as a script of its own
 

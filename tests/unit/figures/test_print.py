@@ -15,7 +15,7 @@ import attnviz
 from attnviz import figures
 from attnviz.errors import BadInput
 from attnviz.figures import Drawing, lettering, ramp
-from attnviz.figures.sheet import Line, Matrix, Text
+from attnviz.figures.sheet import Matrix, Segment, Text
 from attnviz.types import named_tokens
 from tests.support import captures, hostile
 
@@ -131,12 +131,12 @@ def test_tokens_and_tensors_are_taken() -> None:
 def test_lines_keep_the_strongest_and_draw_them_last() -> None:
     matrix = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.0, 0.001, 0.999]], dtype=np.float32)
     marks = figures.lines(matrix, ["a", "b", "c"], top=2).sheet.marks
-    drawn = [mark for mark in marks if isinstance(mark, Line)]
+    drawn = [mark for mark in marks if isinstance(mark, Segment)]
     assert len(drawn) == 5  # two for each query, but for 0.001, which cannot be seen
     widths = [line.width for line in drawn]
     assert widths == sorted(widths)
     every = figures.alignment(matrix, ["a", "b", "c"], ["x", "y", "z"]).sheet.marks
-    assert sum(isinstance(mark, Line) for mark in every) == 7
+    assert sum(isinstance(mark, Segment) for mark in every) == 7
 
 
 def test_compare_draws_the_difference_and_leaves_out_what_one_side_lacks() -> None:

@@ -20,7 +20,7 @@ def test_measures_are_the_patterns_and_four_more() -> None:
 
 
 @pytest.mark.parametrize("pattern", metrics.PATTERNS)
-def test_a_pattern_measures_what_its_score_is(pattern: metrics.Pattern) -> None:
+def test_a_pattern_measures_what_its_score_is(pattern: metrics.PatternName) -> None:
     of = tokens(ids=IDS)
     weights = np.concatenate([planted(pattern, of, 0.9), planted("self", of, 0.5)], axis=1)
     table = metrics.scores(weights, of)

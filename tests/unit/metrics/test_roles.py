@@ -29,7 +29,7 @@ def tokens(n: int = N, ids: list[int] | None = None, n_padding: int = 0) -> Toke
     )
 
 
-def planted(pattern: metrics.Pattern, of: Tokens, share: float) -> np.ndarray:
+def planted(pattern: metrics.PatternName, of: Tokens, share: float) -> np.ndarray:
     """One head that gives `share` of each row to the pattern and the rest evenly to real keys."""
     keys = metrics.pattern_keys(pattern, of).astype(np.float32)
     count = keys.sum(axis=1, keepdims=True)
@@ -40,7 +40,7 @@ def planted(pattern: metrics.Pattern, of: Tokens, share: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("pattern", metrics.PATTERNS)
-def test_a_planted_head_is_named_after_its_pattern(pattern: metrics.Pattern) -> None:
+def test_a_planted_head_is_named_after_its_pattern(pattern: metrics.PatternName) -> None:
     ids = [0, 1, 2, 3, 1, 2, 3, 1, 2, 3, 9]  # every word has twins, for "same"
     of = tokens(ids=ids)
     [[role]] = metrics.describe(planted(pattern, of, 0.9), of)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel, PreTrainedModel
 
-from attnviz.checks.cards import Description, HeadNote, ModelCard, TrainingRecord, read
+from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord, read
 from attnviz.checks.figure import Figure
 from scripts.train import trainer
 
@@ -47,10 +47,10 @@ RECIPE = trainer.Recipe(
 )
 
 
-def described(name: str, _folder: Path, trained: TrainingRecord) -> ModelCard:
+def described(name: str, _folder: Path, trained: TrainingRecord) -> TrainingCard:
     head = HeadNote("L0.H1", "looks back", 0.75, chance=0.25)
     description = Description("a test", "none", ("en",), (head,), "all")
-    return ModelCard(name, "Apache-2.0", description, trained, (Figure("copying", 0.5, 0.9),))
+    return TrainingCard(name, "Apache-2.0", description, trained, (Figure("copying", 0.5, 0.9),))
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from attnviz.attention.call import AttentionCall, Capture
+from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.models.loaded import ModelKey
 from attnviz.views.group_weights import mask

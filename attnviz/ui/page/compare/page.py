@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz.compare import pairing
 from attnviz.compare.pairing import Pairing
 from attnviz.components import pair as component
-from attnviz.components.heads import Axis
+from attnviz.components.heads import TokenAxis
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.tokens import merge
 from attnviz.ui.host.components import show_pair
@@ -130,8 +130,8 @@ def _side(
     )
 
 
-def _axis(parts: tuple[pairing.Part, ...], tokens: Axis) -> Axis:
-    return Axis(
+def _axis(parts: tuple[pairing.Piece, ...], tokens: TokenAxis) -> TokenAxis:
+    return TokenAxis(
         tuple(part.label for part in parts),
         np.array([part.special for part in parts], dtype=np.bool_),
         np.array([bool(tokens.written[part.start]) for part in parts], dtype=np.bool_),

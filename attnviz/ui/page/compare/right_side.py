@@ -5,15 +5,16 @@ and the two moves that change both sides at once. What is not named is as on the
 picture that is not named is one that differs a little from the left one.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
+from PIL.Image import Image
 
+from attnviz.capture.request import Request
 from attnviz.i18n import Language, text
 from attnviz.types import ModelCard
 from attnviz.ui.page import capture_of_view
 from attnviz.ui.server import cache, sources
-from attnviz.ui.server.request import Request
 from attnviz.ui.session import (
     address,
     current,
@@ -80,7 +81,7 @@ def captured(lang: Language, side: Side) -> Captured | None:
         if sound is None:
             st.info(text(lang, "empty.sound_body"))
             return None
-        return cache.captured(source, sounds.request(loaded.card, sound, side.target), sound)
+        return cache.captured(source, sounds.request(loaded.card, sound, side.target))
     if loaded.kind in READS_PICTURES:
         return _of_picture(lang, source, side, loaded.card)
     with st.spinner(text(lang, "wait.capture", characters=len(side.text))):
@@ -95,16 +96,18 @@ def _of_picture(
         st.info(text(lang, "empty.picture_body"))
         return None
     with st.spinner(text(lang, "wait.picture")):
-        request = replace(_request(source, side, card), picture=pictures.digest(image))
-        return cache.captured(source, request, image)
+        return cache.captured(source, _request(source, side, card, image))
 
 
-def _request(source: sources.Source, side: Side, card: ModelCard) -> Request:
+def _request(
+    source: sources.Source, side: Side, card: ModelCard, image: Image | None = None
+) -> Request:
     """The request of the right model; a decoder without a target gets the model's own answer."""
     view, target = current.view(), ""
     if card.kind == "encoder-decoder" and (side.target or not view.generating.n_tokens):
         target = side.target or cache.answer(source, side.text, view.input.cut)
-    return view_request.of_texts(() if card.kind == "vision" else (side.text,), card, target)
+    texts = () if card.kind == "vision" else (side.text,)
+    return view_request.of_texts(texts, card, target, image)
 
 
 def swap() -> None:

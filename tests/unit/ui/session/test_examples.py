@@ -7,7 +7,7 @@ import pytest
 
 from attnviz import i18n
 from attnviz.checks import cards
-from attnviz.checks.cards import Description, HeadNote, ModelCard, TrainingRecord
+from attnviz.checks.cards import Description, HeadNote, TrainingCard, TrainingRecord
 from attnviz.models import registry
 from attnviz.ui.session import examples
 
@@ -15,15 +15,15 @@ TIRED = i18n.text("en", "example.tired")
 REVIEWS = examples.SENTIMENT
 
 
-def described(name: str, languages: tuple[str, ...], *heads: HeadNote) -> ModelCard:
+def described(name: str, languages: tuple[str, ...], *heads: HeadNote) -> TrainingCard:
     what = Description("a test", "none", languages, heads, "all")
-    return ModelCard(name, "Apache-2.0", what, TrainingRecord(1, 2, 3.0, 4), ())
+    return TrainingCard(name, "Apache-2.0", what, TrainingRecord(1, 2, 3.0, 4), ())
 
 
 @pytest.fixture
-def carded(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModelCard]]:
+def carded(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, TrainingCard]]:
     """Cards by name, instead of those in the models' folders."""
-    known: dict[str, ModelCard] = {}
+    known: dict[str, TrainingCard] = {}
     monkeypatch.setattr(examples, "card", known.get)
     yield known
 
@@ -42,7 +42,7 @@ def test_every_example_has_a_hint_in_every_language(model: str, lang: i18n.Langu
 
 
 def test_what_is_known_of_one_model_is_not_said_of_another() -> None:
-    assert "layer 5, head 11" in (examples.hint("en", "minilm", TIRED) or "")
+    assert "in L3.H1" in (examples.hint("en", "minilm", TIRED) or "")
     assert examples.hint("en", "some/other", TIRED) is None
 
 
@@ -68,7 +68,7 @@ def test_an_example_gives_way_and_a_typed_text_stays(
     assert examples.after_switch(before, after, shown) == expected
 
 
-def test_a_hint_names_the_head_that_the_card_names(carded: dict[str, ModelCard]) -> None:
+def test_a_hint_names_the_head_that_the_card_names(carded: dict[str, TrainingCard]) -> None:
     repeated = next(each for each in examples.STORIES if each.habit == "induction")
     plain = i18n.text("en", f"example_hint.{repeated.hint}")
     assert examples.hint("en", "stories", repeated.text) == plain
@@ -100,7 +100,7 @@ def test_letters_of_other_scripts_are_found(shown: str, letters: str) -> None:
     assert examples.foreign_letters("minilm", shown) == letters
 
 
-def test_nothing_is_said_where_languages_are_not_known(carded: dict[str, ModelCard]) -> None:
+def test_nothing_is_said_where_languages_are_not_known(carded: dict[str, TrainingCard]) -> None:
     assert examples.foreign_letters("some/other", "東京") == ""
     carded["some/other"] = described("some/other", ("xx",))
     assert examples.foreign_letters("some/other", "東京") == ""
@@ -119,7 +119,7 @@ def test_words_are_known_to_models_with_a_world_only() -> None:
 
 
 def test_the_languages_come_from_the_file_of_the_card(
-    tmp_path: Path, carded: dict[str, ModelCard]
+    tmp_path: Path, carded: dict[str, TrainingCard]
 ) -> None:
     cards.write(tmp_path, described("stories", ("en",)))
     carded["stories"] = cards.read(tmp_path)

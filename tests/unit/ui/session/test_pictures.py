@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
+from attnviz.capture.arguments import picture_digest
 from attnviz.errors import AttnVizError
 from attnviz.ui.session import pictures
 from attnviz.worlds import shapes
@@ -28,17 +29,17 @@ def test_a_drawn_picture_is_the_same_each_time(name: str) -> None:
     image = pictures.drawn(name)
     assert image.size == (pictures.SIDE_PX, pictures.SIDE_PX)
     assert len(image.getcolors(1 << 20) or ()) > 1
-    assert pictures.digest(image) == pictures.digest(pictures.drawn(name))
+    assert picture_digest(image) == picture_digest(pictures.drawn(name))
 
 
 def test_pictures_are_told_apart() -> None:
-    assert len({pictures.digest(pictures.drawn(name)) for name in pictures.DRAWN}) == 3
+    assert len({picture_digest(pictures.drawn(name)) for name in pictures.DRAWN}) == 3
 
 
 def test_an_upload_keeps_its_pixels_and_nothing_else() -> None:
     data = written(gradient(), "PNG", pnginfo=None) + b"<script>hidden</script>"
     image = pictures.uploaded(data)
-    assert pictures.digest(image) == pictures.digest(gradient())
+    assert picture_digest(image) == picture_digest(gradient())
     assert not image.info
 
 
@@ -88,7 +89,7 @@ def test_a_sample_is_what_its_world_draws() -> None:
     scene = shapes.sample(7)
     assert (np.asarray(pictures.made(name)) == scene.picture()).all()
     assert pictures.truth(name) == scene.label in shapes.LABELS
-    assert pictures.digest(pictures.made(name)) != pictures.digest(pictures.made("sample-8"))
+    assert picture_digest(pictures.made(name)) != picture_digest(pictures.made("sample-8"))
 
 
 def test_samples_have_numbers() -> None:
@@ -133,7 +134,7 @@ def pad_sized(mode: str = "RGBA") -> Image.Image:
 
 def test_a_drawing_keeps_its_pixels_and_nothing_else() -> None:
     image = pictures.from_pad(from_pad(pad_sized()))
-    assert pictures.digest(image) == pictures.digest(pad_sized("RGB"))
+    assert picture_digest(image) == picture_digest(pad_sized("RGB"))
     assert not image.info
 
 

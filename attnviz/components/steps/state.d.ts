@@ -1,0 +1,134 @@
+// The state of Steps: what lives as long as the component, what comes with data, and what was drawn last.
+
+import type { AxesLayout } from "../shared/axes.js";
+import type { Committer } from "../shared/committer.js";
+import type { Host } from "../shared/host.js";
+import type { Geom } from "../shared/matrix.js";
+import type { Selection } from "../shared/selection.js";
+import type { Theme } from "../shared/theme.js";
+import type { Edit, Mode } from "./edits.js";
+import type { Parts } from "./parts.js";
+import type { ColourScale } from "./scales.js";
+import type { Arrays, EditableStage, Header, PanelInfo, ShownPanel } from "./types.js";
+import type { Shown } from "./window.js";
+
+export interface Cell {
+  row: number;
+  col: number;
+}
+
+/** The room of a canvas in the panels of the three lines, and the height of a row, in CSS pixels. */
+export interface Widths {
+  square: number;
+  early: number;
+  late: number;
+  cell: number;
+}
+
+/** One head as it came, and what is made of it once. `paper` names what all panels show in common. */
+export interface HeadData {
+  header: Header;
+  edited: Arrays;
+  edits: Edit[];
+  marks: { query: number[]; key: number[] };
+  whole: HTMLCanvasElement | null;
+  theme: Theme;
+  paper: string;
+}
+
+/** What the panels are to show; `arrays` are the numbers of the mode. */
+export interface Show extends HeadData {
+  arrays: Arrays;
+  mode: Mode;
+  selection: Selection;
+  shown: Shown;
+  widths: Widths;
+}
+
+/** What a panel's canvases show. `from` is the row and column of their first cell. */
+export interface Drawn {
+  layout: AxesLayout;
+  scale: ColourScale;
+  digits: number | null;
+  from: Cell;
+}
+
+/** The small map of a whole matrix, of which a part is on show. */
+export interface Mini {
+  map: HTMLCanvasElement;
+  frame: HTMLCanvasElement;
+  geom: Geom | null;
+}
+
+/** The canvases of a stage that is there. `col` is the column that is spoken of where columns are not tokens. */
+export interface Picture {
+  info: ShownPanel;
+  base: HTMLCanvasElement;
+  over: HTMLCanvasElement;
+  low: HTMLElement;
+  high: HTMLElement;
+  bar: HTMLElement;
+  scaleLine: HTMLElement;
+  readout: HTMLElement;
+  plot: HTMLElement;
+  mini: Mini | null;
+  hover: Cell | null;
+  col: number;
+  drawn: Drawn | null;
+  /** What the lower canvas was painted for. */
+  painted: { paper: string; frame: string; data: Float32Array } | null;
+  /** What the upper canvas was painted for. */
+  marked: { paper: string; frame: string } | null;
+}
+
+export interface Panel {
+  info: PanelInfo;
+  step: HTMLElement;
+  section: HTMLElement;
+  title: HTMLElement;
+  formula: HTMLElement;
+  shape: HTMLElement;
+  note: HTMLElement;
+  badge: HTMLElement;
+  /** Says why the stage is not there. */
+  reason: HTMLElement;
+  picture: Picture | null;
+  wroteFormula: string;
+}
+
+/** The entry that can be edited. */
+export interface Target {
+  stage: EditableStage;
+  row: number;
+  column: number;
+}
+
+/** Which stage is spoken of; `timer` is 0 while no clock runs. */
+export interface Playing {
+  at: number | null;
+  timer: number;
+  hasEnded: boolean;
+}
+
+export interface State extends Show {
+  host: Host;
+  top: HTMLElement;
+  committer: Committer;
+  parts: Parts;
+  panels: Panel[];
+  /** What the panels were built for, and what they were drawn for. */
+  builtFor: string;
+  drawnFor: string;
+  target: Target | null;
+  areAllTerms: boolean;
+  playing: Playing;
+}
+
+/** What the controls can do. */
+export interface Actions {
+  head: (layer: number, head: number) => void;
+  choose: (query: number | null, key: number | null) => void;
+  mode: (mode: Mode) => void;
+  /** Asks the server for what follows from these edits. */
+  edit: (edits: Edit[]) => void;
+}
