@@ -5,6 +5,7 @@
     cap.weights("L0.H3")                    # numpy [query, key]
     cap.head("L0.H3").views()               # X → Q, K, V → … → ·W_O, with real numbers
     cap.table().sort("peak", n=5)           # the five heads with the largest weights
+    attnviz.save(cap, "run.safetensors")    # .svg, .pdf, .npz, .csv, … by the ending
 
 Importing attnviz loads neither torch nor streamlit: names are looked up when first used (PEP 562).
 """
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
         TooLarge,
         UnsupportedAttention,
     )
+    from attnviz.export.elsewhere import from_attentions
+    from attnviz.export.save import read, save
     from attnviz.metrics.table import HeadTable
     from attnviz.models.loaded import LoadedModel
     from attnviz.models.loader import load
@@ -94,6 +97,7 @@ _HOME = {
     "effects": "attnviz.effects.heads",
     "feeds": "attnviz.attribution.feeds",
     "figures": "attnviz.figures",
+    "from_attentions": "attnviz.export.elsewhere",
     "from_where": "attnviz.attribution.from_where",
     "lens": "attnviz.attribution.lens",
     "load": "attnviz.models.loader",
@@ -102,7 +106,9 @@ _HOME = {
     "models": "attnviz.models.registry",
     "patch": "attnviz.changes.make",
     "pattern": "attnviz.changes.make",
+    "read": "attnviz.export.save",
     "record": "attnviz.capture.record.recorder",
+    "save": "attnviz.export.save",
     "tiles": "attnviz.tiles",
     "why": "attnviz.attribution.why",
 }
@@ -147,6 +153,7 @@ __all__ = [
     "effects",
     "feeds",
     "figures",
+    "from_attentions",
     "from_where",
     "lens",
     "load",
@@ -155,7 +162,9 @@ __all__ = [
     "models",
     "patch",
     "pattern",
+    "read",
     "record",
+    "save",
     "tiles",
     "why",
 ]

@@ -27,8 +27,9 @@ a row for each query and a column for each key.
 """
 # the order in which a reader meets the names of `attnviz` itself; the errors follow
 ORDER = """
-load models capture derive record Capture AttentionCall Steps StepView Tokens HeadId HeadTable
-Verification LoadedModel ModelCard ModelKey Generation Sound changed ablate patch pattern cut
+load models capture save read from_attentions derive record Capture AttentionCall Steps StepView
+Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
+changed ablate patch pattern cut
 effects edges direct lens why from_where feeds NextToken Class Cosine Target Divergence
 """.split()
 # not exported, but attributes of what is

@@ -5,11 +5,10 @@ In: a parser. Out: a parser that knows the arguments of one command, with exampl
 
 import argparse
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """One command of `attnviz`.
 
     `group` is the heading under which the command is listed, `usage` what may follow its name,

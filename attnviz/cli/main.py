@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 import attnviz
-from attnviz.cli import app, capture, check, models, worksheet
+from attnviz.cli import app, capture, check, completion, models, save, show, worksheet
 from attnviz.cli.command import HelpFormat, Refused, examples, overview
 from attnviz.cli.messages import in_words_of_the_command_line
 from attnviz.errors import AttnVizError
@@ -21,9 +21,12 @@ COMMANDS = {
     for command in (
         app.COMMAND,
         capture.COMMAND,
+        save.COMMAND,
+        show.COMMAND,
         models.COMMAND,
         worksheet.COMMAND,
         check.COMMAND,
+        completion.COMMAND,
     )
 }
 EXIT_CODES = """exit codes:

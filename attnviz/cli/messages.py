@@ -6,16 +6,22 @@ In: a message that names Python arguments (`pass cut=True`). Out: the same with 
 
 import re
 
-ARGUMENT = re.compile(r"\b([a-z_]+)=(\w*)")
-CALL = re.compile(r"\b(capture|load)\(\)")
+ARGUMENT = re.compile(r"\b([a-z_]+)=('[^']*'|[\w.]*)")
+CALL = re.compile(r"\b(capture|load|save)\(\)")
+SAME_NAMES = (
+    "target image sound generate chat cut device dtype revision at kind stack batch least view"
+    " scale cells title heads lang"
+)
 OPTIONS = {
     "text_pair": "--pair",
-    **{
-        name: f"--{name}"
-        for name in "target image sound generate chat cut device dtype revision".split()
-    },
+    "width_in": "--width",
+    "size_pt": "--size",
+    "with_weights": "--with-weights",
+    "with_outputs": "--with-outputs",
+    **{name: f"--{name}" for name in SAME_NAMES.split()},
 }
-CALLS = {"capture": "attnviz capture", "load": "--model"}
+HALF = "dtype='float16'"  # of a file; a model's own type is never quoted in a message
+CALLS = {"capture": "attnviz capture", "load": "--model", "save": "attnviz save"}
 
 
 def in_words_of_the_command_line(message: str) -> str:
@@ -24,7 +30,8 @@ def in_words_of_the_command_line(message: str) -> str:
     >>> in_words_of_the_command_line("give target=, or generate=N to let it write one")
     'give --target, or --generate N to let it write one'
     """
-    return CALL.sub(lambda match: CALLS[match[1]], ARGUMENT.sub(_option, message))
+    options = ARGUMENT.sub(_option, message.replace(HALF, "--half"))
+    return CALL.sub(lambda match: CALLS[match[1]], options)
 
 
 def _option(argument: re.Match[str]) -> str:
@@ -33,4 +40,5 @@ def _option(argument: re.Match[str]) -> str:
         return "a text"
     if name not in OPTIONS:
         return f"{argument[0]} (in Python)"
-    return OPTIONS[name] + (f" {value}" if value not in ("", "True") else "")
+    shown = value.strip("'")
+    return OPTIONS[name] + (f" {shown}" if shown not in ("", "True") else "")

@@ -13,7 +13,9 @@ from typing import Literal, cast, get_args
 Scale = Literal["linear", "sqrt", "log"]
 Special = Literal["show", "hide"]
 Mean = Literal["layer", "all"]
-Page = Literal["overview", "head", "steps", "masks", "compare", "output", "learn", "calculator"]
+Page = Literal[
+    "overview", "switches", "head", "steps", "masks", "compare", "output", "learn", "calculator"
+]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 SPECIALS: tuple[Special, ...] = get_args(Special)
 MEANS: tuple[Mean, ...] = get_args(Mean)

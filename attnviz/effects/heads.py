@@ -8,7 +8,7 @@ is run, many at a time as rows of one batch with a clean row in each.
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
@@ -144,8 +144,26 @@ def effects(
     """
     start = time.perf_counter()
     prepared = prepare(lm, text, on, **given)
+    found = effects_of(
+        prepared, to=to, corpus=corpus, heads=heads, rows=rows, progress=progress, cancel=cancel
+    )
+    return replace(found, seconds=time.perf_counter() - start)
+
+
+def effects_of(
+    prepared: Prepared,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    heads: Sequence[object] | None = None,
+    rows: int = ROWS,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+) -> Effects:
+    """As `effects`, of an input that is prepared already."""
+    start = time.perf_counter()
     resolved, layout = readout(prepared), layout_of(prepared.calls)
-    taking = taking_of(lm, to, corpus)
+    taking = taking_of(prepared.lm, to, corpus)
     chosen = sites_of(layout, heads)
     clean = clean_pass(prepared, resolved, layout.calls)
     work = _Work(prepared, resolved, clean, rows, progress, cancel)

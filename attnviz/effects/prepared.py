@@ -113,7 +113,13 @@ def prepare(
     nothing to measure.
     """
     measure = None if on is None else as_measure(on)
-    request = Request.of(text, **_with_target(measure, given))
+    return prepare_request(lm, Request.of(text, **_with_target(measure, given)), measure)
+
+
+def prepare_request(
+    lm: LoadedModel, request: Request, measure: Measure | OwnMeasure | None = None
+) -> Prepared:
+    """As `prepare`, for a request that may also be cut or put into a chat template."""
     planned = plan(lm, request)
     _require_one_row(planned)
     options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}

@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
 
 def drawing(
-    what: Capture | tuple[Capture, Capture], view: View | None, place: Place, style: Style
+    what: Capture | tuple[Capture, Capture], view: str | None, place: Place, style: Style
 ) -> Drawing:
     """The figure of one view; "heads" unless a head or two captures are given.
 
@@ -62,7 +62,7 @@ def drawing(
     return figures.head(weights, *tokens, **style)
 
 
-def _require_view(view: View | None, allowed: tuple[View, ...], what: str) -> None:
+def _require_view(view: str | None, allowed: tuple[View, ...], what: str) -> None:
     if view is not None and view not in allowed:
         raise BadInput(
             f"view is {view!r}; of {what} give one of {', '.join(allowed)}",

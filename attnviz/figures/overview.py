@@ -23,7 +23,7 @@ MOST_CELLS = 64  # along a side of a small picture
 PIXELS, GAP_PIXELS = 128, 8  # of a small picture in the image, and between two of them
 GAP = GAP_PIXELS / PIXELS  # in sides of a small picture
 LARGEST_SIDE, SMALLEST_SIDE = 60.0, 4.0
-Layers = list[Float32[np.ndarray, "head query key"]]
+Layers = list[Float32[np.ndarray, "_head _query _key"]]  # layers may differ
 
 
 def heads(weights: object, **style: Unpack[Style]) -> Drawing:

@@ -10,10 +10,8 @@ word for 1 and the second for any other number. The number itself stands in `{co
 it in the same way (`fill` in components/shared/fmt.js).
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from string import Formatter
 from types import MappingProxyType
 from typing import Literal, TypeGuard, get_args
@@ -105,6 +103,9 @@ def placeholders(template: str) -> set[str]:
 @cache
 def catalogue(lang: Language) -> Mapping[str, str]:
     """Every text of one language, by dotted key; read once."""
+    import tomllib  # a help text on the command line needs no texts and starts at once
+    from importlib.resources import files
+
     source = files(__name__).joinpath(f"{lang}.toml").read_text(encoding="utf-8")
     return MappingProxyType(dict(_flatten(tomllib.loads(source))))
 

@@ -116,8 +116,8 @@ WEB_BANNED = {
     ),
     "text run as code": re.compile(r"\beval\s*\(|new\s+Function\b|javascript:"),
     "a request": re.compile(
-        r"\bfetch\s*\(|XMLHttpRequest|new WebSocket|EventSource|sendBeacon|@import(?! \{)|@font-face"
-        r"|\bimport\s*\((?!\"\.{1,2}/)"  # both name types in comments
+        r"\bfetch\s*\(|XMLHttpRequest|new WebSocket|EventSource|sendBeacon|@font-face"
+        r"|@import(?! \{)|\bimport\s*\((?!\"\.{1,2}/)"  # both name types in comments
     ),
     "storage in the browser": re.compile(r"localStorage|sessionStorage|document\.cookie|indexedDB"),
 }

@@ -16,7 +16,8 @@ PUBLIC = (
     "Divergence Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
     "ModelNotFound NextToken Sound StepView Steps Target Tokens TooLarge UnsupportedAttention "
     "Verification ablate capture changed changes compare cut derive direct edges effects feeds "
-    "figures from_where lens load masks metrics models patch pattern record tiles why"
+    "figures from_attentions from_where lens load masks metrics models patch pattern read record "
+    "save tiles why"
 ).split()
 
 

@@ -41,7 +41,7 @@ def test_every_text_has_an_error() -> None:
 
 
 # names of arguments, packages and codings: the same in every language
-CODE_WORDS = {"target", "text_pair", "temperature", "top_k", "top_p", "attnviz"}
+CODE_WORDS = {"target", "text_pair", "temperature", "top_k", "top_p", "attnviz", "paper", "app"}
 # another library's words, which the text quotes
 QUOTED = {("cannot_load", "reason"), ("bad_chat_template", "reason")}
 

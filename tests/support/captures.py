@@ -18,6 +18,7 @@ from attnviz.attention.capture import Capture, MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
+from attnviz.capture.storage import stored
 from attnviz.types import ModelKey, Tokens, named_tokens
 from attnviz.vision.token_boxes import Places
 from attnviz.vision.windows import Windows
@@ -138,7 +139,7 @@ def every_kind() -> dict[str, Capture]:
         "weights alone": capture(call(StoredWeights(weights))),
         "missing": capture(plain, missing=(MissingCall("attn.3", "it ran twice"),)),
         "sound": capture(plain, frame_s=0.02),
-        "half": capture(memory.moved(call(qkv()), torch.float16, None)),
+        "half": capture(*stored([call(qkv())], "float16", offload=False)),
         "outputs": capture(plain, hidden=torch.ones(2, 7, 13), logits=torch.ones(2, 7, 17)),
     }  # fmt: skip
 

@@ -11,8 +11,10 @@ import { fmtPercent } from "./fmt.js";
  * @typedef {{label: string, value: number, second?: number | null, mark?: string, muted?: boolean}} Bar
  */
 /**
- * `full` is the value of a whole track; `seconds` the heading of the second number, `values` that of the first.
- * @typedef {{label: string, full?: number, values?: string, seconds?: string}} BarsOptions
+ * `full` is the value of a whole track; `seconds` the heading of the second number, `values` that of the first;
+ * `number` prints a value, as a probability in percent unless something else is given.
+ * @typedef {{label: string, full?: number, values?: string, seconds?: string,
+ *   number?: (value: number) => string}} BarsOptions
  */
 
 /** A list of bars; `set` shows others. @returns {{node: HTMLElement, set: (bars: readonly Bar[]) => void}} */
@@ -35,6 +37,7 @@ function headingRow(/** @type {BarsOptions} */ { values, seconds }) {
 function barRow(/** @type {Bar} */ bar, /** @type {BarsOptions} */ opts) {
   const { label, value, second = null, mark = "", muted = false } = bar;
   const full = opts.full ?? 1;
+  const print = opts.number ?? percent;
   const fill = el("span", { class: "av-bar-fill" });
   const track = el("span", { class: "av-bar-track", "aria-hidden": "true" }, fill);
   fill.style.width = share(value, full);
@@ -51,12 +54,12 @@ function barRow(/** @type {Bar} */ bar, /** @type {BarsOptions} */ opts) {
     el("bdi", {}, label),
     hidden(mark),
   );
-  const number = el("span", { class: "av-number av-bar-number" }, percent(value));
+  const number = el("span", { class: "av-number av-bar-number" }, print(value));
   const other = opts.seconds
     ? el(
         "span",
         { class: "av-number av-bar-second" },
-        second === null ? "" : percent(second),
+        second === null ? "" : print(second),
         second === null ? null : hidden(opts.seconds),
       )
     : null;

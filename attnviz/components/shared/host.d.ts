@@ -69,16 +69,18 @@ export interface Events {
   /** The selection after pointer or focus has left the component. */
   selection: AddressSelection;
   /** A head to open on another page. */
-  open: Place & { page: PageName };
+  open: Place & { page: PageName; name?: string };
   /** steps: all edits in their text form. */
   edit: string;
   /** pad: the drawing, a PNG in base64. */
   picture: string;
+  /** switches: what is off, in the text form of changes, or "none". */
+  switches: string;
 }
 
 /** A page that a component can open; mirror of `Page` in selection.py. */
 export type PageName =
-  "overview" | "head" | "steps" | "masks" | "compare" | "output" | "learn" | "calculator";
+  "overview" | "switches" | "head" | "steps" | "masks" | "compare" | "output" | "learn" | "calculator";
 
 /** What tiles lacks; mirror of `Want` in tiles/__init__.py. */
 export interface Want {

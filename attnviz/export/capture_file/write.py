@@ -8,7 +8,8 @@ this file is derived from.
 import json
 import math
 from importlib.metadata import PackageNotFoundError, version
-from typing import IO, Literal, NamedTuple, get_args
+from io import BufferedIOBase
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -36,7 +37,7 @@ class Content(NamedTuple):
 
 def write(
     cap: Capture,
-    file: IO[bytes],
+    file: BufferedIOBase,
     *,
     dtype: Half | torch.dtype | None = None,
     with_weights: bool = False,

@@ -5,8 +5,8 @@ layers that differ have one array each. The labels of tokens stand beside them.
 """
 
 from collections.abc import Sequence
+from io import BufferedIOBase
 from itertools import groupby
-from typing import IO, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput
 from attnviz.export.tables.entries import Entry, require_few
 
-Numbers = Literal["float32", "float16"]
+NUMBERS = ("float32", "float16")
 MOST = 2**29  # weights: 2 GiB in memory, before they are compressed
 ADVICE = (
     "name one head with at='L5.H11', one stack or kind, or save the capture itself as"
@@ -23,11 +23,11 @@ ADVICE = (
 
 
 def write(
-    cap: Capture, written: Sequence[Entry], file: IO[bytes], dtype: Numbers = "float32"
+    cap: Capture, written: Sequence[Entry], file: BufferedIOBase, dtype: str = "float32"
 ) -> None:
     """Write `weights` and the labels of `queries` and `keys`; where a capture has several
     attentions, each name begins with theirs: `decoder_cross_weights`."""
-    if dtype not in ("float32", "float16"):
+    if dtype not in NUMBERS:
         raise BadInput(
             f"an archive has numbers of type float32 or float16, not {dtype!r}",
             code="bad_dtype",
@@ -51,7 +51,7 @@ def _order(entry: Entry) -> tuple[tuple[str, str], int, int, int]:
     return _group(entry), entry.call.layer, entry.index, entry.row
 
 
-def _arrays(members: list[Entry], dtype: Numbers) -> list[tuple[str, np.ndarray]]:
+def _arrays(members: list[Entry], dtype: str) -> list[tuple[str, np.ndarray]]:
     """The arrays of one stack and kind: one for all layers where they are alike."""
     first = members[0]
     shapes = {(len(entry.heads), entry.queries, entry.keys) for entry in members}

@@ -7,7 +7,7 @@ that is not a number is null.
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import IO
+from io import BufferedIOBase
 
 from attnviz.attention.capture import Capture
 from attnviz.export.tables.entries import Entry, require_few
@@ -17,7 +17,7 @@ MOST = 5_000_000  # weights: some 60 MB
 ADVICE = "name one head with at='L5.H11', one stack or kind, or save them as .npz"
 
 
-def write(cap: Capture, written: Sequence[Entry], file: IO[bytes]) -> None:
+def write(cap: Capture, written: Sequence[Entry], file: BufferedIOBase) -> None:
     """Write every weight, an attention of a layer after the other."""
     require_few(written, MOST, ADVICE)
     about = {"format": FORMAT, "version": VERSION, "model": str(cap.model)}

@@ -8,7 +8,7 @@ an apostrophe before it. Weights have nine digits, which give every float32 back
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from typing import IO
+from io import BufferedIOBase
 
 import numpy as np
 
@@ -23,7 +23,7 @@ FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 LINE_END = "\r\n"
 
 
-def write(written: Sequence[Entry], file: IO[bytes], least: float = 0.0) -> None:
+def write(written: Sequence[Entry], file: BufferedIOBase, least: float = 0.0) -> None:
     """Write a row for each weight of at least `least`.
 
     The columns are layer, head, query, key, query_token, key_token, weight; before them stack and
@@ -45,7 +45,7 @@ def write(written: Sequence[Entry], file: IO[bytes], least: float = 0.0) -> None
             file.write(_rows(columns.values(entry, head), cells, weights, kept).encode())
 
 
-def write_matrix(entry: Entry, file: IO[bytes]) -> None:
+def write_matrix(entry: Entry, file: BufferedIOBase) -> None:
     """Write one head as a matrix: keys along the top, a query at the beginning of each row."""
     require_few([entry], MOST, ADVICE)
     weights = entry.head(entry.heads[0])

@@ -12,6 +12,7 @@ from attnviz.components import (
     board,
     grid,
     head,
+    ledger,
     listener,
     masks,
     pad,
@@ -19,6 +20,7 @@ from attnviz.components import (
     patches,
     similarity,
     steps,
+    switches,
     tiles,
     usher,
     writing,
@@ -68,6 +70,11 @@ def show_head(
 ) -> ComponentResult:
     """Mounts the component, as `mount` does."""
     return mount(head.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_ledger(data: bytes, key: str) -> None:
+    """Mounts the component; it sends nothing."""
+    renderer(ledger.NAME)(data=data, key=key)
 
 
 def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:
@@ -125,6 +132,18 @@ def show_steps(
     `on_edit` is called when the visitor changed a number.
     """
     return mount(steps.NAME, data, extent, key, on_selection, on_edit=on_edit).selection
+
+
+def show_switches(
+    data: bytes,
+    key: str,
+    on_switches: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> None:
+    """Mounts the component; `on_switches` is called when heads were switched."""
+    renderer(switches.NAME)(
+        data=data, key=key, on_switches_change=on_switches, on_open_change=on_open
+    )
 
 
 def show_tiles(data: bytes, key: str = "tiles", on_selection: Callable[[], None] = ignore) -> None:

@@ -26,7 +26,7 @@ def selector(shown: Shown, name: str, take: Callable[[str, Sequence[Group]], Non
     groups = shown.captured.groups
     if len(groups) < 2:
         return
-    titles = {group.name: _title(shown.lang, group) for group in groups}
+    titles = {group.name: group_title(shown.lang, group) for group in groups}
     label = {"attention": "attention.label", "attention_b": "compare.attention"}[name]
     # the browser answers with a label: in another language it must be another widget
     widget = f"{name}.{shown.lang}"
@@ -46,7 +46,8 @@ def chosen_in(widget: str, groups: Sequence[Group]) -> Group | None:
     return next((group for group in groups if group.name == name), None)
 
 
-def _title(lang: Language, group: Group) -> str:
+def group_title(lang: Language, group: Group) -> str:
+    """The name of an attention: self-attention, or that of the encoder, say."""
     if group.stack is None:
         return text(lang, f"attention.{group.kind}")
     return text(lang, f"attention.{group.stack}_{group.kind}")

@@ -16,7 +16,8 @@ import streamlit as st
 import attnviz
 from attnviz.capture.request import Request
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.server import loading, pyramids, run_request, sources, trainings
+from attnviz.ui.server import answering, loading, pyramids, run_request, sources, trainings
+from attnviz.ui.server.answering import Answering, HeadEffects
 from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
@@ -29,6 +30,7 @@ from attnviz.views.measures import Measured, measure
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
+    from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
     from attnviz.course.birth import AblationScores, TrainingSnapshot
     from attnviz.course.recipe import Lesson
@@ -42,6 +44,8 @@ MAX_OWN_MODELS, MAX_OWN_MIB = 8, 100  # all eight of the app take 100 MiB togeth
 MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 MAX_ANSWERS = 256  # texts, and small matrices of cosines
+MAX_ANSWERING = 8  # a clean pass each: like a capture
+MAX_EFFECTS = 64  # one number for each head
 MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
 LONG_CHARS = 6000  # what the text box takes; only a file holds more
 MAX_PYRAMIDS = 8  # the largest keeps 13 MB
@@ -82,6 +86,7 @@ def _forget_captures(_: object) -> None:
     _long_captured.clear()
     _lesson_capture.clear()
     _steps.clear()
+    _answering.clear()
 
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False, on_release=_forget_captures)
@@ -124,7 +129,7 @@ def _run(key: str, name: str, request: Request, loaded: "LoadedModel") -> Captur
     return Captured(
         key=key,
         name=name,
-        model=loaded,
+        loaded=loaded,
         capture=capture,
         groups=groups(capture),
         accuracy=accuracy,
@@ -188,6 +193,47 @@ def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "S
     return similarity(_loaded, _texts, cut=True)
 
 
+def _stop_job(watched: pyramids.HeadPyramid | Training | HeadEffects) -> None:
+    watched.job.stop()
+
+
+def answers(captured: Captured, request: "library.Request", others: tuple[str, ...]) -> Answering:
+    """What the model answers to a capture's input, ready to be asked again with heads changed."""
+    return _answering(f"{captured.key} {request.key} {others}", captured.model, request, others)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERING, show_spinner=False)
+def _answering(
+    key: str, _loaded: "LoadedModel", _request: "library.Request", _others: tuple[str, ...]
+) -> Answering:
+    return answering.answering(_loaded, _request, _others)
+
+
+def sentences(key: str, say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
+    """What `say` says of an answer; `key` names everything that determines it."""
+    return _sentences(key, say)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _sentences(key: str, _say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
+    return _say()
+
+
+def head_effects(key: str, of: Answering, to: str) -> HeadEffects:
+    """The effect of each head on an answer, which `key` names; its job starts at the first call."""
+    return _head_effects(f"{key} {to}", of, to)
+
+
+def forget_head_effects(key: str, to: str) -> None:
+    """Measure these effects anew when they are asked for again."""
+    _head_effects.clear(f"{key} {to}", None, None)
+
+
+@st.cache_resource(max_entries=MAX_EFFECTS, show_spinner=False, on_release=_stop_job)
+def _head_effects(key: str, _of: Answering, _to: str) -> HeadEffects:
+    return answering.start(_of, _to)
+
+
 def pyramid(
     key: str, call: "AttentionCall", head: int, distance: int | None
 ) -> pyramids.HeadPyramid:
@@ -202,10 +248,6 @@ def pyramid(
 def forget_pyramid(key: str) -> None:
     """Build that pyramid anew when it is asked for again."""
     _pyramid.clear(key, None, None, None)
-
-
-def _stop_job(watched: pyramids.HeadPyramid | Training) -> None:
-    watched.job.stop()
 
 
 @st.cache_resource(max_entries=MAX_PYRAMIDS, show_spinner=False, on_release=_stop_job)

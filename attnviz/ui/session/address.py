@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from attnviz import i18n
 from attnviz.attention import edits
-from attnviz.components import numbers, options
+from attnviz.components import numbers, options, switches
 from attnviz.components.selection import MEANS, SCALES, SPECIALS
 from attnviz.errors import BadInput
 from attnviz.lab import sheet
@@ -102,6 +102,7 @@ def _normalised(parse: Callable[[str], Any], write: Callable[[Any], str], raw: o
 
 _stack, _kind = partial(_choice, get_args(Stack)), partial(_choice, get_args(Kind))
 _slug, _secret = partial(_matching, SLUG), partial(_matching, SECRET)
+_switches = partial(_normalised, switches.parse, switches.write)
 _answers = partial(_normalised, progress.parse, progress.write)
 
 # in the order in which they stand in the address
@@ -144,6 +145,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("across", "drawing", "across", partial(options.checked, "across")),
         Parameter("beside", "drawing", "beside", partial(options.checked, "beside")),
         Parameter("edits", "drawing", "edits", partial(_normalised, edits.parse, edits.write)),
+        Parameter("changes", "switched", "changes", _switches),
+        Parameter("to", "switched", "to", partial(_choice, switches.OFF)),
+        Parameter("effects", "switched", "effects", _flag),
         Parameter("lab", "", "lab", partial(_normalised, sheet.parse, sheet.write)),
         Parameter("lesson", "learn", "lesson", _slug),
         Parameter("card", "learn", "card", _slug),

@@ -29,7 +29,9 @@ NO_RIGHT_PLACE: Mapping[str, None] = dict.fromkeys(
 # what was chosen in one model means nothing in another
 ANOTHER_MODEL: Mapping[str, Any] = {
     **dict.fromkeys((*address.INDICES, "stack", "kind", "mean")),
-    **{"target": "", "window": 0, "chat": False, **NO_RIGHT_INPUT, **NO_RIGHT_PLACE},
+    **{"target": "", "window": 0, "chat": False, "changes": "", "effects": False},
+    **NO_RIGHT_INPUT,
+    **NO_RIGHT_PLACE,
 }
 # a change of any of these leaves no masks, or no edits
 GENERATING = ("generate", "temperature", "top_k", "top_p", "seed")
@@ -127,6 +129,14 @@ def take_edits(text: str) -> bool:
     if edits is not None:
         update(edits=edits)
     return edits is not None
+
+
+def take_switches(text: str) -> bool:
+    """Take over the heads that are switched off; False if they cannot be read."""
+    changes, _ = address.checked("changes", text)
+    if changes is not None:
+        update(changes=changes)
+    return changes is not None
 
 
 def take_opened(request: OpenRequest) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from attnviz import i18n
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
+from attnviz.components.switches import Off
 from attnviz.types import Kind, Stack
 from attnviz.ui.session import examples
 
@@ -132,6 +133,19 @@ class RightSide:
 
 
 @dataclass(frozen=True)
+class Switched:
+    """The heads that are off on the page Switches, in the text form of `attnviz.changes`.
+
+    `changes` is "" while nobody has chosen and "none" where all are on; `to` is what a head says
+    when it is switched off next; `effects` True measures every head of a model that is slow.
+    """
+
+    changes: str = ""
+    to: Off = "mean"
+    effects: bool = False
+
+
+@dataclass(frozen=True)
 class View:
     """Everything that defines what is on screen.
 
@@ -148,6 +162,7 @@ class View:
     learn: LessonPlace = field(default_factory=LessonPlace)
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
+    switched: Switched = field(default_factory=Switched)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:

@@ -31,8 +31,18 @@ def test_require_free_refuses_what_cannot_be_listened_on(
     assert part in capsys.readouterr().err
 
 
+VIEWS = {
+    (): "",
+    ("--model", "stories"): "/?model=stories",
+    ("--model", "minilm", "--text", "a & b 猫"): "/?model=minilm&text=a%20%26%20b%20%E7%8C%AB",
+}
+
+
+@pytest.mark.parametrize("arguments", VIEWS)
 def test_run_becomes_streamlit(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     started: list[list[str]] = []
 
@@ -44,8 +54,8 @@ def test_run_becomes_streamlit(
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(SystemExit):
-        main.main(["app", "--port", str(port)])
-    assert f"http://127.0.0.1:{port}" in capsys.readouterr().out
+        main.main(["app", "--port", str(port), *arguments])
+    assert f"http://127.0.0.1:{port}{VIEWS[arguments]} (stop" in capsys.readouterr().out
     [command] = started
     assert command[:4] == [sys.executable, "-m", "streamlit", "run"]
     assert Path(command[4]).read_text(encoding="utf-8").count("st.App(") == 1

@@ -39,6 +39,33 @@ def test_a_command_explains_itself_with_examples(
         assert example.startswith(f"attnviz {name}")
 
 
+SLOW_TO_IMPORT = (
+    "torch",
+    "numpy",
+    "dataclasses",
+    "importlib.resources",
+    "tomllib",
+    "json",
+    "socket",
+)
+
+
+def test_help_imports_nothing_that_it_does_not_need() -> None:
+    """The start of `--help` is held to 80 ms of CPU time, of which Python itself takes 10."""
+    code = f"""
+import sys
+from attnviz.cli import main
+try:
+    main.main(["--help"])
+except SystemExit:
+    print([name for name in {SLOW_TO_IMPORT} if name in sys.modules], file=sys.stderr)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert "attnviz save" not in result.stderr and result.stderr.strip() == "[]"
+
+
 def test_main_prints_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main.main(["--version"])

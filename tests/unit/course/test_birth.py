@@ -58,7 +58,7 @@ def test_the_transformer_is_recorded_exactly_with_its_projections() -> None:
         tiny(alphabet.repeated()[:3])
     assert [call.layer for call in calls] == [0, 1]
     for call in calls:
-        assert set(call.projections) == {"q", "k", "v"}
+        assert set(call.projections) == {"q", "k", "v", "out"}
         assert call.verify().worst.error <= EXACT
         for head in range(2):
             found = scores.weights(call)[2, head].numpy()

@@ -1,5 +1,6 @@
 """`save` and `read` of a capture file: every kind comes back bit for bit, derived steps too."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import BadInput, TooLarge, UnsupportedAttention
 from attnviz.export.capture_file.calls import WITHOUT_W
 from attnviz.export.capture_file.read import opened, read
-from attnviz.export.capture_file.write import save, to_bytes
+from attnviz.export.save import content, save
 from tests.support import captures
 
 KINDS = captures.every_kind()
+to_bytes = partial(content, ending=".safetensors")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -23,11 +23,12 @@ from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.export.capture_file.read import read
-from attnviz.export.capture_file.write import ENTRY, to_bytes
+from attnviz.export.capture_file.write import ENTRY
+from attnviz.export.save import content
 from tests.support import captures
 
 KINDS = {
-    name: to_bytes(cap, with_weights=True, with_outputs=True)
+    name: content(cap, ".safetensors", with_weights=True, with_outputs=True)
     for name, cap in captures.every_kind().items()
 }
 HOSTILE: tuple[object, ...] = (

@@ -1,0 +1,99 @@
+"""What a command looks at: a text, picture or sound and a model, or a capture that was saved.
+
+In: the arguments of a command. Out: a `Capture` and the name of its model. `attnviz.capture` and
+`attnviz.read` check everything else; here stands only what the command line adds.
+"""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+import attnviz
+from attnviz.cli import files
+from attnviz.cli.command import Refused
+from attnviz.errors import BadInput
+
+if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
+    from attnviz.models.loaded import LoadedModel
+
+DEFAULT_MODEL = "minilm"
+INPUTS = {"image", "sound"}  # what a model may read besides a text
+NOTHING_TO_READ = ("what_to_capture", "nothing_to_read")  # the codes of an error that says so
+NOTHING_GIVEN = "give a text, - to read one from standard input, --image FILE or --sound FILE"
+# what means nothing beside a saved capture, by the name that argparse keeps it under
+OF_A_RUN = (
+    "text", "pair", "target", "image", "sound", "generate", "chat", "cut", "model", "revision",
+    "device", "dtype",
+)  # fmt: skip
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say what is looked at."""
+    add = parser.add_argument_group("input").add_argument
+    add("text", nargs="?", metavar="TEXT", help="the text; - reads it from standard input")
+    add("--pair", metavar="TEXT", help="a second text, for models that take a pair")
+    add("--target", metavar="TEXT", help="the text that an encoder-decoder writes, or a transcript")
+    add("--image", metavar="FILE", help="a picture, for models that see")
+    add("--sound", metavar="FILE", help="a WAV file, for models that hear")
+    add("--generate", type=int, metavar="N", help="let the model write N tokens first")
+    add("--chat", action="store_true", help="give the text as a message, in the model's template")
+    add("--cut", action="store_true", help="keep the beginning of a text that is too long")
+    add("--from", dest="source", metavar="FILE", help="a saved capture, in place of all the others")
+    add = parser.add_argument_group("model").add_argument
+    add("--model", metavar="NAME", help=f"listed name, hub id, folder ({DEFAULT_MODEL})")
+    add("--revision", metavar="NAME", help="branch, tag or commit of a hub model")
+    add("--device", metavar="NAME", help="where it computes, e.g. cuda (cpu)")
+    add("--dtype", metavar="NAME", help="float32, float16 or bfloat16 (float32)")
+
+
+def captured(arguments: argparse.Namespace) -> tuple[str, "Capture"]:
+    """The name of the model, and the capture that was read or is made now.
+
+    Raises `Refused` where there is nothing to read, and where a saved capture and a text or a
+    model were given; errors of the library pass through.
+    """
+    if arguments.source is None:
+        return _made(arguments)
+    for name in OF_A_RUN:
+        if getattr(arguments, name) not in (None, False):
+            shown = "a text" if name == "text" else f"--{name}"
+            raise Refused(f"--from FILE has its model and its input: leave {shown} out")
+    cap = attnviz.read(arguments.source)
+    return cap.model.id, cap
+
+
+def _made(arguments: argparse.Namespace) -> tuple[str, "Capture"]:
+    model = attnviz.load(
+        arguments.model or DEFAULT_MODEL,
+        device=arguments.device,
+        dtype=arguments.dtype,
+        revision=arguments.revision,
+    )
+    if model.notice:
+        print(f"attnviz: {model.notice}", file=sys.stderr)
+    return model.name, _run(model, arguments)
+
+
+def _run(model: "LoadedModel", arguments: argparse.Namespace) -> "Capture":
+    text, options = files.text(arguments.text), _options(arguments)
+    try:
+        return attnviz.capture(model, text, **options)
+    except BadInput as error:
+        if error.code in NOTHING_TO_READ and text is None and not INPUTS & options.keys():
+            raise Refused(f"{model.name} has nothing to read: {NOTHING_GIVEN}") from error
+        raise
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `attnviz.capture` besides the text: those that were given."""
+    options = {
+        "text_pair": arguments.pair,
+        "target": arguments.target,
+        "generate": arguments.generate,
+        "chat": arguments.chat or None,
+        "cut": arguments.cut or None,
+        "image": None if arguments.image is None else files.picture(arguments.image),
+        "sound": None if arguments.sound is None else files.sound(arguments.sound),
+    }
+    return {name: value for name, value in options.items() if value is not None}

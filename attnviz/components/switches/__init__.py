@@ -1,0 +1,164 @@
+"""Switches: every head as a switch, and beside them the model's answer before and after.
+
+In: a frozen `SwitchesView` whose texts are already translated. Out: the heads that a visitor has
+switched, in the text form of `attnviz.changes`, validated with `parse`; a request to open a head.
+Heads are drawn as small heatmaps, with the measured effect of each below it where it is known.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Float32
+
+from attnviz.components.bars import Bar
+from attnviz.components.buffer import Packable, pack, quantise
+from attnviz.errors import BadInput
+from attnviz.notation import TextForm, refusal
+
+NAME = "attnviz.switches"
+STRING_KEYS: tuple[str, ...] = (
+    "switches.board",
+    "switches.head_on",
+    "switches.head_off",
+    "switches.effect",
+    "switches.undo",
+    "switches.all_on",
+    "switches.hint",
+    "switches.open_head",
+)
+# what a head that is switched off says instead, or where it looks
+Off = Literal["mean", "resample", "zero", "even"]
+OFF: tuple[Off, ...] = get_args(Off)
+ALL_ON = "none"
+MOST_CHARS = 6000
+MOST_SWITCHES = 256
+SWITCH = re.compile(
+    r"(?P<head>(?:(?:encoder|decoder|text|vision)\.)?(?:cross\.)?L\d{1,3}\.H\d{1,3})"
+    r"\.(?:mixed=(?P<said>mean|resample|zero)|weights=(?P<looks>even))",
+    re.ASCII,
+)
+TINY = 32  # the longest side of a small heatmap, in cells
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A head that is off; it prints as a change of `attnviz.changes`."""
+
+    head: str
+    to: Off = "mean"
+
+    def __str__(self) -> str:
+        return f"{self.head}.{'weights' if self.to == 'even' else 'mixed'}={self.to}"
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchGroup:
+    """The heads of one attention: `prefix` is what stands before L0.H0 in their names.
+
+    `heads` has the number for each layer. `effects` is NaN where there is no head, None where
+    nothing was measured yet.
+    """
+
+    title: str
+    prefix: str
+    heads: tuple[int, ...]
+    weights: Float32[np.ndarray, "layer head query key"]
+    effects: Float32[np.ndarray, "layer head"] | None = None
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """The answer as bars, with what changed in words, the control, and texts side by side.
+
+    `percent` is False where the numbers are cosines. `written` has pairs of a label and a text.
+    """
+
+    title: str
+    bars: tuple[Bar, ...]
+    values: str
+    seconds: str
+    sentence: str
+    control: str = ""
+    percent: bool = True
+    written: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchesView:
+    """The board, what is off, and the answer. `effects` says in words what was measured."""
+
+    groups: tuple[SwitchGroup, ...]
+    off: tuple[Switch, ...]
+    to: Off
+    answer: AnswerView
+    effects: str = ""
+    effects_percent: bool = True
+
+
+def pack_switches(view: SwitchesView, strings: Mapping[str, str]) -> bytes:
+    """The buffer of a view."""
+    known = [of.effects for of in view.groups if of.effects is not None]
+    most = max((float(np.nanmax(of)) for of in known if np.isfinite(of).any()), default=0.0)
+    header = {
+        "strings": dict(strings),
+        "groups": [
+            {"title": of.title, "prefix": of.prefix, "heads": list(of.heads)} for of in view.groups
+        ],
+        "off": [{"head": of.head, "change": str(of)} for of in view.off],
+        "to": view.to,
+        "answer": asdict(view.answer),
+        "effects": view.effects,
+        "effects_percent": view.effects_percent,
+        "most": most,
+    }
+    arrays: dict[str, Packable] = {}
+    for place, group in enumerate(view.groups):
+        arrays[f"weights{place}"] = quantise(group.weights, 8)
+        if group.effects is not None:
+            arrays[f"effects{place}"] = group.effects.astype(np.float32)
+    return pack(header, arrays)
+
+
+def tiny(weights: Float32[np.ndarray, "head query key"]) -> Float32[np.ndarray, "head _ _"]:
+    """The weights of a layer in at most `TINY` cells a side, each the largest it stands for."""
+    for axis in (1, 2):
+        n = weights.shape[axis]
+        side = -(-n // TINY)
+        if side > 1:
+            weights = np.maximum.reduceat(weights, np.arange(0, n, side), axis=axis)
+    return weights
+
+
+# --- the text form ------------------------------------------------------------------------------
+
+
+def _refuse(part: str, reason: str) -> BadInput:
+    return refusal("bad_change_text", "the switches", part, reason, "L0.H0.mixed=mean")
+
+
+FORM = TextForm(_refuse, ",", MOST_CHARS, MOST_SWITCHES)
+
+
+def parse(text: str) -> tuple[Switch, ...] | None:
+    """The heads that are off, None where nobody has chosen; raises `BadInput` for other text."""
+    if not text:
+        return None
+    return () if text == ALL_ON else tuple(FORM.parse(text, _switch).values())
+
+
+def write(switches: Sequence[Switch] | None) -> str:
+    """The text of `parse`."""
+    if switches is None:
+        return ""
+    return FORM.write(map(str, switches)) or ALL_ON
+
+
+def _switch(part: str) -> tuple[str, Switch]:
+    match = SWITCH.fullmatch(part)
+    if match is None:
+        raise _refuse(part, f"it names no head with one of {', '.join(OFF)}")
+    to = match["said"] or match["looks"]
+    return match["head"], Switch(match["head"], next(of for of in OFF if of == to))

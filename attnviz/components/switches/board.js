@@ -1,0 +1,187 @@
+// @ts-check
+// The board: a button for each head with its small heatmap, below it the effect that was measured as colour and number.
+// Arrow keys move between the heads, Enter and Space switch.
+
+import { headValues } from "../shared/buffer.js";
+import { colourFor, inkOn, levelFor, levelTable, sequential } from "../shared/colors.js";
+import { context2d, dataAt, el, markDrawn } from "../shared/dom.js";
+import { fmtFixed, fmtPercent } from "../shared/fmt.js";
+import { paintLevels } from "../shared/matrix.js";
+
+/** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { Theme } from "../shared/theme.js" */
+/** @import { Arrays, Group, Header } from "./types.js" */
+
+/** A head of the board. @typedef {{layer: number, head: number, name: string, effect: number | null}} At */
+/** @typedef {{switched: (at: At) => void, pointed: (at: At | null) => void}} BoardEvents */
+/**
+ * A head's button with what it shows. @typedef {At & {node: HTMLButtonElement, canvas: HTMLCanvasElement,
+ *   strip: HTMLElement, weights: PackedArray, row: Cell[]}} Cell
+ */
+/**
+ * @typedef {{node: HTMLElement, paint: (theme: Theme) => void, focus: (name: string) => void,
+ *   focused: () => string | null, destroy: () => void,
+ *   show: (off: ReadonlyMap<string, string>, labelOf: (name: string) => string) => void}} Board
+ */
+
+const SCALE = "sqrt";
+
+/** @param {Header} header @param {Arrays} arrays @param {BoardEvents} events @returns {Board} */
+export function makeBoard(header, arrays, events) {
+  /** @type {Map<string, Cell>} */
+  const cells = new Map();
+  /** @type {Cell[][]} */
+  const rows = [];
+  const groups = header.groups.map((group, place) =>
+    makeGroup(header, group, arrays[`weights${place}`], arrays[`effects${place}`]?.data ?? null, cells, rows),
+  );
+  const node = el("div", { class: "av-switches-groups" }, ...groups);
+  listen(node, cells, rows, events);
+  const first = rows[0]?.[0];
+  if (first) first.node.tabIndex = 0;
+  return {
+    node,
+    paint: (theme) => paintAll(header, cells, theme),
+    focus: (name) => focusOn(cells, cells.get(name)),
+    focused: () => {
+      const root = node.getRootNode();
+      const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
+      return active instanceof HTMLElement && node.contains(active) ? (active.dataset.head ?? null) : null;
+    },
+    show(off, labelOf) {
+      for (const cell of cells.values()) {
+        cell.node.setAttribute("aria-checked", String(!off.has(cell.name)));
+        cell.node.setAttribute("aria-label", labelOf(cell.name));
+      }
+    },
+    destroy: () => node.remove(),
+  };
+}
+
+/**
+ * @param {Header} header
+ * @param {Group} group
+ * @param {PackedArray} weights
+ * @param {ArrayLike<number> | null} effects
+ * @param {Map<string, Cell>} cells
+ * @param {Cell[][]} rows
+ */
+function makeGroup(header, group, weights, effects, cells, rows) {
+  const widest = Math.max(...group.heads);
+  const lines = group.heads.map((count, layer) => {
+    /** @type {Cell[]} */
+    const row = [];
+    for (let head = 0; head < count; head++) {
+      const effect = effects ? effects[layer * widest + head] : null;
+      const cell = makeCell(group, layer, head, effect, weights, row);
+      row.push(cell);
+      cells.set(cell.name, cell);
+    }
+    rows.push(row);
+    const name = el("span", { class: "av-switches-layer", "aria-hidden": "true" }, `L${layer}`);
+    return el("div", { class: "av-switches-row" }, name, ...row.map(({ node }) => node));
+  });
+  const label = group.title || header.strings.board;
+  const grid = el("div", { class: "av-switches-grid", role: "group", "aria-label": label }, ...lines);
+  const title = group.title ? el("h3", { class: "av-heading" }, group.title) : null;
+  const node = el("div", { class: "av-switches-group" }, title, grid);
+  node.style.setProperty("--av-columns", String(widest));
+  return node;
+}
+
+/**
+ * @param {Group} group
+ * @param {number} layer
+ * @param {number} head
+ * @param {number | null} effect
+ * @param {PackedArray} weights
+ * @param {Cell[]} row
+ * @returns {Cell}
+ */
+function makeCell(group, layer, head, effect, weights, row) {
+  const name = `${group.prefix}L${layer}.H${head}`;
+  const canvas = el("canvas", { class: "av-switches-tiny", "aria-hidden": "true" });
+  const strip = el("span", { class: "av-switches-strip av-number", "aria-hidden": "true" });
+  const number = el("span", { class: "av-switches-name", "aria-hidden": "true" }, `H${head}`);
+  const node = el(
+    "button",
+    { class: "av-switch", type: "button", role: "switch", tabIndex: -1, dataset: { head: name } },
+    number,
+    canvas,
+    effect === null ? null : strip,
+  );
+  return { layer, head, name, effect, node, canvas, strip, weights, row };
+}
+
+function paintAll(
+  /** @type {Header} */ header,
+  /** @type {Map<string, Cell>} */ cells,
+  /** @type {Theme} */ theme,
+) {
+  const lut = sequential(theme.dark);
+  for (const cell of cells.values()) {
+    paintTiny(cell, lut);
+    if (cell.effect === null || Number.isNaN(cell.effect)) continue;
+    const share = header.most > 0 ? Math.max(0, cell.effect) / header.most : 0;
+    cell.strip.style.backgroundColor = colourFor(lut, share, SCALE);
+    cell.strip.style.color = inkOn(lut, levelFor(share, SCALE));
+    cell.strip.textContent = header.effects_percent
+      ? `${fmtPercent(cell.effect)}\u2009%`
+      : fmtFixed(cell.effect, 3);
+  }
+}
+
+/** One head's weights, each cell of the matrix a pixel. */
+function paintTiny(/** @type {Cell} */ { canvas, weights, layer, head }, /** @type {Uint32Array} */ lut) {
+  const [, , rows, cols] = weights.shape;
+  const image = new ImageData(cols, rows);
+  const values = headValues(weights, layer, head);
+  const levels = levelTable(weights.dtype, SCALE);
+  paintLevels({ values, rows, cols, lut, levels }, new Uint32Array(image.data.buffer), cols, rows);
+  canvas.width = cols;
+  canvas.height = rows;
+  context2d(canvas).putImageData(image, 0, 0);
+  markDrawn(canvas);
+}
+
+/** @param {HTMLElement} node @param {Map<string, Cell>} cells @param {Cell[][]} rows @param {BoardEvents} events */
+function listen(node, cells, rows, events) {
+  const cellAt = (/** @type {Event} */ event) => cells.get(dataAt(event, "head") ?? "") ?? null;
+  node.addEventListener("click", (event) => {
+    const cell = cellAt(event);
+    if (!cell) return;
+    focusOn(cells, cell);
+    events.switched(cell);
+  });
+  for (const type of /** @type {const} */ (["pointerover", "focusin"]))
+    node.addEventListener(type, (event) => events.pointed(cellAt(event)));
+  node.addEventListener("pointerleave", () => events.pointed(null));
+  node.addEventListener("keydown", (event) => {
+    const cell = cellAt(event);
+    const next = cell && stepFrom(rows, cell, event.key);
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    focusOn(cells, next);
+  });
+}
+
+/** The head that an arrow, Home or End key leads to. @returns {Cell | null} */
+function stepFrom(/** @type {Cell[][]} */ rows, /** @type {Cell} */ cell, /** @type {string} */ key) {
+  const row = rows.indexOf(cell.row);
+  const column = cell.row.indexOf(cell);
+  const within = (/** @type {Cell[] | undefined} */ line) =>
+    line?.[Math.min(column, line.length - 1)] ?? null;
+  if (key === "ArrowLeft") return cell.row[column - 1] ?? null;
+  if (key === "ArrowRight") return cell.row[column + 1] ?? null;
+  if (key === "ArrowUp") return within(rows[row - 1]);
+  if (key === "ArrowDown") return within(rows[row + 1]);
+  if (key === "Home") return cell.row[0];
+  return key === "End" ? cell.row[cell.row.length - 1] : null;
+}
+
+function focusOn(/** @type {Map<string, Cell>} */ cells, /** @type {Cell | undefined} */ chosen) {
+  if (!chosen) return;
+  for (const { node } of cells.values()) node.tabIndex = node === chosen.node ? 0 : -1;
+  chosen.node.focus({ preventScroll: true });
+}

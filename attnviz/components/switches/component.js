@@ -1,0 +1,186 @@
+// @ts-check
+// Switches: every head as a switch beside the model's answer. A click changes the board at once and asks the server for
+// the new answer; the address has what is off, so that a link shows the same.
+
+import { barList } from "../shared/bars.js";
+import { parse } from "../shared/buffer.js";
+import { el, setBusy, setText, watchSize } from "../shared/dom.js";
+import { fill, fmtFixed, fmtPercent } from "../shared/fmt.js";
+import { makeBoard } from "./board.js";
+
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { Board } from "./board.js" */
+/** @import { Answer, Arrays, Header } from "./types.js" */
+
+const ALL_ON = "none";
+const NARROW_PX = 720;
+
+/**
+ * `before` has what was off before each click, the last one at the end.
+ * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, off: Map<string, string>, board: Board | null,
+ *   before: Map<string, string>[], last: {layer: number, head: number, name: string} | null}} State
+ */
+/** @typedef {ReturnType<typeof buildParts>} Parts */
+
+/** @returns {Mounted} */
+export default function switches(/** @type {Host} */ host) {
+  /** @type {State} */
+  const state = { host, data: null, header: null, off: new Map(), board: null, before: [], last: null };
+  const parts = buildParts(state, {
+    undo: () => {
+      const before = state.before.pop();
+      if (before) change(state, parts, before);
+    },
+    allOn: () => {
+      remember(state);
+      change(state, parts, new Map());
+    },
+    open: () => {
+      if (!state.last) return;
+      const { layer, head, name } = state.last;
+      host.trigger("open", { page: "head", layer, head, name, query: null, key: null });
+    },
+  });
+  host.root.append(parts.box);
+  const narrow = () => parts.box.classList.toggle("av-switches-narrow", parts.box.clientWidth < NARROW_PX);
+  const unwatch = watchSize(parts.box, narrow);
+  return {
+    refresh(data) {
+      if (state.data !== data) takeData(state, parts, data);
+      else state.board?.paint(host.theme());
+    },
+    destroy() {
+      unwatch();
+      parts.box.remove();
+    },
+  };
+}
+
+/** @param {State} _state @param {{undo: () => void, allOn: () => void, open: () => void}} on */
+function buildParts(_state, on) {
+  const button = (/** @type {() => void} */ click) =>
+    el("button", { class: "av-button", type: "button", on: { click } });
+  const undo = button(on.undo);
+  const allOn = button(on.allOn);
+  const open = button(on.open);
+  const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
+  const left = el("div", { class: "av-switches-left" });
+  const effects = el("p", { class: "av-note" });
+  const hint = el("p", { class: "av-hint" });
+  const row = el("div", { class: "av-row" }, undo, allOn, open);
+  const boards = el("div", { class: "av-switches-boards" });
+  left.append(hint, boards, row, status, effects);
+  const answer = el("div", { class: "av-switches-answer av-panel" });
+  const box = el("section", { class: "av av-switches" }, answer, left);
+  return { box, left, boards, answer, undo, allOn, open, status, effects, hint };
+}
+
+function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {Uint8Array} */ data) {
+  /** @type {{header: Header, arrays: Arrays}} */
+  const { header, arrays } = parse(data);
+  const { strings } = header;
+  state.data = data;
+  state.header = header;
+  state.off = new Map(header.off.map(({ head, change }) => [head, change]));
+  state.board?.destroy();
+  const focused = state.board?.focused() ?? null;
+  state.board = makeBoard(header, arrays, {
+    switched: (at) => toggle(state, parts, at),
+    pointed: (at) => setText(parts.status, at ? statusOf(state, at.name, at.effect) : ""),
+  });
+  parts.boards.replaceChildren(state.board.node);
+  state.board.paint(state.host.theme());
+  if (focused) state.board.focus(focused);
+  setText(parts.hint, strings.hint);
+  setText(parts.effects, header.effects);
+  setText(parts.undo, strings.undo);
+  setText(parts.allOn, strings.all_on);
+  showAnswer(parts.answer, header.answer);
+  setBusy(parts.answer, false);
+  showOff(state, parts);
+}
+
+/** What a head is and does, in words. */
+function statusOf(
+  /** @type {State} */ { header, off },
+  /** @type {string} */ name,
+  /** @type {number | null} */ effect,
+) {
+  if (!header) return "";
+  const { strings, effects_percent: isPercent } = header;
+  const state = fill(off.has(name) ? strings.head_off : strings.head_on, { head: name });
+  if (effect === null) return state;
+  const value = isPercent ? `${fmtPercent(effect)}\u2009%` : fmtFixed(effect, 4);
+  return `${state} ${fill(strings.effect, { value })}`;
+}
+
+/** @param {State} state @param {Parts} parts @param {{layer: number, head: number, name: string}} at */
+function toggle(state, parts, at) {
+  remember(state);
+  const next = new Map(state.off);
+  if (!next.delete(at.name)) next.set(at.name, changeText(at.name, state.header?.to ?? "mean"));
+  state.last = at;
+  change(state, parts, next);
+}
+
+function remember(/** @type {State} */ state) {
+  state.before.push(state.off);
+}
+
+/** A change as `attnviz.changes` writes it. */
+function changeText(/** @type {string} */ name, /** @type {Header["to"]} */ to) {
+  return `${name}.${to === "even" ? "weights" : "mixed"}=${to}`;
+}
+
+function change(
+  /** @type {State} */ state,
+  /** @type {Parts} */ parts,
+  /** @type {Map<string, string>} */ off,
+) {
+  state.off = off;
+  showOff(state, parts);
+  setBusy(parts.answer, true);
+  const text = [...off.values()].join(",") || ALL_ON;
+  state.host.address.set({ changes: text });
+  state.host.trigger("switches", text);
+}
+
+function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
+  const { header, board, off, before, last } = state;
+  if (!header || !board) return;
+  board.show(off, (name) =>
+    fill(off.has(name) ? header.strings.head_off : header.strings.head_on, { head: name }),
+  );
+  parts.undo.disabled = before.length === 0;
+  parts.allOn.disabled = off.size === 0;
+  parts.open.hidden = last === null;
+  if (last) setText(parts.open, fill(header.strings.open_head, { head: last.name }));
+}
+
+function showAnswer(/** @type {HTMLElement} */ box, /** @type {Answer} */ answer) {
+  const { title, values, seconds, bars, sentence, control, percent, written } = answer;
+  const number = percent ? undefined : (/** @type {number} */ value) => fmtFixed(value, 4);
+  const list = barList({ label: title, values, seconds, number });
+  list.set(bars);
+  const texts = written.map(([label, text]) =>
+    el("div", {}, el("dt", {}, label), el("dd", {}, el("bdi", {}, text))),
+  );
+  const heading = el("h3", { class: "av-heading" }, title);
+  const said = el("p", { class: "av-sentence", "aria-live": "polite" }, sentence);
+  const more = [
+    ...(texts.length ? [el("dl", { class: "av-switches-written" }, ...texts)] : []),
+    ...(control ? [el("p", { class: "av-note" }, control)] : []),
+  ];
+  box.replaceChildren(
+    el("div", { class: "av-switches-now" }, heading, said, list.node),
+    el("div", { class: "av-switches-more" }, ...more),
+  );
+  scrollToChange(list.node, bars);
+}
+
+/** Brings the bar that changed most into sight, where there is no room for all. */
+function scrollToChange(/** @type {HTMLElement} */ list, /** @type {Answer["bars"]} */ bars) {
+  const changes = bars.map(({ value, second }) => Math.abs(value - (second ?? value)));
+  const row = list.querySelectorAll(".av-bar")[changes.indexOf(Math.max(...changes))];
+  if (row instanceof HTMLElement) list.scrollTop = row.offsetTop - list.offsetTop - list.clientHeight / 2;
+}

@@ -1,0 +1,233 @@
+"""The page Switches: every head as a switch beside the model's answer, before and after.
+
+In: what is shown. Out: a mounted component and the controls above it. While nobody has chosen, the
+head whose absence moves the answer most is off, in models that answer at once. A click reruns this
+fragment alone.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.components import switches as component
+from attnviz.components.selection import parse_open
+from attnviz.components.switches import OFF, Switch, SwitchesView
+from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY
+from attnviz.ui.effects import inputs
+from attnviz.ui.host.components import show_switches
+from attnviz.ui.outputs.similarity import OTHERS
+from attnviz.ui.page.attention_choice import group_title
+from attnviz.ui.server import cache
+from attnviz.ui.server.answering import Answering, HeadEffects
+from attnviz.ui.server.jobs import Job
+from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.views import switchboard as views
+from attnviz.views.captured import Shown
+from attnviz.views.group_size import size_of
+from attnviz.views.texts import strings
+
+if TYPE_CHECKING:
+    from attnviz.changes import Change
+    from attnviz.effects.heads import Effects
+
+FRAGMENT = "switches"
+PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
+POLL_S = 0.4
+N_WRITTEN = 8
+CONTROL_MS = 60.0  # what the rows of the control may take
+MOST_CONTROLS, FEWEST_CONTROLS = 8, 2
+MODEL, STORE = "stories", "When Mary and John went to the store, John gave a drink to"
+
+
+def example(lang: Language) -> None:
+    """A button for the example in which one head decides who gets the drink."""
+    view = current.view()
+    if (view.model, view.input.text) == (MODEL, STORE):
+        return
+    st.button(
+        text(lang, "switchboard.example"),
+        key=widgets.key("switches.example"),
+        on_click=_open_example,
+    )
+
+
+def _open_example() -> None:
+    current.open_model(MODEL)
+    current.update(text=STORE, changes="", to="mean", generate=0, **current.NO_POSITION)
+
+
+@st.fragment(key=FRAGMENT)
+def board(shown: Shown) -> None:
+    """The board and the answer."""
+    lang = shown.lang
+    with messages.guard(lang):
+        request = inputs.of_shown(shown)
+        if request is None:
+            st.info(text(lang, "switchboard.no_transcript"))
+            return
+        others = OTHERS[:3] if shown.captured.model.kind == "encoder" else ()
+        of = cache.answers(shown.captured, request, others)
+        to, key = current.view().switched.to, f"{shown.captured.key} {request.key}"
+        is_quick = shown.captured.name in REGISTRY
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _choose_off(lang)
+            if not (is_quick or current.view().switched.effects):
+                _measure_button(lang)
+        effects = (
+            _effects(lang, key, of, to) if is_quick or current.view().switched.effects else None
+        )
+        off = _off(effects if is_quick else None, to)
+        data = cache.buffer(
+            f"{key} switches {lang} {to} {off} {effects is None}",
+            lambda: component.pack_switches(
+                _view(shown, of, off, effects), strings(lang, component.STRING_KEYS)
+            ),
+        )
+        name = widgets.component_key("switches")
+        show_switches(data, name, _take(name), _open_head(name, shown))
+
+
+def _choose_off(lang: Language) -> None:
+    """What a head says while it is off."""
+    names = {to: text(lang, f"switchboard.to_{to}") for to in OFF}
+    widget = f"switches.to.{lang}"
+    st.selectbox(
+        text(lang, "switchboard.to"),
+        OFF,
+        key=widgets.showing(widget, current.view().switched.to),
+        format_func=names.__getitem__,
+        on_change=_take_off,
+        args=(widget,),
+        width=360,
+    )
+
+
+def _take_off(widget: str) -> None:
+    """Every head that is off says something else from now on."""
+    to = widgets.value(widget)
+    chosen = component.parse(current.view().switched.changes)
+    off = None if chosen is None else tuple(replace(switch, to=to) for switch in chosen)
+    current.update(to=to, changes=component.write(off))
+
+
+def _measure_button(lang: Language) -> None:
+    st.button(
+        text(lang, "switchboard.measure"),
+        key=widgets.key("switches.measure"),
+        on_click=current.update,
+        kwargs={"effects": True},
+    )
+
+
+def _effects(lang: Language, key: str, of: Answering, to: str) -> "Effects | None":
+    """The effect of each head, with a progress bar while it is measured."""
+    watched = cache.head_effects(key, of, to)
+    watched.job.wait(PATIENCE_S)
+    with st.container():  # holds its place, so that the component below stays where it is
+        if not watched.job.over:
+            _progress(lang, watched)
+        elif watched.job.state == "stopped":
+            st.info(text(lang, "switchboard.stopped"))
+            st.button(
+                text(lang, "tiles.again"),
+                key=widgets.key("switches.again"),
+                on_click=cache.forget_head_effects,
+                args=(key, to),
+            )
+    return watched.ready()
+
+
+@st.fragment(run_every=POLL_S)
+def _progress(lang: Language, watched: HeadEffects) -> None:
+    """A progress bar and a button to stop; the page runs again when the job is over."""
+    job: Job = watched.job
+    if job.over:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        percent = f"{100 * job.fraction:.0f}"
+        st.progress(
+            min(1.0, job.fraction),
+            text=text(lang, "switchboard.measuring", percent=percent),
+            width="stretch",
+        )
+        st.button(text(lang, "tiles.cancel"), key=widgets.key("switches.cancel"), on_click=job.stop)
+
+
+def _off(effects: "Effects | None", to: component.Off) -> tuple[Switch, ...]:
+    """The heads that are off: those chosen, else the one whose absence moves the answer most."""
+    chosen = component.parse(current.view().switched.changes)
+    if chosen is not None:
+        return chosen
+    return () if effects is None else (Switch(str(effects.order[0]), to),)
+
+
+def _view(
+    shown: Shown, of: Answering, off: tuple[Switch, ...], effects: "Effects | None"
+) -> SwitchesView:
+    from attnviz.changes import parse
+    from attnviz.effects.switched import switched
+
+    lang, groups = shown.lang, shown.captured.groups
+    changes = parse(component.write(off)) if off else ()
+    found = switched(of.prepared, of.answer, changes, draws=_n_controls(of))
+    titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
+    written = _written(shown, of, changes) if shown.captured.name in REGISTRY else None
+    return SwitchesView(
+        groups=views.switch_groups(shown, titles, effects),
+        off=off,
+        to=current.view().switched.to,
+        answer=views.answer_view(lang, of.prepared, of.answer, found, off, written),
+        effects="" if effects is None else views.effects_sentence(lang, of.answer, effects),
+        effects_percent=of.answer.is_probability,
+    )
+
+
+def _n_controls(of: Answering) -> int:
+    """As many draws as fit into the time that a click may take."""
+    return max(FEWEST_CONTROLS, min(MOST_CONTROLS, int(CONTROL_MS / max(of.pass_ms, 1.0))))
+
+
+def _written(shown: Shown, of: Answering, changes: "tuple[Change, ...]") -> tuple[str, str] | None:
+    """What the model writes with all heads on, and with the changes; None if it does not write."""
+    from attnviz.effects.switched import continued
+
+    if of.answer.kind not in ("next_token", "target"):
+        return None
+    n_tokens = N_WRITTEN if of.answer.kind == "next_token" else 2 * len(of.answer.names or ()) + 4
+    n_tokens = min(n_tokens, shown.captured.model.max_tokens - of.prepared.n_token)
+    if n_tokens < 1:
+        return None
+    before = of.written(n_tokens)
+    return before, continued(of.prepared, changes, n_tokens) if changes else before
+
+
+def _open_head(key: str, shown: Shown) -> Callable[[], None]:
+    """A callback that opens the head that was switched last."""
+
+    def open_page() -> None:
+        sent = widgets.component_value(key, "open")
+        name = sent.get("name") if isinstance(sent, Mapping) else None
+        for group in shown.captured.groups:
+            request = parse_open(sent, size_of(group).extent)
+            if request and name == f"{views.prefix(group)}L{request.layer}.H{request.head}":
+                current.update(stack=group.stack, kind=group.kind)
+                current.take_opened(request)
+                parameters = address.params(current.view())
+                st.switch_page(routes.file(request.page), query_params=parameters)
+
+    return open_page
+
+
+def _take(key: str) -> Callable[[], None]:
+    """A callback that stores what a visitor has switched; the board and the links run again."""
+
+    def commit() -> None:
+        sent = widgets.component_value(key, "switches")
+        if isinstance(sent, str) and current.take_switches(sent) and widgets.only_a_fragment_runs():
+            st.rerun([FRAGMENT, NAVIGATION])
+
+    return commit

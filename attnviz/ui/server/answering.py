@@ -1,0 +1,79 @@
+"""The model's answer to what is shown, and the effect of every head on it, measured by a job.
+
+In: a loaded model and a request. Out: an `Answering`, made once for a capture, on which each click
+of a switch is one pass; a `HeadEffects`, whose job measures every head alone.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from attnviz.ui.server import jobs
+from attnviz.ui.server.jobs import Job
+
+if TYPE_CHECKING:
+    from attnviz.capture.request import Request
+    from attnviz.effects.answers import Answer
+    from attnviz.effects.heads import Effects
+    from attnviz.effects.prepared import Prepared
+    from attnviz.models.loaded import LoadedModel
+
+
+@dataclass(frozen=True, eq=False)
+class Answering:
+    """A prepared input, what the model answers to it, and how long a pass takes."""
+
+    prepared: "Prepared"
+    answer: "Answer"
+    pass_ms: float
+    _texts: dict[int, str] = field(default_factory=dict)
+
+    def written(self, n_tokens: int) -> str:
+        """What the model writes with all heads on; it is kept."""
+        if n_tokens not in self._texts:
+            from attnviz.effects.switched import continued
+
+            self._texts[n_tokens] = continued(self.prepared, (), n_tokens)
+        return self._texts[n_tokens]
+
+
+@dataclass(eq=False)
+class HeadEffects:
+    """The effect of each head alone, which its job measures."""
+
+    job: Job = field(default_factory=Job)
+    effects: "Effects | None" = None
+
+    def ready(self) -> "Effects | None":
+        """The effects once they are there; raises the error of the job."""
+        if self.job.error is not None:
+            raise self.job.error
+        return self.effects if self.job.state == "done" else None
+
+
+def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) -> Answering:
+    """One clean pass; of a decoder only the last row of the logits is kept."""
+    from attnviz.effects.answers import answer_of
+    from attnviz.effects.measures import Divergence
+    from attnviz.effects.prepared import prepare_request
+
+    last_row = Divergence() if loaded.kind == "decoder" else None
+    start = time.thread_time()
+    prepared = prepare_request(loaded, request, last_row)
+    pass_ms = 1000 * (time.thread_time() - start)
+    return Answering(prepared, answer_of(prepared, others), pass_ms)
+
+
+def start(of: Answering, to: str) -> HeadEffects:
+    """Begin to measure how far the answer moves without each head, as soon as a thread is free."""
+    result = HeadEffects()
+
+    def work(job: Job) -> None:
+        from attnviz.effects.heads import effects_of
+
+        prepared = replace(of.prepared, on=of.answer.moved)
+        result.effects = effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
+
+    result.job = jobs.start(work)
+    return result

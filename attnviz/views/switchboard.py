@@ -1,0 +1,270 @@
+"""The switchboard: all heads as switches, and the model's answer before and after, in words.
+
+In: what is shown, an answer with the changes that were made, measured effects. Out: the parts of a
+`SwitchesView`. Nothing is computed here but which bars are shown: the numbers come from
+`attnviz.effects`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float32
+
+from attnviz.components.bars import Bar
+from attnviz.components.switches import AnswerView, Switch, SwitchGroup, tiny
+from attnviz.i18n import Language, text
+from attnviz.views import group_weights
+from attnviz.views.captured import Shown
+from attnviz.views.group_size import size_of
+from attnviz.views.groups import Group
+
+if TYPE_CHECKING:
+    from attnviz.effects.answers import Answer
+    from attnviz.effects.heads import Effects
+    from attnviz.effects.prepared import Prepared
+    from attnviz.effects.replaced import Replaced
+    from attnviz.effects.switched import Switched
+
+FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40
+NEARLY_ONE = 0.9995  # rounds to 100.0 %
+
+
+def prefix(group: Group) -> str:
+    """What stands before "L0.H0" in the names of a group's heads."""
+    stack = "" if group.stack is None else f"{group.stack}."
+    return f"{stack}cross." if group.kind == "cross" else stack
+
+
+def switch_groups(
+    shown: Shown, titles: Sequence[str], effects: "Effects | None"
+) -> tuple[SwitchGroup, ...]:
+    """The heads of every attention of the capture."""
+    return tuple(
+        SwitchGroup(
+            title=title,
+            prefix=prefix(group),
+            heads=tuple(call.n_heads for call in group.calls),
+            weights=_tiny_weights(group),
+            effects=None if effects is None else _effects(group, effects),
+        )
+        for group, title in zip(shown.captured.groups, titles, strict=True)
+    )
+
+
+def _effects(group: Group, effects: "Effects") -> Float32[np.ndarray, "layer head"]:
+    return effects.grid(group.kind, group.stack).astype(np.float32)
+
+
+def _tiny_weights(group: Group) -> Float32[np.ndarray, "layer head row column"]:
+    """Small pictures of all heads; empty ones where the text is too long to draw all heads."""
+    n_heads = max(call.n_heads for call in group.calls)
+    if not size_of(group).all_at_once:
+        return np.zeros((group.n_layers, n_heads, 1, 1), np.float32)
+    layers = [tiny(of_layer) for of_layer in group_weights.each_layer(group)]
+    rows, columns = (max(of.shape[axis] for of in layers) for axis in (1, 2))
+    whole = np.zeros((len(layers), n_heads, rows, columns), np.float32)
+    for layer, of_layer in enumerate(layers):
+        whole[layer, : of_layer.shape[0]] = _stretched(of_layer, rows, columns)
+    return whole
+
+
+def _stretched(
+    weights: Float32[np.ndarray, "head row column"], rows: int, columns: int
+) -> Float32[np.ndarray, "head _ _"]:
+    """A layer's small pictures at the size of the largest layer's, each cell repeated."""
+    down = np.arange(rows) * weights.shape[1] // rows
+    across = np.arange(columns) * weights.shape[2] // columns
+    return weights[:, down][:, :, across]
+
+
+# --- the answer ---------------------------------------------------------------------------------
+
+
+def answer_view(
+    lang: Language,
+    prepared: "Prepared",
+    answer: "Answer",
+    found: "Switched",
+    off: Sequence[Switch],
+    written: tuple[str, str] | None,
+) -> AnswerView:
+    """The answer as bars, what became of it in a sentence, and its control."""
+    return AnswerView(
+        title=text(lang, f"switchboard.{answer.kind}"),
+        bars=tuple(_bars(lang, prepared, answer, found, bool(off))),
+        values=text(lang, "switchboard.after") if off else "",
+        seconds=text(lang, "switchboard.before") if off else "",
+        sentence=_sentence(lang, prepared, answer, found, off),
+        control=_control(lang, answer, found, off),
+        percent=answer.is_probability,
+        written=_written(lang, written, bool(off)),
+    )
+
+
+def _bars(
+    lang: Language, prepared: "Prepared", answer: "Answer", found: "Switched", both: bool
+) -> "list[Bar]":
+    """The first choices before and those that came up after; all of a short list."""
+    return [
+        Bar(
+            _choice(lang, prepared, answer, place),
+            float(found.after[place]),
+            second=float(found.before[place]) if both else None,
+        )
+        for place in chosen_bars(answer.exclusive, found)
+    ]
+
+
+def chosen_bars(exclusive: bool, found: "Switched") -> list[int]:
+    """The choices to show: the likeliest ones before, and those that the changes brought up."""
+    if not exclusive:
+        return list(range(min(MOST_BARS, len(found.before))))
+    first = np.argsort(-found.before, kind="stable")[:FIRST_BARS].tolist()
+    after = np.argsort(-found.after, kind="stable")[:NEW_BARS].tolist()
+    both = dict.fromkeys([*first, *after])
+    return sorted(both, key=lambda place: -max(found.before[place], found.after[place]))
+
+
+def _choice(lang: Language, prepared: "Prepared", answer: "Answer", place: int) -> str:
+    if answer.kind == "cosines" and place == 0:
+        return text(lang, "switchboard.itself")
+    return answer.name(prepared, place)
+
+
+def _sentence(
+    lang: Language,
+    prepared: "Prepared",
+    answer: "Answer",
+    found: "Switched",
+    off: Sequence[Switch],
+) -> str:
+    """What became of the answer."""
+    best = int(np.argmax(found.before))
+    if not off:
+        if not answer.exclusive:
+            return text(lang, "switchboard.all_on")
+        name = _choice(lang, prepared, answer, best)
+        return text(lang, "switchboard.says", answer=name, share=_share(found.before[best]))
+    heads = _names(lang, [switch.head for switch in off])
+    return changed_sentence(lang, prepared, answer, found, "switchboard", heads=heads)
+
+
+def changed_sentence(
+    lang: Language,
+    prepared: "Prepared",
+    answer: "Answer",
+    found: "Switched | Replaced",
+    section: str,
+    quote: Callable[[str], str] = str,
+    **said: str,
+) -> str:
+    """What became of the answer, in the words of a section; `said` names what was changed.
+
+    `quote` makes a token's text fit for where the sentence stands.
+    """
+    if not answer.is_probability:
+        cosine = found.after[0] if answer.kind == "cosines" else found.after.mean()
+        return text(lang, f"{section}.turned", cosine=f"{cosine:.4f}", **said)
+    best, now = int(np.argmax(found.before)), int(np.argmax(found.after))
+    if not answer.exclusive:
+        best = now = int(np.argmax(found.before - found.after))
+    values = {
+        "before": quote(_choice(lang, prepared, answer, best)),
+        "after": quote(_choice(lang, prepared, answer, now)),
+        "was": _share(found.before[best]),
+        "left": _share(found.after[best]),
+        "share": _share(found.after[now]),
+        **said,
+    }
+    if not answer.exclusive:
+        return text(lang, f"{section}.loses", **values)
+    return text(lang, f"{section}.turns" if best != now else f"{section}.stays", **values)
+
+
+def _names(lang: Language, heads: Sequence[str]) -> str:
+    """The heads by name; of many only how many they are."""
+    if len(heads) <= NEW_BARS:
+        return ", ".join(heads)
+    return text(lang, "switchboard.heads", n=len(heads))
+
+
+def moved(answer: "Answer", before: np.ndarray, after: np.ndarray) -> float:
+    """How far an answer moved, as `Answer.moved` counts it."""
+    if answer.kind == "cosines":
+        return float(1 - after[0])
+    change = np.abs(after - before)
+    return float(change.sum() / 2 if answer.exclusive else change.mean())
+
+
+def _control(lang: Language, answer: "Answer", found: "Switched", off: Sequence[Switch]) -> str:
+    """How far other heads move the answer, drawn at random: what chance gives."""
+    if not off or not len(found.controls):
+        return ""
+    return control_sentence(lang, answer, found, "switchboard", n=len(off))
+
+
+def control_sentence(
+    lang: Language,
+    answer: "Answer",
+    found: "Switched | Replaced",
+    section: str,
+    **said: object,
+) -> str:
+    """How far the answer moved, and how far the controls move it."""
+    controls = sorted(moved(answer, found.before, row) for row in found.controls)
+    unit = "percent" if answer.is_probability else "number"
+    own = moved(answer, found.before, found.after)
+    return text(
+        lang,
+        f"{section}.control",
+        draws=len(controls),
+        own=amount(lang, own, unit),
+        median=amount(lang, float(np.median(controls)), unit),
+        most=amount(lang, controls[-1], unit),
+        **said,
+    )
+
+
+def amount(lang: Language, value: float, unit: str) -> str:
+    """How far an answer moved: in percent of its probability, or as a plain number."""
+    if unit == "number":
+        return f"{value:.4f}"
+    return text(lang, "switchboard.percent", value=_share(value))
+
+
+def _share(value: float) -> str:
+    """A probability in percent; one just below 1 is never printed as 100."""
+    if NEARLY_ONE <= value < 1:
+        return ">99.9"
+    percent = 100 * value
+    return "<0.01" if 0 < percent < 0.01 else f"{percent:.2g}" if percent < 1 else f"{percent:.1f}"
+
+
+def _written(
+    lang: Language, written: tuple[str, str] | None, both: bool
+) -> tuple[tuple[str, str], ...]:
+    if written is None:
+        return ()
+    before, after = written
+    first = (text(lang, "switchboard.writes"), before)
+    return (first, (text(lang, "switchboard.writes_off"), after)) if both else (first,)
+
+
+# --- effects ------------------------------------------------------------------------------------
+
+
+def effects_sentence(lang: Language, answer: "Answer", effects: "Effects") -> str:
+    """The head that matters most, the control, and what a head picked at random does."""
+    unit = "percent" if answer.is_probability else "number"
+    first, control = effects.order[0], effects.control
+    return text(
+        lang,
+        "switchboard.effects",
+        n=len(effects.heads),
+        first=str(first),
+        most=amount(lang, effects.of(first), unit),
+        control=str(control),
+        least=amount(lang, max(0.0, effects.of(control)), unit),
+        median=amount(lang, float(np.median(np.abs(effects.changes))), unit),
+    )

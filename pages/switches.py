@@ -1,0 +1,21 @@
+"""Switches: every head as a switch; switch heads off and see the model's answer change.
+
+Reads the view, runs the model through the cache, shows the board with the answer, and says what was
+verified.
+"""
+
+from attnviz.ui.effects import switchboard
+from attnviz.ui.page import capture_of_view, frame
+
+
+def main() -> None:
+    """Draw the page."""
+    lang = frame.open_page("switches")
+    switchboard.example(lang)
+    shown = capture_of_view.shown(lang)
+    if shown is not None:
+        switchboard.board(shown)
+        frame.verification(shown)
+
+
+main()
