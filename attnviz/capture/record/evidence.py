@@ -14,7 +14,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from attnviz.capture.record.operations import OpenSoftmax, Source
+from attnviz.capture.record.operations import OpenSoftmax, ScoreSource
 
 MOST_ARRANGEMENTS = 24
 # the share by which logarithms of weights may differ from q·k, in half precision too
@@ -68,7 +68,7 @@ def _arrangements(softmax: OpenSoftmax, operand: Tensor) -> Iterator[Arrangement
 
 def factors(
     softmax: OpenSoftmax, arrangement: Arrangement, weights: Tensor
-) -> tuple[Tensor, Tensor, Source] | None:
+) -> tuple[Tensor, Tensor, ScoreSource] | None:
     """q and k [axes, token, d] in the order of `weights`, if one product alone shows them."""
     sources = [source for source in softmax.sources if not source.has_learned_columns]
     if len(sources) != 1 or math.prod(sources[0].shape) != weights.numel():
