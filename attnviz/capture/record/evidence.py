@@ -14,7 +14,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from attnviz.capture.record.operations import MatrixProduct, OpenSoftmax, Source
+from attnviz.capture.record.operations import MatrixProduct, OpenSoftmax, ScoreSource
 
 MOST_ARRANGEMENTS = 24
 # the share by which logarithms of weights may differ from q·k, in half precision too
@@ -76,14 +76,14 @@ class Unfolded:
     factors: tuple[Tensor, Tensor]
 
 
-def only_source(softmax: OpenSoftmax) -> Source | None:
+def only_source(softmax: OpenSoftmax) -> ScoreSource | None:
     """The product of q and k, if one alone entered the softmax."""
     sources = [source for source in softmax.sources if not source.has_learned_columns]
     return sources[0] if len(sources) == 1 else None
 
 
 def with_heads_in_rows(
-    softmax: OpenSoftmax, product: MatrixProduct, source: Source
+    softmax: OpenSoftmax, product: MatrixProduct, source: ScoreSource
 ) -> Iterator[tuple[tuple[int, ...], Unfolded]]:
     """The ways in which rows of a product may be heads and queries, with the axes before these.
 
@@ -128,7 +128,7 @@ def _shared(tensor: Tensor, n_heads: int) -> Tensor:
 
 def factors(
     softmax: OpenSoftmax, arrangement: Arrangement, weights: Tensor
-) -> tuple[Tensor, Tensor, Source] | None:
+) -> tuple[Tensor, Tensor, ScoreSource] | None:
     """q and k [axes, token, d] in the order of `weights`, if one product alone shows them."""
     source = only_source(softmax)
     if source is None or math.prod(source.shape) != weights.numel():

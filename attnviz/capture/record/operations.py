@@ -60,7 +60,7 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ScoreSource:
     """A product that entered a softmax: its factors and the shape of its result."""
 
     left: Tensor
@@ -89,7 +89,7 @@ class OpenSoftmax:
 
     kept: Tensor
     axis: int
-    sources: tuple[Source, ...]
+    sources: tuple[ScoreSource, ...]
     stack: Stack
     fault: tuple[nn.Module, str] | None = None
 

@@ -29,7 +29,7 @@ from attnviz.capture.record.operations import (
     LayerRun,
     MatrixProduct,
     OpenSoftmax,
-    Source,
+    ScoreSource,
     Stack,
 )
 from attnviz.capture.record.origins import NOTHING, Origins
@@ -83,7 +83,7 @@ class _Undecided:
     weights: Tensor
     values: Tensor
     mixed: Tensor
-    factors: tuple[Tensor, Tensor, Source] | None
+    factors: tuple[Tensor, Tensor, ScoreSource] | None
     scaling: ops.Scaling | None
     layout: HeadLayout | None
     number: int
@@ -96,7 +96,7 @@ class _Undecided:
         return all(source.is_learned for source in self.softmax.sources)
 
 
-class Trace:
+class ThreadTrace:
     """The operations of one thread, from the first to the last of a recorded model."""
 
     def __init__(
@@ -108,10 +108,10 @@ class Trace:
         self._report, self._refuse = report, refuse
         self._origins = Origins(parameters)
         self._number = 0
-        self._sources: dict[int, Source] = {}
+        self._sources: dict[int, ScoreSource] = {}
         self._softmaxes: dict[int, OpenSoftmax] = {}
         self._logs: dict[int, OpenSoftmax] = {}
-        self._exps: dict[int, tuple[Source, ...]] = {}
+        self._exps: dict[int, tuple[ScoreSource, ...]] = {}
         self._layers: deque[LayerRun] = deque(maxlen=RECENT_LAYERS)
         self._undecided: _Undecided | None = None
         self._scaling: ops.Scaling | None = None
@@ -177,12 +177,12 @@ class Trace:
         self._number += 1
         return self._number
 
-    def _sources_of(self, scores: Tensor) -> tuple[Source, ...]:
+    def _sources_of(self, scores: Tensor) -> tuple[ScoreSource, ...]:
         numbers = sorted(self._origins.of(scores))
         return tuple(self._sources[number] for number in numbers if number in self._sources)
 
     def _add_softmax(
-        self, sources: tuple[Source, ...], axis: int, out: Tensor, stack: Stack
+        self, sources: tuple[ScoreSource, ...], axis: int, out: Tensor, stack: Stack
     ) -> None:
         if out.dim() == 0:
             return
@@ -214,7 +214,9 @@ class Trace:
                 self._add_if_normalised(self._exps[number], out, stack)
                 return
 
-    def _add_if_normalised(self, sources: tuple[Source, ...], out: Tensor, stack: Stack) -> bool:
+    def _add_if_normalised(
+        self, sources: tuple[ScoreSource, ...], out: Tensor, stack: Stack
+    ) -> bool:
         for axis in (-1, -2):
             if out.shape[axis] > 1 and evidence.sums_to_one(out.detach(), axis):
                 self._add_softmax(sources, axis, out.clone() if out._is_view() else out, stack)
@@ -230,7 +232,7 @@ class Trace:
             self._find_values(product, left, right, stack, number)
             if any(n in self._sources and not self._sources[n].is_learned for n in left | right):
                 self.chained.append(stack)
-        self._sources[number] = Source(
+        self._sources[number] = ScoreSource(
             product.left,
             product.right,
             tuple(product.out.shape),
@@ -486,7 +488,7 @@ class Trace:
             self._refuse(module, NO_KEYS)
 
 
-def _has_keys(softmax: OpenSoftmax, value_sources: Sequence[Source]) -> bool:
+def _has_keys(softmax: OpenSoftmax, value_sources: Sequence[ScoreSource]) -> bool:
     """True unless the scores are columns of a linear layer, as those of a router are."""
     if any(not source.has_learned_columns for source in softmax.sources):
         return True

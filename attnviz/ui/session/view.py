@@ -133,7 +133,7 @@ class RightSide:
 
 
 @dataclass(frozen=True)
-class Switched:
+class SwitchChoice:
     """The heads that are off on the page Switches, in the text form of `attnviz.changes`.
 
     `changes` is "" while nobody has chosen and "none" where all are on; `to` is what a head says
@@ -162,7 +162,7 @@ class View:
     learn: LessonPlace = field(default_factory=LessonPlace)
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
-    switched: Switched = field(default_factory=Switched)
+    switched: SwitchChoice = field(default_factory=SwitchChoice)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:
