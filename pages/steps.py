@@ -4,6 +4,7 @@ Reads the view, runs the model through the cache, derives the steps of the chose
 what was verified.
 """
 
+from attnviz.ui.effects import edited_answer
 from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame
 
 
@@ -14,6 +15,7 @@ def main() -> None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)
         fragments.steps(shown)
+        edited_answer.show(shown, "steps")
         frame.verification(shown)
 
 

@@ -57,7 +57,7 @@ def write_page(
     """The page of a capture as UTF-8, written to `path` where one is given.
 
     `heads` have Steps and Masks in the page: names such as "L5.H11", or "all"; by default the first
-    head. Of texts with more than 64 tokens X, concat and projected stay out. `title` is the text by
+    head. Of texts with more than 48 tokens X, concat and projected stay out. `title` is the text by
     default. With `model`, words are joined as its tokenizer joins them, and a translation shows its
     alignment; with `picture`, the uint8 [row, column, rgb] that the model saw, patches lie over it.
 

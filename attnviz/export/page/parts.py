@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
 # beyond so many tokens, matrices as wide as the model stay out: they would be most of the page
-WIDE_UP_TO = 64
+WIDE_UP_TO = 48
 WIDE: tuple[Stage, ...] = ("x", "concat", "projected")
 
 
@@ -143,7 +143,7 @@ def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
     if len(data.tokens.queries.labels) <= WIDE_UP_TO:
         return data
     left_out = {
-        view.stage: text(lang, "file.left_out") for view in data.views if view.stage in WIDE
+        view.stage: text(lang, "file.left_out", limit=WIDE_UP_TO) for view in data.views if view.stage in WIDE
     }
     views = tuple(view for view in data.views if view.stage not in left_out)
     return replace(data, views=views, absent={**data.absent, **left_out})
