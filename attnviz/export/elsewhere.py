@@ -68,7 +68,7 @@ def _named(attentions: object) -> Mapping[str, Tensor] | None:
     names = [key for key in inside if isinstance(key, str)]
     if any(key.startswith("blocks.") for key in names):
         return inside
-    weights = [key for key in names if key.endswith("attentions")]
+    weights = [key for key in names if key.endswith("attentions") and inside[key]]
     hint = f"give outputs.{weights[0]}" if weights else f"give the weights themselves; {NO_WEIGHTS}"
     raise bad_attentions(f"this is {type(attentions).__name__} with {', '.join(names[:8])}; {hint}")
 

@@ -143,7 +143,9 @@ def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
     if len(data.tokens.queries.labels) <= WIDE_UP_TO:
         return data
     left_out = {
-        view.stage: text(lang, "file.left_out", limit=WIDE_UP_TO) for view in data.views if view.stage in WIDE
+        view.stage: text(lang, "file.left_out", limit=WIDE_UP_TO)
+        for view in data.views
+        if view.stage in WIDE
     }
     views = tuple(view for view in data.views if view.stage not in left_out)
     return replace(data, views=views, absent={**data.absent, **left_out})
