@@ -107,11 +107,10 @@ def _document(captured: Captured, lang: Language, heads: Heads | None, title: st
         "start": _start(named),
     }
     first = _names(entries, FIRST)
-    shown_title = title or captured.capture.tokens.text or _labels(captured)
     return document(
         Page(
             lang=lang,
-            title=shown_title,
+            title=title or _title(captured, lang),
             line=_line(captured, lang),
             origin=_origin(captured, lang),
             index=index,
@@ -154,6 +153,15 @@ def _start(named: Sequence[HeadId] | None) -> dict[str, int]:
 def _group_title(lang: Language, group: Group) -> str:
     name = f"{group.stack}_{group.kind}" if group.stack else group.kind
     return text(lang, f"attention.{name}")
+
+
+def _title(captured: Captured, lang: Language) -> str:
+    """The text; the model's title for a picture or a sound, whose tokens have no words."""
+    capture = captured.capture
+    if capture.tokens.text:
+        return capture.tokens.text
+    wordless = capture.grid is not None or capture.frame_s is not None
+    return model_title(lang, captured.name) if wordless else _labels(captured)
 
 
 def _labels(captured: Captured) -> str:
