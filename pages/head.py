@@ -11,6 +11,7 @@ from attnviz.ui.page import (
     fragments,
     frame,
     long_head,
+    take,
 )
 
 
@@ -24,6 +25,7 @@ def main() -> None:
         show(shown)
         ask_for_a_head.show(shown)
         frame.verification(shown)
+        take.offer(shown, "head", "lines")
 
 
 main()

@@ -5,7 +5,7 @@ what was verified.
 """
 
 from attnviz.ui.effects import edited_answer
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, take
 
 
 def main() -> None:
@@ -17,6 +17,7 @@ def main() -> None:
         fragments.steps(shown)
         edited_answer.show(shown, "steps")
         frame.verification(shown)
+        take.offer(shown, "steps")
 
 
 main()
