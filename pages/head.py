@@ -4,6 +4,7 @@ Reads the view, runs the model through the cache, shows the head, and says what 
 too long for all heads is shown one head at a time, by tiles.
 """
 
+from attnviz.ui.effects import inside
 from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, long_head
 
 
@@ -15,6 +16,7 @@ def main() -> None:
         fragments.player(shown)
         show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)
+        inside.show(shown)
         frame.verification(shown)
 
 

@@ -5,6 +5,7 @@ says what was verified.
 """
 
 from attnviz.ui import outputs
+from attnviz.ui.effects import lens
 from attnviz.ui.page import capture_of_view, frame
 
 
@@ -13,6 +14,7 @@ def main() -> None:
     shown = capture_of_view.shown(frame.open_page("output"))
     if shown is not None:
         outputs.show(shown)
+        lens.show(shown)
         frame.verification(shown)
 
 
