@@ -13,8 +13,9 @@ def main() -> None:
     """Draw the page."""
     shown = capture_of_view.shown(frame.open_page("output"))
     if shown is not None:
-        outputs.show(shown)
+        outputs.fitting(shown)
         lens.show(shown)
+        outputs.model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)
 
 

@@ -33,7 +33,6 @@ def show(shown: Shown) -> None:
     if not fits(shown.captured):
         return
     lang = shown.lang
-    st.subheader(text(lang, "inside.lens_title"))
     if shown.captured.name not in REGISTRY and not current.view().switched.lens:
         st.button(
             text(lang, "inside.show_lens"),

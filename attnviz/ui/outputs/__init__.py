@@ -28,12 +28,6 @@ class OutputView(Protocol):
 VIEWS: tuple[OutputView, ...] = (classes, picture, translation, similarity, decoder)
 
 
-def show(shown: Shown) -> None:
-    """Draw the model's output, and its card."""
-    fitting(shown)
-    model_card.show(shown.lang, shown.captured.name)
-
-
 def fitting(shown: Shown) -> None:
     """Draw every view that fits, or say that there is none."""
     views = [view for view in VIEWS if view.fits(shown.captured)]
