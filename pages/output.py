@@ -6,6 +6,7 @@ says what was verified.
 
 from attnviz.ui import outputs
 from attnviz.ui.effects import lens
+from attnviz.ui.outputs import model_card
 from attnviz.ui.page import capture_of_view, frame
 
 
@@ -15,7 +16,7 @@ def main() -> None:
     if shown is not None:
         outputs.fitting(shown)
         lens.show(shown)
-        outputs.model_card.show(shown.lang, shown.captured.name)
+        model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)
 
 

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import streamlit as st
 
 from attnviz.i18n import text
-from attnviz.ui.outputs import classes, decoder, model_card, picture, similarity, translation
+from attnviz.ui.outputs import classes, decoder, picture, similarity, translation
 from attnviz.views.captured import Captured, Shown
 
 
