@@ -36,10 +36,12 @@ def row_ledger(lang: Language, edges: "Edges", query: int, keys: Sequence[str]) 
     for key in shown:
         mark = text(lang, "inside.idle") if key in idle else ""
         mark = text(lang, "inside.strongest") if key == strongest and key not in idle else mark
-        cells = [_number(edges.weights[query, key], 1.0, 4)]
+        cells = [_number(float(edges.weights[query, key]), 1.0, 4)]
         if edges.norms is not None:
-            cells.append(_number(edges.norms[query, key], float(edges.norms[query].max()), 3))
-        rows.append(LedgerRow(keys[key], (*cells, _number(effects[key], most, 3)), mark))
+            cells.append(
+                _number(float(edges.norms[query, key]), float(edges.norms[query].max()), 3)
+            )
+        rows.append(LedgerRow(keys[key], (*cells, _number(float(effects[key]), most, 3)), mark))
     columns = [text(lang, "inside.weight"), text(lang, "inside.effect")]
     if edges.norms is not None:
         columns.insert(1, text(lang, "inside.length"))
