@@ -3,7 +3,14 @@
 Reads the view, runs the model through the cache, shows the grid, and says what was verified.
 """
 
-from attnviz.ui.page import ask_for_a_head, attention_choice, capture_of_view, fragments, frame
+from attnviz.ui.page import (
+    ask_for_a_head,
+    attention_choice,
+    capture_of_view,
+    fragments,
+    frame,
+    take,
+)
 
 
 def main() -> None:
@@ -15,6 +22,7 @@ def main() -> None:
         fragments.grid(shown)
         ask_for_a_head.show(shown)
         frame.verification(shown)
+        take.offer(shown, "heads")
 
 
 main()

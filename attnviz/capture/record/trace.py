@@ -262,17 +262,52 @@ class ThreadTrace:
             if softmax is None:
                 continue
             turned = product if number in left else ops.swapped(product)
-            arrangement = evidence.arranged(softmax, turned.left)
             common = _common(softmax.stack, stack)
+            if not _has_keys(softmax, self._sources_of(turned.right)):
+                softmax.fault = common[-1], NO_KEYS
+                continue
+            arrangement = evidence.arranged(softmax, turned.left)
+            call = (
+                self._call_with_shared_values(softmax, common, turned, result)
+                if arrangement is None
+                else self._call(softmax, common, arrangement, turned, result)
+            )
+            if call is None:
+                softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
+                continue
             del self._softmaxes[number]
-            if arrangement is None:
-                self._refuse(common[-1], DROPOUT if common[-1].training else CHANGED)
-            elif not _has_keys(softmax, self._sources_of(turned.right)):
-                self._refuse(common[-1], NO_KEYS)
-            else:
-                self._decide_late()
-                self._take(self._call(softmax, common, arrangement, turned, result))
+            self._decide_late()
+            self._take(call)
             return
+
+    def _call_with_shared_values(
+        self, softmax: OpenSoftmax, stack: Stack, product: MatrixProduct, number: int
+    ) -> _Undecided | None:
+        """A call whose heads stand among the rows of the product, since they share their values.
+
+        The layer that wrote q has to show which of the rows' axes are the queries.
+        """
+        source = evidence.only_source(softmax)
+        if source is None or source.left.shape[:2] != product.left.shape[:2]:
+            return None
+        n_heads = head_layout.head_count(stack)
+        for lead, turned in evidence.with_heads_in_rows(softmax, product, source):
+            for layout in head_layout.layouts(lead, n_heads):
+                rows = (layer.written for layer in reversed(self._layers))
+                if any(head_layout.written_by(layout, turned.factors[0], r) for r in rows):
+                    return _Undecided(
+                        softmax,
+                        stack,
+                        lead,
+                        turned.weights,
+                        turned.values,
+                        turned.mixed.clone(),
+                        (*turned.factors, source),
+                        None,
+                        layout,
+                        number,
+                    )
+        return None
 
     def _call(
         self,
@@ -304,7 +339,7 @@ class ThreadTrace:
 
     def _take(self, call: _Undecided) -> None:
         """Report an attention whose order of axes is shown; let any other wait."""
-        call.layout = self._layout_by_writers(call)
+        call.layout = call.layout or self._layout_by_writers(call)
         if call.layout is not None and not call.is_learned:
             self._finish_attention(call, call.layout)
         else:
@@ -445,7 +480,9 @@ class ThreadTrace:
         module = softmax.stack[-1]
         if isinstance(module, nn.Softmax) and len(softmax.stack) > 1:
             module = softmax.stack[-2]
-        if any(not source.is_learned for source in softmax.sources):
+        if softmax.fault is not None:
+            self._refuse(*softmax.fault)
+        elif any(not source.is_learned for source in softmax.sources):
             self._refuse(module, DROPOUT if module.training else NO_VALUES)
         elif is_named_attention(module):
             self._refuse(module, NO_KEYS)

@@ -61,7 +61,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._stack: tuple[nn.Module, ...] = ()
         self._torchs_own: list[_TorchsOwn] = []
         self.ran: dict[int, tuple[nn.Module, ...]] = {}
-        self.chained: set[int] = set()
+        self.chained: dict[int, nn.Module] = {}
         self._thread = threading.get_ident()  # hooks are called for the runs of others too
         weights = (
             tensor
@@ -81,7 +81,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Remove the hooks, and let go of all tensors: the trace reports to this object."""
         for handle in self._handles:
             handle.remove()
-        self.chained = {id(stack[-1]) for stack in self._trace.chained}
+        self.chained = {id(stack[-1]): stack[-1] for stack in self._trace.chained}
         self._trace = ThreadTrace((), self._report_now, self._refuse)
         self._torchs_own.clear()
 

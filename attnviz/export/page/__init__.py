@@ -9,7 +9,7 @@ import platform
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -44,26 +44,33 @@ TEXTS = ("views", "groups", "no_steps")
 PAGES = ("overview", "head", "steps", "masks")  # views that are pages of the app
 
 
+class PageChoices(TypedDict, total=False):
+    """What one may choose about a page.
+
+    `heads` have Steps and Masks in it: names such as "L5.H11", or "all"; by default the first head.
+    `lang` is "en", "ja", "ko" or "zh"; `title` is the text by default. With `model`, words are
+    joined as its tokenizer joins them, and a translation shows its alignment; with `picture`, the
+    uint8 [row, column, rgb] that the model saw, patches lie over it.
+    """
+
+    lang: Language
+    heads: Heads | None
+    title: str | None
+    model: "LoadedModel | None"
+    picture: np.ndarray | None
+
+
 def write_page(
     cap: Capture,
     path: str | Path | None = None,
-    *,
-    lang: Language = "en",
-    heads: Heads | None = None,
-    title: str | None = None,
-    model: "LoadedModel | None" = None,
-    picture: np.ndarray | None = None,
+    **choices: Unpack[PageChoices],
 ) -> bytes:
     """The page of a capture as UTF-8, written to `path` where one is given.
 
-    `heads` have Steps and Masks in the page: names such as "L5.H11", or "all"; by default the first
-    head. Of texts with more than 48 tokens X, concat and projected stay out. `title` is the text by
-    default. With `model`, words are joined as its tokenizer joins them, and a translation shows its
-    alignment; with `picture`, the uint8 [row, column, rgb] that the model saw, patches lie over it.
-
-    Raises `BadInput` for a language or a head that does not exist, `TooLarge` for more numbers than
-    a browser can hold.
+    Of texts with more than 48 tokens X, concat and projected stay out. Raises `BadInput` for a
+    language or a head that does not exist, `TooLarge` for more numbers than a browser can hold.
     """
+    lang = choices.get("lang", "en")
     if lang not in LANGUAGES:
         raise BadInput(
             f"lang={lang!r} is not a language of attnviz; give one of {', '.join(LANGUAGES)}",
@@ -72,7 +79,10 @@ def write_page(
             found=str(lang),
             allowed=", ".join(LANGUAGES),
         )
-    content = _document(PageSource(cap, model, picture).captured(), lang, heads, title).encode()
+    source = PageSource(cap, choices.get("model"), choices.get("picture"))
+    content = _document(
+        source.captured(), lang, choices.get("heads"), choices.get("title")
+    ).encode()
     if path is not None:
         with replacing(path) as unfinished:
             unfinished.write_bytes(content)
@@ -97,11 +107,10 @@ def _document(captured: Captured, lang: Language, heads: Heads | None, title: st
         "start": _start(named),
     }
     first = _names(entries, FIRST)
-    shown_title = title or captured.capture.tokens.text or _labels(captured)
     return document(
         Page(
             lang=lang,
-            title=shown_title,
+            title=title or _title(captured, lang),
             line=_line(captured, lang),
             origin=_origin(captured, lang),
             index=index,
@@ -144,6 +153,15 @@ def _start(named: Sequence[HeadId] | None) -> dict[str, int]:
 def _group_title(lang: Language, group: Group) -> str:
     name = f"{group.stack}_{group.kind}" if group.stack else group.kind
     return text(lang, f"attention.{name}")
+
+
+def _title(captured: Captured, lang: Language) -> str:
+    """The text; the model's title for a picture or a sound, whose tokens have no words."""
+    capture = captured.capture
+    if capture.tokens.text:
+        return capture.tokens.text
+    wordless = capture.grid is not None or capture.frame_s is not None
+    return model_title(lang, captured.name) if wordless else _labels(captured)
 
 
 def _labels(captured: Captured) -> str:

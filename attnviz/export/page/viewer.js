@@ -4,8 +4,7 @@
 
 import { makeChannel } from "../../components/shared/address.js";
 import { parse } from "../../components/shared/buffer.js";
-import { el } from "../../components/shared/dom.js";
-import { fillNodes } from "../../components/shared/dom.js";
+import { el, fillNodes } from "../../components/shared/dom.js";
 import { headName } from "../../components/shared/fmt.js";
 import { readSelection, selectionParameters } from "../../components/shared/selection.js";
 import { theme } from "../../components/shared/theme.js";
@@ -23,11 +22,14 @@ import { unpackPart } from "./unpack.js";
 /**
  * @typedef {{index: Index, bytes: Record<string, PackedArray>, components: Record<ComponentName, Component>,
  *   sheets: Record<string, CSSStyleSheet>, host: Omit<Host, "root" | "theme">, group: number, chosen: AddressSelection,
- *   current: Current | null, tabs: HTMLElement, pane: HTMLElement}} Viewer
+ *   current: Current | null, tabs: HTMLElement,
+ *   select: HTMLSelectElement | null, pane: HTMLElement}} Viewer
  */
 
 /** @type {readonly ViewName[]} */
 const VIEWS = ["overview", "head", "picture", "alignment", "steps", "masks"];
+/** What one group of attentions has for all of them. @type {readonly ViewName[]} */
+const WHOLE = ["picture", "alignment"];
 
 /**
  * Shows the page that this script stands in.
@@ -58,12 +60,14 @@ export default async function viewer(components, styles) {
     chosen: readSelection(address),
     current: null,
     tabs,
+    select: null,
     pane,
   };
+  state.select = groupSelect(state);
   state.host.channel.listen(({ selection }) => {
     state.chosen = selection;
   });
-  root.replaceChildren(el("div", { class: "bar" }, tabs, groupSelect(state)), pane);
+  root.replaceChildren(el("div", { class: "bar" }, tabs, state.select), pane);
   watchTheme(state);
   await takeBytes(state, "first");
   buildTabs(state);
@@ -109,26 +113,38 @@ function groupSelect(/** @type {Viewer} */ state) {
   if (groups.length < 2) return null;
   const options = groups.map(({ name }, i) => el("option", { value: String(i) }, name));
   const change = () => {
-    state.group = Number(select.value);
-    state.chosen = { ...state.chosen, query: null, key: null };
-    state.host.address.set({ group: state.group ? String(state.group) : null });
-    buildTabs(state);
-    open(state, state.current?.name ?? "overview");
+    const wanted = state.current?.name ?? "overview";
+    takeGroup(state, Number(select.value));
+    open(state, groups[state.group].views[wanted] ? wanted : "overview");
   };
   const select = el("select", { "aria-label": texts.groups, on: { change } }, ...options);
-  select.value = String(state.group);
   return select;
 }
 
-/** One tab for each view that the group has. */
+/** Another group of attentions, whose tokens are others. */
+function takeGroup(/** @type {Viewer} */ state, /** @type {number} */ group) {
+  state.group = group;
+  state.chosen = { ...state.chosen, query: null, key: null };
+  state.host.address.set({ group: group ? String(group) : null });
+  buildTabs(state);
+}
+
+/** The group that has a view: the one that is shown, else the first one; -1 for none. */
+function groupOf(/** @type {Viewer} */ { index: { groups }, group }, /** @type {ViewName} */ name) {
+  return groups[group].views[name] ? group : groups.findIndex(({ views }) => views[name]);
+}
+
+/** One tab for each view; of those that the group lacks, for what belongs to the whole capture. */
 function buildTabs(/** @type {Viewer} */ state) {
-  const { index, group, tabs } = state;
-  const names = VIEWS.filter((name) => index.groups[group].views[name]);
+  const { index, group, tabs, select } = state;
+  if (select) select.value = String(group);
+  const isThere = (/** @type {ViewName} */ name) => index.groups[group].views[name] || WHOLE.includes(name);
+  const names = VIEWS.filter((name) => isThere(name) && groupOf(state, name) >= 0);
   const nodes = names.map((name) =>
     el(
       "button",
       { type: "button", role: "tab", "data-view": name, on: { click: () => open(state, name) } },
-      [index.titles[name]][0],
+      index.titles[name],
     ),
   );
   tabs.replaceChildren(...nodes);
@@ -145,9 +161,11 @@ function buildTabs(/** @type {Viewer} */ state) {
 
 /** Leaves the view that is shown and shows another one; Overview where the group does not have it. */
 function open(/** @type {Viewer} */ state, /** @type {ViewName} */ wanted) {
-  const { index, group, host, tabs, chosen } = state;
-  const name = index.groups[group].views[wanted] ? wanted : "overview";
+  const { host, tabs, chosen } = state;
+  const group = groupOf(state, wanted);
+  const name = group < 0 ? "overview" : wanted;
   close(state);
+  if (group >= 0 && group !== state.group) takeGroup(state, group);
   host.address.set({ ...selectionParameters(chosen), view: name === "overview" ? null : name });
   for (const tab of tabs.children) {
     const isOpen = tab instanceof HTMLElement && tab.dataset.view === name;

@@ -136,6 +136,7 @@ class RightSide:
 class SwitchChoice:
     """The heads that are off on the page Switches, in the text form of `attnviz.changes`.
 
+    `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to.
     `changes` is "" while nobody has chosen and "none" where all are on; `to` is what a head says
     when it is switched off next; `effects` True measures every head of a model that is slow.
     """
@@ -143,6 +144,9 @@ class SwitchChoice:
     changes: str = ""
     to: Off = "mean"
     effects: bool = False
+    edges: bool = False
+    why: bool = False
+    lens: bool = False
 
 
 @dataclass(frozen=True)
