@@ -4,6 +4,7 @@ Reads the view, runs the model through the cache, derives the chosen head under 
 mask as code, and says what was verified.
 """
 
+from attnviz.ui.effects import edited_answer
 from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, mask_code
 from attnviz.ui.sidebar import sidebar
 
@@ -16,6 +17,7 @@ def main() -> None:
     if shown is not None:
         shown = attention_choice.choice(shown)
         fragments.masks(shown)
+        edited_answer.show(shown, "masks")
         mask_code.show(shown)
         frame.verification(shown)
 

@@ -4,7 +4,8 @@ Reads the view, runs the model through the cache, derives the steps of the chose
 what was verified.
 """
 
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame
+from attnviz.ui.effects import edited_answer, inside
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, take
 
 
 def main() -> None:
@@ -14,7 +15,10 @@ def main() -> None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)
         fragments.steps(shown)
+        edited_answer.show(shown, "steps")
+        inside.show(shown)
         frame.verification(shown)
+        take.offer(shown, "steps")
 
 
 main()

@@ -82,8 +82,8 @@ class Choices(TypedDict, total=False):
     title: str
     lang: Language
     heads: "Heads"
-    model: "LoadedModel"
-    picture: "np.ndarray"
+    model: "LoadedModel | None"
+    picture: "np.ndarray | None"
     row_title: str
     column_title: str
 

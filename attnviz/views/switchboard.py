@@ -5,7 +5,7 @@ In: what is shown, an answer with the changes that were made, measured effects. 
 `attnviz.effects`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from attnviz.effects.answers import Answer
     from attnviz.effects.heads import Effects
     from attnviz.effects.prepared import Prepared
+    from attnviz.effects.replaced import Replaced
     from attnviz.effects.switched import Switched
 
 FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40
@@ -45,10 +46,14 @@ def switch_groups(
             prefix=prefix(group),
             heads=tuple(call.n_heads for call in group.calls),
             weights=_tiny_weights(group),
-            effects=None if effects is None else effects.grid(group.kind, group.stack),
+            effects=None if effects is None else _effects(group, effects),
         )
         for group, title in zip(shown.captured.groups, titles, strict=True)
     )
+
+
+def _effects(group: Group, effects: "Effects") -> Float32[np.ndarray, "layer head"]:
+    return effects.grid(group.kind, group.stack).astype(np.float32)
 
 
 def _tiny_weights(group: Group) -> Float32[np.ndarray, "layer head row column"]:
@@ -135,29 +140,46 @@ def _sentence(
     off: Sequence[Switch],
 ) -> str:
     """What became of the answer."""
-    best, now = int(np.argmax(found.before)), int(np.argmax(found.after))
+    best = int(np.argmax(found.before))
     if not off:
         if not answer.exclusive:
             return text(lang, "switchboard.all_on")
         name = _choice(lang, prepared, answer, best)
         return text(lang, "switchboard.says", answer=name, share=_share(found.before[best]))
     heads = _names(lang, [switch.head for switch in off])
+    return changed_sentence(lang, prepared, answer, found, "switchboard", heads=heads)
+
+
+def changed_sentence(
+    lang: Language,
+    prepared: "Prepared",
+    answer: "Answer",
+    found: "Switched | Replaced",
+    section: str,
+    quote: Callable[[str], str] = str,
+    **said: str,
+) -> str:
+    """What became of the answer, in the words of a section; `said` names what was changed.
+
+    `quote` makes a token's text fit for where the sentence stands.
+    """
     if not answer.is_probability:
-        column = found.after[0] if answer.kind == "cosines" else found.after.mean()
-        return text(lang, "switchboard.turned", heads=heads, cosine=f"{column:.4f}")
+        cosine = found.after[0] if answer.kind == "cosines" else found.after.mean()
+        return text(lang, f"{section}.turned", cosine=f"{cosine:.4f}", **said)
+    best, now = int(np.argmax(found.before)), int(np.argmax(found.after))
     if not answer.exclusive:
         best = now = int(np.argmax(found.before - found.after))
     values = {
-        "heads": heads,
-        "before": _choice(lang, prepared, answer, best),
-        "after": _choice(lang, prepared, answer, now),
+        "before": quote(_choice(lang, prepared, answer, best)),
+        "after": quote(_choice(lang, prepared, answer, now)),
         "was": _share(found.before[best]),
         "left": _share(found.after[best]),
         "share": _share(found.after[now]),
+        **said,
     }
     if not answer.exclusive:
-        return text(lang, "switchboard.loses", **values)
-    return text(lang, "switchboard.turns" if best != now else "switchboard.stays", **values)
+        return text(lang, f"{section}.loses", **values)
+    return text(lang, f"{section}.turns" if best != now else f"{section}.stays", **values)
 
 
 def _names(lang: Language, heads: Sequence[str]) -> str:
@@ -179,17 +201,28 @@ def _control(lang: Language, answer: "Answer", found: "Switched", off: Sequence[
     """How far other heads move the answer, drawn at random: what chance gives."""
     if not off or not len(found.controls):
         return ""
+    return control_sentence(lang, answer, found, "switchboard", n=len(off))
+
+
+def control_sentence(
+    lang: Language,
+    answer: "Answer",
+    found: "Switched | Replaced",
+    section: str,
+    **said: object,
+) -> str:
+    """How far the answer moved, and how far the controls move it."""
     controls = sorted(moved(answer, found.before, row) for row in found.controls)
     unit = "percent" if answer.is_probability else "number"
     own = moved(answer, found.before, found.after)
     return text(
         lang,
-        "switchboard.control",
-        n=len(off),
+        f"{section}.control",
         draws=len(controls),
         own=amount(lang, own, unit),
         median=amount(lang, float(np.median(controls)), unit),
         most=amount(lang, controls[-1], unit),
+        **said,
     )
 
 

@@ -25,7 +25,7 @@ VIEW = {
     "special": "hide",
 }
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = (*PAGES, "compare", "output", "learn", "calculator")
+ALL_PAGES = ("overview", "switches", *PAGES[1:], "compare", "output", "learn", "calculator")
 
 
 @pytest.fixture

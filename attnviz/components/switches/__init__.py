@@ -123,7 +123,7 @@ def pack_switches(view: SwitchesView, strings: Mapping[str, str]) -> bytes:
 
 
 def tiny(weights: Float32[np.ndarray, "head query key"]) -> Float32[np.ndarray, "head _ _"]:
-    """The weights of a layer in at most `TINY` cells a side, each the largest that it stands for."""
+    """The weights of a layer in at most `TINY` cells a side, each the largest it stands for."""
     for axis in (1, 2):
         n = weights.shape[axis]
         side = -(-n // TINY)

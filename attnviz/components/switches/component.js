@@ -82,8 +82,8 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   state.data = data;
   state.header = header;
   state.off = new Map(header.off.map(({ head, change }) => [head, change]));
-  state.board?.destroy();
   const focused = state.board?.focused() ?? null;
+  state.board?.destroy();
   state.board = makeBoard(header, arrays, {
     switched: (at) => toggle(state, parts, at),
     pointed: (at) => setText(parts.status, at ? statusOf(state, at.name, at.effect) : ""),
@@ -175,4 +175,12 @@ function showAnswer(/** @type {HTMLElement} */ box, /** @type {Answer} */ answer
     el("div", { class: "av-switches-now" }, heading, said, list.node),
     el("div", { class: "av-switches-more" }, ...more),
   );
+  scrollToChange(list.node, bars);
+}
+
+/** Brings the bar that changed most into sight, where there is no room for all. */
+function scrollToChange(/** @type {HTMLElement} */ list, /** @type {Answer["bars"]} */ bars) {
+  const changes = bars.map(({ value, second }) => Math.abs(value - (second ?? value)));
+  const row = list.querySelectorAll(".av-bar")[changes.indexOf(Math.max(...changes))];
+  if (row instanceof HTMLElement) list.scrollTop = row.offsetTop - list.offsetTop - list.clientHeight / 2;
 }

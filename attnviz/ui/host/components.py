@@ -12,6 +12,7 @@ from attnviz.components import (
     board,
     grid,
     head,
+    ledger,
     listener,
     masks,
     pad,
@@ -69,6 +70,11 @@ def show_head(
 ) -> ComponentResult:
     """Mounts the component, as `mount` does."""
     return mount(head.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_ledger(data: bytes, key: str) -> None:
+    """Mounts the component; it sends nothing."""
+    renderer(ledger.NAME)(data=data, key=key)
 
 
 def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:

@@ -180,7 +180,7 @@ def _keep_edits(key: str) -> Callable[[], None]:
     def commit() -> None:
         sent = widgets.component_value(key, "edit")
         if isinstance(sent, str) and current.take_edits(sent) and widgets.only_a_fragment_runs():
-            st.rerun(["steps", NAVIGATION])
+            st.rerun(["steps", *widgets.rerun_with_page(), NAVIGATION])
 
     return commit
 

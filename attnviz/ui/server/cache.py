@@ -23,6 +23,8 @@ from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.views.captured import Accuracy, Captured, Media, Shown
 from attnviz.views.groups import Group, groups
+from attnviz.views.links import HeadLink
+from attnviz.views.links import links as head_links
 from attnviz.views.measures import Measured, measure
 
 if TYPE_CHECKING:
@@ -156,6 +158,16 @@ def _steps(key: str, _group: Group, _layer: int, _head: int) -> "Steps":
     return attnviz.derive(_group.call(_layer), _head, _group.row(_layer))
 
 
+def links(shown: Shown, query: int, key: int) -> tuple[HeadLink, ...]:
+    """Every head's link from a query to a key, with its control, the clearest first."""
+    return _links(f"{shown.key} {query} {key}", shown.group, query, key)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _links(key: str, _group: Group, _query: int, _key: int) -> tuple[HeadLink, ...]:
+    return head_links(_group, _query, _key)
+
+
 def answer(source: Source, question: str, cut: bool) -> str:
     """The target that an encoder-decoder generates for a text, up to its end token."""
     loaded = model(source)
@@ -195,6 +207,16 @@ def _answering(
     key: str, _loaded: "LoadedModel", _request: "library.Request", _others: tuple[str, ...]
 ) -> Answering:
     return answering.answering(_loaded, _request, _others)
+
+
+def sentences(key: str, say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
+    """What `say` says of an answer; `key` names everything that determines it."""
+    return _sentences(key, say)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _sentences(key: str, _say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
+    return _say()
 
 
 def head_effects(key: str, of: Answering, to: str) -> HeadEffects:

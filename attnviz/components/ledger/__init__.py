@@ -1,0 +1,52 @@
+"""Ledger: a table with a colour or a bar behind each of its texts.
+
+In: a frozen `LedgerView` whose texts are already translated. Out: a mounted component, which sends
+nothing back. It shows several numbers of the same things side by side, or what a model would say
+after each of its layers.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from attnviz.components.buffer import pack
+
+NAME = "attnviz.ledger"
+
+
+@dataclass(frozen=True)
+class LedgerCell:
+    """A text, perhaps a small number, and how much of the cell is filled, −1 to 1.
+
+    `note` is shown under the pointer.
+    """
+
+    text: str
+    share: float = 0.0
+    note: str = ""
+    number: str = ""
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """A row with its name; `mark` says in words why it is set apart."""
+
+    label: str
+    cells: tuple[LedgerCell, ...]
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class LedgerView:
+    """A table: `corner` is above the names of the rows. "bars" are signed, "tint" is a colour."""
+
+    caption: str
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[LedgerRow, ...]
+    kind: Literal["bars", "tint"] = "bars"
+    note: str = ""
+
+
+def pack_ledger(view: LedgerView) -> bytes:
+    """The buffer of a view."""
+    return pack(asdict(view), {})

@@ -1,0 +1,101 @@
+"""Below Steps and Masks: what an edit, or a mask laid over a head, does to the model's answer.
+
+In: what is shown, and the edits or masks of the view. Out: a sentence with its control; nothing
+while nothing is edited. The model runs again with the head's output replaced by what the edited
+steps give.
+"""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import attnviz
+from attnviz.attention import edits as hand
+from attnviz.errors import BadInput
+from attnviz.i18n import text
+from attnviz.masks import spec
+from attnviz.ui.effects import inputs
+from attnviz.ui.server import cache
+from attnviz.ui.server.answering import Answering
+from attnviz.ui.session import current, messages, store, widgets
+from attnviz.views import switchboard as views
+from attnviz.views.captured import Shown
+
+if TYPE_CHECKING:
+    from attnviz.attention.call import AttentionCall
+    from attnviz.attention.steps import Steps
+    from attnviz.changes.site import Site
+
+FRAGMENT = "edited_answer"
+
+
+def show(shown: Shown, page: str) -> None:
+    """The sentence, which runs again after each edit."""
+    kept: tuple[str, ...] = store.get(widgets.RERUN) or ()
+    store.put(widgets.RERUN, tuple(dict.fromkeys((*kept, FRAGMENT))))
+    _sentence(shown, page)
+
+
+@st.fragment(key=FRAGMENT)
+def _sentence(shown: Shown, page: str) -> None:
+    drawing = current.view().drawing
+    written = drawing.edits if page == "steps" else drawing.masks
+    if not written or not shown.size.whole:
+        return
+    lang = shown.lang
+    layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+    with messages.guard(lang):
+        request = inputs.of_shown(shown)
+        if request is None or shown.group.own_code(layer):
+            return
+        of = cache.answers(shown.captured, request, ())
+        key = f"{shown.captured.key} {request.key} {page} {shown.group.name} {layer} {head}"
+        try:
+            said = cache.sentences(
+                f"{key} {written} {lang}", lambda: _said(shown, of, page, written, layer, head)
+            )
+        except BadInput as error:
+            if error.code == "edit_outside":  # the picture above has said so
+                return
+            raise
+        st.markdown(said[0])
+        for control in said[1:]:
+            st.caption(control)
+
+
+def _said(
+    shown: Shown, of: Answering, page: str, written: str, layer: int, head: int
+) -> tuple[str, ...]:
+    """The sentence on the answer, and its control; a note where the answer is to another text."""
+    from attnviz.changes.site import Site
+    from attnviz.effects.replaced import call_of, replaced
+
+    lang, group = shown.lang, shown.group
+    where = Site(layer, head, group.kind, group.stack)
+    call, drawn = call_of(of.prepared, where), group.call(layer)
+    same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
+    # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
+    if not same and (page == "steps" or shown.captured.n_asked):
+        return (text(lang, "edited.another_text"),)
+    steps = _steps(call, page, written, where)
+    found = replaced(of.prepared, of.answer, where, steps.mixed)
+    name = f"{views.prefix(group)}L{layer}.H{head}"
+    what = text(lang, f"edited.{page}", head=name)
+    sentence = views.changed_sentence(
+        lang, of.prepared, of.answer, found, "edited", quote=messages.plain, what=what
+    )
+    return sentence, views.control_sentence(lang, of.answer, found, "edited")
+
+
+def _steps(call: "AttentionCall", page: str, written: str, where: "Site") -> "Steps":
+    """The head's steps with the edits, or under the masks."""
+    import torch
+
+    assert where.head is not None, "one head"
+    if page == "steps":
+        return attnviz.derive(call, where.head, edits=hand.parse(written))
+    masks, keep = spec.parse(written), torch.ones(call.n_key, dtype=torch.bool)
+    parts = attnviz.masks.named(masks, call.n_query, keep)
+    everything = torch.ones(call.n_query, call.n_key, dtype=torch.bool)
+    may_attend = attnviz.masks.combine(everything, *parts.values())
+    return attnviz.derive(call, where.head, mask=may_attend)

@@ -1,0 +1,40 @@
+"""The page Switches in a browser: a click moves the bars, undo and a link bring them back."""
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenVisit
+from tests.support.hostile import TEXT as HOSTILE
+from tests.support.hostile import escaped
+
+STORE = "When Mary and John went to the store, John gave a drink to"
+
+
+def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> None:
+    opened = visit("switches", model="stories", text=STORE, changes="none")
+    page = opened.page
+    head, said = page.locator("[data-head='L0.H0']"), page.locator(".av-switches .av-sentence")
+    expect(head).to_have_attribute("aria-checked", "true")
+    expect(said).to_contain_text("Mary (99.3%)")
+    head.click()
+    expect(head).to_have_attribute("aria-checked", "false")
+    expect(said).to_contain_text("but John")
+    opened.wait_for_parameters(changes="L0.H0.mixed=mean")
+    expect(page.locator(".av-switches .av-bar-tick").first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    expect(page.locator("[data-head='L1.H0']")).to_have_attribute("aria-checked", "false")
+    expect(said).to_contain_text("L0.H0, L1.H0")
+    page.get_by_role("button", name="Undo").click()
+    expect(said).to_contain_text("With L0.H0 off")
+    page.get_by_role("button", name="All on").click()
+    expect(said).to_contain_text("All heads are on")
+    opened.wait_for_parameters(changes="none")
+    page.get_by_role("button", name="Open L1.H0").click()
+    expect(page.get_by_role("heading", name="Head", exact=True)).to_be_visible()
+    opened.wait_for_parameters(layer="1", head="0")
+
+
+def test_hostile_text_stays_text_on_the_switchboard(visit: OpenVisit) -> None:
+    opened = visit("switches", model="stories", text=HOSTILE)
+    expect(opened.page.locator(".av-switches .av-bar").first).to_be_visible()
+    assert escaped(opened.page) == []

@@ -1,0 +1,121 @@
+"""A switch: the answer before and after, its controls, and models that nobody else sees changed."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+import attnviz
+from attnviz.changes import ablate, pattern
+from attnviz.effects.answers import Answer, answer_of
+from attnviz.effects.heads import effects_of
+from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.switched import continued, switched
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+
+STORE = "When Mary and John went to the store, John gave a drink to"
+ROUNDING = 2e-5
+N_THREADS, N_CAPTURES = 8, 25  # 200 in all
+
+
+@pytest.fixture(scope="module")
+def stories() -> LoadedModel:
+    return attnviz.load("stories")
+
+
+@pytest.fixture(scope="module")
+def asked(stories: LoadedModel) -> tuple[Prepared, Answer]:
+    prepared = prepare(stories, STORE, None)
+    return prepared, answer_of(prepared)
+
+
+def captured(lm: LoadedModel, changes: list[attnviz.changes.Change]) -> np.ndarray:
+    logits = attnviz.capture(lm, STORE, changes=changes).logits
+    assert logits is not None
+    probabilities: np.ndarray = logits[0, -1].softmax(-1).double().numpy()
+    return probabilities
+
+
+def test_switched_gives_what_a_changed_capture_gives(
+    stories: LoadedModel, asked: tuple[Prepared, Answer]
+) -> None:
+    changes = [ablate("L0.H0"), pattern("L2.H1", "even")]
+    found = switched(*asked, changes)
+    assert np.abs(found.before - captured(stories, [])).max() < ROUNDING
+    assert np.abs(found.after - captured(stories, changes)).max() < ROUNDING
+    for heads, row in zip(found.control_heads, found.controls, strict=True):
+        others = [ablate(heads[0]), pattern(heads[1], "even")]
+        assert np.abs(row - captured(stories, others)).max() < ROUNDING
+        assert not {str(head) for head in heads} & {"L0.H0", "L2.H1"}
+
+
+def test_one_head_decides_who_gets_the_drink(asked: tuple[Prepared, Answer]) -> None:
+    prepared, answer = asked
+    found = switched(prepared, answer, [ablate("L0.H0")])
+    before, after = (int(row.argmax()) for row in (found.before, found.after))
+    assert (answer.name(prepared, before), answer.name(prepared, after)) == ("Mary", "John")
+    assert found.before.max() > 0.99
+    assert found.after[before] < 0.15
+    assert continued(prepared, [], 2) == " Mary."
+    assert continued(prepared, [ablate("L0.H0")], 2) == " John."
+    moved = effects_of(Prepared(**{**vars(prepared), "on": answer.moved}))
+    assert str(moved.order[0]) == "L0.H0"
+    own = np.abs(found.after - found.before).sum() / 2
+    assert moved.of("L0.H0") == pytest.approx(own, abs=ROUNDING)
+
+
+def test_without_changes_nothing_moves(asked: tuple[Prepared, Answer]) -> None:
+    found = switched(*asked, [])
+    assert np.array_equal(found.before, found.after)
+    assert len(found.controls) == 0
+
+
+def test_a_head_that_does_not_exist_is_refused(asked: tuple[Prepared, Answer]) -> None:
+    with pytest.raises(BadInput):
+        switched(*asked, [ablate("L9.H0")])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("minilm", "The cat sat.", "cosines"),
+        ("sentiment", "This is not a good film.", "classes"),
+        ("translator", "The little cat sleeps.", "target"),
+    ],
+)
+def test_answer_of_each_kind_of_model(name: str, text: str, kind: str) -> None:
+    lm = attnviz.load(name)
+    target = {"target": "Le petit chat dort."} if name == "translator" else {}
+    prepared = prepare(lm, text, None, **target)
+    answer = answer_of(prepared, ("A dog.",))
+    assert answer.kind == kind
+    assert float(answer.moved(prepared.clean)[0]) == pytest.approx(0, abs=1e-6)
+    assert bool((answer.clean <= 1 + 1e-6).all())
+    if kind == "classes":
+        assert float(answer.clean.sum()) == pytest.approx(1)
+
+
+def test_threads_do_not_see_each_others_changes(asked: tuple[Prepared, Answer]) -> None:
+    """Plain and changed captures in eight threads: each gives the bits that it gives alone."""
+    lm = asked[0].lm
+    changes = [[], [ablate("L0.H0", to="zero")], [pattern("L2.H1", "even")], [ablate("L1.H2")]]
+    wanted = [captured(lm, one) for one in changes]
+    before = {name: value.clone() for name, value in lm.model.state_dict().items()}
+    wrong: list[int] = []
+
+    def work(start: int) -> None:
+        torch.set_num_threads(1)
+        for n in range(start, start + N_CAPTURES):
+            if not np.array_equal(captured(lm, changes[n % 4]), wanted[n % 4]):
+                wrong.append(n)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(N_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert all(torch.equal(value, before[name]) for name, value in lm.model.state_dict().items())
+    assert np.array_equal(captured(lm, []), wanted[0])

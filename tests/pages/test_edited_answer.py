@@ -1,0 +1,42 @@
+"""Below Steps and Masks: what an edit does to the model's answer, with its control."""
+
+import pytest
+
+from attnviz import i18n
+from tests.pages.conftest import Visit
+
+STORE = "When Mary and John went to the store, John gave a drink to"
+CONTROL = {"en": "Control:", "ja": "対照", "ko": "대조", "zh": "对照"}
+
+
+def said(app: object) -> list[str]:
+    main = app.main  # type: ignore[attr-defined]
+    return [part.value for part in (*main.markdown, *main.caption)]
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+@pytest.mark.parametrize(
+    ("page", "options"),
+    [("steps", {"edits": "masked.14.*=-inf"}), ("masks", {"masks": "causal,window=2"})],
+)
+def test_an_edit_is_followed_to_the_answer(
+    visit: Visit, page: str, options: dict[str, str], lang: i18n.Language
+) -> None:
+    where = {"layer": "0", "head": "0", "lang": lang, "text2": ""}
+    app = visit(page, model="stories", text=STORE, **where, **options)
+    assert not app.error
+    (sentence,) = [one for one in said(app) if "**Mary**" in one]
+    assert "99.3%" in sentence
+    assert [one for one in said(app) if CONTROL[lang] in one]
+
+
+@pytest.mark.parametrize("page", ["steps", "masks"])
+def test_without_an_edit_nothing_is_said(visit: Visit, page: str) -> None:
+    app = visit(page, model="stories", text=STORE, layer="0", head="0")
+    assert not [one for one in said(app) if "**Mary**" in one]
+
+
+def test_generated_tokens_are_another_text(visit: Visit) -> None:
+    options = {"layer": "0", "head": "0", "edits": "q.3.3=1", "generate": "2"}
+    app = visit("steps", model="stories", text=STORE, **options)
+    assert i18n.text("en", "edited.another_text") in said(app)

@@ -1,0 +1,94 @@
+"""The page Switches: the answer before and after, in every language, for every kind of model."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n
+from attnviz.ui.effects import switchboard
+from tests.pages.conftest import Visit, component_name, parameters, sent
+from tests.support.hostile import TEXT as HOSTILE
+
+STORE = "When Mary and John went to the store, John gave a drink to"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, the effects are there when the page is drawn."""
+    monkeypatch.setattr(switchboard, "PATIENCE_S", 50.0)
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_first_sight_is_the_head_that_matters_most(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("switches", lang=lang, model="stories", text=STORE)
+    assert not app.error
+    assert [title.value for title in app.title] == [i18n.text(lang, "page.switches.title")]
+    assert component_name(app) == "attnviz.switches"
+    header, arrays = sent(app)
+    assert header["off"] == [{"head": "L0.H0", "change": "L0.H0.mixed=mean"}]
+    bars = {bar["label"]: bar for bar in header["answer"]["bars"]}
+    assert bars["Mary"]["second"] > 0.99 > 0.15 > bars["Mary"]["value"]
+    assert bars["John"]["value"] > 0.7
+    assert int(np.nanargmax(arrays["effects0"])) == 0
+    assert header["answer"]["control"]
+    assert "L0.H0" in header["effects"]
+    assert "changes" not in parameters(app)
+
+
+def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
+    text = "L2.H1.mixed=zero,L0.H3.weights=even"
+    header, _ = sent(visit("switches", model="stories", text=STORE, changes=text))
+    assert ",".join(switch["change"] for switch in header["off"]) == text
+    stories = attnviz.load("stories")
+    logits = attnviz.capture(stories, STORE, changes=attnviz.changes.parse(text)).logits
+    assert logits is not None
+    largest = max(header["answer"]["bars"], key=lambda bar: bar["value"])
+    assert largest["value"] == pytest.approx(float(logits[0, -1].softmax(-1).max()), abs=1e-4)
+
+
+def test_all_on_shows_the_answer_alone(visit: Visit) -> None:
+    header, _ = sent(visit("switches", model="stories", text=STORE, changes="none"))
+    assert header["off"] == []
+    assert all(bar["second"] is None for bar in header["answer"]["bars"])
+
+
+@pytest.mark.parametrize("model", ["minilm", "sentiment", "translator", "shapes", "dates"])
+def test_every_kind_of_model_has_an_answer(visit: Visit, model: str) -> None:
+    app = visit("switches", model=model)
+    assert not app.error
+    header, arrays = sent(app)
+    assert header["answer"]["bars"]
+    assert len(header["groups"]) == (3 if model in ("translator", "dates") else 1)
+    assert [name for name in arrays if name.startswith("weights")]
+
+
+def test_a_model_of_unknown_speed_is_measured_when_asked(
+    visit: Visit, tiny: Callable[[str], str]
+) -> None:
+    name = tiny("gpt2")
+    app = visit("switches", model=name, text="The cat sat.")
+    header, arrays = sent(app)
+    assert (header["off"], header["effects"]) == ([], "")
+    assert "effects0" not in arrays
+    header, arrays = sent(visit("switches", model=name, text="The cat sat.", effects="1"))
+    assert header["effects"]
+    assert np.isfinite(arrays["effects0"]).all()
+
+
+def test_a_change_that_makes_no_sense_is_dropped_and_one_that_fits_no_head_is_said(
+    visit: Visit,
+) -> None:
+    app = visit("switches", model="stories", text=STORE, changes=HOSTILE)
+    assert not app.error
+    assert sent(app)[0]["off"][0]["head"] == "L0.H0"
+    app = visit("switches", model="stories", text=STORE, changes="L9.H9.mixed=mean")
+    (error,) = app.error
+    assert "L9" in error.value
+
+
+def test_hostile_text_stays_text(visit: Visit) -> None:
+    app = visit("switches", model="stories", text=HOSTILE)
+    assert not app.error
+    assert sent(app)[0]["answer"]["bars"]

@@ -1,0 +1,123 @@
+"""The switches: what travels, which texts they need, and what the browser may send back."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import changes, i18n
+from attnviz.components import bundle, switches
+from attnviz.components.bars import Bar
+from attnviz.components.buffer import unpack
+from attnviz.components.heads import strings_of
+from attnviz.components.switches import (
+    AnswerView,
+    Switch,
+    SwitchesView,
+    SwitchGroup,
+    pack_switches,
+    parse,
+    tiny,
+    write,
+)
+from attnviz.errors import BadInput
+from tests.support.hostile import SCRIPT
+
+VIEW = SwitchesView(
+    groups=(
+        SwitchGroup(
+            "Decoder: cross-attention",
+            "decoder.cross.",
+            (2, 1),
+            np.linspace(0, 1, 24, dtype=np.float32).reshape(2, 2, 2, 3),
+            np.array([[0.5, 0.25], [0.125, np.nan]], np.float32),
+        ),
+    ),
+    off=(Switch("decoder.cross.L0.H1"), Switch("decoder.cross.L1.H0", "even")),
+    to="mean",
+    answer=AnswerView(
+        title="The next token",
+        bars=(Bar("Mary", 0.1, second=0.9), Bar(SCRIPT, 0.8, second=0.05)),
+        values="off",
+        seconds="before",
+        sentence="With L0.H1 off …",
+        control="Control …",
+        written=(("The model writes", SCRIPT),),
+    ),
+    effects="2 heads …",
+)
+
+
+def test_demo_json_is_the_header_that_travels() -> None:
+    data = pack_switches(VIEW, strings_of(switches.STRING_KEYS, lambda key: key))
+    demo = json.loads((bundle.FOLDER / "switches" / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
+
+
+def test_pack_switches_keeps_numbers_and_hostile_names() -> None:
+    header, arrays = unpack(pack_switches(VIEW, {}))
+    assert header["off"][1]["change"] == "decoder.cross.L1.H0.weights=even"
+    assert header["answer"]["bars"][1]["label"] == SCRIPT
+    assert header["most"] == 0.5
+    assert arrays["weights0"].shape == (2, 2, 2, 3)
+    assert np.isnan(arrays["effects0"][1, 1])
+
+
+def test_the_texts_the_component_asks_for_are_those_it_uses() -> None:
+    sources = [path.read_text("utf-8") for path in (bundle.FOLDER / "switches").glob("*.js")]
+    used = set(re.findall(r"strings\.(\w+)", " ".join(sources)))
+    assert used == {key.rpartition(".")[2] for key in switches.STRING_KEYS}
+    assert all(i18n.has(f"component.{key}") for key in switches.STRING_KEYS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "L0.H0.mixed=mean",
+        "L0.H0.weights=even,decoder.cross.L1.H3.mixed=zero",
+        "encoder.L11.H11.mixed=resample",
+    ],
+)
+def test_write_and_parse_agree_with_the_changes_of_the_library(text: str) -> None:
+    assert write(parse(text)) == text
+    assert changes.write(changes.parse(text)) == text
+
+
+def test_nobody_has_chosen_is_not_all_on() -> None:
+    assert parse("") is None
+    assert parse("none") == ()
+    assert (write(None), write(())) == ("", "none")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SCRIPT, "L0.H0", "L0.mixed=mean", "L0.H0.mixed=mean;", "L0.H0.q=@x", "L0.H9999.mixed=zero"]
+    + ["L0.H0.mixed=even", "evil.L0.H0.mixed=mean", ",".join(["L0.H0.mixed=mean"] * 9999)],
+)
+def test_parse_refuses_what_switches_no_head(text: str) -> None:
+    with pytest.raises(BadInput):
+        parse(text)
+
+
+def test_tiny_keeps_the_largest_weight_of_what_a_cell_stands_for() -> None:
+    weights = np.zeros((1, 70, 5), np.float32)
+    weights[0, 69, 4] = 0.75
+    small = tiny(weights)
+    assert small.shape == (1, 24, 5)
+    assert small[0, 23, 4] == 0.75
+    assert small.sum() == 0.75
+
+
+def app() -> None:
+    from attnviz.ui.host.components import show_switches
+
+    show_switches(b"\0\0\0\0", "switches")
+
+
+def test_the_component_mounts_with_its_bytes() -> None:
+    ran = AppTest.from_function(app).run(timeout=20)
+    assert not ran.exception
+    (mounted,) = ran.get("bidi_component")
+    assert mounted.proto.component_name == switches.NAME
