@@ -4,6 +4,7 @@ Reads the view, runs the model through the cache, shows the head, and says what 
 too long for all heads is shown one head at a time, by tiles.
 """
 
+from attnviz.ui.effects import inside
 from attnviz.ui.page import (
     ask_for_a_head,
     attention_choice,
@@ -24,6 +25,7 @@ def main() -> None:
         show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)
         ask_for_a_head.show(shown)
+        inside.show(shown)
         frame.verification(shown)
         take.offer(shown, "head", "lines")
 

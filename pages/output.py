@@ -5,6 +5,8 @@ says what was verified.
 """
 
 from attnviz.ui import outputs
+from attnviz.ui.effects import lens
+from attnviz.ui.outputs import model_card
 from attnviz.ui.page import capture_of_view, frame
 
 
@@ -12,7 +14,9 @@ def main() -> None:
     """Draw the page."""
     shown = capture_of_view.shown(frame.open_page("output"))
     if shown is not None:
-        outputs.show(shown)
+        outputs.fitting(shown)
+        lens.show(shown)
+        model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)
 
 

@@ -4,7 +4,7 @@ Reads the view, runs the model through the cache, derives the steps of the chose
 what was verified.
 """
 
-from attnviz.ui.effects import edited_answer
+from attnviz.ui.effects import edited_answer, inside
 from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, take
 
 
@@ -16,6 +16,7 @@ def main() -> None:
         fragments.player(shown)
         fragments.steps(shown)
         edited_answer.show(shown, "steps")
+        inside.show(shown)
         frame.verification(shown)
         take.offer(shown, "steps")
 

@@ -215,17 +215,25 @@ def weight_without(
     The intervention beside `why`: what a writer brings to a score is shown by taking it away.
     """
     prepared = prepare(lm, text, None, **given)
-    layout = layout_of(prepared.calls)
-    taking, (giver,) = taking_of(lm, to, corpus), sites_of(layout, [sender])
-    (receiver,) = sites_of(layout, [head])
-    (without,) = (_recorded_without(prepared, layout, taking, [giver]),)
-    at = [call.site for call in layout.calls].index(receiver.whole_layer)
-    own, other = prepared.calls[at].inputs, without[at].inputs
-    assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
-    require_index("query", query, own.n_query)
-    require_index("key", key, own.n_key)
-    parts = {"q": (other.query, own.key), "k": (own.query, other.key)}
-    if side not in parts:
+    before, after = weights_without(
+        prepared, [sender], head, query, key, side, to=to, corpus=corpus
+    )
+    return before, next(iter(after.values()))
+
+
+def weights_without(
+    prepared: Prepared,
+    senders: Sequence[object],
+    head: object,
+    query: int,
+    key: int,
+    side: FedSide = "k",
+    *,
+    to: str = "mean",
+    corpus: object = None,
+) -> tuple[float, dict[Site, float]]:
+    """(the weight of a cell, the same with q or k from runs without each sender), in one pass."""
+    if side not in ("q", "k"):
         raise BadInput(
             f"side is {side!r}: a weight is made of q and k",
             code="bad_argument",
@@ -233,6 +241,16 @@ def weight_without(
             found=str(side),
             allowed="q, k",
         )
-    cell = (0, receiver.head, query, key)
-    before, after = patterns(own, own.query, own.key), patterns(own, *parts[side])
-    return float(before[cell]), float(after[cell])
+    layout = layout_of(prepared.calls)
+    taking, givers = taking_of(prepared.lm, to, corpus), sites_of(layout, senders)
+    (receiver,) = sites_of(layout, [head])
+    at = [call.site for call in layout.calls].index(receiver.whole_layer)
+    without = _recorded_without(prepared, layout, taking, givers)[at].inputs
+    own = prepared.calls[at].inputs
+    assert isinstance(own, AttentionInputs) and isinstance(without, AttentionInputs)
+    require_index("query", query, own.n_query)
+    require_index("key", key, own.n_key)
+    before = patterns(own, own.query, own.key)[0, receiver.head, query, key]
+    parts = (without.query, own.key) if side == "q" else (own.query, without.key)
+    after = patterns(own, *parts)[:, receiver.head, query, key]
+    return float(before), dict(zip(givers, map(float, after), strict=True))

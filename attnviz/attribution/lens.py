@@ -21,7 +21,7 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.dataflow.rules import joins_activations
 from attnviz.dataflow.stream import replay, states, writer_of
 from attnviz.dataflow.trace import Value
-from attnviz.effects.prepared import prepare
+from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import readout
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
@@ -60,8 +60,13 @@ def lens(
     gets its number. `given` is what else `attnviz.capture` takes. Raises `BadInput` for a model
     without logits.
     """
-    prepared = prepare(lm, text, on, **given)
-    linear = None if on is None else readout(prepared).linear
+    return lens_of(prepare(lm, text, on, **given), count=count)
+
+
+def lens_of(prepared: Prepared, *, count: int = DEFAULT_COUNT) -> Lens:
+    """As `lens`, of an input that is prepared already."""
+    lm = prepared.lm
+    linear = None if prepared.on is None else readout(prepared).linear
     if not isinstance(prepared.clean.get("logits"), Tensor):
         raise BadInput(
             f"{lm.name} has no head that turns hidden states into scores: there is nothing to read"

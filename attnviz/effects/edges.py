@@ -103,14 +103,33 @@ def edges(
     key. `given` is what else `attnviz.capture` takes. Raises `BadInput` for a head or a cell that
     does not exist, and without `cells` for a measure that has no first order.
     """
-    start = time.perf_counter()
     prepared = prepare(lm, text, on, **given)
+    return edges_of(prepared, head, exact=exact, cells=cells, renormalise=renormalise)
+
+
+def edges_of(
+    prepared: Prepared,
+    head: object,
+    *,
+    exact: int = EXACT,
+    cells: Sequence[Cell] | None = None,
+    row: int | None = None,
+    renormalise: bool = False,
+) -> Edges:
+    """As `edges`, of an input that is prepared already.
+
+    The `exact` heaviest edges of the query `row` are computed too; for a measure without a first
+    order these alone.
+    """
+    start = time.perf_counter()
     resolved = readout(prepared)
     work = _Work.of(prepared, resolved, head, renormalise)
     estimate = work.nothing()
-    if cells is None or resolved.linear is not None:
+    if resolved.linear is not None or (cells is None and row is None):
         estimate = work.estimate(slopes(prepared, resolved))
     chosen = _largest(estimate, exact) if cells is None else work.checked(cells)
+    if row is not None:
+        chosen = list(dict.fromkeys([*chosen, *work.heaviest(row, exact)]))
     computed, spread = work.exact(chosen)
     call = work.recorded
     return Edges(
@@ -245,6 +264,13 @@ class _Work:
                     key=key,
                 )
         return list(cells)
+
+    def heaviest(self, query: int, count: int) -> list[Cell]:
+        """The edges of a query with the largest weights."""
+        require_index("query", query, self.recorded.n_query)
+        weights = self.recorded.weights(self.number)[query].cpu()
+        order = weights.masked_fill(~self.seen[query], -1.0).argsort(descending=True, stable=True)
+        return [(query, int(key)) for key in order[:count] if bool(self.seen[query, key])]
 
     def exact(self, cells: Sequence[Cell]) -> tuple[Float64[np.ndarray, "query key"], float]:
         """(the change of the number without each of some cells, how far clean rows were off)."""

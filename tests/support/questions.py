@@ -1,4 +1,4 @@
-"""Texts with a question about the model's answer, which several tests of effects and attribution ask.
+"""Texts with a question about the answer, which several tests of effects and attribution ask.
 
 The answers of the embedded models to them are known: the story model says Mary, the review is
 praise that a negation makes, the sentences of the encoder are alike.

@@ -14,7 +14,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from attnviz.capture.record.operations import OpenSoftmax, Source
+from attnviz.capture.record.operations import MatrixProduct, OpenSoftmax, ScoreSource
 
 MOST_ARRANGEMENTS = 24
 # the share by which logarithms of weights may differ from q·k, in half precision too
@@ -66,14 +66,74 @@ def _arrangements(softmax: OpenSoftmax, operand: Tensor) -> Iterator[Arrangement
         yield Arrangement(tuple(axes), None, sizes)
 
 
+@dataclass(frozen=True, eq=False)
+class Unfolded:
+    """A product with the heads that share values moved from its rows to the axes before them."""
+
+    weights: Tensor
+    values: Tensor
+    mixed: Tensor
+    factors: tuple[Tensor, Tensor]
+
+
+def only_source(softmax: OpenSoftmax) -> ScoreSource | None:
+    """The product of q and k, if one alone entered the softmax."""
+    sources = [source for source in softmax.sources if not source.has_learned_columns]
+    return sources[0] if len(sources) == 1 else None
+
+
+def with_heads_in_rows(
+    softmax: OpenSoftmax, product: MatrixProduct, source: ScoreSource
+) -> Iterator[tuple[tuple[int, ...], Unfolded]]:
+    """The ways in which rows of a product may be heads and queries, with the axes before these.
+
+    Heads that share keys and values (multi-query attention) are rows of one product of matrices.
+    """
+    kept, weights = softmax.kept, product.left
+    axes = [axis for axis in range(kept.dim()) if axis != softmax.axis]
+    if len(axes) != 3 or kept.numel() != weights.numel():
+        return
+    for order in permutations(axes):
+        sizes = tuple(kept.shape[axis] for axis in order)
+        moved = kept.permute(*order, softmax.axis).reshape(
+            -1, sizes[1] * sizes[2], weights.shape[2]
+        )
+        if moved.shape != weights.shape or not _are_equal(weights, moved.to(weights.dtype)):
+            continue
+        for head in (1, 2):  # the other one are the queries
+            lead = (sizes[0], sizes[head])
+            unfolded = Unfolded(
+                _rows_apart(weights, sizes, head),
+                _shared(product.right, lead[1]),
+                _rows_apart(product.out, sizes, head),
+                (
+                    _rows_apart(source.left, sizes, head),
+                    _shared(source.right.transpose(-1, -2), lead[1]),
+                ),
+            )
+            yield lead, unfolded
+        return
+
+
+def _rows_apart(tensor: Tensor, sizes: tuple[int, ...], head: int) -> Tensor:
+    """[axes, query, column] of a tensor [axis, heads and queries, column]."""
+    whole = tensor.reshape(*sizes, tensor.shape[-1])
+    return (whole if head == 1 else whole.transpose(1, 2)).flatten(0, 1)
+
+
+def _shared(tensor: Tensor, n_heads: int) -> Tensor:
+    """[axes, key, column] with one copy of keys or values [axis, key, column] for each head."""
+    return tensor[:, None].expand(-1, n_heads, -1, -1).flatten(0, 1)
+
+
 def factors(
     softmax: OpenSoftmax, arrangement: Arrangement, weights: Tensor
-) -> tuple[Tensor, Tensor, Source] | None:
+) -> tuple[Tensor, Tensor, ScoreSource] | None:
     """q and k [axes, token, d] in the order of `weights`, if one product alone shows them."""
-    sources = [source for source in softmax.sources if not source.has_learned_columns]
-    if len(sources) != 1 or math.prod(sources[0].shape) != weights.numel():
+    source = only_source(softmax)
+    if source is None or math.prod(source.shape) != weights.numel():
         return None
-    source, (n_lead, n_query, n_key) = sources[0], weights.shape
+    n_lead, n_query, n_key = weights.shape
     left, right = source.left, source.right.transpose(-1, -2)
     in_order = (*sorted(arrangement.lead), arrangement.query) == (
         *arrangement.lead,
@@ -82,14 +142,14 @@ def factors(
     for query, key in ((left, right), (right, left)):
         if query.shape[:2] != (n_lead, n_query) or key.shape[:2] != (n_lead, n_key):
             continue
-        is_proven = _lead_to(query, key, weights)
-        if is_proven or (is_proven is None and in_order and query is left):
+        is_natural = in_order and (query is left or n_query != n_key)  # it fits in one way only
+        if is_natural or _lead_to(query, key, weights):
             return query, key, source
     return None
 
 
-def _lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool | None:
-    """True if softmax(c·q·kᵀ) is the weights for one c; None if something else was added.
+def _lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool:
+    """True if softmax(c·q·kᵀ) is the weights for one c.
 
     Compared are some rows; keys of weight 0 are taken for masked.
     """
@@ -103,10 +163,10 @@ def _lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool | None:
     logs = (logs - logs.sum(-1, keepdim=True) / count).masked_fill(~visible, 0)
     size = float((scores * scores).sum())
     if not size > 0:
-        return None
+        return False
     scale = float((scores * logs).sum()) / size
     error = float((logs - scale * scores).abs().max())
-    return True if error <= PROOF * max(1.0, float(logs.abs().max())) else None
+    return error <= PROOF * max(1.0, float(logs.abs().max()))
 
 
 def sums_to_one(weights: Tensor, axis: int) -> bool:

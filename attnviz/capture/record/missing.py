@@ -37,7 +37,10 @@ class Missing:
             self.calls.append(missing)
 
     def add_unseen(
-        self, recorded: Iterable[str], ran: Iterable[tuple[nn.Module, ...]], chained: Iterable[int]
+        self,
+        recorded: Iterable[str],
+        ran: Iterable[tuple[nn.Module, ...]],
+        chained: Iterable[nn.Module],
     ) -> None:
         """Keep the modules that ran, named after attention or chaining products, without a softmax.
 
@@ -51,10 +54,10 @@ class Missing:
             if not known & around and not any(_is_inside(name, own) for name in known):
                 self.add(stack[-1], NO_SOFTMAX)
         for module in chained:
-            name = self._names.get(module, "")
+            name = self._names.get(id(module), "")
             everywhere = {*known, *(call.module for call in self.calls)}
             if not any(_is_inside(a, name) or _is_inside(name, a) for a in everywhere):
-                self.add_named(name, NO_SOFTMAX)
+                self.add(module, NO_SOFTMAX)
 
     def error(self) -> UnsupportedAttention | None:
         """The error if nothing else was recorded: the first reason; None if nothing is missing."""

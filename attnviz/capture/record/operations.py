@@ -60,7 +60,7 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ScoreSource:
     """A product that entered a softmax: its factors and the shape of its result."""
 
     left: Tensor
@@ -84,12 +84,14 @@ class OpenSoftmax:
     """Weights as a softmax gave them, until a product multiplies values with them.
 
     `axis` is the axis that sums to 1, the keys; `stack` the modules that ran, outermost first.
+    `fault` is a module and the reason why a product with it was not taken.
     """
 
     kept: Tensor
     axis: int
-    sources: tuple[Source, ...]
+    sources: tuple[ScoreSource, ...]
     stack: Stack
+    fault: tuple[nn.Module, str] | None = None
 
 
 def as_product(func: Any, args: tuple[Any, ...], out: Tensor) -> MatrixProduct:

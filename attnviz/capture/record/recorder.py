@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
@@ -45,9 +46,19 @@ from attnviz.types import Kind
 MOST_WHOLE_ROWS = 512
 SAMPLED_ROWS = 8
 NOTHING_RAN = "ran without one attention call that could be recorded"
+SCRIPTED = (
+    "is compiled by torch.jit and takes no hooks; record the module that it was compiled from, or a"
+    " module around it"
+)
 OWN_CODE = "the model computes attention with code of its own"
 # the stages that are missing without each projection
 STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
+
+
+class RecordedCalls(list[AttentionCall]):
+    """The recorded calls in the order in which they ran; `missing` names those that are not."""
+
+    missing: list[MissingCall]
 
 
 class Recorder:
@@ -65,15 +76,16 @@ class Recorder:
         thin: bool = False,
         newest: bool = False,
     ) -> None:
-        self.calls: list[AttentionCall] = []
+        self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive
         self.turn = object()
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
         self._runs: list[ModuleRun] = []
-        self._versions: list[tuple[tuple[Tensor, int], ...]] = []
+        self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
         self.missing = Missing(self._names)
+        self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
         self._counter = RunCounter(model, is_active)
         self._linears = LinearWatch(modules, is_active)
@@ -90,6 +102,7 @@ class Recorder:
 
     def take_seen(self, seen: SeenAttention) -> None:
         """Keep one attention of a module with code of its own."""
+        self._sums[len(self.calls)] = _sums(seen.inputs)
         if isinstance(seen.inputs, StoredWeights):
             absent = dict.fromkeys((stage for of in STAGES_OF.values() for stage in of), OWN_CODE)
             projections: dict[str, Projection] = {}
@@ -156,7 +169,6 @@ class Recorder:
             key_places=key_places,
         )
         self._runs.append(self._counter.run_of(module, name))
-        self._versions.append(_versions(inputs))
         if self._newest:
             step_call = newest_step(call) if self._counter.n_pass > 1 else whole_step(call)
             self.steps.append(step_call)
@@ -180,7 +192,8 @@ class Recorder:
 
     def _drop_overwritten(self) -> None:
         """Refuse the calls whose tensors the model changed after they were recorded."""
-        is_whole = [all(t._version == n for t, n in versions) for versions in self._versions]
+        is_whole = [_is_untouched(self._sums.get(n, ())) for n in range(len(self.calls))]
+        self._sums.clear()
         for call, kept in zip(self.calls, is_whole, strict=True):
             if not kept:
                 self.missing.add_named(call.module, OVERWRITTEN)
@@ -191,18 +204,21 @@ class Recorder:
                 self.steps[:] = [s for s, kept in zip(self.steps, is_whole, strict=True) if kept]
 
 
-def _versions(inputs: AttentionInputs | StoredWeights) -> tuple[tuple[Tensor, int], ...]:
-    """How often each tensor of a call was changed in place so far; none in inference mode.
-
-    A key cache is written at every step: its own check is `AttentionInputs.key_version`.
-    """
+def _sums(inputs: AttentionInputs | StoredWeights) -> tuple[tuple[Tensor, Tensor], ...]:
+    """The tensors of a call with their sums, by which a later change in place is noticed."""
     if isinstance(inputs, StoredWeights):
         tensors = [inputs.kept, inputs.query, inputs.key, inputs.value]
-    elif inputs.key_version is not None:
-        tensors = [inputs.query]
     else:
         tensors = [inputs.query, inputs.key, inputs.value]
-    return tuple((t, t._version) for t in tensors if t is not None and not t.is_inference())
+    return tuple((tensor, tensor.sum()) for tensor in tensors if tensor is not None)
+
+
+def _is_untouched(sums: tuple[tuple[Tensor, Tensor], ...]) -> bool:
+    """True if every sum is still the same; two NaN are the same."""
+    return all(
+        torch.equal(torch.nan_to_num(tensor.sum()), torch.nan_to_num(before))
+        for tensor, before in sums
+    )
 
 
 def row_step(n_query: int) -> int:
@@ -211,7 +227,7 @@ def row_step(n_query: int) -> int:
 
 
 @contextmanager
-def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCall]]:
+def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
     """Record every attention call of `model` while the block runs.
 
     >>> with attnviz.record(model) as calls:    # doctest: +SKIP
@@ -222,8 +238,9 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCa
     With `thin`, only some rows are kept of what the model computed for a long text, so that its
     memory can be used again while the model runs; q, k and v are kept whole.
 
-    Raises `UnsupportedAttention` for an argument or a softmax that the steps do not model, for
-    dropout, and if no attention at all was recorded.
+    Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
+    reason. Raises `UnsupportedAttention` if no attention at all was recorded, and for an argument
+    of transformers' attention function that the steps do not model, dropout among them.
     """
     with recording(model, thin=thin) as recorder:
         yield recorder.calls
@@ -232,8 +249,12 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCa
 @contextmanager
 def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> Iterator[Recorder]:
     """The recorder of `model` while the block runs; `record` with the steps of writing kept too."""
-    modules = dict(model.named_modules())
-    own, interface = own_code_modules(modules), interface_configs(modules)
+    if isinstance(model, torch.jit.ScriptModule):
+        raise _no_attention(model, SCRIPTED)
+    # what torch.jit compiled takes no hooks; its operations are credited to the module around it
+    modules = {n: m for n, m in model.named_modules() if not isinstance(m, torch.jit.ScriptModule)}
+    own = modules if own_code_modules(dict(model.named_modules())) else {}
+    interface = interface_configs(modules)
     if not own and not interface:
         raise _no_attention(model, "has no attention that attnviz can record")
     named = {name: module for name, module in own.items() if is_named_attention(module)}
@@ -264,7 +285,7 @@ def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> 
     recorder.finish()
     if watch is not None:
         recorded = {call.module for call in recorder.calls}
-        recorder.missing.add_unseen(recorded, watch.ran.values(), watch.chained)
+        recorder.missing.add_unseen(recorded, watch.ran.values(), watch.chained.values())
     if not recorder.calls:
         raise recorder.missing.error() or _no_attention(model, NOTHING_RAN)
 

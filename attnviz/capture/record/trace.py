@@ -29,7 +29,7 @@ from attnviz.capture.record.operations import (
     LayerRun,
     MatrixProduct,
     OpenSoftmax,
-    Source,
+    ScoreSource,
     Stack,
 )
 from attnviz.capture.record.origins import NOTHING, Origins
@@ -83,7 +83,7 @@ class _Undecided:
     weights: Tensor
     values: Tensor
     mixed: Tensor
-    factors: tuple[Tensor, Tensor, Source] | None
+    factors: tuple[Tensor, Tensor, ScoreSource] | None
     scaling: ops.Scaling | None
     layout: HeadLayout | None
     number: int
@@ -96,7 +96,7 @@ class _Undecided:
         return all(source.is_learned for source in self.softmax.sources)
 
 
-class Trace:
+class ThreadTrace:
     """The operations of one thread, from the first to the last of a recorded model."""
 
     def __init__(
@@ -108,10 +108,10 @@ class Trace:
         self._report, self._refuse = report, refuse
         self._origins = Origins(parameters)
         self._number = 0
-        self._sources: dict[int, Source] = {}
+        self._sources: dict[int, ScoreSource] = {}
         self._softmaxes: dict[int, OpenSoftmax] = {}
         self._logs: dict[int, OpenSoftmax] = {}
-        self._exps: dict[int, tuple[Source, ...]] = {}
+        self._exps: dict[int, tuple[ScoreSource, ...]] = {}
         self._layers: deque[LayerRun] = deque(maxlen=RECENT_LAYERS)
         self._undecided: _Undecided | None = None
         self._scaling: ops.Scaling | None = None
@@ -177,12 +177,12 @@ class Trace:
         self._number += 1
         return self._number
 
-    def _sources_of(self, scores: Tensor) -> tuple[Source, ...]:
+    def _sources_of(self, scores: Tensor) -> tuple[ScoreSource, ...]:
         numbers = sorted(self._origins.of(scores))
         return tuple(self._sources[number] for number in numbers if number in self._sources)
 
     def _add_softmax(
-        self, sources: tuple[Source, ...], axis: int, out: Tensor, stack: Stack
+        self, sources: tuple[ScoreSource, ...], axis: int, out: Tensor, stack: Stack
     ) -> None:
         if out.dim() == 0:
             return
@@ -214,7 +214,9 @@ class Trace:
                 self._add_if_normalised(self._exps[number], out, stack)
                 return
 
-    def _add_if_normalised(self, sources: tuple[Source, ...], out: Tensor, stack: Stack) -> bool:
+    def _add_if_normalised(
+        self, sources: tuple[ScoreSource, ...], out: Tensor, stack: Stack
+    ) -> bool:
         for axis in (-1, -2):
             if out.shape[axis] > 1 and evidence.sums_to_one(out.detach(), axis):
                 self._add_softmax(sources, axis, out.clone() if out._is_view() else out, stack)
@@ -230,7 +232,7 @@ class Trace:
             self._find_values(product, left, right, stack, number)
             if any(n in self._sources and not self._sources[n].is_learned for n in left | right):
                 self.chained.append(stack)
-        self._sources[number] = Source(
+        self._sources[number] = ScoreSource(
             product.left,
             product.right,
             tuple(product.out.shape),
@@ -260,17 +262,52 @@ class Trace:
             if softmax is None:
                 continue
             turned = product if number in left else ops.swapped(product)
-            arrangement = evidence.arranged(softmax, turned.left)
             common = _common(softmax.stack, stack)
+            if not _has_keys(softmax, self._sources_of(turned.right)):
+                softmax.fault = common[-1], NO_KEYS
+                continue
+            arrangement = evidence.arranged(softmax, turned.left)
+            call = (
+                self._call_with_shared_values(softmax, common, turned, result)
+                if arrangement is None
+                else self._call(softmax, common, arrangement, turned, result)
+            )
+            if call is None:
+                softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
+                continue
             del self._softmaxes[number]
-            if arrangement is None:
-                self._refuse(common[-1], DROPOUT if common[-1].training else CHANGED)
-            elif not _has_keys(softmax, self._sources_of(turned.right)):
-                self._refuse(common[-1], NO_KEYS)
-            else:
-                self._decide_late()
-                self._take(self._call(softmax, common, arrangement, turned, result))
+            self._decide_late()
+            self._take(call)
             return
+
+    def _call_with_shared_values(
+        self, softmax: OpenSoftmax, stack: Stack, product: MatrixProduct, number: int
+    ) -> _Undecided | None:
+        """A call whose heads stand among the rows of the product, since they share their values.
+
+        The layer that wrote q has to show which of the rows' axes are the queries.
+        """
+        source = evidence.only_source(softmax)
+        if source is None or source.left.shape[:2] != product.left.shape[:2]:
+            return None
+        n_heads = head_layout.head_count(stack)
+        for lead, turned in evidence.with_heads_in_rows(softmax, product, source):
+            for layout in head_layout.layouts(lead, n_heads):
+                rows = (layer.written for layer in reversed(self._layers))
+                if any(head_layout.written_by(layout, turned.factors[0], r) for r in rows):
+                    return _Undecided(
+                        softmax,
+                        stack,
+                        lead,
+                        turned.weights,
+                        turned.values,
+                        turned.mixed.clone(),
+                        (*turned.factors, source),
+                        None,
+                        layout,
+                        number,
+                    )
+        return None
 
     def _call(
         self,
@@ -302,7 +339,7 @@ class Trace:
 
     def _take(self, call: _Undecided) -> None:
         """Report an attention whose order of axes is shown; let any other wait."""
-        call.layout = self._layout_by_writers(call)
+        call.layout = call.layout or self._layout_by_writers(call)
         if call.layout is not None and not call.is_learned:
             self._finish_attention(call, call.layout)
         else:
@@ -443,13 +480,15 @@ class Trace:
         module = softmax.stack[-1]
         if isinstance(module, nn.Softmax) and len(softmax.stack) > 1:
             module = softmax.stack[-2]
-        if any(not source.is_learned for source in softmax.sources):
+        if softmax.fault is not None:
+            self._refuse(*softmax.fault)
+        elif any(not source.is_learned for source in softmax.sources):
             self._refuse(module, DROPOUT if module.training else NO_VALUES)
         elif is_named_attention(module):
             self._refuse(module, NO_KEYS)
 
 
-def _has_keys(softmax: OpenSoftmax, value_sources: Sequence[Source]) -> bool:
+def _has_keys(softmax: OpenSoftmax, value_sources: Sequence[ScoreSource]) -> bool:
     """True unless the scores are columns of a linear layer, as those of a router are."""
     if any(not source.has_learned_columns for source in softmax.sources):
         return True

@@ -1,8 +1,9 @@
 """Watches what a model computes, below Python, for attention in code of the model's own.
 
 A `TorchDispatchMode` sees every operation, so it does not matter how or where attention is written;
-hooks tell which modules run. In: a model's modules. Out: a report of each attention as the `Trace`
-puts it together; torch's own `nn.MultiheadAttention` is opened by `multihead` when it returns.
+hooks tell which modules run. In: a model's modules. Out: a report of each attention as the
+`ThreadTrace` puts it together; torch's own `nn.MultiheadAttention` is opened by `multihead` when it
+returns.
 Operations inside attnviz's own attention function do not count, nor what other threads run, nor
 what a checkpoint computes again for the gradients.
 """
@@ -21,7 +22,7 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import flex, multihead
 from attnviz.capture.record.interface import inside
-from attnviz.capture.record.trace import SeenAttention, Trace
+from attnviz.capture.record.trace import SeenAttention, ThreadTrace
 
 Report = Callable[[SeenAttention], None]
 Refuse = Callable[[nn.Module, str], None]
@@ -60,7 +61,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._stack: tuple[nn.Module, ...] = ()
         self._torchs_own: list[_TorchsOwn] = []
         self.ran: dict[int, tuple[nn.Module, ...]] = {}
-        self.chained: set[int] = set()
+        self.chained: dict[int, nn.Module] = {}
         self._thread = threading.get_ident()  # hooks are called for the runs of others too
         weights = (
             tensor
@@ -68,7 +69,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for tensor in (*module._parameters.values(), *module._buffers.values())
             if tensor is not None
         )
-        self._trace = Trace(weights, self._report, refuse)
+        self._trace = ThreadTrace(weights, self._report, refuse)
         self._handles = []
         for module in modules.values():
             self._handles.append(
@@ -80,8 +81,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Remove the hooks, and let go of all tensors: the trace reports to this object."""
         for handle in self._handles:
             handle.remove()
-        self.chained = {id(stack[-1]) for stack in self._trace.chained}
-        self._trace = Trace((), self._report_now, self._refuse)
+        self.chained = {id(stack[-1]): stack[-1] for stack in self._trace.chained}
+        self._trace = ThreadTrace((), self._report_now, self._refuse)
         self._torchs_own.clear()
 
     def finish(self) -> None:

@@ -15,11 +15,15 @@ NAME = "attnviz.ledger"
 
 @dataclass(frozen=True)
 class LedgerCell:
-    """A text and how much of the cell is filled, −1 to 1; `note` is shown under the pointer."""
+    """A text, perhaps a small number, and how much of the cell is filled, −1 to 1.
+
+    `note` is shown under the pointer.
+    """
 
     text: str
     share: float = 0.0
     note: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)

@@ -55,9 +55,10 @@ function makeRow({ label, cells, mark }, kind, lut) {
   return el("tr", {}, name, ...cells.map(drawn));
 }
 
-function tinted(/** @type {Cell} */ { text, share, note }, /** @type {Uint32Array} */ lut) {
+function tinted(/** @type {Cell} */ { text, share, note, number }, /** @type {Uint32Array} */ lut) {
+  const small = number ? el("span", { class: "av-ledger-number av-number" }, number) : null;
   const style = { backgroundColor: colourFor(lut, share, SCALE), color: inkOn(lut, levelFor(share, SCALE)) };
-  return el("td", { style, title: note || null }, el("bdi", {}, text));
+  return el("td", { style, title: note || null }, el("bdi", {}, text), small);
 }
 
 function barred(/** @type {Cell} */ { text, share, note }) {

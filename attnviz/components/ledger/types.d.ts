@@ -5,6 +5,7 @@ export interface Cell {
   text: string;
   share: number;
   note: string;
+  number: string;
 }
 
 export interface Row {

@@ -82,8 +82,8 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
   state.data = data;
   state.header = header;
   state.off = new Map(header.off.map(({ head, change }) => [head, change]));
-  state.board?.destroy();
   const focused = state.board?.focused() ?? null;
+  state.board?.destroy();
   state.board = makeBoard(header, arrays, {
     switched: (at) => toggle(state, parts, at),
     pointed: (at) => setText(parts.status, at ? statusOf(state, at.name, at.effect) : ""),

@@ -19,14 +19,14 @@ from attnviz.errors import BadInput
 from attnviz.export.files import replacing
 from attnviz.export.page.document import Page, document
 from attnviz.export.page.parts import (
-    Part,
-    Source,
+    PagePart,
+    PageSource,
     chosen_heads,
     every_head,
     parts,
     require_heads,
 )
-from attnviz.export.page.store import Packed, Store
+from attnviz.export.page.store import PackedBuffer, Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.types import Head, HeadId, head_id
 from attnviz.views.captured import Captured, Shown
@@ -79,7 +79,7 @@ def write_page(
             found=str(lang),
             allowed=", ".join(LANGUAGES),
         )
-    source = Source(cap, choices.get("model"), choices.get("picture"))
+    source = PageSource(cap, choices.get("model"), choices.get("picture"))
     content = _document(
         source.captured(), lang, choices.get("heads"), choices.get("title")
     ).encode()
@@ -122,9 +122,9 @@ def _document(captured: Captured, lang: Language, heads: Heads | None, title: st
     )
 
 
-def _views(store: Store, made: Sequence[Part]) -> dict[str, Any]:
+def _views(store: Store, made: Sequence[PagePart]) -> dict[str, Any]:
     """The index of a group's views: a component and its buffers, by head or under ""."""
-    fine = next((Packed(part.data) for part in made if part.view == "head"), None)
+    fine = next((PackedBuffer(part.data) for part in made if part.view == "head"), None)
     views: dict[str, Any] = {}
     for part in made:
         view = views.setdefault(part.view, {"component": part.component, "heads": {}})

@@ -1,7 +1,8 @@
 """The views of a page: what each component shows, for each group of a capture's attentions.
 
-In: a capture, and with it what the caller knows of it (`Source`). Out: packed buffers by view and
-head, the same as the app sends to a browser. Only the heads that were named have Steps and Masks.
+In: a capture, and with it what the caller knows of it (`PageSource`). Out: packed buffers by view
+and head, the same as the app sends to a browser. Only the heads that were named have Steps and
+Masks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +36,7 @@ WIDE: tuple[Stage, ...] = ("x", "concat", "projected")
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class PageSource:
     """A capture with what it does not hold itself: its model and the picture that it saw."""
 
     capture: Capture
@@ -58,7 +59,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """The buffer of a view, for one head where there is one for each."""
 
     view: str
@@ -67,31 +68,31 @@ class Part:
     place: HeadId | None = None
 
 
-def parts(shown: Shown, chosen: Sequence[HeadId]) -> Iterator[Part]:
+def parts(shown: Shown, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
     """The views of a group, Overview and Head first; Steps and Masks of the chosen heads."""
     shown.size.require_cells()
     group, lang = shown.group, shown.lang
     measured = measure(group)
     overview = head_views.overview(shown, measured)
-    yield Part(
+    yield PagePart(
         "head",
         "head",
         head.pack_head(head_views.one_head(shown, measured), strings(lang, head.STRING_KEYS)),
     )
-    yield Part("overview", "grid", grid.pack_grid(overview, strings(lang, grid.STRING_KEYS)))
+    yield PagePart("overview", "grid", grid.pack_grid(overview, strings(lang, grid.STRING_KEYS)))
     if not group.uneven and picture_places.picture(shown.captured, group) is not None:
         every = head_views.all_heads(shown, measured)
-        yield Part(
+        yield PagePart(
             "picture",
             "patches",
             patches.pack_patches(every, strings(lang, patches.STRING_KEYS)),
         )
     if shown.captured.loaded is not None and (group.stack, group.kind) == ("decoder", "cross"):
-        yield Part("alignment", "alignment", _alignment(shown))
+        yield PagePart("alignment", "alignment", _alignment(shown))
     for place in chosen:
         if not group.own_code(place.layer):
-            yield Part("steps", "steps", _steps(shown, place), place)
-            yield Part("masks", "masks", _masks(shown, place), place)
+            yield PagePart("steps", "steps", _steps(shown, place), place)
+            yield PagePart("masks", "masks", _masks(shown, place), place)
 
 
 def chosen_heads(group: Group, named: Sequence[HeadId] | None) -> tuple[HeadId, ...]:

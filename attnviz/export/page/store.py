@@ -29,9 +29,9 @@ class Store:
     texts: dict[str, Mapping[str, str]] = field(default_factory=dict)
     n_bytes: int = 0
 
-    def add(self, data: bytes, fine: "Packed | None" = None) -> dict[str, Any]:
+    def add(self, data: bytes, fine: "PackedBuffer | None" = None) -> dict[str, Any]:
         """The index entry of a packed buffer; `fine` may hold its weights in 16 bits."""
-        packed = Packed(data)
+        packed = PackedBuffer(data)
         texts = json.dumps(packed.header.get("strings", {}), sort_keys=True)
         name = f"t{hashlib.sha256(texts.encode()).hexdigest()[:8]}"
         self.texts[name] = packed.header.get("strings", {})
@@ -40,7 +40,7 @@ class Store:
         return {"header": header, "strings": name, "arrays": arrays}
 
     def _entry(
-        self, packed: "Packed", entry: dict[str, Any], fine: "Packed | None"
+        self, packed: "PackedBuffer", entry: dict[str, Any], fine: "PackedBuffer | None"
     ) -> dict[str, Any]:
         kept = {key: value for key, value in entry.items() if key != "offset"}
         raw = packed.raw(entry)
@@ -76,7 +76,7 @@ class Store:
         return pack({}, {name: raw for name, raw in self.arrays.items() if name in names})
 
 
-class Packed:
+class PackedBuffer:
     """A packed buffer: its header, the entries of its arrays, and their bytes."""
 
     def __init__(self, data: bytes) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import streamlit as st
 
 from attnviz.i18n import text
-from attnviz.ui.outputs import classes, decoder, model_card, picture, similarity, translation
+from attnviz.ui.outputs import classes, decoder, picture, similarity, translation
 from attnviz.views.captured import Captured, Shown
 
 
@@ -26,12 +26,6 @@ class OutputView(Protocol):
 
 
 VIEWS: tuple[OutputView, ...] = (classes, picture, translation, similarity, decoder)
-
-
-def show(shown: Shown) -> None:
-    """Draw the model's output, and its card."""
-    fitting(shown)
-    model_card.show(shown.lang, shown.captured.name)
 
 
 def fitting(shown: Shown) -> None:

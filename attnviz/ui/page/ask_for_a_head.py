@@ -100,9 +100,9 @@ def _ranked(lang: Language, links: tuple[HeadLink, ...]) -> None:
 
 def _sum(link: HeadLink) -> str:
     """The weight minus the control, written so that the rounded numbers add up."""
-    weight, others = round(link.weight, 2), round(link.others, 2)
-    difference = f"{weight - others:.2f}".replace("-", MINUS)
-    return f"{weight:.2f} {MINUS} {others:.2f} = {difference}"
+    weight, others = round(link.weight, 3), round(link.others, 3)
+    difference = f"{weight - others:.3f}".replace("-", MINUS)
+    return f"{weight:.3f} {MINUS} {others:.3f} = {difference}"
 
 
 def _words(lang: Language, link: HeadLink) -> str:
@@ -110,8 +110,8 @@ def _words(lang: Language, link: HeadLink) -> str:
         lang,
         "links.result",
         head=str(link.head),
-        weight=f"{link.weight:.2f}",
-        others=f"{link.others:.2f}",
+        weight=f"{link.weight:.3f}",
+        others=f"{link.others:.3f}",
     )
 
 

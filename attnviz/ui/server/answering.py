@@ -13,7 +13,10 @@ from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
 
 if TYPE_CHECKING:
+    from attnviz.attribution.traced import TracedRun
+    from attnviz.attribution.why import Why
     from attnviz.capture.request import Request
+    from attnviz.changes.site import Site
     from attnviz.effects.answers import Answer
     from attnviz.effects.heads import Effects
     from attnviz.effects.prepared import Prepared
@@ -28,6 +31,17 @@ class Answering:
     answer: "Answer"
     pass_ms: float
     _texts: dict[int, str] = field(default_factory=dict)
+
+    _runs: "list[TracedRun]" = field(default_factory=list)
+
+    def why(self, head: "Site", query: int, key: int) -> "Why":
+        """Why a head attends there; the traced pass is kept for other cells."""
+        from attnviz.attribution.traced import traced_run
+        from attnviz.attribution.why import explain
+
+        if not self._runs:
+            self._runs.append(traced_run(self.prepared))
+        return explain(self._runs[0], head, query, key)
 
     def written(self, n_tokens: int) -> str:
         """What the model writes with all heads on; it is kept."""

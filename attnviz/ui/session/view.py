@@ -133,9 +133,10 @@ class RightSide:
 
 
 @dataclass(frozen=True)
-class Switched:
+class SwitchChoice:
     """The heads that are off on the page Switches, in the text form of `attnviz.changes`.
 
+    `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to.
     `changes` is "" while nobody has chosen and "none" where all are on; `to` is what a head says
     when it is switched off next; `effects` True measures every head of a model that is slow.
     """
@@ -143,6 +144,9 @@ class Switched:
     changes: str = ""
     to: Off = "mean"
     effects: bool = False
+    edges: bool = False
+    why: bool = False
+    lens: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,7 @@ class View:
     learn: LessonPlace = field(default_factory=LessonPlace)
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
-    switched: Switched = field(default_factory=Switched)
+    switched: SwitchChoice = field(default_factory=SwitchChoice)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:

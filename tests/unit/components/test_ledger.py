@@ -36,7 +36,12 @@ def test_pack_ledger_keeps_every_text() -> None:
     found, arrays = unpack(pack_ledger(VIEW))
     assert not arrays
     assert found["rows"][1]["label"] == SCRIPT
-    assert found["rows"][0]["cells"][1] == {"text": "-4.2", "share": -1.0, "note": "cut"}
+    assert found["rows"][0]["cells"][1] == {
+        "text": "-4.2",
+        "share": -1.0,
+        "note": "cut",
+        "number": "",
+    }
 
 
 def app() -> None:

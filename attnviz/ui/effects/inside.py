@@ -1,0 +1,159 @@
+"""Below Head and Steps: what the edges of a row do, and why a cell is attended to.
+
+In: what is shown, and the row and cell of the view. Out: two switches, and below each that is on a
+table with its control. Both run again when another head or cell is chosen.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.components.ledger import LedgerView, pack_ledger
+from attnviz.i18n import text
+from attnviz.ui.effects import inputs
+from attnviz.ui.host.components import show_ledger
+from attnviz.ui.server import cache
+from attnviz.ui.server.answering import Answering
+from attnviz.ui.session import current, messages, store, widgets
+from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.views import inside as views
+from attnviz.views.axes import token_axes
+from attnviz.views.captured import Shown
+
+if TYPE_CHECKING:
+    from attnviz.attribution.why import Why
+    from attnviz.changes.site import Site
+
+FRAGMENT = "inside"
+
+
+def show(shown: Shown) -> None:
+    """The switches and what they show."""
+    kept: tuple[str, ...] = store.get(widgets.RERUN) or ()
+    store.put(widgets.RERUN, tuple(dict.fromkeys((*kept, FRAGMENT))))
+    _inside(shown)
+
+
+@st.fragment(key=FRAGMENT)
+def _inside(shown: Shown) -> None:
+    lang, options = shown.lang, current.view().switched
+    with st.container(horizontal=True):
+        for name in ("edges", "why"):
+            st.toggle(
+                text(lang, f"inside.show_{name}"),
+                key=widgets.showing(f"inside.{name}", getattr(options, name)),
+                on_change=_take,
+                args=(name,),
+            )
+    options = current.view().switched
+    if not (options.edges or options.why):
+        return
+    with messages.guard(lang):
+        request = inputs.of_shown(shown)
+        if request is None or not shown.size.whole:
+            st.info(text(lang, "inside.not_here"))
+            return
+        of = cache.answers(shown.captured, request, ())
+        if options.edges:
+            _edges(shown, of, f"{shown.captured.key} {request.key}")
+        if options.why:
+            _why(shown, of, f"{shown.captured.key} {request.key}")
+
+
+def _take(name: str) -> None:
+    """A switch of this fragment; the links are renewed."""
+    current.update(**{name: bool(widgets.value(f"inside.{name}"))})
+    if widgets.only_a_fragment_runs():
+        st.rerun([FRAGMENT, NAVIGATION])
+
+
+def _head(shown: Shown) -> "Site":
+    from attnviz.changes.site import Site
+
+    layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+    return Site(layer, head, shown.group.kind, shown.group.stack)
+
+
+def _labels(shown: Shown, layer: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    queries, keys = token_axes(shown, layer=layer)
+    return queries.labels, keys.labels
+
+
+def _edges(shown: Shown, of: Answering, key: str) -> None:
+    """The row's weights, lengths and effects side by side."""
+    lang, head = shown.lang, _head(shown)
+    queries, keys = _labels(shown, head.layer)
+    n_query = min(len(queries), shown.group.call(head.layer).n_query)
+    chosen = current.view().place.query
+    query = n_query - 1 if chosen is None or chosen >= n_query else chosen
+
+    def build() -> LedgerView:
+        from attnviz.effects.edges import edges_of
+
+        prepared = replace(of.prepared, on=of.answer.lead or of.answer.moved)
+        return views.row_ledger(lang, edges_of(prepared, head, row=query), query, keys)
+
+    unit = "logit" if of.answer.lead is not None else "share"
+    st.markdown(
+        text(
+            lang,
+            f"inside.row_{unit}",
+            head=str(head),
+            query=messages.plain(queries[query]),
+            place=query,
+        )
+    )
+    _ledger(f"{key} edges {lang} {head} {query}", "edges", build)
+
+
+def _why(shown: Shown, of: Answering, key: str) -> None:
+    """The writers that make the chosen score, and what becomes of the weight without them."""
+    lang, head, place = shown.lang, _head(shown), current.view().place
+    if place.query is None or place.key is None:
+        st.info(text(lang, "inside.choose_cell"))
+        return
+    query, at = place.query, place.key
+    queries, keys = _labels(shown, head.layer)
+    name = f"{key} why {lang} {head} {query} {at}"
+    found: Callable[[], Why] = lambda: of.why(head, query, at)  # noqa: E731
+    tokens = queries[query], keys[at]
+    said = cache.sentences(
+        name,
+        lambda: (
+            views.why_sentence(lang, found(), tokens, messages.plain),
+            *_interventions(shown, of, found()),
+        ),
+    )
+    st.markdown(said[0])
+    for sentence in said[1:]:
+        st.markdown(sentence)
+    _ledger(name, "why", lambda: views.why_ledger(lang, found()))
+
+
+def _interventions(shown: Shown, of: Answering, why: "Why") -> tuple[str, ...]:
+    """On either side, the strongest head that ran before is taken away, and then each other."""
+    from attnviz.attribution.feeds import weights_without
+    from attnviz.capture.changed.layout import layout_of
+
+    layout = layout_of(of.prepared.calls)
+    order = [call.site for call in layout.calls]
+    receiver = order.index(why.head.whole_layer)
+    known = {str(head): head for head in layout.heads}
+    said = []
+    for side in ("k", "q"):
+        writers = [known[name] for name in why.by_source(side) if name in known]
+        if not writers:
+            continue
+        chosen = writers[0]
+        earlier = [head for head in layout.heads if order.index(head.whole_layer) < receiver]
+        senders = [chosen, *(head for head in earlier if head != chosen)][: views.MOST_SENDERS]
+        before, after = weights_without(of.prepared, senders, why.head, why.query, why.key, side)
+        said.append(views.cut_sentence(shown.lang, side, before, after, chosen))
+    return tuple(said) or (text(shown.lang, "inside.no_writer"),)
+
+
+def _ledger(name: str, widget: str, build: Callable[[], LedgerView]) -> None:
+    data = cache.buffer(name, lambda: pack_ledger(build()))
+    show_ledger(data, widgets.component_key(f"inside.{widget}"))

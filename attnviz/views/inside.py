@@ -1,0 +1,192 @@
+"""What the edges of a row do, why a cell is attended to, and what each layer would say, as tables.
+
+In: a language, the tokens, and what `attnviz.effects` and `attnviz.attribution` measured. Out:
+`LedgerView`s and sentences. Nothing is computed here: it is chosen what is shown.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnviz.components.ledger import LedgerCell, LedgerRow, LedgerView
+from attnviz.i18n import Language, text
+
+if TYPE_CHECKING:
+    from attnviz.attribution.components import Component
+    from attnviz.attribution.lens import Lens
+    from attnviz.attribution.why import Why
+    from attnviz.changes.site import Site
+    from attnviz.effects.edges import Edges
+
+MOST_KEYS, MOST_PAIRS = 14, 8
+MOST_SENDERS = 96  # heads that are taken away one by one as a control
+HEAVY, IDLE = 0.2, 0.01  # a weight that is large, an effect that is none beside the largest
+
+
+def row_ledger(lang: Language, edges: "Edges", query: int, keys: Sequence[str]) -> LedgerView:
+    """Weight, length and effect of the edges of one query, the heaviest first."""
+    effects = edges.exact[query]
+    places = [int(key) for key in np.argsort(-edges.weights[query], kind="stable")]
+    shown = [key for key in places if np.isfinite(effects[key])][:MOST_KEYS]
+    strongest = max(shown, key=lambda key: abs(effects[key]), default=None)
+    idle = set(idle_keys(edges, query))
+    most = float(np.nanmax(np.abs(edges.exact))) or 1.0
+    rows = []
+    for key in shown:
+        mark = text(lang, "inside.idle") if key in idle else ""
+        mark = text(lang, "inside.strongest") if key == strongest and key not in idle else mark
+        cells = [_number(float(edges.weights[query, key]), 1.0, 4)]
+        if edges.norms is not None:
+            cells.append(
+                _number(float(edges.norms[query, key]), float(edges.norms[query].max()), 3)
+            )
+        rows.append(LedgerRow(keys[key], (*cells, _number(float(effects[key]), most, 3)), mark))
+    columns = [text(lang, "inside.weight"), text(lang, "inside.effect")]
+    if edges.norms is not None:
+        columns.insert(1, text(lang, "inside.length"))
+    return LedgerView(
+        caption=text(lang, "inside.row_title"),
+        corner=text(lang, "inside.key"),
+        columns=tuple(columns),
+        rows=tuple(rows),
+        note=_row_note(lang, edges, len(idle)),
+    )
+
+
+def idle_keys(edges: "Edges", query: int) -> list[int]:
+    """The keys with a large weight whose cut edge moves the answer by next to nothing."""
+    several = np.isfinite(edges.exact[query]).sum() > 1
+    most = float(np.nanmax(np.abs(edges.exact)))
+    small = np.abs(edges.exact[query]) <= IDLE * most
+    heavy = edges.weights[query] >= HEAVY
+    return [int(key) for key in np.flatnonzero(heavy & small)] if several else []
+
+
+def _row_note(lang: Language, edges: "Edges", n_idle: int) -> str:
+    computed = np.abs(edges.exact[np.isfinite(edges.exact)])
+    place = int(np.nanargmax(np.abs(edges.exact)))
+    top_query, top_key = divmod(place, edges.exact.shape[1])
+    note = text(
+        lang,
+        "inside.row_control",
+        n=len(computed),
+        edge=f"{top_query} → {top_key}",
+        most=real(float(edges.exact[top_query, top_key]), 3),
+        median=real(float(np.median(computed)), 3),
+    )
+    return f"{text(lang, 'inside.idle_note', n=n_idle)} {note}" if n_idle else note
+
+
+def _number(value: float, most: float, decimals: int) -> LedgerCell:
+    share = float(value) / most if most > 0 else 0.0
+    return LedgerCell(real(value, decimals), max(-1.0, min(1.0, share)))
+
+
+def real(value: float, decimals: int) -> str:
+    """A number with some decimals, in powers of ten where these would all be 0."""
+    tiny = 0 < abs(value) < 10.0**-decimals
+    return (f"{value:.0e}" if tiny else f"{value:.{decimals}f}").replace("-", "−")
+
+
+# --- why here -----------------------------------------------------------------------------------
+
+
+def why_ledger(lang: Language, why: "Why") -> LedgerView:
+    """The pairs of writers that carry most of a score."""
+    pairs = why.pairs(MOST_PAIRS)
+    most = max((abs(share) for _, _, share in pairs), default=1.0) or 1.0
+    rows = tuple(
+        LedgerRow(
+            _writer(lang, asking),
+            (LedgerCell(_writer(lang, answering)), _number(share, most, 3)),
+        )
+        for asking, answering, share in pairs
+    )
+    return LedgerView(
+        caption=text(lang, "inside.why_title"),
+        corner=text(lang, "inside.query_side"),
+        columns=(text(lang, "inside.key_side"), text(lang, "inside.share")),
+        rows=rows,
+        note=text(lang, "inside.why_note", error=f"{why.error:.1e}"),
+    )
+
+
+def _writer(lang: Language, component: "Component") -> str:
+    """A writer, and the MLPs that it went through; of a module's path its last two parts."""
+    label = component.label
+    if component.site is None:
+        label = ".".join(label.partition(":")[0].split(".")[-2:])
+    if component.via:
+        return text(lang, "inside.through", writer=label, mlps=" → ".join(component.via))
+    return label
+
+
+def why_sentence(
+    lang: Language, why: "Why", tokens: tuple[str, str], quote: Callable[[str], str]
+) -> str:
+    """A score in words: how far above its row, and the pair that carries most of it."""
+    (asking, answering, share), *_ = why.pairs(1)
+    return text(
+        lang,
+        "inside.why",
+        head=str(why.head),
+        edge=" → ".join(map(quote, tokens)),
+        weight=f"{why.weight:.3f}",
+        centred=f"{why.centred:+.2f}".replace("-", "−"),
+        asking=quote(_writer(lang, asking)),
+        answering=quote(_writer(lang, answering)),
+        share=f"{share:+.2f}".replace("-", "−"),
+    )
+
+
+def cut_sentence(
+    lang: Language, side: str, before: float, after: "Mapping[Site, float]", chosen: "Site"
+) -> str:
+    """What becomes of the weight without the strongest head on a side, and without the others."""
+    others = [weight for head, weight in after.items() if head != chosen]
+    values = {"sender": str(chosen), "was": f"{before:.3f}", "now": f"{after[chosen]:.3f}"}
+    if not others:
+        return text(lang, f"inside.cut_alone_{side}", **values)
+    median = f"{float(np.median(others)):.3f}"
+    return text(lang, f"inside.cut_{side}", **values, n=len(others), median=median)
+
+
+# --- lens ---------------------------------------------------------------------------------------
+
+
+def lens_ledger(
+    lang: Language,
+    lens: "Lens",
+    tokens: Sequence[str],
+    names: Callable[[Sequence[int]], Sequence[str]],
+) -> LedgerView:
+    """What the rest of the model would say after each layer: words down, states across."""
+    ids = sorted({int(choice) for choice in np.unique(lens.ids)})
+    label = dict(zip(ids, names(ids), strict=True))
+    rows = []
+    for place, token in enumerate(tokens):
+        cells = tuple(
+            LedgerCell(
+                label[int(lens.ids[state, place, 0])],
+                float(lens.probabilities[state, place, 0]),
+                _guesses(lens, state, place, label),
+                f"{100 * lens.probabilities[state, place, 0]:.0f}%",
+            )
+            for state in range(len(lens.states))
+        )
+        rows.append(LedgerRow(token, cells))
+    return LedgerView(
+        caption=text(lang, "inside.lens_title"),
+        corner=text(lang, "inside.lens_corner"),
+        columns=(text(lang, "inside.embeddings"), *lens.states[1:]),
+        rows=tuple(rows),
+        kind="tint",
+        note=text(lang, "inside.lens_note", error=f"{lens.error:.1e}"),
+    )
+
+
+def _guesses(lens: "Lens", state: int, place: int, label: Mapping[int, str]) -> str:
+    """The likeliest tokens with their probabilities."""
+    pairs = zip(lens.ids[state, place], lens.probabilities[state, place], strict=True)
+    return " · ".join(f"{label[int(choice)]} {100 * share:.1f}%" for choice, share in pairs)

@@ -1,0 +1,93 @@
+"""Below Head and Steps: the effects of a row and why a cell is attended to; on Output the lens."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import attnviz
+from attnviz import i18n
+from attnviz.components import ledger
+from attnviz.components.buffer import unpack
+from tests.pages.conftest import Visit
+
+STORE = "When Mary and John went to the store, John gave a drink to"
+CELL = {"layer": "2", "head": "1", "query": "14", "key": "2"}
+
+
+def ledgers(app: AppTest) -> list[dict[str, Any]]:
+    mounted = [
+        one.proto.bytes
+        for one in app.main.get("bidi_component")
+        if one.proto.component_name == ledger.NAME
+    ]
+    return [unpack(data)[0] for data in mounted]
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+@pytest.mark.parametrize("page", ["head", "steps"])
+def test_a_row_shows_weight_length_and_effect(visit: Visit, page: str, lang: i18n.Language) -> None:
+    app = visit(page, model="stories", text=STORE, lang=lang, edges="1", **CELL)
+    assert not app.error
+    (table,) = ledgers(app)
+    assert table["caption"] == i18n.text(lang, "inside.row_title")
+    assert len(table["columns"]) == 3
+    first = table["rows"][0]
+    assert first["label"] == "Mary"
+    assert first["mark"] == i18n.text(lang, "inside.strongest")
+    stories = attnviz.load("stories")
+    on = attnviz.NextToken(" Mary", against=" Sara")
+    found = attnviz.edges(stories, STORE, "L2.H1", on, cells=[(14, 2)])
+    shown = float(first["cells"][2]["text"].replace("−", "-"))
+    assert shown == pytest.approx(found.exact[14, 2], abs=2e-3)
+    assert shown < -3
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_why_here_stands_beside_an_intervention(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("head", model="stories", text=STORE, lang=lang, why="1", **CELL)
+    assert not app.error
+    (table,) = ledgers(app)
+    assert table["caption"] == i18n.text(lang, "inside.why_title")
+    said = " ".join(part.value for part in app.main.markdown)
+    stories = attnviz.load("stories")
+    why = attnviz.why(stories, STORE, "L2.H1", 14, 2)
+    assert f"{why.weight:.3f}" in said
+    assert (
+        i18n.text(lang, "inside.cut_k", sender="§", was="§", now="§", n=0, median="§").split(
+            "**§**"
+        )[0]
+        in said
+    )
+
+
+def test_without_a_cell_one_is_asked_for(visit: Visit) -> None:
+    app = visit("head", model="stories", text=STORE, why="1")
+    assert [info.value for info in app.info] == [i18n.text("en", "inside.choose_cell")]
+
+
+def test_with_the_switches_off_nothing_is_computed(visit: Visit) -> None:
+    app = visit("head", model="stories", text=STORE)
+    assert ledgers(app) == []
+    assert [toggle.value for toggle in app.main.toggle] == [False, False]
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_lens_ends_with_the_models_own_answer(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("output", model="stories", text=STORE, lang=lang)
+    (table,) = ledgers(app)
+    assert table["columns"] == [i18n.text(lang, "inside.embeddings"), "L0", "MLP 0"] + [
+        name for layer in (1, 2, 3) for name in (f"L{layer}", f"MLP {layer}")
+    ]
+    last = table["rows"][-1]
+    assert last["label"] == "to"
+    assert last["cells"][-1]["text"] == "Mary"
+    logits = attnviz.capture(attnviz.load("stories"), STORE).logits
+    assert logits is not None
+    own = float(logits[0, -1].softmax(-1).max())
+    assert last["cells"][-1]["share"] == pytest.approx(own, abs=1e-5)
+
+
+def test_the_lens_of_a_classifier_names_its_classes(visit: Visit) -> None:
+    (table,) = ledgers(visit("output", model="sentiment"))
+    assert {cell["text"] for cell in table["rows"][0]["cells"]} <= {"positive", "negative"}
