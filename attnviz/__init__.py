@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         UnsupportedAttention,
     )
     from attnviz.export.elsewhere import from_attentions
+    from attnviz.export.notebook import show
     from attnviz.export.save import read, save
     from attnviz.metrics.table import HeadTable
     from attnviz.models.loaded import LoadedModel
@@ -109,6 +110,7 @@ _HOME = {
     "read": "attnviz.export.save",
     "record": "attnviz.capture.record.recorder",
     "save": "attnviz.export.save",
+    "show": "attnviz.export.notebook",
     "tiles": "attnviz.tiles",
     "why": "attnviz.attribution.why",
 }
@@ -165,6 +167,7 @@ __all__ = [
     "read",
     "record",
     "save",
+    "show",
     "tiles",
     "why",
 ]

@@ -14,6 +14,7 @@ A message says what was asked, what was found, what is allowed and what to do. `
 `details` holds the values of the message, so that an interface can say it in another language.
 """
 
+from importlib.util import find_spec
 from operator import index as as_index
 from typing import SupportsIndex
 
@@ -63,6 +64,20 @@ class Cancelled(AttnVizError):
 
 class MissingExtra(AttnVizError):
     """An optional package is needed and not installed; the message names the extra."""
+
+
+def require_package(package: str, purpose: str, extra: str) -> None:
+    """Raise `MissingExtra` unless the package is installed; `purpose` is what needs it."""
+    try:
+        installed = find_spec(package) is not None
+    except ValueError:  # it is known to be missing
+        installed = False
+    if not installed:
+        raise MissingExtra(
+            f"{purpose} needs {package}, which is not installed: pip install 'attnviz[{extra}]'",
+            code="missing_extra",
+            extra=extra,
+        )
 
 
 def require_type(function: str, name: str, value: object, wanted: type, hint: str) -> None:

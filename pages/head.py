@@ -5,7 +5,15 @@ too long for all heads is shown one head at a time, by tiles.
 """
 
 from attnviz.ui.effects import inside
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, long_head
+from attnviz.ui.page import (
+    ask_for_a_head,
+    attention_choice,
+    capture_of_view,
+    fragments,
+    frame,
+    long_head,
+    take,
+)
 
 
 def main() -> None:
@@ -16,8 +24,10 @@ def main() -> None:
         fragments.player(shown)
         show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)
+        ask_for_a_head.show(shown)
         inside.show(shown)
         frame.verification(shown)
+        take.offer(shown, "head", "lines")
 
 
 main()

@@ -3,7 +3,14 @@
 Reads the view, runs the model through the cache, shows the grid, and says what was verified.
 """
 
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame
+from attnviz.ui.page import (
+    ask_for_a_head,
+    attention_choice,
+    capture_of_view,
+    fragments,
+    frame,
+    take,
+)
 
 
 def main() -> None:
@@ -13,7 +20,9 @@ def main() -> None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)
         fragments.grid(shown)
+        ask_for_a_head.show(shown)
         frame.verification(shown)
+        take.offer(shown, "heads")
 
 
 main()

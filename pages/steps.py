@@ -5,7 +5,7 @@ what was verified.
 """
 
 from attnviz.ui.effects import edited_answer, inside
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame
+from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, take
 
 
 def main() -> None:
@@ -18,6 +18,7 @@ def main() -> None:
         edited_answer.show(shown, "steps")
         inside.show(shown)
         frame.verification(shown)
+        take.offer(shown, "steps")
 
 
 main()

@@ -27,8 +27,8 @@ a row for each query and a column for each key.
 """
 # the order in which a reader meets the names of `attnviz` itself; the errors follow
 ORDER = """
-load models capture save read from_attentions derive record Capture AttentionCall Steps StepView
-Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
+load models capture show save read from_attentions derive record Capture AttentionCall Steps
+StepView Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
 changed ablate patch pattern cut
 effects edges direct lens why from_where feeds NextToken Class Cosine Target Divergence
 """.split()

@@ -212,7 +212,8 @@ class Capture:
 
     def verify(self) -> Verification:
         """Compare every call with the model's own numbers: max |derived − model's own|."""
-        return joined(call.verify() for call in self.calls)
+        missing = tuple(call.module for call in self.missing)
+        return joined((call.verify() for call in self.calls), missing)
 
     @cached_property
     def nbytes(self) -> int:
@@ -225,7 +226,8 @@ class Capture:
         text = shortened(" ".join(self.tokens.labels))
         parts = ", ".join(" ".join(row[:2]) for row in self._groups())
         model = shortened(self.model.id)
-        return f"Capture of {model}: {tokens} ({text}); {parts}; {size(self.nbytes)}"
+        missing = f"; {len(self.missing)} not recorded" if self.missing else ""
+        return f"Capture of {model}: {tokens} ({text}); {parts}{missing}; {size(self.nbytes)}"
 
     def _repr_html_(self) -> str:
         rows = [("tokens", str(len(self.tokens)), " ".join(self.tokens.labels))]

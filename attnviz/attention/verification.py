@@ -50,11 +50,14 @@ def worst(comparisons: Iterable[Comparison]) -> Comparison:
 class Verification:
     """The comparison of derived numbers with the model's own, call by call.
 
+    `missing` has the modules whose attention ran and could not be recorded: nothing is said of it.
+
     >>> Verification((Comparison("attn#0", "mixed", 2e-7, 1e-5),))
     Verification: ok, 1 call, worst error 2.0e-07 of 1.0e-05 allowed (mixed of attn#0)
     """
 
     comparisons: tuple[Comparison, ...]
+    missing: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -96,12 +99,13 @@ class Verification:
 
     def __repr__(self) -> str:
         n_call, furthest = len(self._by_call()), self.worst
+        missing = f"; {len(self.missing)} not recorded" if self.missing else ""
         if furthest is None:
-            return "Verification: nothing to compare"
+            return f"Verification: nothing to compare{missing}"
         return (
             f"Verification: {'ok' if self.ok else 'NOT ok'}, {n_call} call{'s'[: n_call != 1]},"
             f" worst error {furthest.error:.1e} of {furthest.tolerance:.1e} allowed"
-            f" ({furthest.stage} of {furthest.call})"
+            f" ({furthest.stage} of {furthest.call}){missing}"
         )
 
     def _by_call(self) -> dict[str, Comparison]:
@@ -114,6 +118,6 @@ class Verification:
         return by_call
 
 
-def joined(verifications: Iterable[Verification]) -> Verification:
-    """All comparisons of several verifications as one."""
-    return Verification(tuple(c for part in verifications for c in part.comparisons))
+def joined(verifications: Iterable[Verification], missing: tuple[str, ...] = ()) -> Verification:
+    """All comparisons of several verifications as one; `missing` names what has none."""
+    return Verification(tuple(c for part in verifications for c in part.comparisons), missing)

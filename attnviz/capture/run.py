@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
-from attnviz.attention.capture import Capture
+from attnviz.attention.capture import Capture, MissingCall
 from attnviz.audio.sound import Sound
 from attnviz.capture.arguments import Picture, bad_inputs
 from attnviz.capture.changed.layout import layout_of, remember
@@ -50,6 +50,7 @@ class Pass:
     calls: tuple[AttentionCall, ...]
     output: Mapping[str, object]
     written: Written | None = None
+    missing: tuple[MissingCall, ...] = ()
 
     def tensor(self, name: str) -> Tensor | None:
         """A tensor that the model returned; None if there is none of that name."""
@@ -141,6 +142,7 @@ def capture_request(
         frame_s=names.frame_s,
         hidden=offloaded(run.tensor("last_hidden_state"), offload=offload),
         logits=offloaded(logits.kept(run.tensor("logits")), offload=offload),
+        missing=run.missing,
     )
     _require_numbers(lm, result)
     return result
@@ -179,10 +181,12 @@ def _run_once(
             written = write(lm, planned.inputs, generation)
         else:
             output = lm.model(**planned.inputs, **_without_cache(lm, planned))
+    missing = tuple(recorder.missing.calls)
     if generation is None:
-        return Pass(tuple(recorder.calls), output if isinstance(output, Mapping) else {})
+        answer = output if isinstance(output, Mapping) else {}
+        return Pass(tuple(recorder.calls), answer, missing=missing)
     scores = {} if written.logits is None else {"logits": written.logits}
-    return Pass(join(recorder.steps, written), scores, written)
+    return Pass(join(recorder.steps, written), scores, written, missing)
 
 
 def _without_cache(lm: LoadedModel, planned: Plan) -> dict[str, bool]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import attnviz
 from attnviz.cli.command import Command, Refused
+from attnviz.errors import require_package
 
 PORT = 8501
 ADDRESS = "127.0.0.1"
@@ -34,6 +35,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print where the app opens, and become its server; raises `Refused` for a taken port."""
+    require_package("streamlit", "the app", "app")
     require_free(arguments.address, arguments.port)
     shown = ADDRESS if arguments.address == "0.0.0.0" else arguments.address
     host = f"[{shown}]" if ":" in shown else shown

@@ -11,7 +11,18 @@ import sys
 from collections.abc import Sequence
 
 import attnviz
-from attnviz.cli import app, capture, check, completion, models, save, worksheet
+from attnviz.cli import (
+    app,
+    capture,
+    check,
+    compare,
+    completion,
+    effects,
+    models,
+    save,
+    show,
+    worksheet,
+)
 from attnviz.cli.command import HelpFormat, Refused, examples, overview
 from attnviz.cli.messages import in_words_of_the_command_line
 from attnviz.errors import AttnVizError
@@ -22,6 +33,9 @@ COMMANDS = {
         app.COMMAND,
         capture.COMMAND,
         save.COMMAND,
+        show.COMMAND,
+        compare.COMMAND,
+        effects.COMMAND,
         models.COMMAND,
         worksheet.COMMAND,
         check.COMMAND,

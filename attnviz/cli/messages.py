@@ -10,7 +10,7 @@ ARGUMENT = re.compile(r"\b([a-z_]+)=('[^']*'|[\w.]*)")
 CALL = re.compile(r"\b(capture|load|save)\(\)")
 SAME_NAMES = (
     "target image sound generate chat cut device dtype revision at kind stack batch least view"
-    " scale cells title"
+    " scale cells title heads lang"
 )
 OPTIONS = {
     "text_pair": "--pair",

@@ -1,4 +1,4 @@
-"""`attnviz save`: a capture as a file: itself, its numbers, or a figure for print.
+"""`attnviz save`: a capture as a file: itself, a page, its numbers, or a figure for print.
 
 In: a text and a model, or a saved capture; the ending of the file says what is written. Out: the
 file, and its name on stdout; exit code 1 if the numbers differ from the model's own by more than
@@ -22,6 +22,7 @@ CHOICES = {
     "at": "at", "kind": "kind", "stack": "stack", "batch": "batch", "least": "least",
     "with_weights": "with_weights", "with_outputs": "with_outputs", "view": "view",
     "width": "width_in", "size": "size_pt", "scale": "scale", "cells": "cells", "title": "title",
+    "lang": "lang",
 }  # fmt: skip
 
 
@@ -31,7 +32,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("file").add_argument
     add(
         "-o", "--out", required=True, metavar="FILE",
-        help=".safetensors (the capture), .npz .csv .json (numbers), .svg .pdf .png .eps (figures)",
+        help=".safetensors (the capture), .html (a page), .npz .csv .json (numbers), .svg .pdf .png"
+        " .eps (figures)",
     )  # fmt: skip
     add("--overwrite", action="store_true", help="replace a file that exists")
     add("--json", action="store_true", help="print JSON about what was written")
@@ -47,11 +49,26 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--size", type=float, metavar="PT", help="size of the labels in points")
     add("--scale", metavar="SCALE", help="weights to colours: sqrt, linear or log (sqrt)")
     add("--cells", metavar="CELLS", help="image, or vector for up to 64 tokens (image)")
-    add("--title", metavar="TEXT", help="a title above the figure")
+    add("--title", metavar="TEXT", help="a title above the figure or the page")
+    declare_page(parser)
     add = parser.add_argument_group("captures").add_argument
     add("--half", action="store_true", help="keep numbers as float16, also in an .npz")
     add("--with-weights", action="store_true", help="keep W_Q, W_K, W_V and W_O: all steps")
     add("--with-outputs", action="store_true", help="keep the logits and the last hidden state")
+
+
+def declare_page(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a page."""
+    add = parser.add_argument_group("pages").add_argument
+    add("--heads", metavar="HEADS", help="those with Steps: L5.H11,L0.H2 or all (L0.H0)")
+    add("--lang", metavar="LANG", help="language of a page: en, ja, ko or zh (en)")
+
+
+def heads(argument: str | None) -> dict[str, Any]:
+    """The heads of a page, as `attnviz.save` takes them; nothing where none were named."""
+    if argument is None:
+        return {}
+    return {"heads": "all" if argument == "all" else argument.split(",")}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,7 +96,9 @@ def require_new(path: str, overwrite: bool) -> None:
 def beside(cap: "Capture", path: str, layer: int, head: int | None, options: Any) -> None:
     """Save what `attnviz capture` prints, too: the capture itself, or its head in another form."""
     place: dict[str, Any] = {}
-    if Path(path).suffix.lower() != ".safetensors":
+    if Path(path).suffix.lower() == ".html":
+        place = {} if head is None else {"heads": [(layer, head)]}
+    elif Path(path).suffix.lower() != ".safetensors":
         place = {"kind": options.kind, "stack": options.stack}
         place |= {} if head is None else {"at": (layer, head)}
     attnviz.save(cap, path, **place)
@@ -89,19 +108,20 @@ def _choices(arguments: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `attnviz.save`: those that were given."""
     values = {name: getattr(arguments, given) for given, name in CHOICES.items()}
     chosen = {name: value for name, value in values.items() if value not in (None, False)}
-    return chosen | ({"dtype": "float16"} if arguments.half else {})
+    return chosen | heads(arguments.heads) | ({"dtype": "float16"} if arguments.half else {})
 
 
 COMMAND = Command(
     name="save",
     group="look at attention",
     usage="[TEXT] -o FILE [options]",
-    help="write a capture, its numbers or a figure for print to a file",
+    help="write a capture, a page, numbers or a figure to a file",
     examples=(
         'attnviz save "The cat sat" -o cat.safetensors',
         "attnviz save --from cat.safetensors -o head.pdf --at L5.H11 --width 3.25",
         "attnviz save --from cat.safetensors -o steps.svg --at L5.H11 --view steps",
         'attnviz save "The cat sat" -o cat.csv --least 0.01',
+        'attnviz save "The cat sat" -o cat.html --heads L5.H11',
     ),
     declare=declare,
     run=run,

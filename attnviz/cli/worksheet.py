@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attnviz
 from attnviz import i18n
 from attnviz.cli.command import Command
+from attnviz.errors import require_package
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -38,6 +39,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the page."""
+    require_package("markdown_it", "a worksheet", "app")
     from attnviz.course.paper import sheet
     from attnviz.models.loader import load
 

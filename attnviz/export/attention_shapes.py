@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 from attnviz.errors import BadInput
 
 NO_WEIGHTS = (
-    "there are no weights: under SDPA and flash attention transformers returns none. Use"
+    "under SDPA and flash attention transformers returns none: use"
     " attnviz.capture(model, text), which records them all the same, or load the model with"
     " attn_implementation='eager'"
 )
@@ -29,14 +29,14 @@ def bad_attentions(reason: str) -> BadInput:
 def layers(attentions: object) -> list[Tensor]:
     """The weights of each layer, [batch, head, query, key]."""
     if attentions is None:
-        raise bad_attentions(NO_WEIGHTS)
+        raise bad_attentions(f"there are no weights; {NO_WEIGHTS}")
     if isinstance(attentions, np.ndarray | Tensor):
         return _of_array(_tensor(attentions))
     if not isinstance(attentions, Sequence) or isinstance(attentions, str):
         raise bad_attentions(f"they are {type(attentions).__name__}; give a tuple or an array")
     inner = _innermost(attentions)
     if inner is None:
-        raise bad_attentions(NO_WEIGHTS)
+        raise bad_attentions(f"there are no weights; {NO_WEIGHTS}")
     if not isinstance(inner, np.ndarray | Tensor):
         return _of_array(_tensor(attentions))
     if isinstance(attentions[0], tuple | list):

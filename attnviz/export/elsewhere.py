@@ -15,7 +15,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.export import lens_cache
-from attnviz.export.attention_shapes import bad_attentions, layers
+from attnviz.export.attention_shapes import NO_WEIGHTS, bad_attentions, layers
 from attnviz.tokens.labels import visible, without_surrogates
 from attnviz.types import ModelKey, Stack, Tokens, named_tokens
 
@@ -68,8 +68,8 @@ def _named(attentions: object) -> Mapping[str, Tensor] | None:
     names = [key for key in inside if isinstance(key, str)]
     if any(key.startswith("blocks.") for key in names):
         return inside
-    weights = [key for key in names if key.endswith("attentions")]
-    hint = f"give outputs.{weights[0]}" if weights else "give the weights themselves"
+    weights = [key for key in names if key.endswith("attentions") and inside[key]]
+    hint = f"give outputs.{weights[0]}" if weights else f"give the weights themselves; {NO_WEIGHTS}"
     raise bad_attentions(f"this is {type(attentions).__name__} with {', '.join(names[:8])}; {hint}")
 
 

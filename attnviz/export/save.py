@@ -9,7 +9,7 @@ import io
 from collections.abc import Callable
 from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import torch
 
@@ -25,7 +25,14 @@ from attnviz.export.tables.entries import entries
 from attnviz.figures.ramp import Scale
 from attnviz.figures.sheet import Cells
 from attnviz.figures.style import Style
+from attnviz.i18n import Language
 from attnviz.types import Head, Kind, Stack
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from attnviz.export.page import Heads
+    from attnviz.models.loaded import LoadedModel
 
 What = Capture | tuple[Capture, Capture]
 Writer = Callable[[BufferedIOBase], object]
@@ -35,6 +42,7 @@ FIGURE = ("view", *PLACE, *Style.__annotations__)
 # the ending of a file → the arguments that it takes
 ENDINGS: dict[str, tuple[str, ...]] = {
     ".safetensors": ("dtype", "with_weights", "with_outputs"),
+    ".html": ("lang", "heads", "title", "model", "picture"),
     ".npz": (*PLACE, "dtype"),
     ".csv": (*PLACE, "least"),
     ".json": PLACE,
@@ -52,8 +60,10 @@ class Choices(TypedDict, total=False):
     W_Q, W_K, W_V and W_O, so that every step can be derived; `with_outputs` keeps `hidden` and
     `logits`. Numbers (.npz, .csv, .json): `at`, one head such as "L5.H11"; `kind`, `stack` and
     `batch`, one attention and one text; `dtype`, "float16" in an archive; `least`, the smallest
-    weight that has a row in a CSV. Figures (.svg, .pdf, .png, .eps): `view`, the place as above,
-    and the choices of `attnviz.figures`.
+    weight that has a row in a CSV. Page (.html): `heads`, those that have Steps and Masks in it, or
+    "all"; `lang`, "en", "ja", "ko" or "zh"; `title`; `model`, a `LoadedModel` that joins words and
+    knows a translation's alignment; `picture`, what the model saw. Figures (.svg, .pdf,
+    .png, .eps): `view`, the place as above, and the choices of `attnviz.figures`.
     """
 
     view: View | None
@@ -70,6 +80,10 @@ class Choices(TypedDict, total=False):
     scale: Scale
     cells: Cells
     title: str
+    lang: Language
+    heads: "Heads"
+    model: "LoadedModel | None"
+    picture: "np.ndarray | None"
     row_title: str
     column_title: str
 
@@ -77,7 +91,8 @@ class Choices(TypedDict, total=False):
 def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
     """Write a capture as the kind of file that the path's ending names; returns the path.
 
-    .safetensors is the capture itself, which `attnviz.read` opens without its model. .npz, .csv and
+    .safetensors is the capture itself, which `attnviz.read` opens without its model. .html is one
+    page with the pictures of the app, which needs neither a server nor a network. .npz, .csv and
     .json are its weights as numbers; a CSV of one head (`at="L5.H11"`) is a matrix. .svg, .pdf,
     .png and .eps are figures for print: all heads, or one head as `view="head"`, "lines", "steps"
     or "alignment"; two captures are drawn with their difference. `Choices` explains the arguments.
@@ -128,6 +143,11 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
     assert isinstance(what, Capture), "two captures are drawn, and nothing else"
     if ending == ".safetensors":
         return lambda file: capture_writer.write(what, file, **given)
+    if ending == ".html":
+        from attnviz.export.page import write_page  # the canvases are read for a page alone
+
+        page = write_page(what, **given)
+        return lambda file: file.write(page)
     return _table(what, ending, given)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnviz.errors import BadInput, require_type
+from attnviz.errors import BadInput, require_package, require_type
 from attnviz.figures.comparison import compare
 from attnviz.figures.connections import alignment, lines
 from attnviz.figures.drawing import Drawing
@@ -52,6 +52,7 @@ def heatmap(
     require_type(
         "figures.heatmap", "view", view, StepView, 'give cap.head("L5.H11").view("weights")'
     )
+    require_package("plotly", "figures.heatmap", "app")
     from plotly import graph_objects
 
     n_rows, n_cols = view.values.shape

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from attnviz.errors import MissingExtra
+from attnviz.errors import require_package
 from attnviz.figures.lettering import legible
 from attnviz.figures.sheet import POINTS, Frame, Matrix, PrintSheet, Segment, Text
 
@@ -55,15 +55,9 @@ def draw(sheet: PrintSheet, ax: "Axes") -> None:
 
 
 def _figure(sheet: PrintSheet) -> "tuple[Figure, Axes]":
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra(
-            "PDF, PNG and EPS are written by matplotlib, which is not installed: pip install"
-            " 'attnviz[paper]', or save the figure as .svg",
-            code="missing_extra",
-            extra="paper",
-        ) from error
+    require_package("matplotlib", "a PDF, PNG or EPS file (SVG needs nothing)", "paper")
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(sheet.width / POINTS, sheet.height / POINTS))
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_xlim(0, sheet.width)

@@ -96,7 +96,7 @@ def _gamma(linear: Float[np.ndarray, "level rgb"]) -> Float[np.ndarray, "level r
 
 def places(weights: Float[np.ndarray, "*shape"], scale: Scale) -> Float[np.ndarray, "*shape"]:
     """Where weights 0..1 lie on the ramp, 0..1."""
-    clipped: np.ndarray = np.clip(weights, 0, 1)
+    clipped = np.asarray(np.clip(weights, 0, 1))
     if scale == "linear":
         return clipped
     if scale == "sqrt":

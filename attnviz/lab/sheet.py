@@ -159,8 +159,8 @@ def sheet(
         values = matrices[name]
         if any(n is not None and n != size for n, size in zip(shape, values.shape, strict=True)):
             reason = f"it is {_shape(values)}, and {_shape_text(shape)} is needed"
-            details = {"found": _shape(values), "wanted": _shape_text(shape)}
-            raise _bad("matrix_shape", name, reason, **details)
+            found, wanted = _shape(values), _shape_text(shape)
+            raise _bad("matrix_shape", name, reason, found=found, wanted=wanted)
     if not 2 <= min(result.n_query, result.n_key):
         raise _bad("matrix_too_short", required[0], "two tokens are the least")
     return result

@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz.i18n import text
 from attnviz.ui.learn import links
 from attnviz.ui.page import notices
-from attnviz.ui.session import address_bar, current, messages, routes, store, widgets
+from attnviz.ui.session import address_bar, current, messages, openings, routes, store, widgets
 from attnviz.ui.sidebar import sidebar
 
 STYLE = Path(__file__).with_name("style.css")
@@ -39,8 +39,10 @@ def main() -> None:
     st.html(STYLE)
     if lang == "ko":
         st.html(KOREAN_STYLE)
-    address_bar.write()
     with_model = page.url_path not in routes.WITHOUT_MODEL
+    if with_model:
+        openings.open_where_nothing_is_chosen()
+    address_bar.write()
     sidebar.sidebar(lang, list(pages.values()), with_model)
     notices.adjusted(lang)
     if page.url_path != "learn":

@@ -52,17 +52,24 @@ class Captured:
     """A capture with what every page says about it.
 
     `key` names all that determined it; `name` is the model's as it stands in the address;
-    `n_asked` is how many tokens the model was asked to generate.
+    `n_asked` is how many tokens the model was asked to generate. `loaded` is None where a capture
+    is shown without its model, as from a file.
     """
 
     key: str
     name: str
-    model: "LoadedModel"
+    loaded: "LoadedModel | None"
     capture: "Capture"
     groups: tuple[Group, ...]
     accuracy: Accuracy
     media: Media
     n_asked: int = 0
+
+    @property
+    def model(self) -> "LoadedModel":
+        """The model that made the capture; the app always has it."""
+        assert self.loaded is not None, "a capture that is shown without its model"
+        return self.loaded
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,8 @@ def one_head(shown: Shown, measured: Measured) -> HeadsView:
     view = replace(all_heads(shown, measured), heard=spectrum(shown))
     if view.patches is not None or view.layers:
         return view
-    tokenizer = shown.captured.model.tokenizer
+    loaded = shown.captured.loaded
+    tokenizer = None if loaded is None else loaded.tokenizer
     join = "".join if tokenizer is None else tokenizer.convert_tokens_to_string
     return replace(
         view,

@@ -57,7 +57,9 @@ def _picture_in_text(captured: Captured, group: Group) -> Patches | None:
     """The picture if its patches are neighbouring tokens of the text."""
     from attnviz.models.architecture import picture_token
 
-    grid, token = captured.capture.grid, picture_token(captured.model.model)
+    if captured.loaded is None:
+        return None
+    grid, token = captured.capture.grid, picture_token(captured.loaded.model)
     image = captured.media.picture
     if grid is None or token is None or image is None:
         return None

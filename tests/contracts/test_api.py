@@ -17,7 +17,7 @@ PUBLIC = (
     "ModelNotFound NextToken Sound StepView Steps Target Tokens TooLarge UnsupportedAttention "
     "Verification ablate capture changed changes compare cut derive direct edges effects feeds "
     "figures from_attentions from_where lens load masks metrics models patch pattern read record "
-    "save tiles why"
+    "save show tiles why"
 ).split()
 
 

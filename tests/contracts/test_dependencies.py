@@ -54,24 +54,34 @@ def pinned_in(name: str) -> dict[str, Version]:
     return pins(project.read(project.ROOT / name))
 
 
-def test_pins_and_ranges_are_in_step() -> None:
-    ranges = project.pyproject()["project"]["dependencies"]
-    assert not out_of_step(pinned_in("requirements.txt"), ranges)
-
-
-def extras() -> list[str]:
-    """The ranges of all extras."""
+def extras(*names: str) -> list[str]:
+    """The ranges of these extras, or of all; the extra `all` has none of its own."""
+    every = project.pyproject()["project"]["optional-dependencies"]
     return [
         line
-        for lines in project.pyproject()["project"]["optional-dependencies"].values()
-        for line in lines
+        for name in names or every
+        for line in every[name]
+        if Requirement(line).name != "attnviz"
     ]
+
+
+def test_pins_and_ranges_are_in_step() -> None:
+    """What `make run` installs is the library, the app and the packaged model."""
+    ranges = project.pyproject()["project"]["dependencies"]
+    ranges = [*ranges, *extras("app", "minilm")]
+    assert not out_of_step(pinned_in("requirements.txt"), ranges)
 
 
 def test_what_the_extras_install_is_tested_at_its_pin() -> None:
     names = {canonicalize_name(Requirement(line).name) for line in extras()}
-    pinned = pinned_in("requirements-dev.txt")
+    pinned = pinned_in("requirements.txt") | pinned_in("requirements-dev.txt")
     assert not out_of_step({name: pinned[name] for name in names}, extras())
+
+
+def test_the_extra_all_names_every_other() -> None:
+    every = project.pyproject()["project"]["optional-dependencies"]
+    [line] = every["all"]
+    assert Requirement(line).extras == every.keys() - {"all"}
 
 
 @pytest.mark.parametrize(

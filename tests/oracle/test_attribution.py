@@ -9,33 +9,19 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 import attnviz
 from attnviz.attribution.direct import direct
 from attnviz.attribution.feeds import feeds, weight_without
-from attnviz.attribution.from_where import from_where, ranked
 from attnviz.attribution.lens import lens
 from attnviz.attribution.traced import traced_run
 from attnviz.attribution.why import explain, why
 from attnviz.changes import Site
 from attnviz.effects.heads import effects
-from attnviz.effects.measures import Class, Cosine, Divergence, Measure, NextToken, Target
+from attnviz.effects.measures import Class, Cosine, Divergence, Measure, NextToken
 from attnviz.effects.prepared import prepare
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from tests.support.changed_by_hand import output_layer_reads
+from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE
 from tests.support.tiny.models import make_peaky
 
-STORE = "When Mary and John went to the store, John gave a book to"
-MARY = NextToken(" Mary", against=" John")
-CAT = "The cat sat on the mat and looked at the dog there."
-REVIEW = "the hotel was not bad at all ."
-CASES: tuple[tuple[str, str, Measure], ...] = (
-    ("stories", STORE, MARY),
-    ("stories", STORE, NextToken(" Mary")),
-    ("stories-llama", STORE, MARY),
-    ("stories-llama", STORE, Target()),
-    ("translator", "the little cat sleeps .", Target("le petit chat dort .")),
-    ("dates", "January 12, 1948", Target("1948-01-12")),
-    ("sentiment", REVIEW, Class("negative", against="positive")),
-    ("minilm", CAT, Cosine("A dog lay on a rug.")),
-)
 SHARE = 1e-5  # Σ of parts is held to this share of their size
 
 
@@ -359,93 +345,3 @@ def test_the_strongest_feeds_are_the_induction_circuits(
     strongest = found.strongest(8)
     assert str(strongest[0].sender) == sender and strongest[0].side == "k"
     assert {str(path.receiver) for path in strongest} & set(receiver)
-
-
-# --- from where -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "on"),
-    [CASES[0], CASES[2], CASES[6], CASES[7]],
-)
-def test_the_frozen_pass_is_a_complete_split_over_tokens(name: str, text: str, on: Measure) -> None:
-    found = from_where(attnviz.load(name), text, on)
-    size = np.abs(found.frozen.tokens).sum() + abs(found.frozen.biases)
-    assert found.frozen.error <= SHARE * size
-    assert found.frozen.rest == 0.0
-    for method in ("alti", "norms", "rollout", "weights"):
-        assert found.scores[method].sum() == pytest.approx(1.0, abs=1e-4)  # type: ignore[index]
-        assert found.scores[method].min() >= 0  # type: ignore[index]
-    assert set(found.agreement) == set(found.scores) - {"hidden"}
-
-
-def test_hidden_tokens_are_rows_with_that_key_masked() -> None:
-    lm = attnviz.load("sentiment")
-    found = from_where(lm, REVIEW, Class("negative", against="positive"))
-    encoded = lm.text_tokenizer()(REVIEW, return_tensors="pt")
-    with torch.no_grad():
-        plain = lm.model(**encoded).logits[0]
-        for at in (4, 5):
-            mask = encoded["attention_mask"].clone()
-            mask[0, at] = 0
-            logits = lm.model(**(encoded | {"attention_mask": mask})).logits[0]
-            change = float((logits[0] - logits[1]) - (plain[0] - plain[1]))
-            assert found.scores["hidden"][at] == pytest.approx(change, abs=1e-4)
-        ids = encoded["input_ids"].clone()
-        ids[0, 4] = lm.text_tokenizer().mask_token_id
-        logits = lm.model(**(encoded | {"input_ids": ids})).logits[0]
-        change = float((logits[0] - logits[1]) - (plain[0] - plain[1]))
-        assert found.scores["masked"][4] == pytest.approx(change, abs=1e-4)
-    assert found.tokens.labels[found.strongest("hidden")] == "not"
-
-
-def test_rollout_is_abnar_and_zuidemas_product() -> None:
-    lm = attnviz.load("stories")
-    found = from_where(lm, STORE, MARY)
-    out = np.eye(15)
-    for layer in range(4):
-        mean = attnviz.capture(lm, STORE).weights(layer).astype(np.float64).mean(0)
-        out = (0.5 * mean + 0.5 * np.eye(15)) @ out
-    assert np.allclose(found.scores["rollout"], out[-1], atol=1e-6)  # the last position is read
-
-
-def test_norms_and_alti_are_their_formulas_in_a_post_norm_layer(minilm: LoadedModel) -> None:
-    """The last layer of a one-layer read: T by names, norms and ALTI by their papers."""
-    from attnviz.attribution import token_shares
-
-    run = traced_run(prepare(minilm, CAT, None))
-    one = type(run)(run.prepared, run.calls[-1:], run.trace, run.output)
-    norms, alti = token_shares.norm_and_alti(one)
-    layer = minilm.model.encoder.layer[5].attention
-    x = run.trace.inputs_of["encoder.layer.5.attention"][0]
-    assert x is not None
-    with torch.no_grad():
-        hidden = x.tensor[0]
-        v = layer.self.value(hidden).reshape(len(hidden), 12, -1)
-        weights = torch.from_numpy(attnviz.capture(minilm, CAT).weights(5))
-        rows = layer.output.dense.weight.T.reshape(12, v.shape[2], -1)
-        brought = torch.einsum("hqk,khd,hdm->qkm", weights, v, rows)
-        brought += torch.eye(len(hidden))[:, :, None] * hidden[None]
-        whole = brought.sum(1) + layer.output.dense.bias
-        scale = (whole.var(-1, unbiased=False, keepdim=True) + 1e-12).rsqrt()
-        gamma = layer.output.LayerNorm.weight
-        brought = (brought - brought.mean(-1, keepdim=True)) * scale[:, None] * gamma
-        y = layer.output.LayerNorm(whole)
-        sizes = brought.norm(dim=-1)
-        near = (y.abs().sum(-1)[:, None] - (y[:, None] - brought).abs().sum(-1)).clamp(min=0)
-    assert np.allclose(norms, (sizes / sizes.sum(-1, keepdim=True)).numpy(), atol=1e-5)
-    assert np.allclose(alti, (near / near.sum(-1, keepdim=True)).numpy(), atol=1e-5)
-
-
-def test_ranked_is_spearmans_correlation_with_ties() -> None:
-    one = np.array([1.0, 2.0, 2.0, 5.0, 0.0])
-    # ranks 2, 3.5, 3.5, 5, 1 and 1, 2, 3, 5, 4
-    other = np.array([0.1, 0.2, 0.3, 9.0, 0.4])
-    left, right = np.array([2, 3.5, 3.5, 5, 1]), np.array([1, 2, 3, 5, 4])
-    assert ranked(one, other) == pytest.approx(float(np.corrcoef(left, right)[0, 1]))
-    assert np.isnan(ranked(one, np.ones(5)))
-
-
-def test_several_stacks_are_refused_where_one_text_is_followed() -> None:
-    with pytest.raises(BadInput, match="does not read one text"):
-        from_where(attnviz.load("translator"), "the cat .", Target("le chat ."))

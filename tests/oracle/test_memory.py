@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_leaves
 from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
+from attnviz.attention import memory
 from attnviz.models.loaded import LoadedModel
 from tests.support import folders
 
@@ -60,7 +61,7 @@ def test_memory_while_writing_grows_with_the_text_and_not_with_its_square() -> N
         with Allocations() as allocations:
             cap = attnviz.capture(lm, inputs={"input_ids": ids}, generate=n_tokens)
         assert cap.n_generated == n_tokens - 1
-        cap.require_match()
+        cap.verify().require()
         peaks.append(allocations.peak / (200 + n_tokens))
     # bytes for each token; each step used to keep the keys and values of all steps before it
     assert peaks[1] < 1.5 * peaks[0]
@@ -92,7 +93,7 @@ def test_float16_keeps_calls_in_half_the_memory(name: str, given: dict[str, Any]
         sum({s.data_ptr(): s.nbytes() for s in storages(cap)}.values()) for cap in (full, half)
     ]
     assert sizes[1] <= 0.51 * sizes[0]
-    half.require_match()
+    half.verify().require()
     for ours, theirs in zip(half.calls, full.calls, strict=True):
         assert float((ours.weights() - theirs.weights()).abs().max()) < 5e-3
         assert ours.projections.keys() == theirs.projections.keys()
@@ -102,7 +103,7 @@ def test_float16_keeps_calls_in_half_the_memory(name: str, given: dict[str, Any]
 
 def storages(cap: attnviz.Capture) -> Iterator[torch.UntypedStorage]:
     for call in cap.calls:
-        for tensor in call.tensors():
+        for tensor in memory.tensors(call):
             if tensor.dtype != torch.bool:
                 yield tensor.untyped_storage()
 
@@ -144,7 +145,7 @@ def test_offload_and_float16_go_together(
 ) -> None:
     lm = tiny("deberta")
     half = attnviz.capture(lm, "the cat sat on a mat", store="float16", offload=True)
-    assert {tensor.dtype for call in half.calls for tensor in call.tensors()} <= {
+    assert {tensor.dtype for call in half.calls for tensor in memory.tensors(call)} <= {
         torch.float16,
         torch.bool,
     }

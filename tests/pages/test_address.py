@@ -35,8 +35,26 @@ def test_a_deep_link_restores_the_view(visit: Visit) -> None:
     assert parameters(app) == wanted
 
 
-def test_an_address_without_parameters_stays_so(visit: Visit) -> None:
-    assert parameters(visit("overview")) == {}
+def test_an_address_without_parameters_opens_on_the_models_opening(visit: Visit) -> None:
+    opening = {"layer": "3", "head": "1", "query": "10", "key": "2"}
+    assert parameters(visit("overview")) == opening
+    assert parameters(visit("overview", model="sentiment")) == {
+        "model": "sentiment",
+        **{"layer": "0", "head": "3", "query": "5", "key": "3"},
+    }
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [{"text": TEXT}, {"layer": "0"}, {"masks": "causal"}, {"model": "stories", "cut": "1"}],
+)
+def test_an_address_that_chooses_anything_stays_so(visit: Visit, chosen: dict[str, str]) -> None:
+    assert parameters(visit("overview", **chosen)) == chosen
+
+
+@pytest.mark.parametrize("page", ["learn", "calculator"])
+def test_a_page_without_a_model_names_no_head(visit: Visit, page: str) -> None:
+    assert parameters(visit(page)) == {}
 
 
 def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:

@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import attnviz
 from attnviz import i18n
+from attnviz.capture import run as capture_run
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import cache
 from attnviz.ui.session import address, messages, widgets
@@ -120,7 +120,7 @@ def test_a_model_that_fails_once_runs_when_it_is_tried_again(
         raise ValueError("Unable to create tensor")
 
     with monkeypatch.context() as patched:
-        patched.setattr(attnviz, "capture", broken)
+        patched.setattr(capture_run, "capture_request", broken)
         app = visit("overview", text="The cat ran away.")
     (error,) = app.error
     (record,) = [each for each in caplog.records if "run failed" in each.msg]

@@ -20,6 +20,7 @@ from attnviz.models import files, registry
 from attnviz.models.registry import EmbeddedModel
 from attnviz.outputs.alignment import align
 from attnviz.outputs.answer import answer
+from attnviz.ui.server import sources
 from attnviz.ui.session import examples, messages, widgets
 from tests.pages.conftest import Visit, component_name, parameters, sent
 
@@ -173,10 +174,21 @@ def test_a_head_of_the_card_is_opened(visit: Visit, echo: Path) -> None:
     assert wanted.items() <= found.items()
 
 
-def test_a_model_without_a_card_has_none(visit: Visit) -> None:
+def test_a_model_without_a_card_says_only_what_it_opens_on(visit: Visit) -> None:
     app = visit("output")
-    assert not head_buttons(app)
-    assert i18n.text("en", "card.title") not in [each.value for each in app.subheader]
+    assert not head_buttons(app) and not app.table
+    opening = next(block.value for block in app.markdown if "L3.H1" in block.value)
+    assert "“it” to “animal”: weight 0.68" in opening
+    assert opening.count("0.11") == 1
+
+
+def test_a_model_with_neither_card_nor_opening_shows_no_card(
+    visit: Visit, saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = saved("bert")
+    monkeypatch.setenv(sources.VARIABLE, str(folder.parent))
+    app = visit("output", model=str(folder), text=TEXT)
+    assert i18n.text("en", "card.title") not in [heading.value for heading in app.subheader]
 
 
 def test_another_model_forgets_the_target_and_shows_its_own_example(
@@ -191,7 +203,7 @@ def test_another_model_forgets_the_target_and_shows_its_own_example(
         "target": answer(attnviz.load(echo), OTHER),
     }
     app.selectbox(KEY("model.en")).set_value("minilm").run()
-    assert parameters(app) == {}
+    assert parameters(app) == {"layer": "3", "head": "1", "query": "10", "key": "2"}
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

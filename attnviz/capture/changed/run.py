@@ -56,7 +56,7 @@ def changes_made(
     """While the block runs, attention at these places is changed. The caller holds the lock."""
     modules = dict(model.named_modules())
     changer = Changer(modules, by_place)
-    with _attending(model, modules, changer, changer):
+    with _attending(modules, changer, changer):
         yield changer
     if changer.n_passes and changer.missed:
         missed = ", ".join(dict.fromkeys(place.module for place in changer.missed))
@@ -80,20 +80,20 @@ def attention_watched(model: nn.Module, make: Callable[[Changer], Watcher]) -> I
     modules = dict(model.named_modules())
     changer = Changer(modules, {})
     watcher = make(changer)
-    with _attending(model, modules, changer, watcher):
+    with _attending(modules, changer, watcher):
         yield watcher
 
 
 @contextmanager
 def _attending(
-    model: nn.Module, modules: Mapping[str, nn.Module], changer: Changer, changes: Changes
+    modules: Mapping[str, nn.Module], changer: Changer, changes: Changes
 ) -> Iterator[None]:
     """The model on attnviz's attention function, which hands each call to `changes`."""
     with ExitStack() as stack:
         stack.callback(changer.close)
         token = changing.set(changes)
         stack.callback(changing.reset, token)
-        stack.enter_context(switched(model, modules.values(), interface_configs(modules)))
+        stack.enter_context(switched(modules.values(), interface_configs(modules)))
         yield
 
 

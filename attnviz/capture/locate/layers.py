@@ -6,6 +6,7 @@ In: tensors. Out: a `LinearRun`, and the address of the storage of a tensor and 
 from dataclasses import dataclass
 from functools import cached_property
 
+import torch
 from torch import Tensor, nn
 
 from attnviz.attention.projection import Projection, transposed_weight
@@ -40,6 +41,11 @@ class LinearRun:
             turned=turned,
             factor=factor,
         )
+
+
+def has_memory(tensor: Tensor) -> bool:
+    """True unless a tensor stands for a batch of `torch.vmap`, which has no memory of its own."""
+    return not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
 def storage_of(tensor: Tensor) -> int:

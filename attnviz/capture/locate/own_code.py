@@ -1,8 +1,9 @@
-"""The modules of a model that compute attention with code of their own.
+"""The modules of a model that may compute attention with code of their own.
 
-In: a model's modules. Out: those whose class multiplies and normalises by itself instead of calling
-transformers' attention interface, told by the class's source, once for each class. torch's own
-attention modules are among them. `attnviz.capture.record.watch` watches them while they run.
+In: a model's modules. Out: all of them, if any might; none, if the source of every class shows that
+it asks transformers' attention interface or computes no attention. `attnviz.capture.record.watch`
+watches them while they run. What is watched is told by operations; source only says that a class
+of transformers or torch need not be watched. A class without source is watched.
 """
 
 import inspect
@@ -15,30 +16,65 @@ from torch import nn
 from transformers import PreTrainedConfig
 
 INTERFACE = "ALL_ATTENTION_FUNCTIONS"
-NORMALISES = re.compile(r"softmax\(|scaled_dot_product_attention\(|multi_head_attention_forward\(")
-MULTIPLIES = re.compile(r"matmul\(|bmm\(|einsum\(| @ |logsumexp\(")
+NORMALISES = re.compile(
+    r"softmax\(|scaled_dot_product_attention\(|multi_head_attention_forward\(|Softmax\(|logsumexp\("
+)
+MULTIPLIES = re.compile(r"matmul\(|bmm\(|einsum\(| @ ")
 IS_ATTENTION = re.compile(r"attention|attn", re.IGNORECASE)
-TORCH_MODULES = (nn.MultiheadAttention,)
+FUNCTION = re.compile(r"^def (\w+)\(.*?(?=^\S)", re.MULTILINE | re.DOTALL)
+EAGER = re.compile(r"eager\w*_forward")
+TORCHS_OWN = "torch.nn.modules."
+TRANSFORMERS = "transformers."
 
 
 def own_code_modules(modules: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
-    """The modules that compute attention with their own code, by dotted name."""
-    return {
-        name: module
-        for name, module in modules.items()
-        if isinstance(module, TORCH_MODULES) or has_own_code(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
-    }
+    """All modules, if some may compute attention with their own code; else none."""
+    is_watched = any(
+        may_attend(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
+        for module in modules.values()
+    )
+    return dict(modules) if is_watched else {}
+
+
+def is_named_attention(module: nn.Module) -> bool:
+    """True if a module's class is named after attention and computes by itself."""
+    return _is_named(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
 
 
 @cache
-def has_own_code(cls: type[nn.Module]) -> bool:
-    """True for a class named after attention whose source multiplies or normalises by itself."""
-    if not IS_ATTENTION.search(cls.__name__) or cls.__module__.startswith("torch."):
+def _is_named(cls: type[nn.Module]) -> bool:
+    if not IS_ATTENTION.search(cls.__name__) or cls.__module__.startswith(TORCHS_OWN):
         return False
     source = _source(cls)
-    if INTERFACE in source:
-        return False
-    return bool(NORMALISES.search(source) or MULTIPLIES.search(source))
+    computes = NORMALISES.search(source) or MULTIPLIES.search(source)
+    return INTERFACE not in source and bool(computes)
+
+
+@cache
+def may_attend(cls: type[nn.Module]) -> bool:
+    """True unless a class of torch or transformers computes no attention with its own code."""
+    if cls.__module__.startswith(TORCHS_OWN):
+        return issubclass(cls, nn.MultiheadAttention)
+    if not cls.__module__.startswith(TRANSFORMERS):
+        return True
+    source = _source(cls)
+    if INTERFACE not in source and NORMALISES.search(source):
+        return True
+    return _is_named(cls) or not source or _has_helper(cls.__module__)  # type: ignore[arg-type]  # torch's __hash__ stub
+
+
+@cache
+def _has_helper(file: str) -> bool:
+    """True if a function of a file, other than its eager attention, normalises."""
+    module = sys.modules.get(file)
+    try:
+        source = "" if module is None else inspect.getsource(module)
+    except (OSError, TypeError):
+        return True
+    return any(
+        NORMALISES.search(match.group(0)) and not EAGER.fullmatch(match.group(1))
+        for match in FUNCTION.finditer(source + "\n#")
+    )
 
 
 def _source(cls: type) -> str:
@@ -59,10 +95,15 @@ def interface_configs(modules: Mapping[str, nn.Module]) -> list[PreTrainedConfig
 
     They are needed one by one: `set_attn_implementation` misses sub-modules with a copied config.
     """
-    configs = []
-    for module in modules.values():
-        file = sys.modules.get(type(module).__module__)
-        config = vars(module).get("config")
-        if INTERFACE in vars(file or object) and isinstance(config, PreTrainedConfig):
-            configs.append(config)
-    return configs
+    return [
+        module.config  # type: ignore[misc]
+        for module in modules.values()
+        if uses_interface(module)
+    ]
+
+
+def uses_interface(module: nn.Module) -> bool:
+    """True for a module with a config whose file asks for the attention interface."""
+    file = sys.modules.get(type(module).__module__)
+    config = vars(module).get("config")
+    return INTERFACE in vars(file or object) and isinstance(config, PreTrainedConfig)

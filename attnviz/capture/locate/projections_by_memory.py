@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from attnviz.attention.projection import Projection
-from attnviz.capture.locate.layers import LinearRun, storage_of
+from attnviz.capture.locate.layers import LinearRun, has_memory, storage_of
 from attnviz.capture.locate.own_code import IS_ATTENTION
 from attnviz.capture.locate.projections_by_value import RotationGuess, ValueSearch
 
@@ -91,7 +91,7 @@ class LinearWatch:
             read = args[0] if args else None
             if not isinstance(read, Tensor) or not isinstance(output, Tensor):
                 return  # a router, for instance, extends a linear layer and returns more
-            if not self._is_active() or read.dim() != 3:
+            if not self._is_active() or read.dim() != 3 or not has_memory(read):
                 return
             layer = LinearRun(name, module, read.detach(), output.detach())
             self._recent.append(layer)

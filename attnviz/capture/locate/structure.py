@@ -7,8 +7,10 @@ queries' own tensor by making it coarser belong to self-attention. Names are com
 of the path ("decoder", "encoder_attn"), never as parts of longer words.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
+import torch
 from torch import Tensor, nn
 
 from attnviz.attention.projection import Projection
@@ -20,6 +22,8 @@ CROSS_PARTS = frozenset(
     "encoder_attn cross_attn cross_attention crossattention EncDecAttention enc_dec_attention"
     " encdec_attn encoder_attention encoder_decoder_attention cross_attn_layer".split()
 )
+CROSS = re.compile(r"cross_att|crossatt|src_att|enc_dec_att|encdec_att", re.IGNORECASE)
+COMPARED_ROWS = 4  # of the shorter input, looked for among the rows of the longer one
 STACK_PARTS: dict[str, Stack] = {
     "encoder": "encoder",
     "decoder": "decoder",
@@ -42,21 +46,42 @@ def kind_of(
     name: str,
     projections: dict[str, Projection],
     coarser: Sequence[SpatialPath] = (),
+    shown: Kind | None = None,
 ) -> Kind:
     """ "cross" if the keys come from another tensor than the queries, else "self".
 
-    `coarser` are the paths of layers that made a picture coarser while the module ran.
+    `coarser` are the paths of layers that made a picture coarser while the module ran; `shown` is
+    the kind that the layers before q and k show, if these were found otherwise.
     """
     declared = getattr(module, "is_cross_attention", None)
     if isinstance(declared, bool):
         return "cross" if declared else "self"
+    if shown is not None:
+        return "self" if coarser else shown
     q, k = projections.get("q"), projections.get("k")
     if q is not None and k is not None:
         if _overlap(q.input, k.input):
             return "self"
         if q.input.shape[-2] != k.input.shape[-2]:
             return "self" if leads(coarser, q.input, k.input) else "cross"
-    return "cross" if CROSS_PARTS & set(name.split(".")) else "self"
+    parts = name.split(".")
+    return "cross" if any(part in CROSS_PARTS or CROSS.match(part) for part in parts) else "self"
+
+
+def is_same_source(queries: Tensor, keys: Tensor) -> bool:
+    """True if q and k were computed from one tensor: the same memory, or the same numbers.
+
+    Both are [row, column]; of different lengths, the rows of the shorter one are in the other.
+    """
+    if _overlap(queries, keys):
+        return True
+    if queries.shape[-1] != keys.shape[-1]:
+        return False
+    if queries.shape == keys.shape:
+        return torch.equal(queries, keys)
+    short, long = sorted((queries, keys), key=len)
+    some = short[:: max(1, len(short) // COMPARED_ROWS)]
+    return all(bool((long == row).all(-1).any()) for row in some)
 
 
 def _overlap(queries: Tensor, keys: Tensor) -> bool:
@@ -65,6 +90,8 @@ def _overlap(queries: Tensor, keys: Tensor) -> bool:
     Two parts of one tensor that lie apart, such as a text and a picture joined before, do not.
     """
     if storage_of(queries) != storage_of(keys):
+        return False
+    if not queries.numel() or not keys.numel():
         return False
     first_query, last_query = _extent(queries)
     first_key, last_key = _extent(keys)

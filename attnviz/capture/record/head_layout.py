@@ -1,10 +1,16 @@
-"""How batch and heads lie in the axes before query and key, in attention code of a model's own.
+"""How batch and heads lie in the axes before query and key, told by the linear layers around.
 
-In: a module and the shape of its softmax. Out: a `HeadLayout` that brings weights and products into
-[batch, head, row, column].
+In: the axes of a softmax before query and key, and the values that it multiplies. Out: a
+`HeadLayout`, which brings them into [batch, head, row, column]. Code of a model's own may put heads
+before the batch, or join both in either order, so an order counts only if it is shown: under it the
+values are the output of a linear layer, head by head, or the mixed values are the input of one.
+What the modules declare decides only where no layer shows anything and one order fits.
 """
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import torch
 from torch import Tensor, nn
@@ -17,47 +23,151 @@ HEAD_COUNTS = (
     "heads",
     "num_attn_heads",
     "n_local_heads",
+    "nhead",
+    "nheads",
+    "nh",
+    "h",
 )
+COMPARED_TOKENS = 2
+MOST_MOVED_AXES = 4
+SCALED_TOKENS = 4
+SCALED_ERROR = 1e-2  # of the largest number: half precision rounds the product
 
 
 @dataclass(frozen=True)
 class HeadLayout:
-    """The sizes of the axes before query and key, and the number of heads if the module says it.
+    """The sizes of the axes before query and key, and the axis of the heads, if there is one."""
 
-    With more than two such axes, a product may have them joined in that order, or with the heads
-    moved behind the others.
-    """
+    sizes: tuple[int, ...]
+    head_axis: int | None
 
-    lead: tuple[int, ...]
-    n_heads: int | None
+    @property
+    def n_heads(self) -> int:
+        """The number of heads."""
+        return 1 if self.head_axis is None else self.sizes[self.head_axis]
+
+    @property
+    def batch_sizes(self) -> tuple[int, ...]:
+        """The sizes of the axes beside the heads."""
+        return tuple(size for axis, size in enumerate(self.sizes) if axis != self.head_axis)
+
+    @property
+    def n_batch(self) -> int:
+        """The number of rows in the batch; windows or patches beside the heads join it."""
+        return math.prod(self.sizes) // self.n_heads
 
     def by_head(self, tensor: Tensor) -> Tensor:
-        """[batch, head, row, column] of a tensor whose leading axes are these, joined or not."""
-        return as_heads(tensor.reshape(*self.lead, *tensor.shape[-2:]), self.n_heads)
+        """[batch, head, row, column] of a tensor [axes joined, row, column]."""
+        rest = tensor.shape[-2:]
+        whole = tensor.reshape(*self.sizes, *rest)
+        if self.head_axis is not None:
+            whole = whole.movedim(self.head_axis, len(self.sizes) - 1)
+        return whole.reshape(self.n_batch, self.n_heads, *rest)
 
-    def heads_last(self, tensor: Tensor) -> Tensor:
-        """The same if the heads were moved behind the other axes before these were joined."""
-        n_heads = as_heads(torch.empty(*self.lead, 1, 1, device="meta"), self.n_heads).shape[1]
-        return tensor.reshape(-1, n_heads, *tensor.shape[-2:])
 
-
-def head_count(module: nn.Module) -> int | None:
-    """The number of heads that a module declares; None if it declares none."""
-    for name in HEAD_COUNTS:
-        count = getattr(module, name, None)
-        if isinstance(count, int) and count > 0:
-            return count
+def head_count(modules: Sequence[nn.Module]) -> int | None:
+    """The number of heads that the innermost of the modules declares; None if none does."""
+    for module in reversed(modules):
+        for name in HEAD_COUNTS:
+            count = vars(module).get(name)
+            if isinstance(count, int) and not isinstance(count, bool) and count > 0:
+                return count
     return None
 
 
-def as_heads(weights: Tensor, n_heads: int | None) -> Tensor:
-    """[batch, head, query, key] of weights whose leading axes are batch·head, or more of them."""
-    n_query, n_key = weights.shape[-2:]
-    if weights.dim() == 4:
-        return weights
-    if weights.dim() == 3:
-        heads = n_heads if n_heads and weights.shape[0] % n_heads == 0 else 1
-        return weights.reshape(-1, heads, n_query, n_key)
-    # windows or patches beside the heads: they join the batch
-    axis = next((axis for axis in (1, 2) if weights.shape[axis] == n_heads), 1)
-    return weights.movedim(axis, -3).reshape(-1, weights.shape[axis], n_query, n_key)
+def layouts(lead: tuple[int, ...], n_heads: int | None) -> list[HeadLayout]:
+    """All layouts that axes of these sizes may have, those with `n_heads` heads first."""
+    if len(lead) == 1:
+        counts = [count for count in range(1, lead[0] + 1) if lead[0] % count == 0]
+        found = [HeadLayout((lead[0] // count, count), 1) for count in counts]
+        found += [HeadLayout((count, lead[0] // count), 0) for count in counts[1:-1]]
+    else:
+        axes = [*range(1, len(lead)), 0] if lead else []
+        found = [HeadLayout(lead, axis) for axis in axes]
+        found.append(HeadLayout(lead, None))
+    return sorted(found, key=lambda layout: layout.n_heads != n_heads)
+
+
+def written_by(
+    layout: HeadLayout, tensor: Tensor, written: Tensor, *, scaled: bool = False
+) -> bool:
+    """True if every head of `tensor` [axes, token, d] is a block of columns of a layer's output.
+
+    The layer wrote [row, column], its rows in any order of batch, windows and tokens. If `scaled`
+    is allowed, a head may also be a multiple of its block.
+    """
+    heads = layout.by_head(tensor)
+    n_batch, _, n_token, width = heads.shape
+    if written.shape[0] != n_batch * n_token or written.shape[1] % width:
+        return False
+    for rows in _row_orders(written, layout, n_token):
+        blocks = rows.reshape(n_batch, n_token, -1, width)
+        is_block = _is_a_multiple if scaled else _is_a_block
+        if all(is_block(head, blocks) for head in heads.unbind(1)):
+            return True
+    return False
+
+
+def read_by(layout: HeadLayout, tensor: Tensor, read: Tensor) -> bool:
+    """True if a layer read [row, column] all heads of `tensor` [axes, token, d] side by side."""
+    heads = layout.by_head(tensor)
+    n_batch, n_head, n_token, width = heads.shape
+    if read.shape != (n_batch * n_token, n_head * width):
+        return False
+    joined = heads.transpose(1, 2).flatten(2)
+    return any(_are_equal(joined, rows) for rows in _row_orders(read, layout, n_token))
+
+
+def declared(lead: tuple[int, ...], n_heads: int | None) -> HeadLayout | None:
+    """The layout that follows from the sizes and from what the modules declare, if just one does.
+
+    Joined axes follow only if there is one text, or one head.
+    """
+    if math.prod(lead) == 1:
+        return HeadLayout(lead, None)
+    if n_heads is None:
+        return None
+    axes = [axis for axis, size in enumerate(lead) if size == n_heads]
+    if len(lead) == 1:
+        if n_heads == 1:
+            return HeadLayout(lead, None)
+        return HeadLayout(lead, 0) if axes else None
+    return HeadLayout(lead, axes[0]) if len(axes) == 1 else None
+
+
+def _row_orders(rows: Tensor, layout: HeadLayout, n_token: int) -> Iterator[Tensor]:
+    """[batch, token, column] of rows, for each order that batch, windows and tokens may have."""
+    sizes = (*layout.batch_sizes, n_token)
+    moved = [axis for axis, size in enumerate(sizes) if size > 1][:MOST_MOVED_AXES]
+    for order in permutations(moved):
+        axes = list(range(len(sizes)))
+        for place, axis in zip(moved, order, strict=True):
+            axes[place] = axis
+        whole = rows.reshape(*(sizes[axis] for axis in axes), -1)
+        back = [axes.index(axis) for axis in range(len(sizes))]
+        yield whole.permute(*back, len(sizes)).reshape(layout.n_batch, n_token, -1)
+
+
+def _is_a_block(head: Tensor, blocks: Tensor) -> bool:
+    """True if a head [batch, token, d] is one of the blocks [batch, token, block, d]."""
+    sample = head[0, :COMPARED_TOKENS, None].to(blocks.dtype)
+    is_equal = (blocks[0, :COMPARED_TOKENS] == sample).all(-1).all(0)
+    return any(_are_equal(head, blocks[:, :, block]) for block in is_equal.nonzero()[:2, 0])
+
+
+def _is_a_multiple(head: Tensor, blocks: Tensor) -> bool:
+    """True if a head [batch, token, d] is one number times one of the blocks."""
+    used, written = head[0, :SCALED_TOKENS].float(), blocks[0, :SCALED_TOKENS].float()
+    size = (written * written).sum((0, 2)).clamp(min=torch.finfo(torch.float32).tiny)
+    factors = (used[:, None] * written).sum((0, 2)) / size
+    error = (used[:, None] - written * factors[:, None]).abs().amax((0, 2))
+    limit = SCALED_ERROR * used.abs().max()
+    for block in (error <= limit).nonzero()[:2, 0].tolist():
+        difference = head.float() - blocks[:, :, block].float() * factors[block]
+        if bool((difference.abs() <= SCALED_ERROR * head.abs().max().float()).all()):
+            return True
+    return False
+
+
+def _are_equal(left: Tensor, right: Tensor) -> bool:
+    return left.shape == right.shape and torch.equal(left.to(right.dtype), right)

@@ -21,6 +21,8 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection, apply_linear
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.tolerance import type_tolerance
+from attnviz.capture.locate.layers import has_memory
+from attnviz.capture.locate.structure import is_same_source
 from attnviz.types import Kind
 
 # so many rows of each tensor are compared; `AttentionCall.verify` compares all of them
@@ -51,14 +53,20 @@ class ScoreProduct:
 def arguments(
     module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Arguments | None:
-    """Query, key and value of one call; self-attention if the keys are the queries' own tensor.
+    """Query, key and value of one call; self-attention if both hold the same numbers.
 
     None for any other module, and for a subclass that takes other arguments.
     """
-    named = dict(zip(("query", "key", "value"), args, strict=False)) | dict(kwargs)
-    if not isinstance(module, nn.MultiheadAttention) or not {"query", "key", "value"} <= set(named):
+    if not isinstance(module, nn.MultiheadAttention):
         return None
-    kind: Kind = "self" if named["query"] is named["key"] else "cross"
+    named = dict(zip(("query", "key", "value"), args, strict=False)) | dict(kwargs)
+    if not all(isinstance(named.get(name), Tensor) for name in ("query", "key", "value")):
+        return None
+    parts = [named[name] for name in ("query", "key", "value")]
+    if any(part.dim() not in (2, 3) or not has_memory(part) for part in parts):
+        return None
+    sources = (named[name].detach().flatten(0, -2) for name in ("query", "key"))
+    kind: Kind = "self" if is_same_source(*sources) else "cross"
     query, key, value = (_batch_first(module, named[name]) for name in ("query", "key", "value"))
     return Arguments(query, key, value, kind)
 

@@ -1,10 +1,11 @@
 """`record`: run a model inside a `with` block and keep every attention call that it makes.
 
-In: any transformers model, or any module that holds `nn.MultiheadAttention`. Out: a list that is
-complete when the block ends. Modules that use transformers' attention interface are recorded there;
-those with attention code of their own are watched while they run. The model is put back as it was,
-also after an error. One thread at a time records a model (`LoadedModel.lock`); the runs of other
-threads are not mixed in, because the active recorder is a context variable.
+In: any module that computes attention, alone or inside others. Out: a list that is complete when
+the block ends. Modules that use transformers' attention interface are recorded there; all others
+are watched while they run. Attention that cannot be recorded is named with the reason and does not
+stop the rest. The model is put back as it was, also after an error. One thread at a time records a
+module, the next one waits; the runs of other threads are not mixed in, because the active recorder
+is a context variable.
 """
 
 import math
@@ -13,21 +14,29 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.capture import MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
-from attnviz.capture.locate.own_code import interface_configs, own_code_modules
+from attnviz.capture.locate.own_code import (
+    interface_configs,
+    is_named_attention,
+    own_code_modules,
+)
 from attnviz.capture.locate.projections_by_memory import AwaitedOutput, LinearWatch
 from attnviz.capture.locate.structure import kind_of
+from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.interface import active, is_recording
+from attnviz.capture.record.missing import OVERWRITTEN, Missing
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
-from attnviz.capture.record.switch import switched
+from attnviz.capture.record.switch import eagerly, switched
 from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
 from attnviz.errors import UnsupportedAttention
@@ -36,9 +45,20 @@ from attnviz.types import Kind
 # up to this many queries, all that the model computed is kept to compare with; beyond, samples
 MOST_WHOLE_ROWS = 512
 SAMPLED_ROWS = 8
+NOTHING_RAN = "ran without one attention call that could be recorded"
+SCRIPTED = (
+    "is compiled by torch.jit and takes no hooks; record the module that it was compiled from, or a"
+    " module around it"
+)
 OWN_CODE = "the model computes attention with code of its own"
 # the stages that are missing without each projection
 STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
+
+
+class RecordedCalls(list[AttentionCall]):
+    """The recorded calls in the order in which they ran; `missing` names those that are not."""
+
+    missing: list[MissingCall]
 
 
 class Recorder:
@@ -56,13 +76,16 @@ class Recorder:
         thin: bool = False,
         newest: bool = False,
     ) -> None:
-        self.calls: list[AttentionCall] = []
+        self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive
         self.turn = object()
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
         self._runs: list[ModuleRun] = []
+        self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
+        self.missing = Missing(self._names)
+        self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
         self._counter = RunCounter(model, is_active)
         self._linears = LinearWatch(modules, is_active)
@@ -78,45 +101,38 @@ class Recorder:
         self._add_with_projections(module, inputs, output)
 
     def take_seen(self, seen: SeenAttention) -> None:
-        """Keep one attention of a module with code of its own.
-
-        Raises `UnsupportedAttention` for a softmax that was not multiplied with values.
-        """
-        if seen.output is None:
-            raise self._unknown(seen.module)
+        """Keep one attention of a module with code of its own."""
+        self._sums[len(self.calls)] = _sums(seen.inputs)
         if isinstance(seen.inputs, StoredWeights):
             absent = dict.fromkeys((stage for of in STAGES_OF.values() for stage in of), OWN_CODE)
-            self._add(seen.module, seen.inputs, seen.output, {}, absent, seen.kind)
-        elif seen.kind is not None:  # torch's own module, whose layers are known
+            projections: dict[str, Projection] = {}
+            step = self._row_step(seen.inputs.n_query)
+            self._linears.await_output(
+                AwaitedOutput(seen.output, projections, absent, step, by_value=True)
+            )
+            self._add(seen.module, seen.inputs, seen.output, projections, absent, seen.kind)
+        elif seen.projections or seen.absent:  # torch's own module, whose layers are known
             known = seen.projections, seen.absent
             self._add(seen.module, seen.inputs, seen.output, *known, seen.kind)
         else:
-            self._add_with_projections(seen.module, seen.inputs, seen.output, by_value=True)
-
-    def _unknown(self, module: nn.Module) -> UnsupportedAttention:
-        name, form = self._name(module), type(module).__name__
-        if module.training:
-            return UnsupportedAttention(
-                f"{name} ({form}) is in training mode, in which dropout changes the weights at"
-                " random; call .eval() on the model first",
-                code="training_mode",
-                module=name,
+            self._add_with_projections(
+                seen.module, seen.inputs, seen.output, seen.kind, by_value=True
             )
-        return UnsupportedAttention(
-            f"{name} ({form}) computes a softmax that multiplies no values: not attention over keys"
-            " as the steps know it",
-            code="unknown_attention",
-            module=name,
-        )
 
     def _add_with_projections(
-        self, module: nn.Module, inputs: AttentionInputs, output: Tensor, *, by_value: bool = False
+        self,
+        module: nn.Module,
+        inputs: AttentionInputs,
+        output: Tensor,
+        kind: Kind | None = None,
+        *,
+        by_value: bool = False,
     ) -> None:
         """Keep a call with the linear layers before it and, as soon as that runs, behind it."""
         projections, absent = self._linears.makers(inputs.query, inputs.key, inputs.value)
         step = self._row_step(inputs.n_query)
         self._linears.await_output(AwaitedOutput(output, projections, absent, step, by_value))
-        self._add(module, inputs, output, projections, absent)
+        self._add(module, inputs, output, projections, absent, kind)
 
     def _add(
         self,
@@ -127,6 +143,8 @@ class Recorder:
         absent: dict[str, str],
         kind: Kind | None = None,
     ) -> None:
+        if torch._C._current_graph_task_id() != -1:
+            return  # a checkpoint computes it again, for the gradients
         name = self._name(module)
         coarser = self._spatial.take(name)
         sizes = inputs.n_batch, inputs.n_query, inputs.n_key
@@ -141,7 +159,7 @@ class Recorder:
             index=self._counter.next_call(name),
             layer=0,
             stack=None,
-            kind=kind or kind_of(module, name, projections, coarser),
+            kind=kind_of(module, name, projections, coarser, kind),
             inputs=inputs,
             output=output,
             projections=projections,
@@ -166,10 +184,41 @@ class Recorder:
     def finish(self) -> None:
         """Take back wrong guesses, and number the layers of each stack and kind as they ran."""
         self._linears.settle()
+        self._drop_overwritten()
         self.calls[:] = where_coarse(with_layers(self.calls, self._runs))
         if self._newest:
             pairs = zip(self.steps, self.calls, strict=True)
             self.steps[:] = [replace(step, call=call) for step, call in pairs]
+
+    def _drop_overwritten(self) -> None:
+        """Refuse the calls whose tensors the model changed after they were recorded."""
+        is_whole = [_is_untouched(self._sums.get(n, ())) for n in range(len(self.calls))]
+        self._sums.clear()
+        for call, kept in zip(self.calls, is_whole, strict=True):
+            if not kept:
+                self.missing.add_named(call.module, OVERWRITTEN)
+        if not all(is_whole):
+            self.calls[:] = [call for call, kept in zip(self.calls, is_whole, strict=True) if kept]
+            self._runs[:] = [run for run, kept in zip(self._runs, is_whole, strict=True) if kept]
+            if self._newest:
+                self.steps[:] = [s for s, kept in zip(self.steps, is_whole, strict=True) if kept]
+
+
+def _sums(inputs: AttentionInputs | StoredWeights) -> tuple[tuple[Tensor, Tensor], ...]:
+    """The tensors of a call with their sums, by which a later change in place is noticed."""
+    if isinstance(inputs, StoredWeights):
+        tensors = [inputs.kept, inputs.query, inputs.key, inputs.value]
+    else:
+        tensors = [inputs.query, inputs.key, inputs.value]
+    return tuple((tensor, tensor.sum()) for tensor in tensors if tensor is not None)
+
+
+def _is_untouched(sums: tuple[tuple[Tensor, Tensor], ...]) -> bool:
+    """True if every sum is still the same; two NaN are the same."""
+    return all(
+        torch.equal(torch.nan_to_num(tensor.sum()), torch.nan_to_num(before))
+        for tensor, before in sums
+    )
 
 
 def row_step(n_query: int) -> int:
@@ -178,7 +227,7 @@ def row_step(n_query: int) -> int:
 
 
 @contextmanager
-def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCall]]:
+def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
     """Record every attention call of `model` while the block runs.
 
     >>> with attnviz.record(model) as calls:    # doctest: +SKIP
@@ -189,8 +238,9 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCa
     With `thin`, only some rows are kept of what the model computed for a long text, so that its
     memory can be used again while the model runs; q, k and v are kept whole.
 
-    Raises `UnsupportedAttention` for an argument or a softmax that the steps do not model, for
-    dropout, and if no attention at all was recorded.
+    Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
+    reason. Raises `UnsupportedAttention` if no attention at all was recorded, and for an argument
+    of transformers' attention function that the steps do not model, dropout among them.
     """
     with recording(model, thin=thin) as recorder:
         yield recorder.calls
@@ -199,45 +249,54 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[list[AttentionCa
 @contextmanager
 def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> Iterator[Recorder]:
     """The recorder of `model` while the block runs; `record` with the steps of writing kept too."""
-    modules = dict(model.named_modules())
-    own, interface = own_code_modules(modules), interface_configs(modules)
+    if isinstance(model, torch.jit.ScriptModule):
+        raise _no_attention(model, SCRIPTED)
+    # what torch.jit compiled takes no hooks; its operations are credited to the module around it
+    modules = {n: m for n, m in model.named_modules() if not isinstance(m, torch.jit.ScriptModule)}
+    own = modules if own_code_modules(dict(model.named_modules())) else {}
+    interface = interface_configs(modules)
     if not own and not interface:
         raise _no_attention(model, "has no attention that attnviz can record")
+    named = {name: module for name, module in own.items() if is_named_attention(module)}
     with ExitStack() as stack:
+        stack.enter_context(alone(modules.values()))
         recorder = Recorder(model, modules, thin=thin, newest=newest)
         stack.callback(recorder.close)
         stack.callback(active.reset, active.set(recorder))
-        stack.enter_context(switched(model, modules.values(), interface))
-        if own:
-            stack.enter_context(fast_path.off())
-            watch = Watch(own, recorder.take_seen)
-            stack.callback(watch.close)
-            stack.enter_context(watch)
+        stack.enter_context(switched(modules.values(), interface))
+        stack.enter_context(eagerly())
+        watch = _watch(stack, own, recorder) if own else None
         try:
             yield recorder
+            if watch is not None:
+                watch.finish()
         except BaseException:
             recorder.calls.clear()
             recorder.steps.clear()
             raise
-    if own and own_code_modules(dict(model.named_modules())) != own:
+    after = dict(model.named_modules())
+    if any(after.get(name) is not module for name, module in named.items()):
         raise UnsupportedAttention(
             f"{type(model).__name__} exchanged its attention modules while it ran, as block-sparse"
             " models do for a short text; run it again",
             code="modules_changed",
             module=type(model).__name__,
         )
-    if not recorder.calls:
-        raise _no_attention(model, _why_nothing_ran(model))
     recorder.finish()
+    if watch is not None:
+        recorded = {call.module for call in recorder.calls}
+        recorder.missing.add_unseen(recorded, watch.ran.values(), watch.chained.values())
+    if not recorder.calls:
+        raise recorder.missing.error() or _no_attention(model, NOTHING_RAN)
 
 
-def _why_nothing_ran(model: nn.Module) -> str:
-    if any(hasattr(module, "_orig_mod") for module in model.modules()):
-        return (
-            "is compiled by torch.compile, and compiled code does not ask for the attention"
-            " function that is recorded; record its _orig_mod, and run that"
-        )
-    return "ran without one attention call that could be recorded"
+def _watch(stack: ExitStack, modules: dict[str, nn.Module], recorder: Recorder) -> Watch:
+    """A running watch of modules; the stack ends it."""
+    stack.enter_context(fast_path.off())
+    watch = Watch(modules, recorder.take_seen, recorder.missing.add)
+    stack.callback(watch.close)
+    stack.enter_context(watch)
+    return watch
 
 
 def _no_attention(model: nn.Module, reason: str) -> UnsupportedAttention:

@@ -1,51 +1,92 @@
-"""Switches a model to attnviz's attention functions, and puts everything back as it was.
+"""Switches models to attnviz's attention functions, and puts everything back as it was.
 
-In: a model and the configs of the modules that use the interface. Each of them is set, since
-sub-modules may keep a copy; `set_attn_implementation` is called first if the model has other
-configs too. Afterwards every config gets its own former value back, also after an error.
+In: the modules of any model and the configs of those that use the interface. Each of them is set,
+since sub-modules may keep a copy; `set_attn_implementation` is called first for a transformers
+model with other configs too, wherever it stands: alone, inside a user's module, or only a part of
+it. What torch.compile compiled runs as it was written. Afterwards every config gets its own former
+value back, also after an error.
 """
 
 import logging
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+import torch
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from attnviz.capture.record.interface import name_for, register
+from attnviz.capture.record.interface import NAME, NAME_EAGER, name_for, register
 
 EAGER = "eager"
 
 
 @contextmanager
-def switched(
-    model: nn.Module, modules: Iterable[nn.Module], interface: list[PreTrainedConfig]
-) -> Iterator[None]:
+def switched(modules: Iterable[nn.Module], interface: list[PreTrainedConfig]) -> Iterator[None]:
     """While the block runs, modules whose configs are in `interface` call attnviz's functions.
 
     A transformers model without such configs runs eagerly: that is the plain form of its own code.
     """
-    before = _implementations(modules)
+    all_modules = list(modules)
+    before = _implementations(all_modules)
+    known = {id(config) for config in interface}
     try:
-        if isinstance(model, PreTrainedModel):
-            register()
-            name = name_for(model) if interface else EAGER
-            if not _all_in(interface, before):
+        register()
+        for model in _outermost(all_modules):
+            configs = _implementations(model.modules())
+            name = name_for(model) if any(id(c) in known for c, _ in configs) else EAGER
+            if any(id(config) not in known for config, _ in configs):
                 _switch(model, name)
-            for config in interface:
-                config._attn_implementation_internal = name
+            _set(configs, known, name)
+            known -= {id(config) for config, _ in configs}
+        for module in all_modules:  # parts of models
+            config = vars(module).get("config")
+            if isinstance(config, PreTrainedConfig) and id(config) in known:
+                _set([(config, None)], known, _name_for_part(module))
         yield
     finally:
         for config, implementation in before:
             config._attn_implementation_internal = implementation
 
 
-def _all_in(
-    interface: list[PreTrainedConfig], configs: list[tuple[PreTrainedConfig, str | None]]
-) -> bool:
-    """True if every config of a model is one of those that are set one by one anyway."""
-    known = {id(config) for config in interface}
-    return all(id(config) in known for config, _ in configs)
+@contextmanager
+def eagerly() -> Iterator[None]:
+    """While the block runs, compiled functions run as they were written."""
+    if "torch._dynamo" not in sys.modules:
+        yield
+        return
+    with torch.compiler.set_stance("force_eager"):
+        yield
+
+
+def _outermost(modules: Iterable[nn.Module]) -> list[PreTrainedModel]:
+    """The transformers models that are not parts of one another."""
+    models: list[PreTrainedModel] = []
+    inside: set[int] = set()
+    for module in modules:  # from the outside to the inside
+        if isinstance(module, PreTrainedModel) and id(module) not in inside:
+            models.append(module)
+            inside.update(map(id, module.modules()))
+    return models
+
+
+def _name_for_part(module: nn.Module) -> str:
+    """The name for a module without its model: that of the models in its file."""
+    file = vars(sys.modules[type(module).__module__])
+    classes = [
+        cls
+        for cls in file.values()
+        if isinstance(cls, type) and issubclass(cls, PreTrainedModel) and cls is not PreTrainedModel
+    ]
+    return NAME if any(cls._supports_sdpa for cls in classes) else NAME_EAGER
+
+
+def _set(
+    configs: list[tuple[PreTrainedConfig, str | None]], interface: set[int], name: str
+) -> None:
+    for config, _ in configs:
+        if id(config) in interface:
+            config._attn_implementation_internal = name
 
 
 def _switch(model: PreTrainedModel, name: str) -> None:

@@ -1,185 +1,518 @@
-"""The attention that one watched module computes, put together from the operations that it runs.
+"""The attention that a model computes, put together from the operations that run.
 
-In: fused kernels, softmaxes, matrix products and scalings, in the order in which they run. Out: a
-report of each `SeenAttention`. A fused kernel shows q, k, v and mask. A softmax shows its weights;
-q and k come from the matrix product before it and v from the one behind it.
+In: every operation of a recorded model, with the modules that run around it. Out: a report of each
+`SeenAttention`, credited to the innermost module in which both its softmax and its product with the
+values ran, and the reason for each attention that was seen and cannot be recorded. Operations are
+recognised by what they do, never by names. What multiplies a softmax tells attention from a
+classifier or a router: attention multiplies values computed from the input, and its scores are
+not the columns of a linear layer.
 """
 
+import math
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.record import multihead
-from attnviz.capture.record.head_layout import HeadLayout, head_count
+from attnviz.capture.locate.own_code import is_named_attention
+from attnviz.capture.locate.structure import is_same_source
+from attnviz.capture.record import evidence, head_layout, multihead
+from attnviz.capture.record import operations as ops
+from attnviz.capture.record.head_layout import HeadLayout
+from attnviz.capture.record.operations import (
+    LayerRun,
+    MatrixProduct,
+    OpenSoftmax,
+    ScoreSource,
+    Stack,
+)
+from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.types import Kind
 
-RECENT_PRODUCTS = 8
+RECENT_LAYERS = 12
+OPEN_SOFTMAXES = 6
+OPEN_SOURCES = 12
+
+CHANGED = (
+    "its weights are changed between the softmax and the values (mixed, scaled or subtracted), so"
+    " that no softmax is what multiplies the values"
+)
+DROPOUT = (
+    "it is in training mode, in which dropout changes the weights at random; call .eval() on the"
+    " model first"
+)
+NO_VALUES = "its softmax is multiplied with no values by a matrix product"
+NO_KEYS = "its weights come from a layer's output alone, not from queries and keys"
+NO_ORDER = (
+    "no linear layer around it shows which of its axes is the batch and which the heads, and its"
+    " modules do not say"
+)
+LINEAR = "it multiplies its queries with what a softmax over the keys gave: linear attention"
 
 
 @dataclass(frozen=True, eq=False)
 class SeenAttention:
-    """One attention of a watched module; `output` is weights·V, None if no product was seen.
+    """One attention of a module with code of its own; `output` is weights·V.
 
-    `kind` and the projections are known if the module is torch's own, and so is the `product`
-    before its softmax.
+    `kind` is known if the layers before q and k were found, and the projections if the module is
+    torch's own, and so is the `product` before its softmax.
     """
 
     module: nn.Module
     inputs: AttentionInputs | StoredWeights
-    output: Tensor | None = None
+    output: Tensor
     kind: Kind | None = None
     projections: dict[str, Projection] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     product: multihead.ScoreProduct | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixProduct:
-    """left·right, or added + left·right."""
+@dataclass(eq=False)
+class _Undecided:
+    """An attention of which no layer has shown the order of its axes yet."""
 
-    left: Tensor
-    right: Tensor
-    out: Tensor
-    added: Tensor | None
+    softmax: OpenSoftmax
+    stack: Stack
+    lead: tuple[int, ...]
+    weights: Tensor
+    values: Tensor
+    mixed: Tensor
+    factors: tuple[Tensor, Tensor, ScoreSource] | None
+    scaling: ops.Scaling | None
+    layout: HeadLayout | None
+    number: int
+
+    @property
+    def is_learned(self) -> bool:
+        """True if no product of two computed tensors entered the scores: so far, it may be half
+        of linear attention.
+        """
+        return all(source.is_learned for source in self.softmax.sources)
 
 
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """A tensor before and after it was multiplied by a number."""
-
-    before: Tensor
-    after: Tensor
-
-
-class ModuleTrace:
-    """The operations of one module until it ends, or until a watched module inside it begins.
-
-    `attention` is the one that they formed last and that was not reported yet. A softmax waits for
-    its product with the values. torch's own module `opens_late`: more is known when it returns.
-    """
+class ThreadTrace:
+    """The operations of one thread, from the first to the last of a recorded model."""
 
     def __init__(
         self,
-        module: nn.Module,
+        parameters: Iterable[Tensor],
         report: Callable[[SeenAttention], None],
-        *,
-        opens_late: bool = False,
+        refuse: Callable[[nn.Module, str], None],
     ) -> None:
-        self.attention: SeenAttention | None = None
-        self.opens_late = opens_late
-        self._module, self._report = module, report
-        self._products: deque[MatrixProduct] = deque(maxlen=RECENT_PRODUCTS)
-        self._scaling: Scaling | None = None
-        self._layout: HeadLayout | None = None
+        self._report, self._refuse = report, refuse
+        self._origins = Origins(parameters)
+        self._number = 0
+        self._sources: dict[int, ScoreSource] = {}
+        self._softmaxes: dict[int, OpenSoftmax] = {}
+        self._logs: dict[int, OpenSoftmax] = {}
+        self._exps: dict[int, tuple[ScoreSource, ...]] = {}
+        self._layers: deque[LayerRun] = deque(maxlen=RECENT_LAYERS)
+        self._undecided: _Undecided | None = None
+        self._scaling: ops.Scaling | None = None
+        self.chained: list[Stack] = []
 
-    def flush(self) -> None:
-        """Report the attention that was not reported yet, and forget all operations."""
-        attention, self.attention, self._layout = self.attention, None, None
-        self._products.clear()
+    def add(
+        self,
+        func: Any,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        out: Any,
+        stack: Stack,
+        *,
+        in_torchs_own: bool,
+    ) -> None:
+        """Add an operation that ran."""
+        if func in ops.PRODUCTS:
+            self._add_product(ops.as_product(func, args, out), out, stack)
+        elif func in ops.SOFTMAX:
+            self._add_softmax(self._sources_of(args[0]), args[1], out, stack)
+        elif func in ops.FUSED:
+            names = [argument.name for argument in func._schema.arguments]
+            self._add_fused(dict(zip(names, args, strict=False)) | dict(kwargs), out, stack)
+        elif func in ops.LOG_SOFTMAX:
+            number = self._next(self._logs, OPEN_SOFTMAXES)
+            axis = args[1] % max(out.dim(), 1)
+            self._logs[number] = OpenSoftmax(out.detach(), axis, self._sources_of(args[0]), stack)
+            self._origins.replace(out, frozenset({number}))
+        else:
+            self._pass_on(func, args, kwargs, out)
+            if func in ops.EXP:
+                self._add_exp(args[0], out, stack)
+            elif func in ops.NORMALISING:
+                self._add_quotient(out, stack)
+                if in_torchs_own and func is ops.SCALE:
+                    self._scaling = ops.Scaling(args[0].detach(), out.detach())
+
+    def finish(self) -> None:
+        """Report what waits, and refuse what was never multiplied with values."""
+        self._decide_late()
+        while self._softmaxes:
+            self._drop_oldest()
+        for store in (self._sources, self._logs, self._exps):
+            store.clear()
+        self._layers.clear()
         self._scaling = None
-        if attention is not None:
-            self._report(attention)
 
-    def add_scaling(self, scaling: Scaling) -> None:
-        """Remember a scaling; in torch's own module the last one before a product is that of q."""
-        self._scaling = scaling
+    def forget(self, written: Any) -> None:
+        """Forget what was known of the memory of results that are none of the model's own code."""
+        for tensor in ops.tensors_in(written if isinstance(written, tuple | list) else (written,)):
+            self._origins.replace(tensor, NOTHING)
 
-    def add_fused(self, arguments: Mapping[str, Any], out: object) -> None:
+    def _pass_on(self, func: Any, args: Any, kwargs: Mapping[str, Any], out: Any) -> None:
+        written = ops.tensors_in(out if isinstance(out, tuple | list) else (out,))
+        if written:
+            read = ops.tensors_in((*args, *kwargs.values()) if kwargs else args)
+            self._origins.pass_on(read, written)
+
+    def _next(self, store: dict[int, Any], most: int) -> int:
+        """A new number, after the oldest entries of a store were dropped."""
+        while len(store) >= most:
+            del store[next(iter(store))]
+        self._number += 1
+        return self._number
+
+    def _sources_of(self, scores: Tensor) -> tuple[ScoreSource, ...]:
+        numbers = sorted(self._origins.of(scores))
+        return tuple(self._sources[number] for number in numbers if number in self._sources)
+
+    def _add_softmax(
+        self, sources: tuple[ScoreSource, ...], axis: int, out: Tensor, stack: Stack
+    ) -> None:
+        if out.dim() == 0:
+            return
+        while len(self._softmaxes) >= OPEN_SOFTMAXES:
+            self._drop_oldest()
+        number = self._next({}, OPEN_SOFTMAXES)
+        self._softmaxes[number] = OpenSoftmax(out.detach(), axis % out.dim(), sources, stack)
+        self._origins.replace(out, frozenset({number}))
+
+    def _add_exp(self, scores: Tensor, out: Tensor, stack: Stack) -> None:
+        numbers = self._origins.of(out)
+        for number in numbers:
+            log = self._logs.get(number)
+            if log is not None and log.kept.shape == out.shape:
+                self._add_softmax(log.sources, log.axis, out, stack)
+                return
+        sources = tuple(self._sources[n] for n in sorted(numbers) if n in self._sources)
+        if not any(not source.has_learned_columns for source in sources) or out.dim() < 2:
+            return
+        if not self._add_if_normalised(sources, out, stack):
+            number = self._next(self._exps, OPEN_SOFTMAXES)
+            self._exps[number] = sources
+            self._origins.replace(out, numbers | {number})
+
+    def _add_quotient(self, out: Tensor, stack: Stack) -> None:
+        """Take exp(x) divided by its sum as a softmax."""
+        for number in self._origins.of(out):
+            if number in self._exps and out.dim() >= 2:
+                self._add_if_normalised(self._exps[number], out, stack)
+                return
+
+    def _add_if_normalised(
+        self, sources: tuple[ScoreSource, ...], out: Tensor, stack: Stack
+    ) -> bool:
+        for axis in (-1, -2):
+            if out.shape[axis] > 1 and evidence.sums_to_one(out.detach(), axis):
+                self._add_softmax(sources, axis, out.clone() if out._is_view() else out, stack)
+                return True
+        return False
+
+    def _add_product(self, product: MatrixProduct, out: Tensor, stack: Stack) -> None:
+        left, right = self._origins.of(product.left), self._origins.of(product.right)
+        is_learned = [self._origins.is_parameter(part) for part in (product.left, product.right)]
+        self._retract_if_read(right)
+        number = self._next(self._sources, OPEN_SOURCES)
+        if not any(is_learned):
+            self._find_values(product, left, right, stack, number)
+            if any(n in self._sources and not self._sources[n].is_learned for n in left | right):
+                self.chained.append(stack)
+        self._sources[number] = ScoreSource(
+            product.left,
+            product.right,
+            tuple(product.out.shape),
+            product.added,
+            any(is_learned),
+            is_learned[1] and not is_learned[0],
+        )
+        self._origins.replace(out, frozenset({number}))
+        if is_learned[1] and not is_learned[0]:
+            read, written = product.left.flatten(0, 1), product.out.flatten(0, 1)
+            layer = LayerRun(read, written)
+            if written.numel() <= 16 * read.numel():
+                self._layers.append(layer)
+            self._decide_by_reader(layer)
+
+    def _find_values(
+        self,
+        product: MatrixProduct,
+        left: frozenset[int],
+        right: frozenset[int],
+        stack: Stack,
+        result: int,
+    ) -> None:
+        """Take a product as weights·V if one of its factors is an open softmax."""
+        for number in sorted(left | right, reverse=True):
+            softmax = self._softmaxes.get(number)
+            if softmax is None:
+                continue
+            turned = product if number in left else ops.swapped(product)
+            common = _common(softmax.stack, stack)
+            if not _has_keys(softmax, self._sources_of(turned.right)):
+                softmax.fault = common[-1], NO_KEYS
+                continue
+            arrangement = evidence.arranged(softmax, turned.left)
+            call = (
+                self._call_with_shared_values(softmax, common, turned, result)
+                if arrangement is None
+                else self._call(softmax, common, arrangement, turned, result)
+            )
+            if call is None:
+                softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
+                continue
+            del self._softmaxes[number]
+            self._decide_late()
+            self._take(call)
+            return
+
+    def _call_with_shared_values(
+        self, softmax: OpenSoftmax, stack: Stack, product: MatrixProduct, number: int
+    ) -> _Undecided | None:
+        """A call whose heads stand among the rows of the product, since they share their values.
+
+        The layer that wrote q has to show which of the rows' axes are the queries.
+        """
+        source = evidence.only_source(softmax)
+        if source is None or source.left.shape[:2] != product.left.shape[:2]:
+            return None
+        n_heads = head_layout.head_count(stack)
+        for lead, turned in evidence.with_heads_in_rows(softmax, product, source):
+            for layout in head_layout.layouts(lead, n_heads):
+                rows = (layer.written for layer in reversed(self._layers))
+                if any(head_layout.written_by(layout, turned.factors[0], r) for r in rows):
+                    return _Undecided(
+                        softmax,
+                        stack,
+                        lead,
+                        turned.weights,
+                        turned.values,
+                        turned.mixed.clone(),
+                        (*turned.factors, source),
+                        None,
+                        layout,
+                        number,
+                    )
+        return None
+
+    def _call(
+        self,
+        softmax: OpenSoftmax,
+        stack: Stack,
+        arrangement: evidence.Arrangement,
+        product: MatrixProduct,
+        number: int,
+    ) -> _Undecided:
+        mixed = product.out
+        if product.added is not None:
+            added = product.added
+            mixed = mixed - (
+                added.reshape(mixed.shape) if added.numel() == mixed.numel() else added
+            )
+        return _Undecided(
+            softmax,
+            stack,
+            arrangement.sizes,
+            product.left,
+            product.right,
+            # a copy: the model may add to it in place, which is not part of weights·V
+            mixed.clone(),
+            evidence.factors(softmax, arrangement, product.left),
+            self._scaling,
+            None,
+            number,
+        )
+
+    def _take(self, call: _Undecided) -> None:
+        """Report an attention whose order of axes is shown; let any other wait."""
+        call.layout = call.layout or self._layout_by_writers(call)
+        if call.layout is not None and not call.is_learned:
+            self._finish_attention(call, call.layout)
+        else:
+            self._undecided = call
+
+    def _retract_if_read(self, right: frozenset[int]) -> None:
+        """Refuse linear attention: queries multiply what a softmax over the keys gave."""
+        call = self._undecided
+        if call is not None and call.is_learned and call.number in right:
+            self._undecided = None
+            self._refuse(call.stack[-1], LINEAR)
+
+    def _layout_by_writers(self, call: _Undecided) -> HeadLayout | None:
+        """The layout that torch's own module has, or under which layers wrote v, k or q."""
+        if isinstance(call.stack[-1], nn.MultiheadAttention):
+            n_heads = call.stack[-1].num_heads
+            return HeadLayout((math.prod(call.lead) // n_heads, n_heads), 1)
+        n_heads = head_layout.head_count(call.stack)
+        tensors = [call.values, *(() if call.factors is None else call.factors[1::-1])]
+        for layout in head_layout.layouts(call.lead, n_heads):
+            for tensor in tensors:
+                if any(
+                    head_layout.written_by(layout, tensor, layer.written)
+                    for layer in reversed(self._layers)
+                ):
+                    return layout
+        return None
+
+    def _decide_by_reader(self, layer: LayerRun) -> None:
+        """Report the waiting attention if a layer reads its mixed values under some layout."""
+        call = self._undecided
+        if call is None or layer.read.numel() != call.mixed.numel():
+            return
+        if call.layout is not None:
+            self._decide_late()
+            return
+        n_heads = head_layout.head_count(call.stack)
+        for layout in head_layout.layouts(call.lead, n_heads):
+            if head_layout.read_by(layout, call.mixed, layer.read):
+                self._undecided = None
+                self._finish_attention(call, layout)
+                return
+
+    def _decide_late(self) -> None:
+        """Report the waiting attention by what its modules declare, else refuse it."""
+        call, self._undecided = self._undecided, None
+        if call is None:
+            return
+        n_heads = head_layout.head_count(call.stack)
+        layout = call.layout or head_layout.declared(call.lead, n_heads)
+        if layout is None and not self._layers and len(call.lead) == 1:
+            layout = HeadLayout(call.lead, None)  # the module got them so: there are no layers
+        if layout is None:
+            self._refuse(call.stack[-1], NO_ORDER)
+        else:
+            self._finish_attention(call, layout)
+
+    def _finish_attention(self, call: _Undecided, layout: HeadLayout) -> None:
+        query, key, before, kind = None, None, None, None
+        if call.factors is not None:
+            query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
+            kind = self._kind(layout, call.factors[0], call.factors[1])
+            scaling = call.scaling
+            if scaling is not None and _is_same_view(scaling.after, call.factors[2].left):
+                before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
+        stored = StoredWeights(
+            layout.by_head(call.weights), query, key, layout.by_head(call.values)
+        )
+        mixed = layout.by_head(call.mixed).transpose(1, 2)
+        self._report(SeenAttention(call.stack[-1], stored, mixed, kind, product=before))
+
+    def _kind(self, layout: HeadLayout, query: Tensor, key: Tensor) -> Kind | None:
+        """ "self" if layers made q and k of the same tensor, "cross" if not; None if unknown."""
+        read = [self._read_by_writer(layout, tensor) for tensor in (query, key)]
+        if read[0] is None or read[1] is None:
+            return None
+        return "self" if is_same_source(read[0], read[1]) else "cross"
+
+    def _read_by_writer(self, layout: HeadLayout, tensor: Tensor) -> Tensor | None:
+        """What the layer read that wrote a tensor."""
+        for layer in reversed(self._layers):
+            if head_layout.written_by(layout, tensor, layer.written, scaled=True):
+                return layer.read
+        return None
+
+    def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: Stack) -> None:
         """Take a fused kernel as a whole attention."""
-        self.flush()
+        self._decide_late()
+        output = out[0] if isinstance(out, tuple) else out
+        assert isinstance(output, Tensor), "of a fused kernel"
+        self._origins.replace(output, NOTHING)
+        if arguments.get("dropout_p"):
+            self._refuse(stack[-1], DROPOUT)
+            return
         query, key, value = (arguments[name].detach() for name in ("query", "key", "value"))
         mask = arguments.get("attn_mask", arguments.get("attn_bias"))
         may_attend, bias = masks.from_model(None if mask is None else mask.detach())
         scale = arguments.get("scale")
+        # a copy: the model may change it in place
+        result = output.detach().clone()
+        tensors = [query, key, value, may_attend, bias, result]
+        layout = self._fused_layout(query, value, stack)
+        if layout is not None and layout.head_axis == 0:
+            tensors = [None if part is None else _heads_second(part) for part in tensors]
+        q, k, v, may_attend, bias, result = tensors
+        assert q is not None and k is not None and v is not None and result is not None
         inputs = AttentionInputs(
-            query=query,
-            key=key,
-            value=value,
+            query=q,
+            key=k,
+            value=v,
             mask=may_attend,
             causal=bool(arguments.get("is_causal", False)),
             scaling=query.shape[-1] ** -0.5 if scale is None else float(scale),
             bias=bias,
         )
-        output = out[0] if isinstance(out, tuple) else out
-        assert isinstance(output, Tensor), "of a fused kernel"
-        self.attention = SeenAttention(self._module, inputs, output.detach().transpose(1, 2))
-        if not self.opens_late:
-            self.flush()  # before the layer that reads the output runs
+        kind = None
+        if q.dim() == 4 and q.shape[:2] == k.shape[:2]:
+            heads = HeadLayout(tuple(q.shape[:2]), 1)
+            kind = self._kind(heads, q.flatten(0, 1), k.flatten(0, 1))
+        self._report(SeenAttention(stack[-1], inputs, result.transpose(1, 2), kind))
 
-    def add_softmax(self, scores: Tensor, axis: int, out: Tensor) -> None:
-        """Take a softmax over one of the last two axes as weights, and leave any other alone."""
-        axis %= out.dim()
-        if out.dim() < 3 or axis < out.dim() - 2:
-            return
-        weights = out.detach() if axis == out.dim() - 1 else out.detach().transpose(-1, -2)
-        layout = HeadLayout(tuple(weights.shape[:-2]), head_count(self._module))
-        query, key, before = None, None, None
-        product = self._product_of(weights)
-        if product is not None:
-            by_head = same_memory(product.out, scores)
-            order = layout.by_head if by_head else layout.heads_last
-            query, key = order(product.left), order(product.right.transpose(-1, -2))
-            scaling = self._scaling
-            if scaling is not None and _is_same_view(scaling.after, product.left):
-                before = multihead.ScoreProduct(scaling.before, product.added)
-        self.flush()
-        stored = StoredWeights(layout.by_head(weights), query, key)
-        self.attention, self._layout = SeenAttention(self._module, stored, product=before), layout
-
-    def _product_of(self, weights: Tensor) -> MatrixProduct | None:
-        """The latest product with as many numbers as these weights, if its shape fits too."""
-        for product in reversed(self._products):
-            if product.out.numel() == weights.numel():
-                return product if product.out.shape[-2:] == weights.shape[-2:] else None
+    def _fused_layout(self, query: Tensor, value: Tensor, stack: Stack) -> HeadLayout | None:
+        """The order of the axes of a fused kernel's tensors, if a layer shows it."""
+        if isinstance(stack[-1], nn.MultiheadAttention):
+            return None
+        lead = tuple(value.shape[:2])
+        flat = value.flatten(0, 1)
+        for axis in (1, 0):
+            layout = HeadLayout(lead, axis)
+            written = (layer.written for layer in reversed(self._layers))
+            if any(head_layout.written_by(layout, flat, rows) for rows in written):
+                return layout
         return None
 
-    def add_product(self, product: MatrixProduct) -> None:
-        """Take a matrix product as weights·V if it multiplies the open softmax; else as recent."""
-        attention, layout = self.attention, self._layout
-        if attention is not None and layout is not None and attention.output is None:
-            stored = attention.inputs
-            assert isinstance(stored, StoredWeights), "only a softmax waits for its product"
-            kept, left = stored.kept, product.left
-            fits = left.numel() == kept.numel() and left.shape[-2:] == kept.shape[-2:]
-            for order in (layout.by_head, layout.heads_last) if fits else ():
-                used = order(left)
-                if _are_equal(used, kept) or _is_masked_late(used, kept):
-                    # a copy: the model may add to it in place, which is not part of weights·V
-                    output = order(product.out).transpose(1, 2).clone()
-                    inputs = replace(stored, kept=used, value=order(product.right))
-                    self.attention = replace(attention, inputs=inputs, output=output)
-                    return
-        self._products.append(product)
+    def _drop_oldest(self) -> None:
+        """Refuse the oldest open softmax if it is attention, and forget it."""
+        softmax = self._softmaxes.pop(next(iter(self._softmaxes)))
+        module = softmax.stack[-1]
+        if isinstance(module, nn.Softmax) and len(softmax.stack) > 1:
+            module = softmax.stack[-2]
+        if softmax.fault is not None:
+            self._refuse(*softmax.fault)
+        elif any(not source.is_learned for source in softmax.sources):
+            self._refuse(module, DROPOUT if module.training else NO_VALUES)
+        elif is_named_attention(module):
+            self._refuse(module, NO_KEYS)
+
+
+def _has_keys(softmax: OpenSoftmax, value_sources: Sequence[ScoreSource]) -> bool:
+    """True unless the scores are columns of a linear layer, as those of a router are."""
+    if any(not source.has_learned_columns for source in softmax.sources):
+        return True
+    if any(not source.is_learned for source in value_sources):
+        return False  # q·(kᵀ·v): the second factor of linear attention
+    n_key = softmax.kept.shape[softmax.axis]
+    return not any(source.shape[-1] % n_key == 0 for source in softmax.sources)
+
+
+def _common(first: Stack, second: Stack) -> Stack:
+    """The modules that ran around both; at least the outermost."""
+    n_same = 0
+    for left, right in zip(first, second, strict=False):
+        if left is not right:
+            break
+        n_same += 1
+    return first[: max(n_same, 1)]
+
+
+def _heads_second(tensor: Tensor) -> Tensor:
+    """[batch, head, …] of a tensor [head, batch, …] that may have fewer axes."""
+    return tensor.transpose(0, 1) if tensor.dim() == 4 else tensor
 
 
 def _is_same_view(left: Tensor, right: Tensor) -> bool:
-    """True for two views of one place in memory with the same layout."""
-    return (left.data_ptr(), left.shape, left.stride()) == (
-        right.data_ptr(),
-        right.shape,
-        right.stride(),
-    )
-
-
-def _is_masked_late(used: Tensor, kept: Tensor) -> bool:
-    """True if `used` equals `kept` except for entries set to 0 after the softmax."""
-    return bool(((used == kept) | (used == 0)).all()) and bool(used.any())
-
-
-def same_memory(left: Tensor, right: Tensor) -> bool:
-    """True for two contiguous tensors at one place in memory, whatever their axes."""
-    comparable = left.is_contiguous() and right.is_contiguous() and left.numel() == right.numel()
-    return comparable and left.data_ptr() == right.data_ptr()
-
-
-def _are_equal(left: Tensor, right: Tensor) -> bool:
-    """True for the same numbers; also for NaN, if both are one place in memory."""
-    return _is_same_view(left, right) or torch.equal(left, right)
+    """True for two views of one place in memory with the same numbers in a row."""
+    return (left.data_ptr(), left.numel()) == (right.data_ptr(), right.numel())

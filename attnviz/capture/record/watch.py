@@ -1,9 +1,11 @@
-"""Watches modules that compute attention with their own code, below Python.
+"""Watches what a model computes, below Python, for attention in code of the model's own.
 
-A `TorchDispatchMode` sees every operation, so it does not matter how a module writes its attention.
-In: the modules to watch. Out: a report of each attention as its `ModuleTrace` puts it together;
-torch's own `nn.MultiheadAttention` is opened by `multihead` when it returns. Operations count only
-inside the watched modules, and not inside attnviz's own attention function.
+A `TorchDispatchMode` sees every operation, so it does not matter how or where attention is written;
+hooks tell which modules run. In: a model's modules. Out: a report of each attention as the
+`ThreadTrace` puts it together; torch's own `nn.MultiheadAttention` is opened by `multihead` when it
+returns.
+Operations inside attnviz's own attention function do not count, nor what other threads run, nor
+what a checkpoint computes again for the gradients.
 """
 
 import threading
@@ -12,48 +14,62 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.record import multihead
+from attnviz.capture.locate.own_code import is_named_attention
+from attnviz.capture.record import flex, multihead
 from attnviz.capture.record.interface import inside
-from attnviz.capture.record.trace import MatrixProduct, ModuleTrace, Scaling, SeenAttention
+from attnviz.capture.record.trace import SeenAttention, ThreadTrace
 
-aten = torch.ops.aten
-SOFTMAX = {aten._softmax.default, aten._safe_softmax.default}
-PRODUCTS = {aten.bmm.default, aten.baddbmm.default}
-FUSED = {
-    aten._scaled_dot_product_flash_attention_for_cpu.default,
-    aten._scaled_dot_product_flash_attention.default,
-    aten._scaled_dot_product_efficient_attention.default,
-    aten._scaled_dot_product_attention_math.default,
-}
-# how torch's own module scales q before the product
-SCALE = aten.mul.Tensor
+Report = Callable[[SeenAttention], None]
+Refuse = Callable[[nn.Module, str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class _RunningModule:
-    """A watched module that is running; its arguments if it is torch's own."""
+def _ignore(_module: nn.Module, _reason: str) -> None:
+    """Refuse nothing."""
+
+
+@dataclass(eq=False)
+class _TorchsOwn:
+    """An `nn.MultiheadAttention` that is running: its arguments, and the attention seen in it."""
 
     module: nn.Module
-    arguments: multihead.Arguments | None
+    arguments: multihead.Arguments
+    attention: SeenAttention | None = None
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Calls `report` with each attention of the watched modules, in the order of execution."""
+    """Calls `report` with each attention of a model, in the order of execution.
+
+    `refuse` is called with the module and the reason for each that cannot be recorded. `ran` has
+    the modules named after attention that ran, with those around them; `chained`, once it is
+    closed, those in which products were multiplied without a softmax.
+    """
+
+    supports_higher_order_operators = True
 
     def __init__(
-        self, modules: Mapping[str, nn.Module], report: Callable[[SeenAttention], None]
+        self, modules: Mapping[str, nn.Module], report: Report, refuse: Refuse = _ignore
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._report = report
+        self._report_now, self._refuse = report, refuse
         self._names = {id(module): name for name, module in modules.items()}
-        self._running: list[_RunningModule] = []
-        self._trace: ModuleTrace | None = None  # of the innermost running module
+        self._running: list[nn.Module] = []
+        self._stack: tuple[nn.Module, ...] = ()
+        self._torchs_own: list[_TorchsOwn] = []
+        self.ran: dict[int, tuple[nn.Module, ...]] = {}
+        self.chained: dict[int, nn.Module] = {}
         self._thread = threading.get_ident()  # hooks are called for the runs of others too
+        weights = (
+            tensor
+            for module in modules.values()
+            for tensor in (*module._parameters.values(), *module._buffers.values())
+            if tensor is not None
+        )
+        self._trace = ThreadTrace(weights, self._report, refuse)
         self._handles = []
         for module in modules.values():
             self._handles.append(
@@ -62,58 +78,76 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._handles.append(module.register_forward_hook(self._leave_module, always_call=True))
 
     def close(self) -> None:
-        """Remove the hooks."""
+        """Remove the hooks, and let go of all tensors: the trace reports to this object."""
         for handle in self._handles:
             handle.remove()
+        self.chained = {id(stack[-1]): stack[-1] for stack in self._trace.chained}
+        self._trace = ThreadTrace((), self._report_now, self._refuse)
+        self._torchs_own.clear()
+
+    def finish(self) -> None:
+        """Report what still waits."""
+        self._trace.finish()
+
+    def _is_elsewhere(self) -> bool:
+        """True in another thread, and while gradients are computed."""
+        return threading.get_ident() != self._thread or torch._C._current_graph_task_id() != -1
 
     def _enter_module(
         self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        if threading.get_ident() != self._thread:
+        if self._is_elsewhere():
             return
-        if self._trace is not None:
-            self._trace.flush()
-        self._running.append(_RunningModule(module, multihead.arguments(module, args, kwargs)))
-        self._trace = self._new_trace()
+        self._running.append(module)
+        self._stack = tuple(self._running)
+        if is_named_attention(module):
+            self.ran.setdefault(id(module), self._stack)
+        arguments = multihead.arguments(module, args, kwargs)
+        if arguments is not None:
+            self._torchs_own.append(_TorchsOwn(module, arguments))
 
-    def _leave_module(self, _module: nn.Module, _args: object, output: object) -> None:
-        if threading.get_ident() != self._thread:
+    def _leave_module(self, module: nn.Module, _args: object, output: object) -> None:
+        if self._is_elsewhere() or module not in self._running:
             return
-        running, trace = self._running.pop(), self._trace
-        self._trace = self._new_trace()
-        if trace is None:
-            return
-        if trace.attention is not None and running.arguments is not None:
-            token = inside.set(True)  # what is computed here is not the model's
-            try:
-                trace.attention = self._opened(trace.attention, running.arguments, output)
-            finally:
-                inside.reset(token)
-        trace.flush()
-
-    def _new_trace(self) -> ModuleTrace | None:
-        """An empty trace for the innermost running module; None if none is running."""
+        while self._running.pop() is not module:
+            pass  # a module inside it ended by an error, before its own hooks
+        self._stack = tuple(self._running)
+        if self._torchs_own and self._torchs_own[-1].module is module:
+            self._open(self._torchs_own.pop(), output)
         if not self._running:
-            return None
-        running = self._running[-1]
-        is_torchs_own = running.arguments is not None
-        return ModuleTrace(running.module, self._report, opens_late=is_torchs_own)
+            self._trace.finish()
+
+    def _report(self, attention: SeenAttention) -> None:
+        """Report an attention, once the module returns if it is torch's own."""
+        own = self._torchs_own[-1] if self._torchs_own else None
+        if own is not None and own.module is attention.module:
+            own.attention = attention
+        else:
+            self._report_now(attention)
+
+    def _open(self, own: _TorchsOwn, output: object) -> None:
+        """Report the attention of torch's own module with all that it shows when it returns."""
+        attention = own.attention
+        if attention is None:
+            return
+        token = inside.set(True)  # what is computed here is not the model's
+        try:
+            self._report_now(self._opened(attention, own.arguments, output))
+        finally:
+            inside.reset(token)
 
     def _opened(
         self, attention: SeenAttention, arguments: multihead.Arguments, output: object
     ) -> SeenAttention:
-        """The attention of torch's own module with all that it shows once it has returned."""
         module, inputs = attention.module, attention.inputs
-        mixed = attention.output
-        if mixed is None or not isinstance(module, nn.MultiheadAttention):
-            return attention
+        assert isinstance(module, nn.MultiheadAttention)
         if isinstance(inputs, StoredWeights):
             inputs = multihead.explained(inputs, attention.product)
         attention = replace(attention, inputs=inputs, kind=arguments.kind)
         if not isinstance(inputs, AttentionInputs):
             return attention
         projections, absent = multihead.projections(
-            module, self._names[id(module)], arguments, inputs, mixed, output
+            module, self._names[id(module)], arguments, inputs, attention.output, output
         )
         return replace(attention, projections=projections, absent=absent)
 
@@ -124,24 +158,36 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        out = func(*args, **(kwargs or {}))
-        if self._trace is not None and not inside.get():
-            _add(self._trace, func, args, kwargs or {}, out)
+        kwargs = kwargs or {}
+        is_ours = inside.get()
+        if isinstance(func, torch._ops.HigherOrderOperator):
+            out = func(*args, **kwargs)
+            if func._name == flex.NAME and self._stack and not is_ours:
+                self._add_flex(args, kwargs, out)
+            return out
+        if not is_ours and torch.is_inference_mode_enabled() and func._can_decompose():
+            with self:  # in inference mode composite operations arrive whole
+                out = func.decompose(*args, **kwargs)
+            if out is not NotImplemented:
+                return out
+        out = func(*args, **kwargs)
+        if is_ours or not self._stack or torch._C._current_graph_task_id() != -1:
+            self._trace.forget(out)
+        else:
+            in_torchs_own = bool(self._torchs_own)
+            self._trace.add(func, args, kwargs, out, self._stack, in_torchs_own=in_torchs_own)
         return out
 
-
-def _add(
-    trace: ModuleTrace, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
-) -> None:
-    """Add an operation to a trace, if it is one that attention consists of."""
-    if func in FUSED:
-        names = [argument.name for argument in func._schema.arguments]
-        trace.add_fused(dict(zip(names, args, strict=False)) | kwargs, out)
-    elif func in SOFTMAX:
-        trace.add_softmax(args[0], args[1], out)
-    elif func in PRODUCTS:
-        added = args[0].detach() if len(args) > 2 else None
-        left, right = args[-2].detach(), args[-1].detach()
-        trace.add_product(MatrixProduct(left, right, out.detach(), added))
-    elif func is SCALE and trace.opens_late:
-        trace.add_scaling(Scaling(args[0].detach(), out.detach()))
+    def _add_flex(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Any) -> None:
+        """Take flex_attention as a whole attention, or refuse what changes its scores."""
+        output: Tensor = out[0] if isinstance(out, tuple) else out
+        token = inside.set(True)
+        try:
+            inputs = flex.inputs(args, kwargs)
+        finally:
+            inside.reset(token)
+        if inputs is None:
+            self._refuse(self._stack[-1], flex.UNKNOWN)
+        else:
+            mixed = output.detach().clone().transpose(1, 2)
+            self._report(SeenAttention(self._stack[-1], inputs, mixed))

@@ -15,7 +15,7 @@ import { pictureSource } from "../shared/picture.js";
 import { clampSelection, fitLayer } from "../shared/selection.js";
 import { heardOf } from "../shared/spectrum.js";
 import { drawThumbs } from "../shared/thumbs.js";
-import { drawHeatmap, layoutHeatmap, paintCells, placeOf } from "./heatmap.js";
+import { drawHeatmap, layoutHeatmap, MAX_SIDE_PX, paintCells, placeOf } from "./heatmap.js";
 import { cellStep } from "./keys.js";
 import { layoutLines } from "./line_layout.js";
 import { drawLines, linesAreMany, makeLineCache } from "./lines.js";
@@ -36,6 +36,7 @@ import { chosenAxes, isAcross, layerAxes, makeView } from "./view.js";
 
 const NARROW_PX = 760;
 const BETWEEN_PX = 32;
+const WIDEST_LINES_PX = 640;
 const RANKED_PX = 240; // room below the lines for the ranked keys
 const THUMB = { size: 18, gap: 3 };
 const NOTHING = { query: null, key: null };
@@ -235,7 +236,8 @@ function layout(/** @type {State} */ state) {
   const lut = sequential(theme.dark);
   const isNarrow = width < NARROW_PX;
   const isWhole = isAcross(state.own.header, selection); // the lines take the whole width
-  const beside = isNarrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)));
+  const left = Math.min(WIDEST_LINES_PX, width - BETWEEN_PX - MAX_SIDE_PX); // what the heatmap has no use for
+  const beside = isNarrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)), left);
   const lineRoom = isWhole ? width : beside;
   const heatRoom = isNarrow || isWhole ? width : width - BETWEEN_PX - lineRoom;
   frame.box.classList.toggle("av-head-narrow", isNarrow);

@@ -13,7 +13,7 @@ import { drawSums, hitSums, SUMS_ROOM } from "./sums.js";
 /** @import { AxisPlace } from "./sums.js" */
 /** @import { CellPlace, Pointed, View } from "./view.js" */
 
-const MAX_SIDE_PX = 620;
+export const MAX_SIDE_PX = 760;
 const TALLEST_PX = 960;
 const LARGEST_CELL_PX = 56;
 const LEAST_FRAMED_PX = 5;

@@ -1,4 +1,7 @@
-"""One head of one sentence as the Steps strip shows it: plain arrays and translated texts."""
+"""One head of one sentence as the Steps strip shows it: plain arrays and translated texts.
+
+In: nothing; `views` fills these classes. Out: `StepsData` and its parts, which `pack_steps` packs.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

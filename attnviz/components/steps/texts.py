@@ -1,4 +1,7 @@
-"""The texts of the Steps strip, by their keys in the catalogues."""
+"""The texts of the Steps strip, by their keys in the catalogues.
+
+In: the stages. Out: the keys of the strings that the strip's script is given, and of its titles.
+"""
 
 from attnviz.types import STAGES, Stage
 

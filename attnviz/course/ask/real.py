@@ -1,7 +1,8 @@
 """The last card of lesson 2: a sentence of the learner in a real head.
 
 In: a typed text. Out: the card, with the largest weight between two words, the weight of even
-attention, and the weights of the model's other heads for the same pair.
+attention, the mean weight that the head's other rows give the same key (the control: a head in
+which every row attends to one key says nothing about this query), and the mean of all heads.
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ from attnviz.attention.capture import Capture
 from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Card, Link, RealHead, Typed
 
-MODEL, LAYER, HEAD = "minilm", 5, 11
+MODEL, LAYER, HEAD = "minilm", 3, 1
 START = "The animal didn't cross the street because it was too tired."
 MAX_CHARS = 120
 
@@ -49,6 +50,7 @@ def real(inputs: CardInputs) -> Card:
         "key": labels[key],
         "weight": float(all_heads[LAYER, HEAD]),
         "uniform": 1 / len(labels),
+        "others": float(np.delete(captured.weights(LAYER, HEAD)[:, key], query).mean()),
         "tokens": len(labels),
         "heads": all_heads.size,
         "mean": float(all_heads.mean()),

@@ -11,6 +11,7 @@ import streamlit as st
 
 import attnviz
 from attnviz.attention import edits as hand
+from attnviz.errors import BadInput
 from attnviz.i18n import text
 from attnviz.masks import spec
 from attnviz.ui.effects import inputs
@@ -49,9 +50,14 @@ def _sentence(shown: Shown, page: str) -> None:
             return
         of = cache.answers(shown.captured, request, ())
         key = f"{shown.captured.key} {request.key} {page} {shown.group.name} {layer} {head}"
-        said = cache.sentences(
-            f"{key} {written} {lang}", lambda: _said(shown, of, page, written, layer, head)
-        )
+        try:
+            said = cache.sentences(
+                f"{key} {written} {lang}", lambda: _said(shown, of, page, written, layer, head)
+            )
+        except BadInput as error:
+            if error.code == "edit_outside":  # the picture above has said so
+                return
+            raise
         st.markdown(said[0])
         for control in said[1:]:
             st.caption(control)

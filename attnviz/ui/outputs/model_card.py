@@ -16,6 +16,7 @@ from attnviz.checks.figure import Figure
 from attnviz.i18n import DEFAULT, Language, text
 from attnviz.ui.session import address, current, routes, widgets
 from attnviz.ui.session.messages import plain
+from attnviz.ui.session.openings import OPENINGS, Opening
 
 HEAD = re.compile(r"L(\d+)\.H(\d+)")
 MAX_CHARS = 2000
@@ -25,11 +26,15 @@ COLUMN_WIDTHS = (1, 6)  # of a head's name and of what it does
 
 
 def show(lang: Language, name: str) -> None:
-    """The card; nothing for a model that has none."""
-    model_card = card(name)
-    if model_card is None:
+    """The card, with the cell that the model opens on; nothing for a model that has neither."""
+    model_card, opening = card(name), OPENINGS.get(name)
+    if model_card is None and opening is None:
         return
     st.subheader(text(lang, "card.title"))
+    if opening is not None:
+        st.markdown(_opening(lang, opening))
+    if model_card is None:
+        return
     if lang != DEFAULT:
         st.caption(text(lang, "card.in_english"))
     st.markdown(_plain(model_card.description.what))
@@ -42,6 +47,18 @@ def show(lang: Language, name: str) -> None:
         st.caption(text(lang, "card.again", command=f"`attnviz check {name}`"))
     with st.expander(text(lang, "card.made")):
         _training(lang, model_card)
+
+
+def _opening(lang: Language, opening: Opening) -> str:
+    return text(
+        lang,
+        "card.opening",
+        head=str(opening.head),
+        asks=_plain(opening.query_token),
+        answers=_plain(opening.key_token),
+        weight=f"{opening.weight:.2f}",
+        others=f"{opening.others:.2f}",
+    )
 
 
 def _head(lang: Language, note: HeadNote, number: int) -> None:

@@ -8,7 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.i18n import Language, text
 from attnviz.ui.session import current
+from attnviz.ui.session.messages import plain
 from attnviz.views.captured import Shown
+
+MAX_REASON_CHARS = 300
 
 
 def open_page(name: str) -> Language:
@@ -31,7 +34,12 @@ def verification(shown: Shown) -> None:
             st.caption(text(lang, "verify.ok", **numbers), width="stretch")
         else:
             st.error(text(lang, "verify.bad", **numbers))
+        missing = shown.captured.capture.missing
+        if missing:
+            st.warning(text(lang, "verify.missing", count=len(missing)))
         with st.popover(text(lang, "verify.how")):
+            for call in missing:
+                st.text(plain(f"{call.module}: {call.reason}", MAX_REASON_CHARS))
             own_code = {
                 group.own_code(layer)
                 for group in shown.captured.groups

@@ -23,6 +23,8 @@ from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.views.captured import Accuracy, Captured, Media, Shown
 from attnviz.views.groups import Group, groups
+from attnviz.views.links import HeadLink
+from attnviz.views.links import links as head_links
 from attnviz.views.measures import Measured, measure
 
 if TYPE_CHECKING:
@@ -127,7 +129,7 @@ def _run(key: str, name: str, request: Request, loaded: "LoadedModel") -> Captur
     return Captured(
         key=key,
         name=name,
-        model=loaded,
+        loaded=loaded,
         capture=capture,
         groups=groups(capture),
         accuracy=accuracy,
@@ -154,6 +156,16 @@ def steps(shown: Shown, layer: int, head: int) -> "Steps":
 @st.cache_resource(max_entries=MAX_STEPS, show_spinner=False)
 def _steps(key: str, _group: Group, _layer: int, _head: int) -> "Steps":
     return attnviz.derive(_group.call(_layer), _head, _group.row(_layer))
+
+
+def links(shown: Shown, query: int, key: int) -> tuple[HeadLink, ...]:
+    """Every head's link from a query to a key, with its control, the clearest first."""
+    return _links(f"{shown.key} {query} {key}", shown.group, query, key)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _links(key: str, _group: Group, _query: int, _key: int) -> tuple[HeadLink, ...]:
+    return head_links(_group, _query, _key)
 
 
 def answer(source: Source, question: str, cut: bool) -> str:

@@ -38,9 +38,14 @@ def n_runs() -> int:
 
 
 def n_reads() -> int:
-    """The number of times that the address was read in this session."""
+    """The number of times that the address was read, or is to be read by new components."""
     count: int = store.get(READS, 0)
     return count
+
+
+def mount_anew() -> None:
+    """Have every component mount anew on the next run and read the address itself."""
+    store.put(READS, n_reads() + 1)
 
 
 def rejected() -> tuple[str, ...]:

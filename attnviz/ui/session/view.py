@@ -133,7 +133,7 @@ class RightSide:
 
 
 @dataclass(frozen=True)
-class Switched:
+class SwitchChoice:
     """The heads that are off on the page Switches, in the text form of `attnviz.changes`.
 
     `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to.
@@ -166,7 +166,7 @@ class View:
     learn: LessonPlace = field(default_factory=LessonPlace)
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
-    switched: Switched = field(default_factory=Switched)
+    switched: SwitchChoice = field(default_factory=SwitchChoice)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:

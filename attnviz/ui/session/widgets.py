@@ -60,6 +60,12 @@ def only_a_fragment_runs() -> bool:
     return context is not None and bool(context.fragment_ids_this_run)
 
 
+def rerun_too(fragment: str) -> None:
+    """Have a fragment run again after each choice in a picture of this page."""
+    if fragment not in rerun_with_page():
+        store.put(RERUN, (*rerun_with_page(), fragment))
+
+
 def rerun_with_page() -> tuple[str, ...]:
     """The fragments that the page wants to run again after each choice in a picture."""
     fragments: tuple[str, ...] = store.get(RERUN) or ()

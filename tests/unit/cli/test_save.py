@@ -39,6 +39,7 @@ def test_a_capture_is_saved_and_read_again(
         ("x.csv", ["--least", "0.5"], "\ufefflayer,head".encode()),
         ("x.json", ["--at", "L0.H0"], b'{"format"'),
         ("x.npz", ["--half"], b"PK"),
+        ("x.html", ["--heads", "L5.H11", "--lang", "zh"], b"<!doctype html>"),
         ("x.safetensors", ["--half"], b""),
     ],
 )

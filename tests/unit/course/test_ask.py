@@ -125,7 +125,8 @@ def test_the_real_card_names_the_strongest_pair_of_words() -> None:
 
     card = _card("real", capture=run, text="  ")
     assert (card.numbers["query"], card.numbers["key"]) == ("it", "animal")
-    assert card.numbers["weight"] == pytest.approx(0.6733, abs=1e-3)
+    assert card.numbers["weight"] == pytest.approx(0.6768, abs=1e-3)
+    assert card.numbers["others"] == pytest.approx(0.112, abs=1e-3)
     assert card.numbers["uniform"] == pytest.approx(1 / 16)
     assert card.link is not None and card.link.view["text"] == START
     lonely = _card("real", capture=run, text="Yes")

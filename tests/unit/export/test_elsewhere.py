@@ -167,7 +167,7 @@ REFUSED: dict[str, tuple[object, object, str]] = {
     "uneven lists": ([[1.0], [0.5, 0.5]], TOKENS, "of uneven lengths"),
     "six dimensions": (torch.zeros(1, 1, 1, 1, N, N), TOKENS, r"is not \[layer, head, query"),
     "an output of transformers": (
-        {"last_hidden_state": torch.zeros(1), "attentions": ()}, TOKENS,
+        {"last_hidden_state": torch.zeros(1), "attentions": (1,)}, TOKENS,
         r"give outputs\.attentions",
     ),
     "other words": ({"hidden": torch.zeros(1)}, TOKENS, "give the weights themselves"),

@@ -156,6 +156,8 @@ def test_the_endings_of_figures_are_drawn_by_the_extra() -> None:
 # --- what is refused ---------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a head that no page has": ("x.html", {"heads": ["L0.H99"]}, "99"),
+    "a view of a page": ("x.html", {"view": "head"}, r"view= means nothing for a \.html file"),
     "another ending": ("x.docx", {}, r"cannot be saved as '\.docx'; give one of \.safetensors"),
     "no ending": ("x", {}, "'a file without an ending'"),
     "a width of a table": ("x.csv", {"width_in": 3}, r"width_in= means nothing for a \.csv file"),

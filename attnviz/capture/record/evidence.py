@@ -1,0 +1,191 @@
+"""The operand of a product as the weights of a softmax, and the q and k behind them.
+
+In: an open softmax, and a product that multiplies something computed from it. Out: the sizes of the
+axes before query and key, told by the arrangement of the softmax's own axes that is the operand,
+number by number. q and k are the factors of the one product that entered the softmax; where several
+did (content and position, in DeBERTa), none are given.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations
+
+import torch
+from torch import Tensor
+
+from attnviz.capture.record.operations import MatrixProduct, OpenSoftmax, ScoreSource
+
+MOST_ARRANGEMENTS = 24
+# the share by which logarithms of weights may differ from q·k, in half precision too
+PROOF = 2e-2
+PROOF_ROWS = 4
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Axes of a softmax in the order of an operand: those before the queries, then the queries."""
+
+    lead: tuple[int, ...]
+    query: int | None
+    sizes: tuple[int, ...]
+
+
+def arranged(softmax: OpenSoftmax, operand: Tensor) -> Arrangement | None:
+    """The arrangement of a softmax's axes that gives an operand [axes, query, key]; None if none.
+
+    Numbers that were set to 0 after the softmax do not count as a difference.
+    """
+    kept = softmax.kept
+    if kept.numel() != operand.numel() or kept.shape[softmax.axis] != operand.shape[-1]:
+        return None
+    for late in (False, True):
+        for candidate in _arrangements(softmax, operand):
+            order = (*candidate.lead, *(() if candidate.query is None else (candidate.query,)))
+            moved = kept.permute(*order, softmax.axis).reshape(operand.shape).to(operand.dtype)
+            if _is_masked_late(operand, moved) if late else _are_equal(operand, moved):
+                return candidate
+    return None
+
+
+def _arrangements(softmax: OpenSoftmax, operand: Tensor) -> Iterator[Arrangement]:
+    shape = softmax.kept.shape
+    axes = [axis for axis in range(len(shape)) if axis != softmax.axis]
+    n_tried = 0
+    if not axes:
+        yield Arrangement((), None, ())
+    for order in permutations(axes):
+        lead, query = order[:-1], order[-1] if order else None
+        sizes = tuple(shape[axis] for axis in lead)
+        fits = query is not None and shape[query] == operand.shape[-2]
+        if fits and math.prod(sizes) == operand.shape[0] and n_tried < MOST_ARRANGEMENTS:
+            n_tried += 1
+            yield Arrangement(lead, query, sizes)
+    if axes and operand.shape[-2] == 1:  # one query, without an axis
+        sizes = tuple(shape[axis] for axis in axes)
+        yield Arrangement(tuple(axes), None, sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Unfolded:
+    """A product with the heads that share values moved from its rows to the axes before them."""
+
+    weights: Tensor
+    values: Tensor
+    mixed: Tensor
+    factors: tuple[Tensor, Tensor]
+
+
+def only_source(softmax: OpenSoftmax) -> ScoreSource | None:
+    """The product of q and k, if one alone entered the softmax."""
+    sources = [source for source in softmax.sources if not source.has_learned_columns]
+    return sources[0] if len(sources) == 1 else None
+
+
+def with_heads_in_rows(
+    softmax: OpenSoftmax, product: MatrixProduct, source: ScoreSource
+) -> Iterator[tuple[tuple[int, ...], Unfolded]]:
+    """The ways in which rows of a product may be heads and queries, with the axes before these.
+
+    Heads that share keys and values (multi-query attention) are rows of one product of matrices.
+    """
+    kept, weights = softmax.kept, product.left
+    axes = [axis for axis in range(kept.dim()) if axis != softmax.axis]
+    if len(axes) != 3 or kept.numel() != weights.numel():
+        return
+    for order in permutations(axes):
+        sizes = tuple(kept.shape[axis] for axis in order)
+        moved = kept.permute(*order, softmax.axis).reshape(
+            -1, sizes[1] * sizes[2], weights.shape[2]
+        )
+        if moved.shape != weights.shape or not _are_equal(weights, moved.to(weights.dtype)):
+            continue
+        for head in (1, 2):  # the other one are the queries
+            lead = (sizes[0], sizes[head])
+            unfolded = Unfolded(
+                _rows_apart(weights, sizes, head),
+                _shared(product.right, lead[1]),
+                _rows_apart(product.out, sizes, head),
+                (
+                    _rows_apart(source.left, sizes, head),
+                    _shared(source.right.transpose(-1, -2), lead[1]),
+                ),
+            )
+            yield lead, unfolded
+        return
+
+
+def _rows_apart(tensor: Tensor, sizes: tuple[int, ...], head: int) -> Tensor:
+    """[axes, query, column] of a tensor [axis, heads and queries, column]."""
+    whole = tensor.reshape(*sizes, tensor.shape[-1])
+    return (whole if head == 1 else whole.transpose(1, 2)).flatten(0, 1)
+
+
+def _shared(tensor: Tensor, n_heads: int) -> Tensor:
+    """[axes, key, column] with one copy of keys or values [axis, key, column] for each head."""
+    return tensor[:, None].expand(-1, n_heads, -1, -1).flatten(0, 1)
+
+
+def factors(
+    softmax: OpenSoftmax, arrangement: Arrangement, weights: Tensor
+) -> tuple[Tensor, Tensor, ScoreSource] | None:
+    """q and k [axes, token, d] in the order of `weights`, if one product alone shows them."""
+    source = only_source(softmax)
+    if source is None or math.prod(source.shape) != weights.numel():
+        return None
+    n_lead, n_query, n_key = weights.shape
+    left, right = source.left, source.right.transpose(-1, -2)
+    in_order = (*sorted(arrangement.lead), arrangement.query) == (
+        *arrangement.lead,
+        arrangement.query,
+    )
+    for query, key in ((left, right), (right, left)):
+        if query.shape[:2] != (n_lead, n_query) or key.shape[:2] != (n_lead, n_key):
+            continue
+        is_natural = in_order and (query is left or n_query != n_key)  # it fits in one way only
+        if is_natural or _lead_to(query, key, weights):
+            return query, key, source
+    return None
+
+
+def _lead_to(query: Tensor, key: Tensor, weights: Tensor) -> bool:
+    """True if softmax(c·q·kᵀ) is the weights for one c.
+
+    Compared are some rows; keys of weight 0 are taken for masked.
+    """
+    rows = slice(None, None, math.ceil(weights.shape[1] / PROOF_ROWS))
+    some = weights[:, rows].float()
+    visible = some > 0
+    scores = (query[:, rows].float() @ key.float().transpose(-1, -2)).masked_fill(~visible, 0)
+    logs = some.log().masked_fill(~visible, 0)
+    count = visible.sum(-1, keepdim=True).clamp(min=1)
+    scores = (scores - scores.sum(-1, keepdim=True) / count).masked_fill(~visible, 0)
+    logs = (logs - logs.sum(-1, keepdim=True) / count).masked_fill(~visible, 0)
+    size = float((scores * scores).sum())
+    if not size > 0:
+        return False
+    scale = float((scores * logs).sum()) / size
+    error = float((logs - scale * scores).abs().max())
+    return error <= PROOF * max(1.0, float(logs.abs().max()))
+
+
+def sums_to_one(weights: Tensor, axis: int) -> bool:
+    """True if every line along an axis sums to 1, up to rounding; lines of NaN or 0 are let by."""
+    sums = weights.float().sum(axis)
+    tolerance = 1e-4 if weights.dtype == torch.float32 else 2e-2
+    is_one = (sums - 1).abs() <= tolerance
+    return bool((is_one | sums.isnan() | (sums == 0)).all()) and bool(is_one.any())
+
+
+def _are_equal(left: Tensor, right: Tensor) -> bool:
+    """True for the same numbers, NaN at the same places included."""
+    if torch.equal(left, right):
+        return True
+    return bool(left.isnan().any()) and bool(
+        ((left == right) | (left.isnan() & right.isnan())).all()
+    )
+
+
+def _is_masked_late(used: Tensor, kept: Tensor) -> bool:
+    """True if `used` equals `kept` except for entries set to 0 after the softmax."""
+    return bool(((used == kept) | (used == 0)).all()) and bool(used.any())

@@ -1,0 +1,77 @@
+"""The attention of a model that ran and was not recorded, by module and with the reason.
+
+In: what a watch refused, and the modules that ran. Out: the `MissingCall`s of a capture, one for
+each module and reason. A module that is named after attention, or that multiplies products, and
+showed no softmax is named as well: nothing disappears without a word.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from torch import nn
+
+from attnviz.attention.capture import MissingCall
+from attnviz.errors import UnsupportedAttention
+
+NO_SOFTMAX = "it ran without a softmax over keys that could be seen, as linear attention does"
+OVERWRITTEN = "the model overwrote its weights, q, k or v in place after it had used them"
+
+
+class Missing:
+    """Collects the calls that are missing while a model is recorded."""
+
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self.calls: list[MissingCall] = []
+        self._names = names
+        self._in_training = False
+
+    def add(self, module: nn.Module, reason: str) -> None:
+        """Keep a module whose attention was not recorded, with the reason."""
+        name = self._names.get(id(module)) or type(module).__name__
+        self.add_named(name, f"{type(module).__name__}: {reason}")
+        self._in_training |= module.training and "training mode" in reason
+
+    def add_named(self, name: str, reason: str) -> None:
+        """Keep the dotted name of a module with the reason, once."""
+        missing = MissingCall(name, reason)
+        if missing not in self.calls:
+            self.calls.append(missing)
+
+    def add_unseen(
+        self,
+        recorded: Iterable[str],
+        ran: Iterable[tuple[nn.Module, ...]],
+        chained: Iterable[nn.Module],
+    ) -> None:
+        """Keep the modules that ran, named after attention or chaining products, without a softmax.
+
+        `recorded` are the modules of all recorded calls; each of `ran` is a module with those
+        around it, outermost first.
+        """
+        known = {*recorded, *(call.module for call in self.calls)}
+        for stack in ran:
+            own = self._names.get(id(stack[-1]), "")
+            around = {self._names.get(id(module), "") for module in stack}
+            if not known & around and not any(_is_inside(name, own) for name in known):
+                self.add(stack[-1], NO_SOFTMAX)
+        for module in chained:
+            name = self._names.get(id(module), "")
+            everywhere = {*known, *(call.module for call in self.calls)}
+            if not any(_is_inside(a, name) or _is_inside(name, a) for a in everywhere):
+                self.add(module, NO_SOFTMAX)
+
+    def error(self) -> UnsupportedAttention | None:
+        """The error if nothing else was recorded: the first reason; None if nothing is missing."""
+        if not self.calls:
+            return None
+        first, n_more = self.calls[0], len(self.calls) - 1
+        more = f" ({n_more} more like it)" if n_more else ""
+        return UnsupportedAttention(
+            f"{first.module}: {first.reason}{more}",
+            code="training_mode" if self._in_training else "unknown_attention",
+            module=first.module,
+        )
+
+
+def _is_inside(name: str, other: str) -> bool:
+    """True if a dotted name is another one or a part of it."""
+    return not other or name == other or name.startswith(f"{other}.")

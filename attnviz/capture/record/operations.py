@@ -1,0 +1,128 @@
+"""The operations that attention consists of, as torch runs them below Python.
+
+In: an operation with its arguments. Out: its operands under their own names: a `MatrixProduct`
+always as [rows, row, inner] times [rows, inner, column], whatever the operation was called.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+aten = torch.ops.aten
+
+
+def _existing(*names: str) -> frozenset[Any]:
+    """The default overloads of those kernels that this version of torch has."""
+    packets = (getattr(aten, name, None) for name in names)
+    return frozenset(packet.default for packet in packets if packet is not None)
+
+
+SOFTMAX = _existing("_softmax", "_safe_softmax")
+LOG_SOFTMAX = _existing("_log_softmax")
+EXP = _existing("exp", "exp_", "exp2")
+NORMALISING = frozenset({aten.div.Tensor, aten.div_.Tensor, aten.mul.Tensor, aten.mul_.Tensor})
+# the last two operands are the factors; an operand before them is added
+PRODUCTS = _existing("bmm", "baddbmm", "mm", "addmm", "mv", "addmv")
+FUSED = _existing(
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_flash_attention",
+    "_scaled_dot_product_efficient_attention",
+    "_scaled_dot_product_cudnn_attention",
+    "_scaled_dot_product_fused_attention_overrideable",
+    "_scaled_dot_product_attention_math",
+    "_scaled_dot_product_attention_math_for_mps",
+)
+# how torch's own module scales q before the product
+SCALE = aten.mul.Tensor
+
+Stack = tuple[nn.Module, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixProduct:
+    """left·right, or added + left·right; `is_learned` if one factor is a parameter of the model."""
+
+    left: Tensor
+    right: Tensor
+    out: Tensor
+    added: Tensor | None = None
+    is_learned: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """A tensor before and after it was multiplied by a number."""
+
+    before: Tensor
+    after: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSource:
+    """A product that entered a softmax: its factors and the shape of its result."""
+
+    left: Tensor
+    right: Tensor
+    shape: tuple[int, ...]
+    added: Tensor | None
+    is_learned: bool
+    has_learned_columns: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LayerRun:
+    """A product with a parameter: what it read and wrote, both [row, column]."""
+
+    read: Tensor
+    written: Tensor
+
+
+@dataclass(eq=False)
+class OpenSoftmax:
+    """Weights as a softmax gave them, until a product multiplies values with them.
+
+    `axis` is the axis that sums to 1, the keys; `stack` the modules that ran, outermost first.
+    `fault` is a module and the reason why a product with it was not taken.
+    """
+
+    kept: Tensor
+    axis: int
+    sources: tuple[ScoreSource, ...]
+    stack: Stack
+    fault: tuple[nn.Module, str] | None = None
+
+
+def as_product(func: Any, args: tuple[Any, ...], out: Tensor) -> MatrixProduct:
+    """The operands of a matrix product as stacks of matrices."""
+    left, right = args[-2].detach(), args[-1].detach()
+    result = out.detach()
+    if right.dim() == 1:
+        right, result = right[:, None], result[:, None]
+    if left.dim() == 2:
+        left, right, result = left[None], right[None], result[None]
+    added = args[0].detach() if len(args) > 2 else None
+    return MatrixProduct(left, right, result, added)
+
+
+def swapped(product: MatrixProduct) -> MatrixProduct:
+    """The same product with its factors transposed: (A·B)ᵀ = Bᵀ·Aᵀ."""
+    return MatrixProduct(
+        product.right.transpose(-1, -2),
+        product.left.transpose(-1, -2),
+        product.out.transpose(-1, -2),
+        product.added,
+        product.is_learned,
+    )
+
+
+def tensors_in(values: Any) -> list[Tensor]:
+    """The tensors among arguments, one level of lists deep."""
+    found: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            found += [part for part in value if isinstance(part, Tensor)]
+    return found

@@ -1,0 +1,54 @@
+"""Which products and softmaxes a tensor was computed from, as long as only elements were changed.
+
+In: every operation that runs. Out: the numbers of the products and softmaxes that entered a tensor
+by operations other than matrix products. A tensor is known by its memory, so views need no care,
+and each result replaces what was known of its memory before. `PARAMETER` marks what was computed
+from the model's parameters alone.
+"""
+
+from collections.abc import Iterable
+
+from torch import Tensor
+
+PARAMETER = -1
+ONLY_PARAMETER = frozenset({PARAMETER})
+NOTHING: frozenset[int] = frozenset()
+MOST_NUMBERS = 12
+
+
+class Origins:
+    """The origins of the tensors of one thread while a model is recorded."""
+
+    def __init__(self, parameters: Iterable[Tensor]) -> None:
+        self._by_memory = dict.fromkeys(map(_memory, parameters), ONLY_PARAMETER)
+        self._by_memory.pop(0, None)  # not on a device
+
+    def of(self, tensor: Tensor) -> frozenset[int]:
+        """The numbers that entered a tensor."""
+        return self._by_memory.get(_memory(tensor), NOTHING)
+
+    def is_parameter(self, tensor: Tensor) -> bool:
+        """True for a parameter or a buffer, and for what was computed from such alone."""
+        return self.of(tensor) == ONLY_PARAMETER
+
+    def replace(self, tensor: Tensor, numbers: frozenset[int]) -> None:
+        """Set what is known of a result."""
+        if numbers:
+            self._by_memory[_memory(tensor)] = numbers
+        else:
+            self._by_memory.pop(_memory(tensor), None)
+
+    def pass_on(self, read: Iterable[Tensor], written: Iterable[Tensor]) -> None:
+        """Give the results of an operation what entered its arguments."""
+        parts = [self.of(tensor) for tensor in read]
+        numbers = frozenset().union(*parts)
+        if PARAMETER in numbers and any(part != ONLY_PARAMETER for part in parts):
+            numbers -= ONLY_PARAMETER
+        if len(numbers) > MOST_NUMBERS:
+            numbers = frozenset(sorted(numbers)[-MOST_NUMBERS:])
+        for tensor in written:
+            self.replace(tensor, numbers)
+
+
+def _memory(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()

@@ -1,0 +1,76 @@
+"""`attnviz effects`: what each head does to the answer, measured by taking it away.
+
+In: a text, the next token whose score is read, and a model. Out: the heads whose absence changes it
+most, on stdout.
+"""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+import attnviz
+from attnviz.cli import files, tables
+from attnviz.cli.command import Command, Refused
+
+if TYPE_CHECKING:
+    from attnviz.effects.heads import Effects
+
+MODEL = "stories"  # the default: a decoder, which says a next token
+TOP = 8
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add = parser.add_argument
+    add("text", metavar="TEXT", help="the text; - reads it from standard input")
+    add(
+        "--next", required=True, metavar="TOKEN", help="the token whose score is read, e.g. ' ball'"
+    )
+    add("--against", metavar="TOKEN", help="the token that it is compared with")
+    add("--to", default="mean", metavar="NAME", help="mean, resample or zero in its place (mean)")
+    add("--model", default=MODEL, metavar="NAME", help=f"listed name, hub id, folder ({MODEL})")
+    add("--top", type=int, default=TOP, metavar="N", help=f"how many heads are listed ({TOP})")
+    add("--json", action="store_true", help="print JSON, with every head")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Take each head away, and print those that matter most."""
+    if arguments.top < 1:
+        raise Refused(f"--top is a number of heads from 1 on, not {arguments.top}")
+    lm = attnviz.load(arguments.model)
+    on = attnviz.NextToken(arguments.next, against=arguments.against)
+    text = files.text(arguments.text)
+    effects = attnviz.effects(lm, text, on, to=arguments.to, progress=_progress)
+    print(_json(effects) if arguments.json else _text(effects, arguments.top))
+    return 0
+
+
+def _progress(fraction: float) -> None:
+    """How far the work is, on a terminal."""
+    if sys.stderr.isatty():
+        end = "\n" if fraction >= 1 else ""
+        print(f"\rattnviz: {fraction:4.0%}", end=end, file=sys.stderr, flush=True)
+
+
+def _text(effects: "Effects", top: int) -> str:
+    rows = [(str(head), f"{effects.of(head):+.3f}") for head in effects.order[:top]]
+    begin = f"{effects.before:.3f} {effects.unit} with every head; without one of them:"
+    return "\n".join([begin, tables.columns([("head", "change"), *rows])])
+
+
+def _json(effects: "Effects") -> str:
+    import json
+
+    heads = [{"head": str(head), "change": effects.of(head)} for head in effects.order]
+    return json.dumps({"before": effects.before, "unit": effects.unit, "heads": heads})
+
+
+COMMAND = Command(
+    name="effects",
+    group="look at attention",
+    usage="TEXT --next TOKEN [options]",
+    help="take each head away and see what it does to the answer",
+    examples=('attnviz effects "Lily gave the red ball to Tom. Tom gave the red" --next " ball"',),
+    declare=declare,
+    run=run,
+)

@@ -1,0 +1,42 @@
+// The index of a page; mirror of attnviz/export/page/__init__.py and store.py.
+
+import type { Dtype } from "../../components/shared/buffer.js";
+
+/** An array of a buffer: `from` names its bytes; `coarse` if its codes of 8 bits are made of codes of 16. */
+export interface StoredArray {
+  name: string;
+  dtype: Dtype;
+  shape: number[];
+  first?: number;
+  from: string;
+  coarse?: 1;
+}
+
+/** A packed buffer without its bytes; `strings` names its texts. */
+export interface StoredPart {
+  header: Record<string, unknown>;
+  strings: string;
+  arrays: StoredArray[];
+}
+
+export type ViewName = "overview" | "head" | "steps" | "masks" | "picture" | "alignment";
+export type ComponentName = "grid" | "head" | "steps" | "masks" | "patches" | "alignment";
+
+/** A view of a group: one buffer under "", or one for each head that the page has, by its name. */
+export interface StoredView {
+  component: ComponentName;
+  heads: Record<string, StoredPart>;
+}
+
+export interface StoredGroup {
+  name: string;
+  views: Partial<Record<ViewName, StoredView>>;
+}
+
+export interface Index {
+  titles: Record<ViewName, string>;
+  texts: Record<"views" | "groups" | "no_steps", string>;
+  groups: StoredGroup[];
+  strings: Record<string, Record<string, string>>;
+  start: { layer: number; head: number };
+}

@@ -1,0 +1,180 @@
+"""The views of a page: what each component shows, for each group of a capture's attentions.
+
+In: a capture, and with it what the caller knows of it (`PageSource`). Out: packed buffers by view
+and head, the same as the app sends to a browser. Only the heads that were named have Steps and
+Masks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import UInt8
+
+from attnviz.attention.capture import Capture
+from attnviz.attention.steps import derive
+from attnviz.components import alignment, grid, head, masks, patches, steps
+from attnviz.errors import BadInput
+from attnviz.i18n import Language, text
+from attnviz.types import HeadId, Stage
+from attnviz.views import heads as head_views
+from attnviz.views import masks as mask_views
+from attnviz.views import picture_places
+from attnviz.views import steps as step_views
+from attnviz.views.captured import Accuracy, Captured, Media, Shown
+from attnviz.views.groups import Group, groups
+from attnviz.views.measures import measure
+from attnviz.views.texts import strings
+
+if TYPE_CHECKING:
+    from attnviz.models.loaded import LoadedModel
+
+# beyond so many tokens, matrices as wide as the model stay out: they would be most of the page
+WIDE_UP_TO = 48
+WIDE: tuple[Stage, ...] = ("x", "concat", "projected")
+
+
+@dataclass(frozen=True, eq=False)
+class PageSource:
+    """A capture with what it does not hold itself: its model and the picture that it saw."""
+
+    capture: Capture
+    model: "LoadedModel | None" = None
+    picture: UInt8[np.ndarray, "row column rgb"] | None = None
+
+    def captured(self) -> Captured:
+        """The capture as views take it."""
+        worst = self.capture.verify().worst
+        accuracy = Accuracy(worst.error, worst.tolerance) if worst else Accuracy(np.nan, np.nan)
+        return Captured(
+            key="",
+            name=self.capture.model.id,
+            loaded=self.model,
+            capture=self.capture,
+            groups=groups(self.capture),
+            accuracy=accuracy,
+            media=Media(self.picture),
+        )
+
+
+@dataclass(frozen=True)
+class PagePart:
+    """The buffer of a view, for one head where there is one for each."""
+
+    view: str
+    component: str
+    data: bytes
+    place: HeadId | None = None
+
+
+def parts(shown: Shown, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
+    """The views of a group, Overview and Head first; Steps and Masks of the chosen heads."""
+    shown.size.require_cells()
+    group, lang = shown.group, shown.lang
+    measured = measure(group)
+    overview = head_views.overview(shown, measured)
+    yield PagePart(
+        "head",
+        "head",
+        head.pack_head(head_views.one_head(shown, measured), strings(lang, head.STRING_KEYS)),
+    )
+    yield PagePart("overview", "grid", grid.pack_grid(overview, strings(lang, grid.STRING_KEYS)))
+    if not group.uneven and picture_places.picture(shown.captured, group) is not None:
+        every = head_views.all_heads(shown, measured)
+        yield PagePart(
+            "picture",
+            "patches",
+            patches.pack_patches(every, strings(lang, patches.STRING_KEYS)),
+        )
+    if shown.captured.loaded is not None and (group.stack, group.kind) == ("decoder", "cross"):
+        yield PagePart("alignment", "alignment", _alignment(shown))
+    for place in chosen:
+        if not group.own_code(place.layer):
+            yield PagePart("steps", "steps", _steps(shown, place), place)
+            yield PagePart("masks", "masks", _masks(shown, place), place)
+
+
+def chosen_heads(group: Group, named: Sequence[HeadId] | None) -> tuple[HeadId, ...]:
+    """The named heads that a group has; its first one where none was named."""
+    if named is None:
+        return (HeadId(0, 0),)
+    return tuple(place for place in named if _has(group, place))
+
+
+def require_heads(among: Sequence[Group], named: Sequence[HeadId] | None) -> None:
+    """`BadInput` for a named head that no group of the capture has."""
+    for place in named or ():
+        if not any(_has(group, place) for group in among):
+            sizes = [f"{g.n_layers} × {max(call.n_heads for call in g.calls)}" for g in among]
+            raise BadInput(
+                f"heads= has {place}, and the capture has {', '.join(sizes)} layers × heads",
+                code="bad_argument",
+                name="heads",
+                found=str(place),
+                allowed=", ".join(sizes),
+            )
+
+
+def every_head(group: Group) -> tuple[HeadId, ...]:
+    """All heads of a group, layer by layer."""
+    return tuple(
+        HeadId(layer, number)
+        for layer, call in enumerate(group.calls)
+        for number in range(call.n_heads)
+    )
+
+
+def _has(group: Group, place: HeadId) -> bool:
+    within = 0 <= place.layer < group.n_layers
+    return within and 0 <= place.head < group.calls[place.layer].n_heads
+
+
+def _steps(shown: Shown, place: HeadId) -> bytes:
+    """Every stage of a head, as the app sends it; nothing can be changed in a page."""
+    group = shown.group
+    derived = derive(group.call(place.layer), place.head, group.row(place.layer))
+    data = step_views.steps(shown, place.layer, place.head, derived)
+    return steps.pack_steps(_without_wide(data, shown.lang))
+
+
+def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
+    """The steps without what is changed by hand, and of a long text without the widest matrices."""
+    data = replace(data, by_hand=steps.HandEdits(allowed=False))
+    if len(data.tokens.queries.labels) <= WIDE_UP_TO:
+        return data
+    left_out = {
+        view.stage: text(lang, "file.left_out", limit=WIDE_UP_TO)
+        for view in data.views
+        if view.stage in WIDE
+    }
+    views = tuple(view for view in data.views if view.stage not in left_out)
+    return replace(data, views=views, absent={**data.absent, **left_out})
+
+
+def _masks(shown: Shown, place: HeadId) -> bytes:
+    return masks.pack_masks(mask_views.masks_data(shown, place.layer, place.head))
+
+
+def _alignment(shown: Shown) -> bytes:
+    """The words of source and target with the attention between them."""
+    from attnviz.outputs.alignment import align
+
+    found = align(shown.captured.model, shown.captured.capture)
+    chances = found.probabilities
+    view = alignment.AlignmentView(
+        source=tuple(alignment.ShownWord(w.text, w.start, w.special) for w in found.source),
+        target=tuple(
+            alignment.ShownWord(
+                word.text,
+                word.start,
+                word.special,
+                None if chances is None else float(chances[index]),
+            )
+            for index, word in enumerate(found.target)
+        ),
+        weights=found.weights,
+        stated=alignment.Stated(),
+        probability=found.probability,
+    )
+    return alignment.pack_alignment(view, strings(shown.lang, alignment.STRING_KEYS))

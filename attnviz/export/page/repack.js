@@ -1,0 +1,46 @@
+// @ts-check
+// Makes the buffer of a component out of the page's arrays, each of which travels once.
+
+/** @import { PackedArray } from "../../components/shared/buffer.js" */
+/** @import { StoredArray, StoredPart } from "./index.js" */
+
+const ALIGNMENT = 4;
+const COARSER = 257; // 65,535 ÷ 255: the step between codes of 16 bits and of 8
+
+/**
+ * The buffer of a part, as attnviz/components/buffer.py packs it.
+ * @param {StoredPart} part
+ * @param {Record<string, string>} strings
+ * @param {Record<string, PackedArray>} bytes the arrays of the page as bytes
+ */
+export function repack(part, strings, bytes) {
+  let offset = 0;
+  const chunks = part.arrays.map((array) => arrayBytes(array, bytes));
+  const entries = part.arrays.map(({ name, dtype, shape, first }, i) => {
+    const entry = { name, dtype, shape, ...(first === undefined ? {} : { first }), offset };
+    offset += padded(chunks[i].length, 0);
+    return entry;
+  });
+  const text = new TextEncoder().encode(JSON.stringify({ ...part.header, strings, arrays: entries }));
+  const length = padded(text.length, 4);
+  const data = new Uint8Array(4 + length + offset);
+  new DataView(data.buffer).setUint32(0, length, true);
+  data.fill(32, 4, 4 + length);
+  data.set(text, 4);
+  entries.forEach((entry, i) => data.set(chunks[i], 4 + length + entry.offset));
+  return data;
+}
+
+/** A length filled up so that what follows `before` bytes and it is aligned. */
+function padded(/** @type {number} */ length, /** @type {number} */ before) {
+  return Math.ceil((before + length) / ALIGNMENT) * ALIGNMENT - before;
+}
+
+/** @returns {Uint8Array} */
+function arrayBytes(/** @type {StoredArray} */ array, /** @type {Record<string, PackedArray>} */ bytes) {
+  const { data } = bytes[array.from];
+  const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  if (!array.coarse) return raw;
+  const codes = new Uint16Array(raw.slice().buffer);
+  return Uint8Array.from(codes, (code) => Math.floor((code + (COARSER >> 1)) / COARSER));
+}

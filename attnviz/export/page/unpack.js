@@ -1,0 +1,13 @@
+// @ts-check
+// Reads the compressed parts of a page out of its script elements.
+
+/** The bytes of a part; its text is let go. @returns {Promise<Uint8Array<ArrayBuffer>>} */
+export async function unpackPart(/** @type {string} */ name) {
+  const node = document.querySelector(`script[data-part="${name}"]`);
+  if (!node) throw new Error(`the page has no part ${name}`);
+  const text = atob((node.textContent ?? "").trim());
+  node.textContent = "";
+  const bytes = Uint8Array.from(text, (char) => char.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

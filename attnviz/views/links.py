@@ -1,0 +1,60 @@
+"""The link of each head from a query to a key, beside a control: its other rows' weight there.
+
+In: a group of attentions, a query and a key. Out: a `HeadLink` for each head, the clearest first. A
+head in which every row attends to the key (a stripe) has a large weight and a difference near 0.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.errors import require_index
+from attnviz.types import HeadId
+from attnviz.views import group_weights
+from attnviz.views.group_size import size_of
+from attnviz.views.groups import Group
+
+
+@dataclass(frozen=True)
+class HeadLink:
+    """A head's weight from a query to a key, and the mean of its other rows' weights on that key.
+
+    Both are in 0..1. Rows that may not attend to the key are left out of the mean.
+    """
+
+    head: HeadId
+    weight: float
+    others: float
+
+    @property
+    def difference(self) -> float:
+        """The weight minus the control, in −1..1."""
+        return self.weight - self.others
+
+
+def links(group: Group, query: int, key: int) -> tuple[HeadLink, ...]:
+    """Every head's link from a query to a key, by falling difference.
+
+    Layers in which the query may not attend to the key, or no other query may, are left out.
+    `BadInput` for a position that does not exist, `TooLarge` for more weights than a page shows.
+    """
+    size = size_of(group)
+    size.require_even()
+    size.require_cells()
+    require_index("query", query, size.extent.n_query)
+    require_index("key", key, size.extent.n_key)
+    return tuple(sorted(_links(group, query, key), key=lambda link: -link.difference))
+
+
+def _links(group: Group, query: int, key: int) -> Iterator[HeadLink]:
+    for layer, weights in enumerate(group_weights.each_layer(group)):
+        others = group_weights.mask(group, layer)[:, key].copy()
+        if not others[query] or others.sum() < 2:
+            continue
+        others[query] = False
+        controls = weights[:, others, key].mean(axis=1, dtype=np.float64)
+        for head, (weight, control) in enumerate(
+            zip(weights[:, query, key], controls, strict=True)
+        ):
+            yield HeadLink(HeadId(layer, head), float(weight), float(control))

@@ -1,0 +1,179 @@
+"""A saved page and a notebook's frame, opened without a network: they paint and ask for nothing."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import attnviz
+from attnviz.attention.capture import Capture
+from attnviz.i18n import LANGUAGES, Language, text
+from tests.support.hostile import HALF, TEXT, TOKENS, escaped
+
+WORDS = "The cat sat on the mat because it was tired"
+HEAD = "L2.H3"
+QUERY, KEY = 3, 6
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def capture() -> Capture:
+    return attnviz.capture("minilm", WORDS)
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Opens a file; when the test is over it must have been the only request, and quiet."""
+    asked: list[str] = []
+    said: list[str] = []
+    contexts = []
+
+    def open_file(path: Path, **options: object) -> Page:
+        context = browser.new_context(offline=True, **options)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_file
+    for context in contexts:
+        context.close()
+    assert [url for url in asked if not url.startswith("file:")] == []
+    assert len({url.partition("?")[0] for url in asked}) == len(contexts)
+    assert said == []
+
+
+def complete(page: Page) -> None:
+    expect(page.locator("#view[data-complete]")).to_be_attached()
+
+
+def tab(page: Page, view: str) -> None:
+    page.locator(f".tabs [data-view={view}]").click()
+
+
+def painted(canvas: Locator) -> int:
+    """How many colours a canvas has."""
+    colours: int = canvas.evaluate(
+        """(canvas) => new Set(new Uint32Array(canvas.getContext("2d")
+            .getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size"""
+    )
+    return colours
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_every_view_paints_without_a_network(
+    opened: Open, capture: Capture, tmp_path: Path, scheme: str, width: int
+) -> None:
+    path = attnviz.save(capture, tmp_path / "cat.html", heads=[HEAD])
+    viewport = {"width": width, "height": 900}
+    page = opened(path, color_scheme=scheme, viewport=viewport)
+    complete(page)
+    for view in ("overview", "head", "steps", "masks"):
+        tab(page, view)
+        canvas = page.locator("canvas[data-drawn]").first
+        expect(canvas).to_be_visible()
+        assert painted(canvas) > 10, view
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+    dark = page.evaluate("getComputedStyle(document.documentElement).colorScheme")
+    assert dark == scheme
+    page.locator("#theme").click()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") != scheme
+
+
+def test_the_stages_of_a_page_are_those_of_derive(
+    opened: Open, capture: Capture, tmp_path: Path
+) -> None:
+    page = opened(attnviz.save(capture, tmp_path / "cat.html", heads=[HEAD]))
+    complete(page)
+    tab(page, "steps")
+    weights = page.locator(".panel[data-stage=weights] canvas[data-plot]").first
+    expect(weights).to_be_visible()
+    left, top, wide, high = map(float, (weights.get_attribute("data-plot") or "").split(","))
+    n = len(capture.tokens)
+    at = {"x": left + (KEY + 0.5) * wide / n, "y": top + (QUERY + 0.5) * high / n}
+    weights.click(position=at)
+    expect(page.locator(f".steps[data-query='{QUERY}'][data-key='{KEY}']")).to_be_attached()
+    views = {view.stage: view for view in capture.head(HEAD).views()}
+    for stage, view in views.items():
+        readout = page.locator(f".panel[data-stage={stage}] .readout[data-value]")
+        shown = {} if not readout.count() else {"value": readout.get_attribute("data-value")}
+        row = QUERY if view.rows == "query" else KEY
+        column = KEY if view.cols == "key" else 0
+        if shown:
+            assert np.float32(shown["value"]) == view.values[row, column], stage
+        else:
+            assert stage == "x"  # which has no row of its own for a pair
+    read = page.locator(".panel .readout[data-value]").count()
+    assert read >= len(views) - 1
+
+
+def test_a_head_that_is_not_in_the_page_is_named_and_one_that_is_can_be_opened(
+    opened: Open, capture: Capture, tmp_path: Path
+) -> None:
+    page = opened(attnviz.save(capture, tmp_path / "cat.html", heads=[HEAD, "L0.H1"]))
+    complete(page)
+    tab(page, "steps")
+    page.locator("select[data-pick=head]").select_option("5")
+    expect(page.locator(".missing")).to_contain_text("L2.H5")
+    page.locator(".missing [data-head='L0.H1']").click()
+    expect(page.locator(".steps[data-layer='0'][data-head='1']")).to_be_visible()
+    tab(page, "masks")
+    expect(page.locator(".masks[data-layer='0'][data-head='1']")).to_be_visible()
+    assert "layer=0" in page.url and "view=masks" in page.url
+    page.reload()
+    complete(page)
+    expect(page.locator(".masks[data-head='1']")).to_be_visible()
+
+
+def test_text_stays_text_in_the_title_the_tokens_and_the_names(
+    opened: Open, tmp_path: Path
+) -> None:
+    n = len(TOKENS)
+    weights = np.full((1, 2, n, n), 1 / n, np.float32)
+    cap = attnviz.from_attentions(weights, TOKENS, name=f"{TEXT}{HALF}")
+    page = opened(attnviz.save(cap, tmp_path / "hostile.html", title=f"{TEXT} {HALF}"))
+    complete(page)
+    expect(page.locator("h1")).to_contain_text("</script><img src=x onerror=window.__pwned=1>")
+    expect(page.locator("[data-view=steps]")).to_have_count(0)  # weights alone have no steps
+    for view in ("overview", "head"):
+        tab(page, view)
+        assert escaped(page) == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_page_speaks_its_language(
+    opened: Open, capture: Capture, tmp_path: Path, lang: Language
+) -> None:
+    page = opened(attnviz.save(capture, tmp_path / "cat.html", lang=lang))
+    complete(page)
+    assert page.locator("html").get_attribute("lang") == lang
+    tabs = page.locator(".tabs button").all_text_contents()
+    expected = [text(lang, f"page.{view}.title") for view in ("overview", "head", "steps", "masks")]
+    assert tabs == expected
+    expect(page.locator("#theme")).to_have_text(text(lang, "file.theme"))
+
+
+def test_a_frame_paints_over_its_still_picture_and_has_no_origin(
+    opened: Open, capture: Capture, tmp_path: Path
+) -> None:
+    bundle = attnviz.show(capture, heads=[HEAD])._repr_mimebundle_()
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{bundle['text/html']}", encoding="utf-8")
+    page = opened(path)
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("#view[data-complete]")).to_be_attached()
+    assert painted(frame.locator("canvas[data-drawn]").first) > 10
+    frame.locator(".tabs [data-view=head]").click()
+    expect(frame.locator(".av-head")).to_be_visible()
+    inner = page.frames[1]
+    assert inner.evaluate("self.origin") == "null"
+    still = page.locator("img").first
+    assert still.evaluate("(image) => image.naturalWidth") > 100
+    assert re.search(r"minilm", still.get_attribute("alt") or "")

@@ -1,0 +1,33 @@
+"""The pages of the guide: every block of Python runs, from top to bottom of its page."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from tests.contracts import doc_rules, project
+
+GUIDE = {
+    Path(name).stem: text for name, text in project.docs().items() if name.startswith("docs/guide/")
+}
+MOST_LINES = 70
+
+
+@pytest.mark.parametrize("name", [name for name, text in GUIDE.items() if "```python" in text])
+def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
+    names: dict[str, object] = {}
+    with contextlib.chdir(tmp_path):
+        for block in doc_rules.blocks(GUIDE[name], "python"):
+            exec(compile(block, f"{name}.md", "exec"), names)
+
+
+def test_the_first_page_leads_to_every_other() -> None:
+    assert len(GUIDE) > 10
+    assert not [
+        name for name in GUIDE if name != "README" and f"({name}.md)" not in GUIDE["README"]
+    ]
+
+
+@pytest.mark.parametrize("name", GUIDE)
+def test_a_page_is_short(name: str) -> None:
+    assert len(GUIDE[name].splitlines()) <= MOST_LINES

@@ -1,0 +1,85 @@
+"""`record` on generated attention modules: each is exact, or refused with a reason."""
+
+import contextlib
+from collections import Counter
+from dataclasses import asdict
+
+import pytest
+import torch
+
+from attnviz.attention.call import AttentionCall
+from attnviz.capture.record.recorder import recording
+from attnviz.errors import UnsupportedAttention
+from tests.support.attention_modules import Choice, Generated, Nested, choice, generated
+
+N_FAST, N_SLOW, N_PART = 300, 10_000, 500
+TOLERANCE = {"bfloat16": 2e-2, "autocast": 2e-2}
+
+
+def ran(made: Choice, seed: int) -> tuple[Generated, list[AttentionCall], list[str]]:
+    """The module after one recorded run, its calls, and the reasons for what is missing."""
+    torch.manual_seed(seed)
+    module = generated(made)
+    model = Nested(module).eval() if made.nested else module
+    x = torch.randn(made.n_batch, made.n_query, 12)
+    args = (x, torch.randn(made.n_batch, 4, 12)) if made.is_cross else (x,)
+    if made.mode == "bfloat16":
+        model, args = model.bfloat16(), tuple(arg.bfloat16() for arg in args)
+    modes = {
+        "grad": contextlib.nullcontext,
+        "inference": torch.inference_mode,
+        "autocast": lambda: torch.autocast("cpu", torch.bfloat16),
+    }
+    try:
+        with modes.get(made.mode, torch.no_grad)(), recording(model) as recorder:
+            model(*args)
+    except UnsupportedAttention as error:
+        return module, [], [str(error)]
+    return module, recorder.calls, [call.reason for call in recorder.missing.calls]
+
+
+def verdict(made: Choice, seed: int) -> str:
+    """ "exact", "refused", or the fault."""
+    module, calls, missing = ran(made, seed)
+    if not calls:
+        return "refused" if missing else "silent"
+    assert module.truth is not None
+    per_head = made.layout == "loop" and len(calls) == made.n_head
+    if per_head:
+        rows = [torch.cat([call.weights(batch=b) for call in calls]) for b in range(made.n_batch)]
+    elif len(calls) == 1 and calls[0].n_batch == made.n_batch:
+        rows = [calls[0].weights(batch=b) for b in range(made.n_batch)]
+    else:
+        return f"axes {[(call.n_batch, call.n_heads) for call in calls]}"
+    ours = torch.stack(rows)
+    if ours.shape != module.truth.shape:
+        return f"shape {tuple(ours.shape)} for {tuple(module.truth.shape)}"
+    if not float((ours - module.truth).abs().max()) <= TOLERANCE.get(made.mode, 1e-5):
+        return "wrong"
+    if not all(call.verify().ok for call in calls):
+        return "not verified"
+    kind = "cross" if made.is_cross else "self"
+    return "exact" if {call.kind for call in calls} == {kind} else "kind"
+
+
+def require_right(seeds: range) -> Counter[str]:
+    """Every module of these seeds exact or refused; the counts."""
+    verdicts = {seed: verdict(choice(seed), seed) for seed in seeds}
+    faults = {
+        s: (v, asdict(choice(s))) for s, v in verdicts.items() if v not in ("exact", "refused")
+    }
+    assert not faults, (len(faults), list(faults.items())[:5])
+    return Counter(verdicts.values())
+
+
+@pytest.mark.parametrize("start", range(0, N_FAST, N_FAST // 3))
+def test_generated_modules_are_exact_or_refused(start: int) -> None:
+    counts = require_right(range(start, start + N_FAST // 3))
+    assert counts["exact"] >= 0.95 * sum(counts.values()), counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(N_FAST, N_FAST + N_SLOW, N_PART))
+def test_more_generated_modules_are_exact_or_refused(start: int) -> None:
+    counts = require_right(range(start, start + N_PART))
+    assert counts["exact"] >= 0.95 * sum(counts.values()), counts

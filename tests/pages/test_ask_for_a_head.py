@@ -1,0 +1,65 @@
+"""`page.ask_for_a_head`: all heads ranked for a query and a key, with the control beside each."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import attnviz
+from attnviz import i18n
+from attnviz.types import HeadId
+from attnviz.ui.page import ask_for_a_head
+from attnviz.ui.session import widgets
+from attnviz.ui.session.view import default_view
+from attnviz.views.groups import groups
+from attnviz.views.links import links
+from tests.pages.conftest import Visit, parameters
+
+KEY = widgets.key
+CELL = {"query": "10", "key": "2"}  # "it" and "animal" of the first example
+
+
+def asked(visit: Visit, page: str, **view: str) -> AppTest:
+    """A page with the switch on."""
+    app = visit(page, **view)
+    app.toggle(KEY("links")).set_value(True).run()
+    assert not app.error and not app.exception
+    return app
+
+
+def ranked(app: AppTest) -> list[str]:
+    """The labels of the heads' buttons, in their order."""
+    return [button.label for button in app.main.button if button.label.startswith("**L")]
+
+
+@pytest.mark.parametrize("page", ["overview", "head"])
+def test_the_clearest_heads_are_named_with_their_control(visit: Visit, page: str) -> None:
+    labels = ranked(asked(visit, page, **CELL))
+    group = groups(attnviz.capture("minilm", default_view().input.text))[0]
+    expected = links(group, 10, 2)[: ask_for_a_head.N_SHOWN]
+    assert [label.split("**")[1] for label in labels] == [str(link.head) for link in expected]
+    assert labels[0] == "**L3.H1** 0.677 − 0.112 = 0.565"
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_a_cell_is_asked_for_where_none_is_chosen(visit: Visit, lang: i18n.Language) -> None:
+    app = asked(visit, "head", lang=lang, layer="0")
+    assert i18n.text(lang, "links.choose") in [caption.value for caption in app.caption]
+    assert not ranked(app)
+
+
+def test_another_key_is_asked_for_and_chosen_in_the_picture(visit: Visit) -> None:
+    app = asked(visit, "head", **CELL)
+    app.selectbox(KEY("links.key.en")).set_value(8).run()
+    assert parameters(app)["key"] == "8"
+    assert ranked(app)[0].startswith("**L5.H5**")
+
+
+def test_a_head_is_opened_at_the_chosen_cell(visit: Visit) -> None:
+    app = asked(visit, "overview", layer="0", **CELL)
+    app.button(KEY(f"links.{HeadId(3, 1)}")).click().run()
+    assert parameters(app) == {"layer": "3", "head": "1", **CELL}
+    assert app.title[0].value == i18n.text("en", "page.head.title")
+
+
+def test_a_blocked_cell_has_nothing_to_rank(visit: Visit) -> None:
+    app = asked(visit, "head", model="stories", layer="0", query="2", key="4")
+    assert i18n.text("en", "links.none") in [caption.value for caption in app.caption]

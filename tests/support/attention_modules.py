@@ -1,0 +1,254 @@
+"""Attention modules generated from choices, with their own weights as the truth.
+
+In: a seed. Out: a module with attention of one layout, name, kernel, mask and mode, which keeps the
+weights that it used in `truth` [batch, head, query, key]. The choices follow textbooks, tutorials
+and papers, not the recorder.
+"""
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+LAYOUTS = ("bhnd", "hbnd", "joined", "joined_heads_first", "bnhd", "single", "loop")
+KERNELS = (
+    "softmax",
+    "functional",
+    "torch",
+    "module",
+    "log_softmax",
+    "exp",
+    "logsumexp",
+    "einsum",
+    "einsum_heads_last",
+    "bmm",
+    "baddbmm",
+    "sdpa",
+    "transposed",
+    "helper",
+)
+MASKS = ("none", "causal", "additive", "lowest", "padding", "late")
+MODES = ("no_grad", "grad", "inference", "bfloat16", "autocast")
+NAMES = ("Attention", "MHSA", "Head", "Block", "Mixer", "Layer")
+HEAD_NAMES = ("num_heads", "heads", "nh", "n_head", "groups", None)
+FUSED_LAYERS = ("three", "fused", "parameters", "seq_first")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One module: how it is laid out, computed, masked, called and named."""
+
+    layout: str
+    kernel: str
+    mask: str
+    mode: str
+    name: str
+    head_name: str | None
+    layers: str
+    n_batch: int
+    n_head: int
+    n_query: int
+    is_cross: bool
+    nested: bool
+
+
+def choice(seed: int) -> Choice:
+    """The choice of a seed."""
+    draw = random.Random(seed)
+    layout = draw.choice(LAYOUTS)
+    return Choice(
+        layout=layout,
+        kernel=draw.choice(KERNELS),
+        mask=draw.choice(MASKS),
+        mode=draw.choice(MODES),
+        name=draw.choice(NAMES),
+        head_name=draw.choice(HEAD_NAMES),
+        layers=draw.choice(FUSED_LAYERS),
+        n_batch=draw.choice((1, 2, 3)),
+        n_head=1 if layout == "single" else draw.choice((1, 2, 3, 4)),
+        n_query=draw.choice((3, 5, 7)),
+        is_cross=draw.random() < 0.25,
+        nested=draw.random() < 0.3,
+    )
+
+
+def weights_of(scores: Tensor, kernel: str, axis: int = -1) -> Tensor:
+    """The softmax of scores, written as the kernel says."""
+    if kernel in ("functional", "helper", "transposed"):
+        return functional.softmax(scores, dim=axis)
+    if kernel == "torch":
+        return torch.softmax(scores, axis)
+    if kernel == "module":
+        return nn.Softmax(dim=axis)(scores)
+    if kernel == "log_softmax":
+        return functional.log_softmax(scores, axis).exp()
+    if kernel == "exp":
+        exponents = (scores - scores.amax(axis, keepdim=True)).exp()
+        return exponents / exponents.sum(axis, keepdim=True)
+    if kernel == "logsumexp":
+        return (scores - scores.logsumexp(axis, keepdim=True)).exp()
+    return scores.softmax(axis)
+
+
+class Generated(nn.Module):
+    """Attention by a `Choice`; `truth` has its weights after each run."""
+
+    def __init__(self, made: Choice, width: int = 12) -> None:
+        super().__init__()
+        self.made, self.width = made, width
+        self.d_head = width // made.n_head
+        if made.head_name is not None:
+            setattr(self, made.head_name, made.n_head)
+        if made.layers == "fused" and not made.is_cross:
+            self.qkv = nn.Linear(width, 3 * width)
+        elif made.layers == "parameters":
+            self.w = nn.ParameterList(nn.Parameter(torch.randn(width, width)) for _ in range(3))
+        else:
+            self.q, self.k, self.v = (nn.Linear(width, width) for _ in range(3))
+        self.out = nn.Linear(width, width)
+        self.truth: Tensor | None = None
+
+    def projected(self, x: Tensor, y: Tensor) -> list[Tensor]:
+        """q, k, v [batch, token, width]."""
+        made = self.made
+        if made.layers == "seq_first":
+            x, y = x.transpose(0, 1).contiguous(), y.transpose(0, 1).contiguous()
+            layers = ((self.q, x), (self.k, y), (self.v, y))
+            return [layer(read).transpose(0, 1) for layer, read in layers]
+        if made.layers == "fused" and not made.is_cross:
+            return list(self.qkv(x).chunk(3, dim=-1))
+        if made.layers == "parameters":
+            return [x @ self.w[0], y @ self.w[1], y @ self.w[2]]
+        return [self.q(x), self.k(y), self.v(y)]
+
+    def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
+        """The attention of x to y, to itself without y."""
+        made = self.made
+        n_batch, n_query, _ = x.shape
+        parts = self.projected(x, x if y is None else y)
+        if made.layout == "loop":
+            mixed = self.looped(*parts)
+        else:
+            mixed = self.at_once(*parts)
+        result: Tensor = self.out(mixed.reshape(n_batch, n_query, self.width))
+        return result
+
+    def looped(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Head by head, each of them [batch, token, d_head]."""
+        mixed, weights = [], []
+        for q_h, k_h, v_h in zip(*(x.split(self.d_head, dim=-1) for x in (q, k, v)), strict=True):
+            scores = q_h @ k_h.transpose(-1, -2) / math.sqrt(self.d_head)
+            attention = weights_of(self.masked(scores), self.made.kernel)
+            weights.append(attention)
+            mixed.append(attention @ v_h)
+        self.truth = torch.stack(weights, 1).detach().float().clone()
+        return torch.cat(mixed, -1)
+
+    def at_once(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """All heads in one product, in the layout of the choice."""
+        made, d = self.made, self.d_head
+        n_batch = q.shape[0]
+        whole = [x.reshape(n_batch, -1, made.n_head, d) for x in (q, k, v)]  # [b, n, h, d]
+        if made.kernel in ("einsum_heads_last", "einsum") or made.layout == "bnhd":
+            return self.einsum(*whole)
+        if made.layout in ("hbnd", "joined_heads_first"):
+            whole = [x.permute(2, 0, 1, 3) for x in whole]
+        else:
+            whole = [x.transpose(1, 2) for x in whole]
+        lead = whole[0].shape[:2]
+        if made.layout.startswith("joined") or made.kernel in ("bmm", "baddbmm"):
+            whole = [x.reshape(-1, *x.shape[2:]) for x in whole]
+        elif made.layout == "single":
+            whole = [x[:, 0] for x in whole]
+        mixed = self.mixed(*whole, lead)
+        mixed = mixed.reshape(*lead, *mixed.shape[-2:])
+        if made.layout in ("hbnd", "joined_heads_first"):
+            return mixed.permute(1, 2, 0, 3)
+        return mixed.transpose(1, 2)
+
+    def einsum(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """The same by einsum over [batch, token, head, d]."""
+        heads_last = self.made.kernel == "einsum_heads_last"
+        letters = "bqkh" if heads_last else "bhqk"
+        scores = torch.einsum(f"bqhd,bkhd->{letters}", q, k) / math.sqrt(self.d_head)
+        scores = self.masked(scores.permute(0, 3, 1, 2)) if heads_last else self.masked(scores)
+        if heads_last:
+            attention = weights_of(scores.permute(0, 2, 3, 1), self.made.kernel, 2)
+            self.keep(attention.permute(0, 3, 1, 2))
+        else:
+            attention = weights_of(scores, self.made.kernel)
+            self.keep(attention)
+        return torch.einsum(f"{letters},bkhd->bqhd", attention, v)
+
+    def mixed(self, q: Tensor, k: Tensor, v: Tensor, lead: torch.Size) -> Tensor:
+        made, scale = self.made, 1 / math.sqrt(self.d_head)
+        if made.kernel == "sdpa" and q.dim() == 4:
+            scores = self.masked(q.float() @ k.float().transpose(-1, -2) * scale)
+            with torch.no_grad():
+                self.keep_in(scores.softmax(-1), lead)
+            causal = made.mask == "causal"
+            return functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        if made.kernel == "baddbmm":
+            scores = torch.baddbmm(q.new_zeros(()), q, k.transpose(-1, -2), beta=1, alpha=scale)
+        elif made.kernel == "transposed":
+            scores = (k @ q.transpose(-1, -2)).transpose(-1, -2) * scale
+        else:
+            scores = q @ k.transpose(-1, -2) * scale
+        attention = weights_of(self.masked(scores), made.kernel)
+        self.keep_in(attention, lead)
+        if made.kernel == "transposed":
+            return (v.transpose(-1, -2) @ attention.transpose(-1, -2)).transpose(-1, -2)
+        return attention @ v
+
+    def masked(self, scores: Tensor) -> Tensor:
+        """Scores [..., query, key] with the mask of the choice."""
+        n_query, n_key = scores.shape[-2:]
+        triangle = torch.ones(n_query, n_key, dtype=torch.bool).tril()
+        kind = (
+            "none" if self.made.kernel == "sdpa" and self.made.mask != "causal" else self.made.mask
+        )
+        if kind in ("causal", "late"):
+            return scores.masked_fill(~triangle, -torch.inf)
+        if kind == "lowest":
+            return scores.masked_fill(~triangle, torch.finfo(scores.dtype).min)
+        if kind == "additive":
+            places = torch.arange(n_key) - torch.arange(n_query)[:, None]
+            return scores - 0.1 * places.abs().to(scores.dtype)
+        if kind == "padding":
+            return scores.masked_fill(torch.arange(n_key) >= max(1, n_key - 1), -torch.inf)
+        return scores
+
+    def keep(self, weights: Tensor) -> None:
+        self.truth = weights.detach().float().clone()
+
+    def keep_in(self, weights: Tensor, lead: torch.Size) -> None:
+        """Keep weights of any layout as [batch, head, query, key]."""
+        whole = weights.detach().float().reshape(*lead, *weights.shape[-2:])
+        is_heads_first = self.made.layout in ("hbnd", "joined_heads_first")
+        self.truth = (whole.transpose(0, 1) if is_heads_first else whole).clone()
+
+
+def _attend(self: Generated, x: Tensor, y: Tensor | None = None) -> Tensor:
+    return Generated.forward(self, x, y)
+
+
+def generated(made: Choice) -> Generated:
+    """The module of a choice, under the class name that it says."""
+    cls: Callable[[Choice], Generated] = type(made.name, (Generated,), {"forward": _attend})
+    return cls(made).eval()
+
+
+class Nested(nn.Module):
+    """A module around another one, with a classifier's softmax behind it."""
+
+    def __init__(self, inner: nn.Module, width: int = 12) -> None:
+        super().__init__()
+        self.inner, self.norm, self.head = inner, nn.LayerNorm(width), nn.Linear(width, 5)
+
+    def forward(self, *args: Tensor) -> Tensor:
+        """Class probabilities of the mean token."""
+        return self.head(self.norm(self.inner(*args)).mean(1)).softmax(-1)

@@ -1,0 +1,379 @@
+"""Attention as tutorials and papers write it, each with its own weights as the truth.
+
+Every class keeps the weights [batch, head, query, key] that multiplied its values in `truth`; None
+where there is no softmax over keys that multiplies values, so that it has to be refused.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+D, H = 12, 3
+DH = D // H
+
+
+class Base(nn.Module):
+    """Three layers and one behind, heads of width 4."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_q, self.to_k, self.to_v, self.to_out = (nn.Linear(D, D) for _ in range(4))
+        self.truth: Tensor | None = None
+
+    def split(self, x: Tensor) -> Tensor:
+        """[batch, head, token, d] of [batch, token, width]."""
+        return x.unflatten(-1, (H, DH)).transpose(1, 2)
+
+    def heads(self, x: Tensor) -> list[Tensor]:
+        """q, k and v of one tensor."""
+        return [self.split(layer(x)) for layer in (self.to_q, self.to_k, self.to_v)]
+
+    def keep(self, weights: Tensor) -> Tensor:
+        """The weights, kept as the truth."""
+        self.truth = weights.detach().clone()
+        return weights
+
+    def joined(self, mixed: Tensor) -> Tensor:
+        """W_O of the heads side by side."""
+        out: Tensor = self.to_out(mixed.transpose(1, 2).flatten(2))
+        return out
+
+
+class MultiQuery(Base):
+    """One key and value head for all queries (Shazeer 2019)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_k, self.to_v = nn.Linear(D, DH), nn.Linear(D, DH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.split(self.to_q(x)), self.to_k(x), self.to_v(x)
+        weights = self.keep(torch.einsum("bhqd,bkd->bhqk", q, k).div(DH**0.5).softmax(-1))
+        return self.joined(torch.einsum("bhqk,bkd->bhqd", weights, v))
+
+
+class GroupedQuery(Base):
+    """One key and value head for several queries (Ainslie et al. 2023)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_q, self.to_out = nn.Linear(D, 4 * DH), nn.Linear(4 * DH, D)
+        self.to_k, self.to_v = nn.Linear(D, 2 * DH), nn.Linear(D, 2 * DH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q = self.to_q(x).unflatten(-1, (4, DH)).transpose(1, 2)
+        k, v = (
+            layer(x).unflatten(-1, (2, DH)).transpose(1, 2).repeat_interleave(2, 1)
+            for layer in (self.to_k, self.to_v)
+        )
+        weights = self.keep((q @ k.mT / DH**0.5).softmax(-1))
+        return self.joined(weights @ v)
+
+
+class ALiBi(Base):
+    """A linear bias by distance (Press et al. 2022)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        places = torch.arange(x.shape[1])
+        slopes = 2.0 ** -torch.arange(1, H + 1)
+        bias = -(places[:, None] - places).abs() * slopes[:, None, None]
+        return self.joined(self.keep((q @ k.mT / DH**0.5 + bias).softmax(-1)) @ v)
+
+
+class Relative(Base):
+    """Learned vectors by distance, for keys and for values (Shaw et al. 2018)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.of_key, self.of_value = nn.Embedding(19, DH), nn.Embedding(19, DH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        n = x.shape[1]
+        places = torch.arange(n)[:, None] - torch.arange(n) + 9
+        scores = q @ k.mT + torch.einsum("bhqd,qkd->bhqk", q, self.of_key(places))
+        weights = self.keep((scores / DH**0.5).softmax(-1))
+        more = torch.einsum("bhqk,qkd->bhqd", weights, self.of_value(places))
+        return self.joined(weights @ v + more)
+
+
+class Rotary(Base):
+    """q and k rotated by their places (Su et al. 2021)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        angles = torch.outer(torch.arange(x.shape[1]).float(), 100.0 ** -torch.arange(DH // 2))
+        cos, sin = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
+
+        def turned(t: Tensor) -> Tensor:
+            left, right = t.chunk(2, -1)
+            return t * cos + torch.cat([-right, left], -1) * sin
+
+        return self.joined(self.keep((turned(q) @ turned(k).mT / DH**0.5).softmax(-1)) @ v)
+
+
+class Local(Base):
+    """Only neighbours are visible (a sliding window)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        places = torch.arange(x.shape[1])
+        far = (places[:, None] - places).abs() > 1
+        scores = (q @ k.mT / DH**0.5).masked_fill(far, -torch.inf)
+        return self.joined(self.keep(scores.softmax(-1)) @ v)
+
+
+class TopK(Base):
+    """Only the two largest scores of each query (sparse attention)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        scores = q @ k.mT / DH**0.5
+        least = scores.topk(2, dim=-1).values[..., -1:]
+        weights = self.keep(scores.masked_fill(scores < least, -torch.inf).softmax(-1))
+        return self.joined(weights @ v)
+
+
+class Memory(Base):
+    """Learned keys and values beside those of the text (Sukhbaatar et al. 2019)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memory = nn.Parameter(torch.randn(2, H, 2, DH))
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        more = self.memory[:, None].expand(-1, len(x), -1, -1, -1)
+        k, v = torch.cat([k, more[0]], 2), torch.cat([v, more[1]], 2)
+        return self.joined(self.keep((q @ k.mT / DH**0.5).softmax(-1)) @ v)
+
+
+class Perceiver(Base):
+    """Learned queries read the text (Jaegle et al. 2021)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.latents = nn.Parameter(torch.randn(2, D))
+
+    def forward(self, x: Tensor) -> Tensor:
+        q = self.split(self.to_q(self.latents.expand(len(x), -1, -1)))
+        k, v = self.split(self.to_k(x)), self.split(self.to_v(x))
+        return self.joined(self.keep((q @ k.mT / DH**0.5).softmax(-1)) @ v)
+
+
+class SetPooling(Base):
+    """A set transformer's seed that attends in batches joined head by head (Lee et al. 2019)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seed = nn.Parameter(torch.randn(1, 2, D))
+
+    def forward(self, x: Tensor) -> Tensor:
+        n = len(x)
+        q, k, v = self.to_q(self.seed.repeat(n, 1, 1)), self.to_k(x), self.to_v(x)
+        q, k, v = (torch.cat(t.split(DH, 2), 0) for t in (q, k, v))
+        weights = torch.softmax(q.bmm(k.transpose(1, 2)) / math.sqrt(D), 2)
+        self.keep(weights.unflatten(0, (H, n)).transpose(0, 1))
+        mixed = torch.cat((q + weights.bmm(v)).split(n, 0), 2)
+        return mixed + functional.relu(self.to_out(mixed))
+
+
+class Gated(Base):
+    """A gate on the mixed values (gated attention)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(D, D)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        mixed = self.keep((q @ k.mT / DH**0.5).softmax(-1)) @ v
+        out: Tensor = self.to_out(mixed.transpose(1, 2).flatten(2) * self.gate(x).sigmoid())
+        return out
+
+
+class SingleHead(Base):
+    """One head of the whole width, as a first lesson writes it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
+        weights = functional.softmax(torch.bmm(q, k.permute(0, 2, 1)) / D**0.5, dim=-1)
+        self.keep(weights[:, None])
+        return torch.bmm(weights, v)
+
+
+class Unbatched(Base):
+    """Matrices of one text, as slides write it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x[0]
+        weights = torch.softmax(self.to_q(x) @ self.to_k(x).T / D**0.5, dim=1)
+        self.keep(weights[None, None])
+        return weights @ self.to_v(x)
+
+
+class Additive(Base):
+    """Scores by a small network, without a product of q and k (Bahdanau et al. 2015)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Linear(D, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        both = torch.tanh(self.to_q(x)[:, :, None] + self.to_k(x)[:, None])
+        weights = self.score(both).squeeze(-1).softmax(-1)
+        self.keep(weights[:, None])
+        return self.to_out(weights @ self.to_v(x))
+
+
+class DecoderStep(Base):
+    """One decoder state against all encoder states, dot product (Luong et al. 2015)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        state, encoded = self.to_q(x[:, -1]), self.to_v(x)
+        weights = functional.softmax(torch.bmm(encoded, state.unsqueeze(2)).squeeze(2), dim=1)
+        self.keep(weights[:, None, None])
+        return torch.bmm(weights.unsqueeze(1), encoded).squeeze(1)
+
+
+class PerHeadModules(nn.Module):
+    """A list of heads, each a module that a video course calls Head."""
+
+    class Head(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.key, self.query, self.value = (nn.Linear(D, DH, bias=False) for _ in range(3))
+            self.truth: Tensor | None = None
+
+        def forward(self, x: Tensor) -> Tensor:
+            n = x.shape[1]
+            scores = self.query(x) @ self.key(x).transpose(-2, -1) * DH**-0.5
+            scores = scores.masked_fill(torch.tril(torch.ones(n, n)) == 0, float("-inf"))
+            weights = functional.softmax(scores, dim=-1)
+            self.truth = weights.detach().clone()[:, None]
+            return weights @ self.value(x)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head_list = nn.ModuleList(self.Head() for _ in range(H))
+        self.proj = nn.Linear(D, D)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.proj(torch.cat([head(x) for head in self.head_list], dim=-1))
+        return out
+
+
+class TalkingHeads(Base):
+    """Heads mixed after the softmax (Shazeer et al. 2020)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.talk = nn.Parameter(torch.randn(H, H))
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        weights = torch.einsum("bhqk,hg->bgqk", (q @ k.mT).softmax(-1), self.talk)
+        return self.joined(weights @ v)
+
+
+class Differential(Base):
+    """The difference of two softmaxes (Ye et al. 2024)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        (q1, q2), (k1, k2) = q.chunk(2, -1), k.chunk(2, -1)
+        return self.joined(((q1 @ k1.mT).softmax(-1) - 0.3 * (q2 @ k2.mT).softmax(-1)) @ v)
+
+
+class Efficient(Base):
+    """Linear attention: a softmax of q over features, of k over tokens (Shen et al. 2021)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        return self.joined(q.softmax(-1) @ (k.softmax(-2).mT @ v))
+
+
+class LinearElu(Base):
+    """Linear attention by a feature map (Katharopoulos et al. 2020)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        q, k = functional.elu(q) + 1, functional.elu(k) + 1
+        norm = 1 / (q @ k.sum(2)[..., None])
+        return self.joined(q @ (k.mT @ v) * norm)
+
+
+class Sigmoid(Base):
+    """Sigmoid in place of the softmax (Ramapuram et al. 2024)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        return self.joined((q @ k.mT / DH**0.5 - math.log(x.shape[1])).sigmoid() @ v)
+
+
+class Pointer(Base):
+    """The softmax itself is the answer (Vinyals et al. 2015)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (self.to_q(x) @ self.to_k(x).mT).softmax(-1)
+
+
+class Synthesizer(Base):
+    """Weights computed by a layer from each token alone (Tay et al. 2020)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Linear(D, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.to_out(self.dense(x).softmax(-1) @ self.to_v(x))
+
+
+class Halved(Base):
+    """Weights scaled after the softmax."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        return self.joined((q @ k.mT).softmax(-1) * 0.5 @ v)
+
+
+class Elementwise(Base):
+    """The sum of weighted values, written without a matrix product."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.heads(x)
+        return self.joined(((q @ k.mT).softmax(-1)[..., None] * v[:, :, None]).sum(-2))
+
+
+EXACT: tuple[type[nn.Module], ...] = (
+    MultiQuery,
+    GroupedQuery,
+    ALiBi,
+    Relative,
+    Rotary,
+    Local,
+    TopK,
+    Memory,
+    Perceiver,
+    SetPooling,
+    Gated,
+    SingleHead,
+    Unbatched,
+    Additive,
+    DecoderStep,
+    PerHeadModules,
+)
+REFUSED: tuple[type[nn.Module], ...] = (
+    TalkingHeads,
+    Differential,
+    Efficient,
+    LinearElu,
+    Sigmoid,
+    Pointer,
+    Synthesizer,
+    Halved,
+    Elementwise,
+)

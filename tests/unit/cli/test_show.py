@@ -1,0 +1,40 @@
+"""`attnviz show`: a page in the browser, without a server."""
+
+import webbrowser
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+
+from attnviz.cli import main
+
+
+@pytest.mark.parametrize("has_browser", [True, False])
+def test_a_page_is_written_and_opened(
+    has_browser: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    opened: list[str] = []
+
+    def remember(address: str) -> bool:
+        opened.append(address)
+        return has_browser
+
+    monkeypatch.setattr(webbrowser, "open", remember)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert main.main(["show", "The cat sat", "--heads", "L5.H11,L0.H2", "--lang", "ja"]) == 0
+    [address] = opened
+    page = Path(urlparse(address).path)
+    assert page.is_relative_to(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>") and '<html lang="ja">' in text
+    ending = "" if has_browser else ": open it in a browser"
+    assert capsys.readouterr().out == f"{page}{ending}\n"
+
+
+def test_a_head_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["show", "The cat sat", "--heads", "L9.H0"]) == main.FAILED
+    assert "L9.H0" in capsys.readouterr().err

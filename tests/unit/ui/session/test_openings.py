@@ -1,0 +1,48 @@
+"""`openings`: each model opens on a cell whose head was chosen by a measure with a control."""
+
+import pytest
+
+import attnviz
+from attnviz.models.registry import REGISTRY
+from attnviz.outputs.answer import answer
+from attnviz.ui.session import examples, pictures
+from attnviz.ui.session.openings import OPENINGS
+from attnviz.views import group_tokens
+from attnviz.views.groups import Group, chosen, groups
+from attnviz.views.links import links
+
+
+def first_example(model: str) -> Group:
+    """The attentions of a model's opening, on what the model reads first."""
+    lm, text = attnviz.load(model), examples.texts(model)[0]
+    if lm.kind == "module":
+        capture = attnviz.capture(lm)
+    elif lm.kind == "vision":
+        capture = attnviz.capture(lm, image=pictures.made(pictures.default(model)))
+    else:
+        target = answer(lm, text) if lm.kind == "encoder-decoder" else None
+        capture = attnviz.capture(lm, text, target=target)
+    return chosen(groups(capture), OPENINGS[model].stack, OPENINGS[model].kind)
+
+
+def test_every_embedded_model_has_an_opening() -> None:
+    assert set(OPENINGS) == set(REGISTRY)
+
+
+@pytest.mark.parametrize("model", OPENINGS)
+def test_an_opening_is_the_head_with_the_largest_difference_to_its_other_rows(model: str) -> None:
+    opening, group = OPENINGS[model], first_example(model)
+    assert group_tokens.queries(group).labels[opening.query] == opening.query_token
+    assert group_tokens.keys(group).labels[opening.key] == opening.key_token
+    first, second = links(group, opening.query, opening.key)[:2]
+    assert first.head == opening.head
+    assert (round(first.weight, 2), round(first.others, 2)) == (opening.weight, opening.others)
+    assert first.difference > max(second.difference, 0.15)
+
+
+def test_the_stripe_does_not_pass_the_control() -> None:
+    """In L5.H11 of MiniLM every row attends to "animal": 0.67 of "it", 0.40 of the others."""
+    by_head = {str(link.head): link for link in links(first_example("minilm"), 10, 2)}
+    assert by_head["L5.H11"].weight == pytest.approx(0.67, abs=0.01)
+    assert by_head["L5.H11"].others == pytest.approx(0.40, abs=0.01)
+    assert by_head["L3.H1"].difference > 2 * by_head["L5.H11"].difference
