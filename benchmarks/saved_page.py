@@ -87,7 +87,7 @@ def _until_drawn(page: Page, component: str) -> float:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and say by the exit code whether all results were right."""
     parser = argparse.ArgumentParser(
-        prog="benchmarks.take", description=(__doc__ or "").split("\n")[0]
+        prog="benchmarks.saved_page", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default: {ROUNDS}")
