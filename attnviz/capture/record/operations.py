@@ -36,6 +36,8 @@ FUSED = _existing(
 )
 # how torch's own module scales q before the product
 SCALE = aten.mul.Tensor
+# how the bias of a layer is added to rows that do not lie one after the other in memory
+ADD = aten.add.Tensor
 
 Stack = tuple[nn.Module, ...]
 

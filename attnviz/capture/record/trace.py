@@ -142,7 +142,9 @@ class Trace:
             self._origins.replace(out, frozenset({number}))
         else:
             self._pass_on(func, args, kwargs, out)
-            if func in ops.EXP:
+            if func is ops.ADD:
+                self._add_bias(args, out)
+            elif func in ops.EXP:
                 self._add_exp(args[0], out, stack)
             elif func in ops.NORMALISING:
                 self._add_quotient(out, stack)
@@ -342,6 +344,17 @@ class Trace:
             self._finish_attention(call, call.layout)
         else:
             self._undecided = call
+
+    def _add_bias(self, args: tuple[Any, ...], out: Tensor) -> None:
+        """Take a parameter added to a layer's product as its bias."""
+        if not self._layers or not isinstance(args[1], Tensor):
+            return
+        layer = self._layers[-1]
+        written = layer.written.untyped_storage().data_ptr()
+        is_bias = self._origins.is_parameter(args[1]) and out.numel() == layer.written.numel()
+        if is_bias and args[0].untyped_storage().data_ptr() == written:
+            after = out.detach().reshape(layer.written.shape)
+            self._layers.append(LayerRun(layer.read, after))
 
     def _retract_if_read(self, right: frozenset[int]) -> None:
         """Refuse linear attention: queries multiply what a softmax over the keys gave."""
