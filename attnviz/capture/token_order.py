@@ -58,6 +58,8 @@ def with_token_order(
     model: nn.Module, calls: Sequence[AttentionCall], n_input: int
 ) -> tuple[AttentionCall, ...]:
     """The calls of a model that unrolls its tokens, with their places; of any other unchanged."""
+    if not any(isinstance(call.inputs, StoredWeights) for call in calls):
+        return tuple(calls)
     modules = dict(model.named_modules())
     encoders = {
         name: module

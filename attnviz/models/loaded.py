@@ -9,7 +9,7 @@ and every text goes through `tokenize`, which holds the other one.
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from torch import nn
@@ -182,6 +182,7 @@ def _word(surface: str, piece: str) -> str:
     return (surface.removeprefix(" ") or surface) if surface else _piece_text(piece)
 
 
+@lru_cache(maxsize=65536)
 def _piece_text(piece: str) -> str:
     """The text of a piece that begins a word or stands for bytes; "" for any other."""
     word = piece[1:]

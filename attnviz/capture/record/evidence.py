@@ -7,7 +7,7 @@ did (content and position, in DeBERTa), none are given.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -189,3 +189,13 @@ def _are_equal(left: Tensor, right: Tensor) -> bool:
 def _is_masked_late(used: Tensor, kept: Tensor) -> bool:
     """True if `used` equals `kept` except for entries set to 0 after the softmax."""
     return bool(((used == kept) | (used == 0)).all()) and bool(used.any())
+
+
+def has_keys(softmax: OpenSoftmax, value_sources: Sequence[ScoreSource]) -> bool:
+    """True unless the scores are columns of a linear layer, as those of a router are."""
+    if any(not source.has_learned_columns for source in softmax.sources):
+        return True
+    if any(not source.is_learned for source in value_sources):
+        return False  # q·(kᵀ·v): the second factor of linear attention
+    n_key = softmax.kept.shape[softmax.axis]
+    return not any(source.shape[-1] % n_key == 0 for source in softmax.sources)

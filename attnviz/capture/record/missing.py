@@ -13,6 +13,21 @@ from attnviz.attention.capture import MissingCall
 from attnviz.errors import UnsupportedAttention
 
 NO_SOFTMAX = "it ran without a softmax over keys that could be seen, as linear attention does"
+CHANGED = (
+    "its weights are changed between the softmax and the values (mixed, scaled or subtracted), so"
+    " that no softmax is what multiplies the values"
+)
+DROPOUT = (
+    "it is in training mode, in which dropout changes the weights at random; call .eval() on the"
+    " model first"
+)
+NO_VALUES = "its softmax is multiplied with no values by a matrix product"
+NO_KEYS = "its weights come from a layer's output alone, not from queries and keys"
+NO_ORDER = (
+    "no linear layer around it shows which of its axes is the batch and which the heads, and its"
+    " modules do not say"
+)
+LINEAR = "it multiplies its queries with what a softmax over the keys gave: linear attention"
 OVERWRITTEN = "the model overwrote its weights, q, k or v in place after it had used them"
 
 

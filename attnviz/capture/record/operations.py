@@ -36,6 +36,8 @@ FUSED = _existing(
 )
 # how torch's own module scales q before the product
 SCALE = aten.mul.Tensor
+# how the bias of a layer is added to rows that do not lie one after the other in memory
+ADD = aten.add.Tensor
 
 Stack = tuple[nn.Module, ...]
 
@@ -126,3 +128,13 @@ def tensors_in(values: Any) -> list[Tensor]:
         elif isinstance(value, list | tuple):
             found += [part for part in value if isinstance(part, Tensor)]
     return found
+
+
+def common(first: Stack, second: Stack) -> Stack:
+    """The modules that ran around both; at least the outermost."""
+    n_same = 0
+    for left, right in zip(first, second, strict=False):
+        if left is not right:
+            break
+        n_same += 1
+    return first[: max(n_same, 1)]

@@ -8,23 +8,20 @@ classifier or a router: attention multiplies values computed from the input, and
 not the columns of a linear layer.
 """
 
-import math
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor, nn
 
-from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
-from attnviz.capture.locate.structure import is_same_source
-from attnviz.capture.record import evidence, head_layout, multihead
+from attnviz.capture.record import evidence, fused, head_layout, multihead
 from attnviz.capture.record import operations as ops
 from attnviz.capture.record.head_layout import HeadLayout
+from attnviz.capture.record.missing import CHANGED, DROPOUT, LINEAR, NO_KEYS, NO_ORDER, NO_VALUES
 from attnviz.capture.record.operations import (
     LayerRun,
     MatrixProduct,
@@ -33,27 +30,11 @@ from attnviz.capture.record.operations import (
     Stack,
 )
 from attnviz.capture.record.origins import NOTHING, Origins
+from attnviz.capture.record.seen_layers import SeenLayers, Undecided
 from attnviz.types import Kind
 
-RECENT_LAYERS = 12
 OPEN_SOFTMAXES = 6
 OPEN_SOURCES = 12
-
-CHANGED = (
-    "its weights are changed between the softmax and the values (mixed, scaled or subtracted), so"
-    " that no softmax is what multiplies the values"
-)
-DROPOUT = (
-    "it is in training mode, in which dropout changes the weights at random; call .eval() on the"
-    " model first"
-)
-NO_VALUES = "its softmax is multiplied with no values by a matrix product"
-NO_KEYS = "its weights come from a layer's output alone, not from queries and keys"
-NO_ORDER = (
-    "no linear layer around it shows which of its axes is the batch and which the heads, and its"
-    " modules do not say"
-)
-LINEAR = "it multiplies its queries with what a softmax over the keys gave: linear attention"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,29 +54,6 @@ class SeenAttention:
     product: multihead.ScoreProduct | None = None
 
 
-@dataclass(eq=False)
-class _Undecided:
-    """An attention of which no layer has shown the order of its axes yet."""
-
-    softmax: OpenSoftmax
-    stack: Stack
-    lead: tuple[int, ...]
-    weights: Tensor
-    values: Tensor
-    mixed: Tensor
-    factors: tuple[Tensor, Tensor, ScoreSource] | None
-    scaling: ops.Scaling | None
-    layout: HeadLayout | None
-    number: int
-
-    @property
-    def is_learned(self) -> bool:
-        """True if no product of two computed tensors entered the scores: so far, it may be half
-        of linear attention.
-        """
-        return all(source.is_learned for source in self.softmax.sources)
-
-
 class ThreadTrace:
     """The operations of one thread, from the first to the last of a recorded model."""
 
@@ -112,8 +70,8 @@ class ThreadTrace:
         self._softmaxes: dict[int, OpenSoftmax] = {}
         self._logs: dict[int, OpenSoftmax] = {}
         self._exps: dict[int, tuple[ScoreSource, ...]] = {}
-        self._layers: deque[LayerRun] = deque(maxlen=RECENT_LAYERS)
-        self._undecided: _Undecided | None = None
+        self._layers = SeenLayers()
+        self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
         self.chained: list[Stack] = []
 
@@ -142,7 +100,9 @@ class ThreadTrace:
             self._origins.replace(out, frozenset({number}))
         else:
             self._pass_on(func, args, kwargs, out)
-            if func in ops.EXP:
+            if func is ops.ADD:
+                self._add_bias(args, out)
+            elif func in ops.EXP:
                 self._add_exp(args[0], out, stack)
             elif func in ops.NORMALISING:
                 self._add_quotient(out, stack)
@@ -156,7 +116,7 @@ class ThreadTrace:
             self._drop_oldest()
         for store in (self._sources, self._logs, self._exps):
             store.clear()
-        self._layers.clear()
+        self._layers.runs.clear()
         self._scaling = None
 
     def forget(self, written: Any) -> None:
@@ -244,8 +204,7 @@ class ThreadTrace:
         if is_learned[1] and not is_learned[0]:
             read, written = product.left.flatten(0, 1), product.out.flatten(0, 1)
             layer = LayerRun(read, written)
-            if written.numel() <= 16 * read.numel():
-                self._layers.append(layer)
+            self._layers.add(layer)
             self._decide_by_reader(layer)
 
     def _find_values(
@@ -262,8 +221,8 @@ class ThreadTrace:
             if softmax is None:
                 continue
             turned = product if number in left else ops.swapped(product)
-            common = _common(softmax.stack, stack)
-            if not _has_keys(softmax, self._sources_of(turned.right)):
+            common = ops.common(softmax.stack, stack)
+            if not evidence.has_keys(softmax, self._sources_of(turned.right)):
                 softmax.fault = common[-1], NO_KEYS
                 continue
             arrangement = evidence.arranged(softmax, turned.left)
@@ -282,7 +241,7 @@ class ThreadTrace:
 
     def _call_with_shared_values(
         self, softmax: OpenSoftmax, stack: Stack, product: MatrixProduct, number: int
-    ) -> _Undecided | None:
+    ) -> Undecided | None:
         """A call whose heads stand among the rows of the product, since they share their values.
 
         The layer that wrote q has to show which of the rows' axes are the queries.
@@ -293,9 +252,8 @@ class ThreadTrace:
         n_heads = head_layout.head_count(stack)
         for lead, turned in evidence.with_heads_in_rows(softmax, product, source):
             for layout in head_layout.layouts(lead, n_heads):
-                rows = (layer.written for layer in reversed(self._layers))
-                if any(head_layout.written_by(layout, turned.factors[0], r) for r in rows):
-                    return _Undecided(
+                if self._layers.have_written(layout, turned.factors[0]):
+                    return Undecided(
                         softmax,
                         stack,
                         lead,
@@ -316,14 +274,14 @@ class ThreadTrace:
         arrangement: evidence.Arrangement,
         product: MatrixProduct,
         number: int,
-    ) -> _Undecided:
+    ) -> Undecided:
         mixed = product.out
         if product.added is not None:
             added = product.added
             mixed = mixed - (
                 added.reshape(mixed.shape) if added.numel() == mixed.numel() else added
             )
-        return _Undecided(
+        return Undecided(
             softmax,
             stack,
             arrangement.sizes,
@@ -337,13 +295,24 @@ class ThreadTrace:
             number,
         )
 
-    def _take(self, call: _Undecided) -> None:
+    def _take(self, call: Undecided) -> None:
         """Report an attention whose order of axes is shown; let any other wait."""
-        call.layout = call.layout or self._layout_by_writers(call)
+        call.layout = call.layout or self._layers.layout(call)
         if call.layout is not None and not call.is_learned:
             self._finish_attention(call, call.layout)
         else:
             self._undecided = call
+
+    def _add_bias(self, args: tuple[Any, ...], out: Tensor) -> None:
+        """Take a parameter added to a layer's product as its bias."""
+        if not self._layers.runs or not isinstance(args[1], Tensor):
+            return
+        layer = self._layers.runs[-1]
+        written = layer.written.untyped_storage().data_ptr()
+        is_bias = self._origins.is_parameter(args[1]) and out.numel() == layer.written.numel()
+        if is_bias and args[0].untyped_storage().data_ptr() == written:
+            after = out.detach().reshape(layer.written.shape)
+            self._layers.add(LayerRun(layer.read, after))
 
     def _retract_if_read(self, right: frozenset[int]) -> None:
         """Refuse linear attention: queries multiply what a softmax over the keys gave."""
@@ -351,22 +320,6 @@ class ThreadTrace:
         if call is not None and call.is_learned and call.number in right:
             self._undecided = None
             self._refuse(call.stack[-1], LINEAR)
-
-    def _layout_by_writers(self, call: _Undecided) -> HeadLayout | None:
-        """The layout that torch's own module has, or under which layers wrote v, k or q."""
-        if isinstance(call.stack[-1], nn.MultiheadAttention):
-            n_heads = call.stack[-1].num_heads
-            return HeadLayout((math.prod(call.lead) // n_heads, n_heads), 1)
-        n_heads = head_layout.head_count(call.stack)
-        tensors = [call.values, *(() if call.factors is None else call.factors[1::-1])]
-        for layout in head_layout.layouts(call.lead, n_heads):
-            for tensor in tensors:
-                if any(
-                    head_layout.written_by(layout, tensor, layer.written)
-                    for layer in reversed(self._layers)
-                ):
-                    return layout
-        return None
 
     def _decide_by_reader(self, layer: LayerRun) -> None:
         """Report the waiting attention if a layer reads its mixed values under some layout."""
@@ -390,18 +343,18 @@ class ThreadTrace:
             return
         n_heads = head_layout.head_count(call.stack)
         layout = call.layout or head_layout.declared(call.lead, n_heads)
-        if layout is None and not self._layers and len(call.lead) == 1:
+        if layout is None and not self._layers.runs and len(call.lead) == 1:
             layout = HeadLayout(call.lead, None)  # the module got them so: there are no layers
         if layout is None:
             self._refuse(call.stack[-1], NO_ORDER)
         else:
             self._finish_attention(call, layout)
 
-    def _finish_attention(self, call: _Undecided, layout: HeadLayout) -> None:
+    def _finish_attention(self, call: Undecided, layout: HeadLayout) -> None:
         query, key, before, kind = None, None, None, None
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
-            kind = self._kind(layout, call.factors[0], call.factors[1])
+            kind = self._layers.kind(layout, call.factors[0], call.factors[1])
             scaling = call.scaling
             if scaling is not None and _is_same_view(scaling.after, call.factors[2].left):
                 before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
@@ -410,20 +363,6 @@ class ThreadTrace:
         )
         mixed = layout.by_head(call.mixed).transpose(1, 2)
         self._report(SeenAttention(call.stack[-1], stored, mixed, kind, product=before))
-
-    def _kind(self, layout: HeadLayout, query: Tensor, key: Tensor) -> Kind | None:
-        """ "self" if layers made q and k of the same tensor, "cross" if not; None if unknown."""
-        read = [self._read_by_writer(layout, tensor) for tensor in (query, key)]
-        if read[0] is None or read[1] is None:
-            return None
-        return "self" if is_same_source(read[0], read[1]) else "cross"
-
-    def _read_by_writer(self, layout: HeadLayout, tensor: Tensor) -> Tensor | None:
-        """What the layer read that wrote a tensor."""
-        for layer in reversed(self._layers):
-            if head_layout.written_by(layout, tensor, layer.written, scaled=True):
-                return layer.read
-        return None
 
     def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: Stack) -> None:
         """Take a fused kernel as a whole attention."""
@@ -434,45 +373,15 @@ class ThreadTrace:
         if arguments.get("dropout_p"):
             self._refuse(stack[-1], DROPOUT)
             return
-        query, key, value = (arguments[name].detach() for name in ("query", "key", "value"))
-        mask = arguments.get("attn_mask", arguments.get("attn_bias"))
-        may_attend, bias = masks.from_model(None if mask is None else mask.detach())
-        scale = arguments.get("scale")
-        # a copy: the model may change it in place
-        result = output.detach().clone()
-        tensors = [query, key, value, may_attend, bias, result]
-        layout = self._fused_layout(query, value, stack)
-        if layout is not None and layout.head_axis == 0:
-            tensors = [None if part is None else _heads_second(part) for part in tensors]
-        q, k, v, may_attend, bias, result = tensors
-        assert q is not None and k is not None and v is not None and result is not None
-        inputs = AttentionInputs(
-            query=q,
-            key=k,
-            value=v,
-            mask=may_attend,
-            causal=bool(arguments.get("is_causal", False)),
-            scaling=query.shape[-1] ** -0.5 if scale is None else float(scale),
-            bias=bias,
-        )
-        kind = None
+        query, value = arguments["query"].detach(), arguments["value"].detach()
+        layout = self._layers.fused_layout(query, value, stack)
+        heads_first = layout is not None and layout.head_axis == 0
+        inputs, mixed = fused.opened(arguments, output, heads_first=heads_first)
+        q, k, kind = inputs.query, inputs.key, None
         if q.dim() == 4 and q.shape[:2] == k.shape[:2]:
             heads = HeadLayout(tuple(q.shape[:2]), 1)
-            kind = self._kind(heads, q.flatten(0, 1), k.flatten(0, 1))
-        self._report(SeenAttention(stack[-1], inputs, result.transpose(1, 2), kind))
-
-    def _fused_layout(self, query: Tensor, value: Tensor, stack: Stack) -> HeadLayout | None:
-        """The order of the axes of a fused kernel's tensors, if a layer shows it."""
-        if isinstance(stack[-1], nn.MultiheadAttention):
-            return None
-        lead = tuple(value.shape[:2])
-        flat = value.flatten(0, 1)
-        for axis in (1, 0):
-            layout = HeadLayout(lead, axis)
-            written = (layer.written for layer in reversed(self._layers))
-            if any(head_layout.written_by(layout, flat, rows) for rows in written):
-                return layout
-        return None
+            kind = self._layers.kind(heads, q.flatten(0, 1), k.flatten(0, 1))
+        self._report(SeenAttention(stack[-1], inputs, mixed, kind))
 
     def _drop_oldest(self) -> None:
         """Refuse the oldest open softmax if it is attention, and forget it."""
@@ -486,31 +395,6 @@ class ThreadTrace:
             self._refuse(module, DROPOUT if module.training else NO_VALUES)
         elif is_named_attention(module):
             self._refuse(module, NO_KEYS)
-
-
-def _has_keys(softmax: OpenSoftmax, value_sources: Sequence[ScoreSource]) -> bool:
-    """True unless the scores are columns of a linear layer, as those of a router are."""
-    if any(not source.has_learned_columns for source in softmax.sources):
-        return True
-    if any(not source.is_learned for source in value_sources):
-        return False  # q·(kᵀ·v): the second factor of linear attention
-    n_key = softmax.kept.shape[softmax.axis]
-    return not any(source.shape[-1] % n_key == 0 for source in softmax.sources)
-
-
-def _common(first: Stack, second: Stack) -> Stack:
-    """The modules that ran around both; at least the outermost."""
-    n_same = 0
-    for left, right in zip(first, second, strict=False):
-        if left is not right:
-            break
-        n_same += 1
-    return first[: max(n_same, 1)]
-
-
-def _heads_second(tensor: Tensor) -> Tensor:
-    """[batch, head, …] of a tensor [head, batch, …] that may have fewer axes."""
-    return tensor.transpose(0, 1) if tensor.dim() == 4 else tensor
 
 
 def _is_same_view(left: Tensor, right: Tensor) -> bool:
