@@ -6,11 +6,11 @@ than the tolerance.
 """
 
 import argparse
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from attnviz.cli import inputs, save, tables
 from attnviz.cli.command import Command
+from attnviz.cli.json_text import json_line
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
@@ -90,7 +90,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _json(model: str, shown: PrintedHeads, head: int | str) -> str:
     """One object; `weights` is [query][key], or [head][query][key] for all heads."""
-    import json
     from dataclasses import asdict
 
     checked = shown.verification
@@ -109,18 +108,7 @@ def _json(model: str, shown: PrintedHeads, head: int | str) -> str:
             "errors": checked.errors,
         },
     }
-    return json.dumps(_finite(report), allow_nan=False)
-
-
-def _finite(value: object) -> object:
-    """The same value with null for every number that JSON cannot hold: NaN and infinity."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_finite(part) for part in value]
-    return value
+    return json_line(report)
 
 
 def _text(model: str, shown: PrintedHeads) -> str:

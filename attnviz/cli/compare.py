@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import attnviz
 from attnviz.cli import inputs, save, tables
 from attnviz.cli.command import Command, Refused
+from attnviz.cli.json_text import json_line
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -73,9 +74,7 @@ def _text(heads: list[tuple[str, float]]) -> str:
 
 
 def _json(heads: list[tuple[str, float]]) -> str:
-    import json
-
-    return json.dumps([{"head": head, "moved": share} for head, share in heads])
+    return json_line([{"head": head, "moved": share} for head, share in heads])
 
 
 COMMAND = Command(

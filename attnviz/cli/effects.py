@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import attnviz
 from attnviz.cli import files, tables
 from attnviz.cli.command import Command, Refused
+from attnviz.cli.json_text import json_line
 
 if TYPE_CHECKING:
     from attnviz.effects.heads import Effects
@@ -59,10 +60,8 @@ def _text(effects: "Effects", top: int) -> str:
 
 
 def _json(effects: "Effects") -> str:
-    import json
-
     heads = [{"head": str(head), "change": effects.of(head)} for head in effects.order]
-    return json.dumps({"before": effects.before, "unit": effects.unit, "heads": heads})
+    return json_line({"before": effects.before, "unit": effects.unit, "heads": heads})
 
 
 COMMAND = Command(

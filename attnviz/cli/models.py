@@ -1,6 +1,6 @@
 """`attnviz models`: a table of the models that open without a download.
 
-In: no arguments. Out: a row for each model on stdout.
+In: nothing. Out: a row for each model on stdout, or JSON.
 """
 
 import argparse
@@ -8,16 +8,23 @@ import argparse
 import attnviz
 from attnviz.cli import tables
 from attnviz.cli.command import Command
+from attnviz.cli.json_text import json_line
 
 HEAD = ("name", "kind", "layers", "heads", "parameters", "MiB", "licence", "description")
 
 
-def declare(_parser: argparse.ArgumentParser) -> None:
-    """The command takes no arguments."""
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--json", action="store_true", help="print JSON, with every detail")
 
 
-def run(_arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Print the table."""
+    if arguments.json:
+        from dataclasses import asdict
+
+        print(json_line([asdict(card) for card in attnviz.models()]))
+        return 0
     rows = [
         (
             card.name,
@@ -38,7 +45,7 @@ def run(_arguments: argparse.Namespace) -> int:
 COMMAND = Command(
     name="models",
     group="look at attention",
-    usage="",
+    usage="[--json]",
     help="list the models that open without a download",
     examples=("attnviz models",),
     declare=declare,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attnviz
 from attnviz.cli import inputs
 from attnviz.cli.command import Command, Refused
+from attnviz.cli.json_text import json_line
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
@@ -78,10 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     path = attnviz.save(cap, arguments.out, **_choices(arguments))
     verification = cap.verify()
     if arguments.json:
-        import json
-
         report = {"file": str(path), "bytes": path.stat().st_size, "ok": verification.ok}
-        print(json.dumps(report, ensure_ascii=False))
+        print(json_line(report))
     else:
         print(f"{path}: {path.stat().st_size:,} bytes")
     return 0 if verification.ok else UNRELIABLE

@@ -32,7 +32,7 @@ ENLARGED_UP_TO = 32  # pixels of a head: smaller ones are drawn twice as large
 
 
 @dataclass(frozen=True, repr=False)
-class Frame:
+class NotebookFrame:
     """A page in a notebook; `still` is a PNG of all heads, `height` in CSS pixels."""
 
     page: str
@@ -41,7 +41,9 @@ class Frame:
     height: int
 
     def __repr__(self) -> str:
-        return f"Frame of {self.label}: {len(self.page) / 1e6:.1f} MB; show it in a notebook"
+        return (
+            f"NotebookFrame of {self.label}: {len(self.page) / 1e6:.1f} MB; show it in a notebook"
+        )
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """The frame as HTML, and the still picture for what shows no frames."""
@@ -60,7 +62,7 @@ class Frame:
         )
 
 
-def show(cap: Capture, *, height: int = HEIGHT_PX, **choices: Unpack[PageChoices]) -> Frame:
+def show(cap: Capture, *, height: int = HEIGHT_PX, **choices: Unpack[PageChoices]) -> NotebookFrame:
     """The page of a capture for a notebook: all heads, one head, steps and masks.
 
     `height` is that of the frame in CSS pixels; the other arguments are those of `save` for .html.
@@ -77,7 +79,7 @@ def show(cap: Capture, *, height: int = HEIGHT_PX, **choices: Unpack[PageChoices
         )
     page = write_page(cap, **choices).decode()
     label = f"attention of {cap.model.id} on {len(cap.tokens)} tokens"
-    return Frame(page, still(groups(cap)[0]), label, height)
+    return NotebookFrame(page, still(groups(cap)[0]), label, height)
 
 
 def still(group: Group) -> bytes:

@@ -30,7 +30,7 @@ def test_bytes_are_counted_while_they_come(
             seen = watch(page, url)
             page.goto(address(url, "", {"model": NAME, "text": "the cat sat"}))
             bar = page.get_by_text(re.compile(rf"\d\.\d+ of {total:.3f} MB"))
-            expect(bar).to_be_visible()
+            expect(bar).to_be_visible(timeout=FIRST_RUN_MS)
             hub.release.set()
             expect(bar).to_have_count(0)
             expect(page.locator(".av-grid canvas").first).to_be_visible()

@@ -98,6 +98,10 @@ def _codes(
     if isinstance(code, ast.Constant):
         yield str(code.value), None
         return
+    if isinstance(code, ast.IfExp):
+        yield from _codes(code.body, inside, trees)
+        yield from _codes(code.orelse, inside, trees)
+        return
     parts = code.values if isinstance(code, ast.JoinedStr) else [code]
     inner = [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
     names = [part.id for part in inner if isinstance(part, ast.Name)]

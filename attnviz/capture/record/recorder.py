@@ -252,8 +252,9 @@ def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> 
     if isinstance(model, torch.jit.ScriptModule):
         raise _no_attention(model, SCRIPTED)
     # what torch.jit compiled takes no hooks; its operations are credited to the module around it
-    modules = {n: m for n, m in model.named_modules() if not isinstance(m, torch.jit.ScriptModule)}
-    own = modules if own_code_modules(dict(model.named_modules())) else {}
+    every = dict(model.named_modules())
+    modules = {n: m for n, m in every.items() if not isinstance(m, torch.jit.ScriptModule)}
+    own = modules if own_code_modules(every) else {}
     interface = interface_configs(modules)
     if not own and not interface:
         raise _no_attention(model, "has no attention that attnviz can record")
@@ -274,7 +275,7 @@ def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> 
             recorder.calls.clear()
             recorder.steps.clear()
             raise
-    after = dict(model.named_modules())
+    after = dict(model.named_modules()) if named else {}
     if any(after.get(name) is not module for name, module in named.items()):
         raise UnsupportedAttention(
             f"{type(model).__name__} exchanged its attention modules while it ran, as block-sparse"

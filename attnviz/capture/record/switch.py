@@ -32,8 +32,8 @@ def switched(modules: Iterable[nn.Module], interface: list[PreTrainedConfig]) ->
     known = {id(config) for config in interface}
     try:
         register()
-        for model in _outermost(all_modules):
-            configs = _implementations(model.modules())
+        for model, parts in _outermost(all_modules):
+            configs = _implementations(parts)
             name = name_for(model) if any(id(c) in known for c, _ in configs) else EAGER
             if any(id(config) not in known for config, _ in configs):
                 _switch(model, name)
@@ -59,13 +59,15 @@ def eagerly() -> Iterator[None]:
         yield
 
 
-def _outermost(modules: Iterable[nn.Module]) -> list[PreTrainedModel]:
-    """The transformers models that are not parts of one another."""
-    models: list[PreTrainedModel] = []
+def _outermost(modules: list[nn.Module]) -> list[tuple[PreTrainedModel, list[nn.Module]]]:
+    """The transformers models that are not parts of one another, with all their modules."""
+    if modules and isinstance(modules[0], PreTrainedModel):
+        return [(modules[0], modules)]
+    models: list[tuple[PreTrainedModel, list[nn.Module]]] = []
     inside: set[int] = set()
     for module in modules:  # from the outside to the inside
         if isinstance(module, PreTrainedModel) and id(module) not in inside:
-            models.append(module)
+            models.append((module, list(module.modules())))
             inside.update(map(id, module.modules()))
     return models
 

@@ -237,7 +237,9 @@ function layout(/** @type {State} */ state) {
   const isNarrow = width < NARROW_PX;
   const isWhole = isAcross(state.own.header, selection); // the lines take the whole width
   const left = Math.min(WIDEST_LINES_PX, width - BETWEEN_PX - MAX_SIDE_PX); // what the heatmap has no use for
-  const beside = isNarrow ? Math.min(width, 460) : Math.max(250, Math.min(380, Math.round(width * 0.35)), left);
+  const beside = isNarrow
+    ? Math.min(width, 460)
+    : Math.max(250, Math.min(380, Math.round(width * 0.35)), left);
   const lineRoom = isWhole ? width : beside;
   const heatRoom = isNarrow || isWhole ? width : width - BETWEEN_PX - lineRoom;
   frame.box.classList.toggle("av-head-narrow", isNarrow);

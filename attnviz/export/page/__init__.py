@@ -80,9 +80,8 @@ def write_page(
             allowed=", ".join(LANGUAGES),
         )
     source = PageSource(cap, choices.get("model"), choices.get("picture"))
-    content = _document(
-        source.captured(), lang, choices.get("heads"), choices.get("title")
-    ).encode()
+    written = _document(source.captured(), lang, choices.get("heads"), choices.get("title"))
+    content = written.encode("utf-8", errors="replace")  # a lone surrogate has no UTF-8 form
     if path is not None:
         with replacing(path) as unfinished:
             unfinished.write_bytes(content)

@@ -13,11 +13,12 @@ from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card
-from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
+from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.room import Stage
 from attnviz.lessons.classroom.tally import label
 from attnviz.ui.classroom import entry, tally
 from attnviz.ui.learn import card_pills, cards, open_card, pointing, questions, real
+from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.pointing import Pointing
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import address_bar, current, messages, store, widgets
@@ -71,7 +72,7 @@ def _card(lang: Language, stage: Stage) -> None:
     if card.question is None:
         return
     if stage.revealed:
-        _judge(lang, texts, card, own)
+        _judge(CardShown(lang, texts, card, own))
     if stage.shown:
         counts = rooms().tally(current.view().classroom.room, stage.name)
         st.markdown(f"**{text(lang, 'class.spread', answered=counts.answered)}**")
@@ -116,8 +117,7 @@ def _count(lang: Language, stage: Stage, card: Card, own: dict[str, str]) -> Non
         messages.show(lang, error)
 
 
-def _judge(lang: Language, texts: LessonTexts, card: Card, own: dict[str, str]) -> None:
+def _judge(shown: CardShown) -> None:
     """The feedback on the follower's own answer, if that was wrong."""
-    verdict = progress.verdict(card, own)
-    if verdict is not None and not verdict.right:
-        questions.verdict(lang, texts, card, own)
+    if shown.verdict is not None and not shown.verdict.right:
+        questions.verdict(shown)

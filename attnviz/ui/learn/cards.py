@@ -7,10 +7,10 @@ a page that follows a presenter can draw the same.
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Control, Link, Pick, Slider
-from attnviz.lessons.cards.texts import LessonTexts, lesson_texts, say
+from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.ui.learn import card_pills, links, open_card, pictures, questions
+from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.open_card import OpenCard
 from attnviz.ui.session import address, current, routes, widgets
 
@@ -40,22 +40,21 @@ def card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
 
 
 def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
-    built, answers = opened.card(), opened.answers
-    st.header(say(texts, built, "title"), anchor=False)
-    st.markdown(say(texts, built, "text"))
+    built = opened.card()
+    shown = CardShown(lang, texts, built, opened.answers)
+    st.header(shown.say("title"), anchor=False)
+    st.markdown(shown.say("text"))
     _controls(texts, opened)
-    is_open = progress.is_open(built, answers)
     for number, picture in enumerate(built.pictures):
-        pictures.show(lang, texts, built, picture, f"{number}", answers)
+        pictures.show(shown, picture, f"{number}")
     if built.question is not None:
-        questions.show(lang, texts, built, answers, opened.led)
-    if is_open:
+        questions.show(shown, opened.led)
+    if shown.is_open:
         return
     for number, picture in enumerate(built.reveal):
-        pictures.show(lang, texts, built, picture, f"reveal.{number}", answers)
+        pictures.show(shown, picture, f"reveal.{number}")
     if texts.has(built.name, "takeaway"):
-        line = say(texts, built, "takeaway")
-        st.markdown(f"> **{text(lang, 'learn.takeaway')}** {line}")
+        st.markdown(f"> **{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
     if built.link is not None:
         _link(lang, built.link)
 

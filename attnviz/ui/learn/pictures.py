@@ -4,7 +4,7 @@ In: a picture of `lessons.cards.card` with the card's texts. Out: a drawn pictur
 cells answer the card's question takes answers until the right one was given.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +14,7 @@ from attnviz.components import board as boards
 from attnviz.components.board import BoardView
 from attnviz.components.selection import ignore
 from attnviz.figures import charts
-from attnviz.i18n import Language, text
+from attnviz.i18n import text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import (
     Board,
@@ -28,9 +28,9 @@ from attnviz.lessons.cards.card import (
     RealHead,
 )
 from attnviz.lessons.cards.ranges import ranges
-from attnviz.lessons.cards.texts import LessonTexts, say
 from attnviz.ui.host.components import show_board
 from attnviz.ui.learn import birth, open_card, pointing, real
+from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.session import widgets
 from attnviz.views.texts import strings
 
@@ -38,33 +38,23 @@ CHART_PX = 760
 CHART_CONFIG = {"displayModeBar": False, "scrollZoom": False}
 
 
-def show(
-    lang: Language,
-    texts: LessonTexts,
-    card: Card,
-    picture: Picture,
-    name: str,
-    answers: Mapping[str, str],
-    narrow: bool = False,
-) -> None:
+def show(shown: CardShown, picture: Picture, name: str, narrow: bool = False) -> None:
     """Draw a picture; its `name` is unique on its card, `narrow` fits it into a column."""
-    key = f"learn.{card.name}.{name}"
+    key = f"learn.{shown.card.name}.{name}"
     if isinstance(picture, Board):
-        _board(lang, texts, card, picture, key, answers, narrow)
+        _board(shown, picture, key, narrow)
     elif isinstance(picture, Chart):
-        _chart(lang, texts, card, picture, key)
+        _chart(shown, picture, key)
     elif isinstance(picture, Program):
         st.code(picture.source, language="python")
     elif isinstance(picture, RealHead):
-        real.show(lang, picture)
+        real.show(shown.lang, picture)
     else:
-        birth.show(lang, picture.seed)
+        birth.show(shown.lang, picture.seed)
 
 
-def _chart(lang: Language, texts: LessonTexts, card: Card, chart: Chart, key: str) -> None:
-    def plain(name: str) -> str:
-        return say(texts, card, name, markup=False)
-
+def _chart(shown: CardShown, chart: Chart, key: str) -> None:
+    plain = partial(shown.say, markup=False)
     lines = [charts.Line(plain(f"series.{line.name}"), line.x, line.y) for line in chart.series]
     x, y = plain(f"axis.{chart.x}"), plain(f"axis.{chart.y}")
     figure = charts.chart(lines, x, y, log_x=chart.log_x, bars=chart.bars, marked_x=chart.marked_x)
@@ -73,33 +63,36 @@ def _chart(lang: Language, texts: LessonTexts, card: Card, chart: Chart, key: st
         key=widgets.key(key),
         config=CHART_CONFIG,
         width=CHART_PX,
-        alt=text(lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)),
+        alt=text(
+            shown.lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)
+        ),
     )
 
 
-def _board(
-    lang: Language,
-    texts: LessonTexts,
-    card: Card,
-    picture: Board,
-    key: str,
-    answers: Mapping[str, str],
-    narrow: bool,
-) -> None:
-    is_open = progress.is_open(card, answers)
+def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
+    asking = asking_panels(shown.card, picture)
+    view = _view(shown, picture, key, narrow)
+    data = boards.pack_board(view, strings(shown.lang, boards.STRING_KEYS))
+    component = widgets.component_key(key)
+    take: Callable[[], None] = ignore
+    if asking and shown.is_open:
+        take = partial(_take_cell, component, asking, shown.card.name)
+    if pointing.leads():
+        take = partial(_take_point, component, picture, key, take)
+    show_board(data, component, take)
+
+
+def _view(shown: CardShown, picture: Board, key: str, narrow: bool) -> BoardView:
+    """The board with the answer that was given, if its cells answer the card's question."""
+    card, is_open, verdict = shown.card, shown.is_open, shown.verdict
     asking = asking_panels(card, picture)
-    captions = {
-        panel.name: say(texts, card, f"panel.{panel.name}", markup=False)
-        for panel in picture.panels
-    }
-    verdict = progress.verdict(card, answers)
     chosen = None
     if asking and card.question is not None:
-        answer = progress.answer_of(card.question, progress.answer_text(card.name, answers))
+        answer = progress.answer_of(card.question, shown.answer)
         chosen = answer if isinstance(answer, tuple) else None
-    view = BoardView(
+    return BoardView(
         picture,
-        captions,
+        {panel.name: shown.say(f"panel.{panel.name}", markup=False) for panel in picture.panels},
         revealed=not is_open,
         asks=tuple(panel.name for panel in asking),
         is_open=is_open,
@@ -111,12 +104,6 @@ def _board(
         reports=pointing.leads(),
         pointed=_pointed(key),
     )
-    data = boards.pack_board(view, strings(lang, boards.STRING_KEYS))
-    component = widgets.component_key(key)
-    take = partial(_take_cell, component, asking, card.name) if asking and is_open else ignore
-    if pointing.leads():
-        take = partial(_take_point, component, picture, key, take)
-    show_board(data, component, take)
 
 
 def _pointed(key: str) -> tuple[int, int, int] | None:

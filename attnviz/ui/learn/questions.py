@@ -5,49 +5,44 @@ answer shows; the verdict in words and with a sign, never by colour alone. A cel
 board (see `pictures`).
 """
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
-from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, NumberQuestion
-from attnviz.lessons.cards.texts import LessonTexts, say
+from attnviz.lessons.cards.card import Board, CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.ui.learn import open_card, pictures
+from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.session import store, widgets
 
 UNREAD = "learn.unread"
 
 
-def show(
-    lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, str], led: bool = False
-) -> None:
+def show(shown: CardShown, led: bool = False) -> None:
     """Draw question, answer widget and verdict; if `led`, a presenter reveals for all."""
-    name = built.name
+    lang, name, is_open = shown.lang, shown.card.name, shown.is_open
     with st.container(border=True):
-        st.markdown(f"**{text(lang, 'learn.predict')}** {say(texts, built, 'question')}")
-        answer, is_open = progress.answer_text(name, answers), progress.is_open(built, answers)
-        match built.question:
+        st.markdown(f"**{text(lang, 'learn.predict')}** {shown.say('question')}")
+        match shown.card.question:
             case NumberQuestion():
-                _number(lang, name, answer, is_open)
-            case ChoiceQuestion():
-                _choice(lang, texts, built, built.question, answers, is_open)
-            case CellQuestion() if is_open:
-                st.caption(_where_to_click(lang, texts, built, built.question))
-        if progress.is_ungraded(name, answers):
-            st.caption(text(lang, "learn.held" if answer else "learn.asked"))
+                _number(lang, name, shown.answer, is_open)
+            case ChoiceQuestion() as question:
+                _choice(shown, question)
+            case CellQuestion() as question if is_open:
+                st.caption(_where_to_click(shown, question))
+        if progress.is_ungraded(name, shown.answers):
+            st.caption(text(lang, "learn.held" if shown.answer else "learn.asked"))
             return
-        verdict(lang, texts, built, answers)
+        verdict(shown)
         if not led:
             _show_or_ask_again(lang, name, is_open)
 
 
-def _where_to_click(lang: Language, texts: LessonTexts, built: Card, question: CellQuestion) -> str:
+def _where_to_click(shown: CardShown, question: CellQuestion) -> str:
     """The panel to click, by its name unless every panel on the card takes the answer."""
-    boards = [picture for picture in built.pictures if isinstance(picture, Board)]
+    boards = [picture for picture in shown.card.pictures if isinstance(picture, Board)]
     if all(panel.name in question.panels for board in boards for panel in board.panels):
-        return text(lang, "learn.click_above")
-    return text(lang, "learn.click_in", panel=say(texts, built, f"panel.{question.panel}"))
+        return text(shown.lang, "learn.click_above")
+    return text(shown.lang, "learn.click_in", panel=shown.say(f"panel.{question.panel}"))
 
 
 def _show_or_ask_again(lang: Language, name: str, is_open: bool) -> None:
@@ -81,42 +76,40 @@ def _take_number(name: str, widget: str) -> None:
     open_card.answer(name, "" if number is None else progress.text_of(number))
 
 
-def _choice(
-    lang: Language,
-    texts: LessonTexts,
-    built: Card,
-    question: ChoiceQuestion,
-    answers: Mapping[str, str],
-    is_open: bool,
-) -> None:
+def _choice(shown: CardShown, question: ChoiceQuestion) -> None:
     """The options, with their pictures where they have some."""
-    answer = progress.answer_text(built.name, answers) or None
-    shown = answer if is_open else question.right
-    if not question.pictures:
-        st.radio(
-            text(lang, "learn.options"),
-            question.options,
-            key=widgets.showing(f"learn.{built.name}.answer", shown),
-            format_func=lambda option: say(texts, built, f"option.{option}"),
-            disabled=not is_open,
-            on_change=_take_option,
-            args=(built.name,),
-            label_visibility="collapsed",
-        )
+    name, is_open = shown.card.name, shown.is_open
+    marked = (shown.answer or None) if is_open else question.right
+    if question.pictures:
+        _options_with_pictures(shown, question, marked)
         return
+    st.radio(
+        text(shown.lang, "learn.options"),
+        question.options,
+        key=widgets.showing(f"learn.{name}.answer", marked),
+        format_func=lambda option: shown.say(f"option.{option}"),
+        disabled=not is_open,
+        on_change=_take_option,
+        args=(name,),
+        label_visibility="collapsed",
+    )
+
+
+def _options_with_pictures(shown: CardShown, question: ChoiceQuestion, marked: str | None) -> None:
+    """The options side by side, each a button below its picture; one is marked."""
+    name, is_open = shown.card.name, shown.is_open
     for column, option in zip(st.columns(len(question.options)), question.options, strict=True):
         with column:
-            title = say(texts, built, f"option.{option}")
+            title = shown.say(f"option.{option}")
             if option in question.pictures:
-                picture = question.pictures[option]
-                pictures.show(lang, texts, built, picture, f"option.{option}", answers, narrow=True)
+                pictures.show(shown, question.pictures[option], f"option.{option}", narrow=True)
             st.button(
-                f"✓ {title}" if option == shown and not is_open else title,
-                key=widgets.key(f"learn.{built.name}.{option}"),
-                type="primary" if option == shown else "secondary",
+                f"✓ {title}" if option == marked and not is_open else title,
+                key=widgets.key(f"learn.{name}.{option}"),
+                type="primary" if option == marked else "secondary",
                 disabled=not is_open,
                 on_click=open_card.answer,
-                args=(built.name, option),
+                args=(name, option),
                 width="stretch",
             )
 
@@ -127,16 +120,16 @@ def _take_option(name: str) -> None:
         open_card.answer(name, chosen)
 
 
-def verdict(lang: Language, texts: LessonTexts, built: Card, answers: Mapping[str, str]) -> None:
+def verdict(shown: CardShown) -> None:
     """The verdict on the answer in words, and the reveal once the answer is known."""
+    lang, judged = shown.lang, shown.verdict
     unread: str = store.get(UNREAD) or ""
-    if unread and built.name not in answers:
+    if unread and shown.card.name not in shown.answers:
         st.warning(text(lang, "learn.no_number"))
-    judged = progress.verdict(built, answers)
     if judged is not None and not judged.right:
-        feedback = say(texts, built, f"feedback.{judged.mistake}")
+        feedback = shown.say(f"feedback.{judged.mistake}")
         st.warning(f"**✗ {text(lang, 'learn.not_right')}** {feedback}")
-    elif not progress.is_open(built, answers):
+    elif not shown.is_open:
         heading = text(lang, "learn.answer" if judged is None else "learn.right")
         sign = "" if judged is None else "✓ "
-        st.success(f"**{sign}{heading}** {say(texts, built, 'reveal')}")
+        st.success(f"**{sign}{heading}** {shown.say('reveal')}")
