@@ -12,6 +12,7 @@ from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
+from attnviz.components import ledger
 from attnviz.components.buffer import unpack
 from attnviz.ui.server import loading, sources
 
@@ -92,7 +93,7 @@ def tiny(saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Calla
 
 def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of the one component beside the sidebar, or of the player above it."""
-    found = [unpack(component.proto.bytes) for component in app.main.get("bidi_component")]
+    found = [unpack(component.proto.bytes) for component in _components(app)]
     seen = [each for each in found if "arrivals" not in each[0]]  # an usher is not seen
     (one,) = [each for each in seen if bool(each[0].get("compact")) == player]
     return one
@@ -100,8 +101,14 @@ def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, 
 
 def component_name(app: AppTest) -> str:
     """The name of the one component beside the sidebar."""
-    (component,) = app.main.get("bidi_component")
+    (component,) = _components(app)
     return str(component.proto.component_name)
+
+
+def _components(app: AppTest) -> list[Any]:
+    """The components beside the sidebar, but for tables of what an answer is made of."""
+    found = app.main.get("bidi_component")
+    return [component for component in found if component.proto.component_name != ledger.NAME]
 
 
 def parameters(app: AppTest) -> dict[str, str]:
