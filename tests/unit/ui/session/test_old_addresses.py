@@ -199,7 +199,8 @@ def values(view: object) -> dict[str, Any]:
 
 
 def test_the_parameters_keep_their_names_and_their_order() -> None:
-    assert list(address.PARAMETERS) == NAMES
+    """Parameters may be added between those of old; none goes, and none changes its place."""
+    assert [name for name in address.PARAMETERS if name in NAMES] == NAMES
     assert {name for name, *_ in VALUES} == set(NAMES)
 
 
