@@ -1,4 +1,4 @@
-"""What recorded calls keep in memory: their tensors counted, thinned out, moved elsewhere.
+"""The tensors that recorded calls keep in memory: counted, reduced or moved to another device.
 
 In: an `AttentionCall`. Out: its tensors, or a call that keeps less of them or keeps them elsewhere.
 """

@@ -1,4 +1,4 @@
-"""What stands at a stage instead of the model's own numbers, as a function that a call carries.
+"""The function that replaces the model's own numbers at a stage, carried by the call.
 
 In: some (row, head) pairs of a stage of one call, [pair, …]. Out: the numbers that stand there
 instead. The very functions that changed a model while it ran are applied again whenever a stage of

@@ -1,4 +1,4 @@
-"""How far two numbers may differ if rounding is the only reason.
+"""The largest difference between two numbers that rounding alone explains.
 
 In: the type that the model computes in and the size of the numbers compared. Out: a tolerance. Each
 tensor is judged at its own scale, so that a large q or k does not excuse a wrong output:

@@ -48,7 +48,7 @@ class Component:
 
 @dataclass(frozen=True, eq=False)
 class Contribution:
-    """What a component brings to a value, in the value's shape."""
+    """A component's contribution to a value, in the value's shape."""
 
     component: Component
     tensor: Tensor

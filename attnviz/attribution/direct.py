@@ -35,7 +35,7 @@ STREAM = "the residual stream"
 
 @dataclass(frozen=True, eq=False)
 class Direct:
-    """What each component brings directly; `values` sum to `total`, the model's own is `own`.
+    """The direct contribution of each component; `values` sum to `total`, the model's own is `own`.
 
     `frozen` names what was held constant so that the sum is exact.
     """
@@ -63,7 +63,7 @@ class Direct:
         return self.error <= self.tolerance
 
     def of(self, site: Site) -> float:
-        """What one head brings; `BadInput` for a head that is not among the components."""
+        """The direct contribution of one head; `BadInput` if it is not among the components."""
         for component, value in zip(self.components, self.values, strict=True):
             if component.site == site:
                 return float(value)

@@ -1,4 +1,4 @@
-"""Which head moves which later head's q, k or v: measured, one head taken away in each row.
+"""The effect of each head on later heads' q, k and v, measured with one head removed in each row.
 
 In: a model and a text. Out: `Feeds`: for each sender and each head that runs after it, how much
 the receiver's attention moves when its queries, its keys or its values alone come from a run
@@ -160,7 +160,7 @@ def _moved(
 
 
 def moved_by(own: AttentionInputs, other: AttentionInputs) -> Float64[np.ndarray, "row head side"]:
-    """How much each head's attention moves with q, k or v of the rows of another pass."""
+    """The change of each head's attention when q, k or v comes from the rows of another pass."""
     clean = patterns(own, own.query, own.key)
     q, k = (
         (0.5 * (patterns(own, *of) - clean).abs().sum(-1)).mean(-1)

@@ -112,7 +112,7 @@ def _require_one_stack(run: TracedRun) -> None:
 def _read_positions(
     prepared: Prepared, resolved: Readout, run: TracedRun
 ) -> Float64[np.ndarray, " query"]:
-    """How much the answer reads of each position behind the last attention; sums to 1.
+    """The share of each position after the last attention in the answer; the shares sum to 1.
 
     The size of the slope by what each position was given there: 1 at the end for a next token,
     1 at [CLS] for a classifier that reads it, even for a mean over positions.

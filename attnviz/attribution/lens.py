@@ -110,7 +110,7 @@ def _read(run: TracedRun, logits: Value) -> Iterator[tuple[str, Tensor]]:
 
 
 def _start(first: Value) -> Value:
-    """What the first layer that writes into the stream adds to: the sum of the embeddings."""
+    """The sum of the embeddings, to which the first layer that writes into the stream adds."""
     made_by = first.made_by
     assert made_by is not None and joins_activations(made_by), "a state is a sum"
     terms = [made_by.value(term) for term in made_by.args[:2]]

@@ -1,4 +1,4 @@
-"""How much of each position's state came from each token, layer by layer and rolled out.
+"""The share of each token in each position's state, layer by layer and rolled out.
 
 In: the calls of one pass of a stack of self-attention, with the residual beside each. Out: shares
 [query, token] whose rows sum to 1. With f(x) = (x·W_V + b_V)·W_O, the residual x and a norm behind

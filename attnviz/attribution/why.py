@@ -71,7 +71,7 @@ class Why:
         return self.error <= self.tolerance
 
     def by_source(self, side: Side) -> dict[str, float]:
-        """What each source brings on one side, all its ways together, the largest first."""
+        """The contribution of each source on one side, summed over its paths, the largest first."""
         names = self.queries if side == "q" else self.keys
         sums: dict[str, float] = {}
         for component, share in zip(names, self.shares.sum(1 if side == "q" else 0), strict=True):
@@ -200,7 +200,7 @@ def _side(sides: Sides, side: Side) -> tuple[list[Component], Tensor]:
 
 
 def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
-    """What a projection read, as components."""
+    """The input of a projection, as components."""
     run, call = sides.run, sides.call
     earlier = [of for of in run.calls[: run.calls.index(call)] if of.module == call.module]
     values = run.trace.inputs_of.get(layer.module, [])

@@ -37,7 +37,7 @@ class BlockedRow:
 
     @property
     def verdict(self) -> Literal["nan", "zero", "uniform", "finite"]:
-        """What the numbers are: NaN, all 0, all alike, or any other."""
+        """The kind of the numbers: NaN, all 0, all equal, or any other."""
         values = self.values
         if np.isnan(values).any():
             return "nan"

@@ -1,4 +1,4 @@
-"""What a model is asked to read and to write: one frozen `Request`, checked when it is made.
+"""The input of a model and the text to generate: a frozen `Request`, checked when it is created.
 
 In: the arguments of `attnviz.capture`. Out: a `Request` of one kind, in which every argument that
 was given has a meaning, and a `key` that names all that determines the model's answer. Nothing here
@@ -43,7 +43,7 @@ LONGEST_KEY = 2000
 
 
 class FurtherInputs(TypedDict, total=False):
-    """What a model may read besides, or instead of, a text: arguments of `Request.of`."""
+    """Arguments of `Request.of` for what a model reads besides a text, or instead of one."""
 
     text_pair: object
     target: object
@@ -54,7 +54,7 @@ class FurtherInputs(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a model reads and writes; made by `Request.of`.
+    """The input of a model and what it is to generate; created by `Request.of`.
 
     `text`, `text_pair` and `target` have one entry for each row of the batch, or none. `image` has
     pictures in RGB. `inputs` are ready inputs by the name of the model's argument. Two requests are
@@ -160,7 +160,7 @@ class Request:
 
     @property
     def kind(self) -> RequestKind:
-        """What the model reads."""
+        """The kind of input that the model reads."""
         given = tuple(self._given())
         return KINDS[tuple(name for name in ("text", "image", "sound", "inputs") if name in given)]
 

@@ -1,4 +1,4 @@
-"""What each head says over many texts: the reference that an ablated head is set to.
+"""The outputs of each head over many texts: the reference that an ablated head is set to.
 
 In: vectors that were recorded over a corpus (`attnviz.capture.changed.corpus`). Out: a `Corpus`,
 one mean for each head, and some of the vectors themselves, to draw from. A mean over the positions

@@ -125,7 +125,7 @@ def _text(model: str, shown: PrintedHeads) -> str:
 
 
 def _check(verification: "Verification") -> str:
-    """How far the derived numbers are from the model's own."""
+    """A line with the largest difference between the derived numbers and the model's own."""
     worst = verification.worst
     if worst is None:
         return "not compared: only the weights are known"

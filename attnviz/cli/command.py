@@ -26,7 +26,7 @@ class Command(NamedTuple):
 
 
 class Refused(Exception):
-    """What a command was asked for cannot be done; the message says what to do instead."""
+    """Raised when a command cannot do what was requested; the message says what to do instead."""
 
 
 class HelpFormat(argparse.RawDescriptionHelpFormatter):

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _progress(fraction: float) -> None:
-    """How far the work is, on a terminal."""
+    """Print the progress of the work if the output is a terminal."""
     if sys.stderr.isatty():
         end = "\n" if fraction >= 1 else ""
         print(f"\rattnviz: {fraction:4.0%}", end=end, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What a command reads: a text from standard input, a picture, a sound.
+"""The inputs that a command reads: a text from standard input, a picture, a sound.
 
 In: what stands on the command line. Out: a string, a `PIL.Image` or a `Sound`. A file that cannot
 be read raises `BadInput`, standard input that is not text `Refused`.

@@ -1,4 +1,4 @@
-"""What a command looks at: a text, picture or sound and a model, or a capture that was saved.
+"""The input of a command: a text, picture or sound and a model, or a saved capture.
 
 In: the arguments of a command. Out: a `Capture` and the name of its model. `attnviz.capture` and
 `attnviz.read` check everything else; here stands only what the command line adds.

@@ -1,4 +1,4 @@
-"""What a command prints with `--json`: one line, which any program reads.
+"""The output of a command with `--json`: one line that any program can parse.
 
 In: plain values. Out: JSON, with null for every number that JSON cannot hold.
 """

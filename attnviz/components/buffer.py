@@ -93,7 +93,7 @@ def packable(
 
 
 def _first(weights: Float32[np.ndarray, "layer head query key"], bits: Literal[8, 16, 32]) -> int:
-    """How many columns of the first row, and one more of each next one, hold all that is not 0."""
+    """The least width of the first row, one more in each next row, that holds all non-zeros."""
     n_key: int = weights.shape[-1]
 
     def used(cells: Float32[np.ndarray, "*axes"]) -> Bool[np.ndarray, "*axes"]:
@@ -112,7 +112,7 @@ def _first(weights: Float32[np.ndarray, "layer head query key"], bits: Literal[8
 
 
 def n_kept(shape: tuple[int, ...], first: int) -> int:
-    """How many cells of a matrix are stored."""
+    """The number of cells of a matrix that are stored."""
     return sum(stop for _, _, stop in _rows(shape, first))
 
 

@@ -1,4 +1,4 @@
-"""What Overview and Head show: all heads of one capture, and how it is packed for the browser.
+"""The data of Overview and Head: all heads of one capture, packed for the browser.
 
 In: a frozen `HeadsView` of plain numpy arrays and texts, plus strings that are already translated.
 Out: the packed buffer (header and weights). The weights travel as rounded square roots, in 8 bits
@@ -32,7 +32,7 @@ class TokenAxis:
 
 
 def axes_header(queries: TokenAxis, keys: TokenAxis, cross: bool) -> dict[str, object]:
-    """What every component is told about its axes."""
+    """The header of the axes that every component receives."""
     return {
         "tokens": list(queries.labels),
         "special": queries.special.astype(int).tolist(),
@@ -78,7 +78,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class LayerPatches:
-    """What a layer sees of a picture: `rows` × `columns` patches of the layer's own `grid`.
+    """The part of a picture that a layer sees: `rows` × `columns` patches of the layer's `grid`.
 
     `top` and `left` are the first of them; what leaves the board at one edge comes back at the
     other. `first` tokens stand before the patches. Where tokens are not one patch after the other,
@@ -145,7 +145,7 @@ class HeadsView:
 
     @property
     def extent(self) -> Extent:
-        """How many layers, heads, queries and keys there are at most."""
+        """The largest numbers of layers, heads, queries and keys."""
         if isinstance(self.weights, np.ndarray):
             return Extent(*self.weights.shape)
         shapes = [of.shape for of in self.weights]
@@ -154,7 +154,7 @@ class HeadsView:
 
     @property
     def n_weights(self) -> int:
-        """How many weights all heads have."""
+        """The number of weights of all heads."""
         return sum(of.size for of in self.weights)
 
 
@@ -241,7 +241,7 @@ def _patches_header(patches: Patches | None) -> dict[str, int] | None:
 
 
 def heard_header(heard: Heard | None) -> dict[str, float | int] | None:
-    """What a component is told of the spectrogram that travels as "spectrum"."""
+    """The header of the spectrogram that travels as "spectrum"; None without one."""
     if heard is None:
         return None
     return {"frames": heard.frames, "step_s": heard.step_s, "seconds": heard.seconds}

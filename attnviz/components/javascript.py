@@ -101,7 +101,7 @@ class _Reader:
             raise self._error("a bracket is never closed")
 
     def _depth(self, bracket: str, last: Token | None) -> int:
-        """How many brackets are open around a bracket; notes that it opens or closes."""
+        """The number of open brackets around a bracket; updates the stack of open brackets."""
         if bracket not in OPENS:
             self.open.append((bracket, last.text if last else ""))
             return len(self.open) - 1

@@ -1,4 +1,4 @@
-"""How a page draws what was chosen: options that are part of the address, not of a place.
+"""The display options of a page: part of the address, not of a place.
 
 In: the text of a query parameter, or what a component sends beside its selection (`more`); either
 may be anything. Out: values that fit. An option's name is that of its parameter and of its field in
@@ -49,7 +49,7 @@ def _masks(raw: object) -> tuple[str | None, bool]:
 
 
 def _top(raw: object) -> tuple[int | None, bool]:
-    """How many lines each query has; 0 stands for all."""
+    """The number of lines of each query; 0 stands for all."""
     fits = isinstance(raw, str) and raw in map(str, range(MOST_LINES + 1))
     return (int(str(raw)), True) if fits else (None, False)
 

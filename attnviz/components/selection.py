@@ -1,4 +1,4 @@
-"""What the browser says was chosen, checked as any user input is.
+"""The selection that the browser reports, checked as any user input is.
 
 In: the values that `setTriggerValue("selection", ...)` and `setTriggerValue("open", ...)` bring
 from a component; they may be anything. Out: a frozen `Selection` or `OpenRequest` whose indices
@@ -24,7 +24,7 @@ PAGES: tuple[Page, ...] = get_args(Page)
 
 @dataclass(frozen=True)
 class Extent:
-    """How many layers, heads, queries and keys there are to choose from.
+    """The numbers of layers, heads, queries and keys to choose from.
 
     `heads` has the number for each layer, where these differ; then `n_heads` is the largest.
     """
@@ -65,7 +65,7 @@ class OpenRequest:
 
 @dataclass(frozen=True)
 class ComponentResult:
-    """What one run of a component brought back: a commit, a request to open a page, or none."""
+    """The result of one run of a component: a commit, a request to open a page, or neither."""
 
     selection: Selection | None = None
     open: OpenRequest | None = None

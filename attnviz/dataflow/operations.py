@@ -1,4 +1,4 @@
-"""Which of torch's operations move numbers, add, scale, multiply by a matrix, or bend.
+"""The sets of torch operations that move numbers, add, scale, multiply by a matrix, or bend.
 
 In: the operations that a dispatch mode sees (`torch.ops.aten`), all overloads of a name together.
 Out: the sets that `trace`, `parts` and `stream` ask. What is in no set counts as unknown, and a

@@ -1,4 +1,4 @@
-"""What a tensor is the sum of, found by walking back through a traced pass.
+"""The terms that sum to a tensor, found by walking back through a traced pass.
 
 In: a `Value` of a `Trace` and `Rules`. Out: `Part`s in the shape of the value, which sum to it but
 for rounding; `largest_error` says how nearly, so that a wrong step cannot pass unseen. No module
@@ -113,7 +113,7 @@ class Walk:
             yield from split.leaves
 
     def total(self, of: Callable[[Leaf], Tensor | None]) -> Tensor:
-        """What some leaves bring to the value together, each with the tensor that `of` gives it.
+        """The sum of what some leaves add to the value, each with the tensor that `of` gives it.
 
         A leaf for which it gives None is left out. The map is linear and can be differentiated.
         """
@@ -135,7 +135,7 @@ class Walk:
         return _Key(id(self.value), State(above_stream=self.rules.above_stream))
 
     def _uses(self) -> dict[_Key, int]:
-        """How often each value on the way is needed."""
+        """The number of uses of each value on the way."""
         uses = dict.fromkeys(self.splits, 0)
         for child in self._children():
             uses[child] += 1

@@ -1,4 +1,4 @@
-"""How one operation splits what it made: branches to walk on, and leaves where the walk ends.
+"""The split of an operation's output: branches to walk on, and leaves where the walk ends.
 
 In: a `Value` and `Rules`. Out: a `Split`: the value is the sum of its leaves and of each branch's
 value sent through that branch's linear map. Norms are linear once their scale is frozen (the mean

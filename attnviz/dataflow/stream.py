@@ -45,7 +45,7 @@ def _before(made_by: Operation, in_stream: bool) -> Value | None:
 
 
 def before_last_linear(value: Value) -> Value:
-    """What the last linear layer on the way to a value reads: the states that are unembedded."""
+    """The input of the last linear layer on the way to a value: the states that are unembedded."""
     current = value
     while current.made_by is not None and current.made_by.packet not in ops.LINEAR:
         learned = [of for of in current.made_by.inputs.values() if of.learned and not of.constant]

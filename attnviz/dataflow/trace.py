@@ -174,7 +174,7 @@ def _address(tensor: Tensor) -> int:
 
 
 def _sums(operation: Operation) -> int:
-    """How many sums of activations lead to what an operation makes, past no linear layer."""
+    """The number of sums of activations behind an operation's output, past no linear layer."""
     if operation.packet in LINEAR or operation.packet in EMBEDS:
         return 0
     most = max((value.n_sums for value in operation.inputs.values()), default=0)

@@ -56,7 +56,7 @@ class Answer:
         )
 
     def moved(self, output: Any) -> Float[Tensor, " row"]:
-        """How far the answer is from the one without changes, from 0 to 1 for each row.
+        """The distance of the answer from the one without changes, 0 to 1 for each row.
 
         Of a distribution it is the probability that changes its place, ½·Σ|p′ − p| (the total
         variation distance); of a target the mean |p′ − p| of its tokens; of a sentence's vector 1
@@ -76,7 +76,7 @@ class Answer:
 
 
 def answer_of(prepared: Prepared, others: Sequence[str] = ()) -> Answer:
-    """What this model answers with; a sentence encoder is compared with `others` too."""
+    """The answer of this model; a sentence encoder is compared with `others` too."""
     lm, logits = prepared.lm, prepared.clean.get("logits")
     if isinstance(logits, Tensor) and logits.dim() == 2 and logits.shape[1] >= FEWEST:
         return _classes(prepared, logits)

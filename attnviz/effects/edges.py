@@ -1,4 +1,4 @@
-"""What each edge of one head does: a weight taken away, the answer read again.
+"""The effect of each edge of one head: a weight is removed and the answer read again.
 
 In: a model, a text, a head and a measure. Out: `Edges`: the weights, the lengths ‖α·f(x)‖, and for
 every cell a first-order estimate of what the answer loses with it; the cells with the largest are

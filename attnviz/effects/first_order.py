@@ -1,4 +1,4 @@
-"""What a change would do to first order: one backward pass for every head and edge at once.
+"""The effect of a change to first order: one backward pass for every head and edge at once.
 
     Δ ≈ Σ (z′ − z) · ∂m/∂z,   z the output weights·V of a head, z′ what it would be
 

@@ -1,4 +1,4 @@
-"""What each head alone does to the answer: taken away in turn, every other head as it was.
+"""The effect of each head alone on the answer: removed in turn, every other head as it was.
 
 In: a model, a text and a measure. Out: `Effects`: the number without changes, and with each head's
 output replaced: by its mean over a corpus, by draws from that corpus, or by zero. Exact: every head
@@ -185,7 +185,7 @@ def effects_of(
 
 @dataclass(frozen=True, eq=False)
 class Taking:
-    """What stands in a head's place: nothing, or vectors of a corpus."""
+    """The replacement of a head's output: nothing, or vectors of a corpus."""
 
     to: Taken
     corpus: Corpus | None
@@ -211,7 +211,7 @@ class Taking:
 
 
 def taking_of(lm: LoadedModel, to: str, corpus: object) -> Taking:
-    """What a caller asks heads to be replaced by; `BadInput` where that makes no sense."""
+    """The replacement that a caller chose for the heads; `BadInput` if it is not valid."""
     if to not in TAKEN:
         raise BadInput(
             f"to= is {to!r}; give one of {', '.join(TAKEN)}",
@@ -241,7 +241,7 @@ def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]
 
 
 def notes_on(layout: Layout) -> tuple[str, ...]:
-    """What a reader has to know of a model whose heads are no plain columns of W_O's input."""
+    """Notes for the reader on a model whose heads are not plain columns of W_O's input."""
     if all(call.projected for call in layout.calls):
         return ()
     return (

@@ -1,4 +1,4 @@
-"""What an effect is measured on: one number of the model's answer.
+"""The measure of an effect: one number of the model's answer.
 
 In: what a caller asks about: the next token, a class, the likeness of two sentences, a target text,
 or how far the answer moved. Out: frozen dataclasses; `attnviz.effects.readouts` resolves each for
@@ -82,7 +82,7 @@ Measure = NextToken | Class | Cosine | Target | Divergence
 
 
 def as_measure(on: object) -> Measure | OwnMeasure:
-    """What a caller measures; `BadInput` for what is no measure."""
+    """The measure that a caller chose; `BadInput` for anything that is not a measure."""
     if isinstance(on, NextToken | Class | Cosine | Target | Divergence) or callable(on):
         return on
     raise BadInput(

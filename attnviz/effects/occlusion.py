@@ -1,4 +1,4 @@
-"""What the answer loses with each token: hidden from everyone, or replaced by a mask token.
+"""The loss of the answer with each token: hidden from every query, or replaced by a mask token.
 
 In: prepared inputs and a measure. Out: for each token the change of the number when no query may
 attend to it, in any layer, and for models that have a mask token, when it stands in its place. n

@@ -64,7 +64,7 @@ class Prepared:
 
     @property
     def n_token(self) -> int:
-        """How many tokens the stack that answers has read."""
+        """The number of tokens that the answering stack read."""
         for name in ("decoder_input_ids", "input_ids"):
             if isinstance(self.inputs.get(name), Tensor):
                 return int(self.inputs[name].shape[1])

@@ -31,7 +31,7 @@ SLOW_MS = 5.0
 
 @dataclass(frozen=True, eq=False)
 class RowChange:
-    """What is done in one row of the batch: a function of some heads' stage, at one call or two."""
+    """A change in one row of the batch: a function of some heads' stage, at one call or two."""
 
     calls: tuple[CallSite, ...]
     stage: ChangeableStage
@@ -100,7 +100,7 @@ def changed_rows(
 
 
 def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
-    """What is done at each place, row by row."""
+    """The changes at each place, row by row."""
     found: dict[CallPlace, list[StageChange]] = {}
     for row, change in enumerate(changes):
         for call in change.calls:

@@ -110,7 +110,7 @@ def drawn(
 def in_rows(
     lm: LoadedModel, layout: Layout, sets: Sequence[Sequence[Change]]
 ) -> dict[CallPlace, PlacedChanges]:
-    """What is done at each place where row r of the batch has the changes of set r, and no others.
+    """The changes at each place, where row r of the batch has the changes of set r and no others.
 
     The caller holds the model's lock.
     """
@@ -140,7 +140,7 @@ def _in_rows(change: StageChange, rows: range, n_heads: int) -> StageChange:
 
 
 def continued(prepared: Prepared, changes: Sequence[Change], n_tokens: int) -> str:
-    """What the model writes greedily behind its input, `n_tokens` at most, with the changes made.
+    """The greedy continuation of the input, `n_tokens` at most, with the changes applied.
 
     Raises `BadInput` for a model that cannot write, `TooLarge` if it has too few positions left.
     """

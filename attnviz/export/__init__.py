@@ -1,4 +1,4 @@
-"""What leaves attnviz: capture files, numbers and figures, and captures made from other tools.
+"""The exports of attnviz: capture files, numbers and figures; and captures made from other tools.
 
 `save` writes a file by its ending, `capture_file` reads a capture back without its model, `tables`
 writes weights as numbers, `pictures` as figures for print, and `elsewhere` makes a capture of

@@ -45,7 +45,7 @@ def layers(attentions: object) -> list[Tensor]:
 
 
 def _innermost(value: object) -> object:
-    """What nested tuples hold; None where one of them is empty, or holds nothing."""
+    """The first innermost value of nested tuples; None if one of them is empty or contains None."""
     while isinstance(value, tuple | list):
         if not len(value) or any(part is None for part in value):
             return None

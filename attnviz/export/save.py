@@ -54,7 +54,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 
 
 class Choices(TypedDict, total=False):
-    """What one may choose about a file; each kind of file takes some of it.
+    """The choices for a file; each kind of file takes some of them.
 
     Capture (.safetensors): `dtype`, "float16" or "bfloat16" for half the size; `with_weights` keeps
     W_Q, W_K, W_V and W_O, so that every step can be derived; `with_outputs` keeps `hidden` and

@@ -83,7 +83,7 @@ def put_columns(
 
 
 def _every(size: float, pitch: float) -> int:
-    """How many rows one line of text is high."""
+    """The height of one line of text, in rows."""
     return max(1, math.ceil(LINE * size / pitch))
 
 

@@ -1,4 +1,4 @@
-"""What a caller chooses about a figure for print, and what a caller hands in: checked once.
+"""The style of a figure for print and the arrays that it shows, checked once.
 
 In: keyword arguments and arrays of any kind. Out: a `Look` and plain float32 arrays with a label
 for each row and column. Everything else is refused with what was found and what is allowed.

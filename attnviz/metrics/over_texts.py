@@ -180,7 +180,7 @@ def bootstrap(
 
 
 def awake(effects: Float64[np.ndarray, "text head"], seed: int = 0) -> Awake:
-    """Which heads do something over texts: from effects, never from weights.
+    """The heads that have an effect over texts: from effects, never from weights.
 
     A head that rests on the first token is not dormant for that: some of those matter most.
     """

@@ -1,4 +1,4 @@
-"""What a model is, told by its config and its modules: kind, class, sizes, what it can read.
+"""The facts about a model from its config and modules: kind, class, sizes, readable inputs.
 
 In: a config or a module. Out: a `ModelKind`, a transformers class, counts. The class that the
 config names is preferred where transformers has it, since it has the head that the weights were
@@ -154,7 +154,7 @@ def _first_int(config: PreTrainedConfig, *names: str) -> int:
 
 
 def n_positions(model: nn.Module) -> int | None:
-    """How many positions the model has for tokens; None if neither config nor modules say so.
+    """The number of positions that the model has for tokens; None if config and modules do not say.
 
     RoBERTa and its relatives count positions from behind the padding token's, so that the rows of
     their table up to that one are never reached.

@@ -1,4 +1,4 @@
-"""What a model itself says, as plain numbers: the next token, a class, a sentence's vector.
+"""The model's own outputs as plain numbers: the next token, a class, a sentence's vector.
 
 In: a capture, which carries the model's own logits or hidden states. Out: frozen dataclasses over
 numpy, in probabilities. Nothing here runs a model.

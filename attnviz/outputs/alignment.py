@@ -1,4 +1,4 @@
-"""Which words of its source a model attends to while it predicts each word of its target.
+"""The source words that a model attends to while it predicts each word of its target.
 
 In: a capture of an encoder-decoder, whose cross-attention has one row for each position of the
 decoder. Out: an `Alignment` in words. Position t of the decoder has read the target's tokens before
@@ -41,7 +41,7 @@ class Alignment:
 
 
 def has_alignment(capture: Capture) -> bool:
-    """Whether a capture has a decoder's cross-attention."""
+    """True if a capture has a decoder's cross-attention."""
     return any(call.kind == "cross" and call.stack == "decoder" for call in capture.calls)
 
 

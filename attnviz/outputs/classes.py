@@ -1,4 +1,4 @@
-"""What a classifier says: a probability for each of its classes, by name.
+"""The output of a classifier: a probability for each of its classes, by name.
 
 In: a loaded model and a capture with logits [batch, class]. Out: a frozen `Classes`: the softmax of
 the logits, or their sigmoid where the config says that several classes may hold at once. Where
@@ -50,13 +50,13 @@ def class_names(lm: LoadedModel) -> tuple[str, ...]:
 
 
 def has_classes(lm: LoadedModel, capture: Capture) -> bool:
-    """Whether the logits are one number for each of two or more named classes."""
+    """True if the logits are one number for each of two or more named classes."""
     logits, n_names = capture.logits, len(class_names(lm))
     return logits is not None and logits.dim() == 2 and logits.shape[1] == n_names >= FEWEST
 
 
 def classes(lm: LoadedModel, capture: Capture, batch: int = 0) -> Classes:
-    """What the model says of one text or picture; `has_classes` must hold."""
+    """The class probabilities of one text or picture; `has_classes` must be True."""
     assert has_classes(lm, capture) and capture.logits is not None, "no classes to read"
     logits = capture.logits[batch].float()
     exclusive = getattr(lm.model.config, "problem_type", None) != MULTI_LABEL

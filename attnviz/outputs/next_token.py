@@ -1,4 +1,4 @@
-"""What a language model expects next, before and after temperature, top-k and top-p.
+"""The next-token probabilities of a language model, before and after temperature, top-k and top-p.
 
 In: logits, or a capture of a decoder, written text included. Out: probabilities over the vocabulary
 (`Distribution`), or the likeliest tokens after each position with the one that follows (`Ranked`).
@@ -65,7 +65,7 @@ def distribution(
     top_k: int = 0,
     top_p: float = 1.0,
 ) -> Distribution:
-    """What follows, before and after sampling's filters; `top_k` 0 and `top_p` 1 filter nothing.
+    """The probabilities before and after the filters; `top_k` 0 and `top_p` 1 filter nothing.
 
     Raises `BadInput` for a temperature or `top_k` below 0 and a `top_p` outside 0 to 1.
     """
@@ -210,7 +210,7 @@ def _likeliest(
 def _others(
     whole: Float32[np.ndarray, "position vocab"], shown: Int64[np.ndarray, "position slot"]
 ) -> Float32[np.ndarray, "position"]:
-    """What is left without the tokens shown; added up, not subtracted, so that nothing stays 0."""
+    """The probability of all other tokens; added up, not subtracted, so that nothing stays 0."""
     left = whole.copy()
     rows, slots = np.nonzero(shown != NONE)
     left[rows, shown[rows, slots]] = 0

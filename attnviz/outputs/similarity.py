@@ -1,4 +1,4 @@
-"""How near sentences are to each other: the cosine of their mean hidden states.
+"""The similarity of sentences: the cosine of their mean hidden states.
 
 In: an encoder and texts. Out: a `Similarity`. A sentence's vector is the mean of the last hidden
 state over its real tokens, the special ones included, scaled to length 1: what the library

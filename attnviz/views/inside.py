@@ -1,4 +1,4 @@
-"""What the edges of a row do, why a cell is attended to, and what each layer would say, as tables.
+"""Tables of the effects of a row's edges, the reasons for a cell's weight, and each layer's answer.
 
 In: a language, the tokens, and what `attnviz.effects` and `attnviz.attribution` measured. Out:
 `LedgerView`s and sentences. Nothing is computed here: it is chosen what is shown.
@@ -143,7 +143,7 @@ def why_sentence(
 def cut_sentence(
     lang: Language, side: str, before: float, after: "Mapping[Site, float]", chosen: "Site"
 ) -> str:
-    """What becomes of the weight without the strongest head on a side, and without the others."""
+    """A sentence on the weight without a side's strongest head, and without each of the others."""
     others = [weight for head, weight in after.items() if head != chosen]
     values = {"sender": str(chosen), "was": f"{before:.3f}", "now": f"{after[chosen]:.3f}"}
     if not others:
@@ -161,7 +161,7 @@ def lens_ledger(
     tokens: Sequence[str],
     names: Callable[[Sequence[int]], Sequence[str]],
 ) -> LedgerView:
-    """What the rest of the model would say after each layer: words down, states across."""
+    """The answer of the rest of the model after each layer: words down, states across."""
     ids = sorted({int(choice) for choice in np.unique(lens.ids)})
     label = dict(zip(ids, names(ids), strict=True))
     rows = []

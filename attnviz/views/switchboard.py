@@ -31,7 +31,7 @@ NEARLY_ONE = 0.9995  # rounds to 100.0 %
 
 
 def prefix(group: Group) -> str:
-    """What stands before "L0.H0" in the names of a group's heads."""
+    """The prefix before "L0.H0" in the names of a group's heads."""
     stack = "" if group.stack is None else f"{group.stack}."
     return f"{stack}cross." if group.kind == "cross" else stack
 
@@ -139,7 +139,7 @@ def _sentence(
     found: "Switched",
     off: Sequence[Switch],
 ) -> str:
-    """What became of the answer."""
+    """A sentence on the change of the answer."""
     best = int(np.argmax(found.before))
     if not off:
         if not answer.exclusive:
@@ -159,7 +159,7 @@ def changed_sentence(
     quote: Callable[[str], str] = str,
     **said: str,
 ) -> str:
-    """What became of the answer, in the words of a section; `said` names what was changed.
+    """The change of the answer, in the words of a section; `said` names what was changed.
 
     `quote` makes a token's text fit for where the sentence stands.
     """
@@ -190,7 +190,7 @@ def _names(lang: Language, heads: Sequence[str]) -> str:
 
 
 def moved(answer: "Answer", before: np.ndarray, after: np.ndarray) -> float:
-    """How far an answer moved, as `Answer.moved` counts it."""
+    """The distance that an answer moved, as `Answer.moved` computes it."""
     if answer.kind == "cosines":
         return float(1 - after[0])
     change = np.abs(after - before)
@@ -198,7 +198,7 @@ def moved(answer: "Answer", before: np.ndarray, after: np.ndarray) -> float:
 
 
 def _control(lang: Language, answer: "Answer", found: "Switched", off: Sequence[Switch]) -> str:
-    """How far other heads move the answer, drawn at random: what chance gives."""
+    """A sentence on how far other heads, drawn at random, move the answer: the level of chance."""
     if not off or not len(found.controls):
         return ""
     return control_sentence(lang, answer, found, "switchboard", n=len(off))
@@ -211,7 +211,7 @@ def control_sentence(
     section: str,
     **said: object,
 ) -> str:
-    """How far the answer moved, and how far the controls move it."""
+    """A sentence on how far the answer moved, and how far the controls move it."""
     controls = sorted(moved(answer, found.before, row) for row in found.controls)
     unit = "percent" if answer.is_probability else "number"
     own = moved(answer, found.before, found.after)
@@ -227,7 +227,7 @@ def control_sentence(
 
 
 def amount(lang: Language, value: float, unit: str) -> str:
-    """How far an answer moved: in percent of its probability, or as a plain number."""
+    """The distance that an answer moved: in percent of its probability, or as a plain number."""
     if unit == "number":
         return f"{value:.4f}"
     return text(lang, "switchboard.percent", value=_share(value))

@@ -13,6 +13,7 @@ MODULE_LINES = 400
 FUNCTION_LINES = 60
 PAGE_LINES = 60
 DOCSTRING_LINES = range(3, 16)
+RIDDLE = re.compile(r"(What|Which|Whether|How)\b")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -61,6 +62,19 @@ def module_docstring(name: str, source: str) -> list[str]:
     if lines not in DOCSTRING_LINES:
         return [f"{name}: module docstring of {lines} lines, 3 to 15 are allowed"]
     return []
+
+
+def docstring_opening(name: str, source: str) -> list[str]:
+    """Docstrings state what is returned or done; they do not open with a question word."""
+    findings = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Module | ast.ClassDef | Function):
+            continue
+        docstring = ast.get_docstring(node) or ""
+        if opening := RIDDLE.match(docstring):
+            line = node.body[0].lineno
+            findings.append(f"{name}:{line}: a docstring opens with {opening[0]}; state it")
+    return findings
 
 
 def page_form(name: str, source: str) -> list[str]:

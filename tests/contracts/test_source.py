@@ -27,6 +27,11 @@ CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
         lambda: project.python_files(project.ROOT / "app.py", project.PACKAGE),
         ("attnviz/x.py", '"""Too little."""\n'),
     ),
+    "docstrings state": (
+        rules.docstring_opening,
+        lambda: project.python_files(project.PACKAGE),
+        ("attnviz/x.py", 'def _f():\n    """Whether x holds."""\n'),
+    ),
     "errors are not swallowed": (
         rules.swallowed_errors,
         project.shipped_files,
@@ -110,6 +115,9 @@ def test_the_rule_can_fail(case: str) -> None:
 VIOLATIONS: list[tuple[Rule, str, str]] = [
     (rules.module_docstring, "attnviz/x.py", "x = 1\n"),
     (rules.module_docstring, "attnviz/x.py", '"""' + "line\n" * 16 + '"""\n'),
+    (rules.docstring_opening, "attnviz/x.py", '"""How far two numbers differ."""\n'),
+    (rules.docstring_opening, "attnviz/x.py", 'class X:\n    """What a model reads."""\n'),
+    (rules.docstring_opening, "attnviz/x.py", 'async def f():\n    """Which head it is."""\n'),
     (rules.swallowed_errors, "attnviz/x.py", "try:\n    f()\nexcept:\n    pass\n"),
     (rules.pickles, "attnviz/x.py", "import pickle\n"),
     (rules.pickles, "attnviz/x.py", "from joblib import dump\n"),
@@ -154,6 +162,8 @@ ALLOWED: list[tuple[Rule, str, str]] = [
         "attnviz/x.py",
         'def f():\n    """' + "line\n" * 99 + '"""\n    return 1\n',
     ),
+    (rules.docstring_opening, "attnviz/x.py", 'def f():\n    """However x is read, say y."""\n'),
+    (rules.docstring_opening, "attnviz/x.py", 'def f():\n    """The value.\n\n    How: so."""\n'),
     (st_rules.spoken_literals, "pages/x.py", "st.markdown(text('page.head.title'), key='intro')\n"),
     (st_rules.spoken_literals, "pages/x.py", "st.markdown('—')\n"),
     (st_rules.spoken_literals, "pages/x.py", "i18n.text(lang, 'page.head.title')\n"),

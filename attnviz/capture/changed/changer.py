@@ -33,7 +33,7 @@ class CallPlace:
 
 @dataclass(frozen=True)
 class PlacedChanges:
-    """What is done at one place; `kind` and `decodes` say along which texts its axes lie."""
+    """The changes at one place; `kind` and `decodes` say along which texts its axes lie."""
 
     changes: tuple[StageChange, ...]
     kind: Kind = "self"

@@ -1,4 +1,4 @@
-"""What each head says over a corpus, recorded once and kept with its model.
+"""The outputs of each head over a corpus, recorded once and kept with its model.
 
 In: a model and texts. Out: a `Corpus`: for each layer the mean of every head's output over all real
 tokens of all texts, and some of these outputs drawn at random. It takes one pass for every few
@@ -42,7 +42,7 @@ def of_ablation(lm: LoadedModel, change: Ablate) -> Corpus:
 
 
 def recorded(lm: LoadedModel, texts: Sequence[str] = ()) -> Corpus:
-    """What the heads say over texts, or over the model's own reference; recorded once.
+    """The heads' outputs over texts, or over the model's own reference; recorded once.
 
     The caller holds the model's lock. Raises what `attnviz.capture` raises for texts that the model
     cannot read, and `BadInput` where there is no reference.

@@ -22,7 +22,7 @@ PIXELS = 64
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """What to run: texts, with targets for an encoder-decoder; pictures; or the model's example."""
+    """The inputs to run: texts, perhaps with targets; pictures; or the model's example."""
 
     name: str
     texts: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Reference:
 
     @property
     def n(self) -> int:
-        """How many texts or pictures there are."""
+        """The number of texts or pictures."""
         return len(self.texts) or len(self.pictures) or 1
 
 

@@ -25,7 +25,7 @@ AFTER_SOFTMAX: tuple[ChangeableStage, ...] = ("weights", "mixed")
 def placed(
     changes: Sequence[Change], layout: Layout, corpus_of: CorpusOf
 ) -> Mapping[CallPlace, PlacedChanges]:
-    """What is done at each place, in the order in which it was asked for.
+    """The changes at each place, in the order in which they were requested.
 
     Raises `BadInput` for a head that the model does not have or a source that does not fit it, and
     `UnsupportedAttention` where the model's own code or its windows do not allow the change.

@@ -1,4 +1,4 @@
-"""How a model writes: a frozen `Generation`, checked when it is made.
+"""The settings of a generation: a frozen `Generation`, checked when it is created.
 
 In: a number of tokens, and how each is chosen. Out: settings that go together. No torch is imported
 here, so that the settings can be built before any model is loaded.

@@ -59,7 +59,7 @@ def pixel_inputs(lm: LoadedModel, pictures: Sequence[Image.Image]) -> dict[str, 
 def seen_picture(
     lm: LoadedModel, image: Picture | Sequence[Picture]
 ) -> UInt8[np.ndarray, "row column rgb"] | None:
-    """What the model sees of a picture: cropped and resized by its processor, in RGB again.
+    """The picture as the model sees it: cropped and resized by its processor, in RGB again.
 
     None if the processor makes rows of patches of it.
     """

@@ -16,7 +16,7 @@ TokensByStack = dict[Stack | None, tuple[Tokens, ...]]
 
 @dataclass(frozen=True)
 class FrameTimes:
-    """What is known of a sound's frames before the model runs, in seconds.
+    """The times of a sound's frames that are known before the model runs, in seconds.
 
     `heard_s` counts the silence that an extractor adds behind the `sound_s` of the sound itself;
     `steps_s` are the distances that two frames may have.

@@ -134,7 +134,7 @@ def _row_with_patches(row: Tokens, ids: np.ndarray, gap: slice, n_patch: int) ->
 
 
 def _n_patches(lm: LoadedModel, pixels: dict[str, Tensor]) -> int:
-    """How many tokens the model makes of the picture, counted in its own features."""
+    """The number of tokens that the model makes of the picture, counted in its own features."""
     image_features: Callable[..., object] = lm.model.get_image_features  # type: ignore[assignment]
     known = inspect.signature(image_features).parameters
     with lm.lock, torch.no_grad():

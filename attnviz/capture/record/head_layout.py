@@ -1,4 +1,4 @@
-"""How batch and heads lie in the axes before query and key, told by the linear layers around.
+"""The order of batch and heads in the axes before query and key, inferred from the linear layers.
 
 In: the axes of a softmax before query and key, and the values that it multiplies. Out: a
 `HeadLayout`, which brings them into [batch, head, row, column]. Code of a model's own may put heads

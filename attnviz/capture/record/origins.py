@@ -1,4 +1,4 @@
-"""Which products and softmaxes a tensor was computed from, as long as only elements were changed.
+"""The products and softmaxes that a tensor was computed from by elementwise operations.
 
 In: every operation that runs. Out: the numbers of the products and softmaxes that entered a tensor
 by operations other than matrix products. A tensor is known by its memory, so views need no care,

@@ -1,4 +1,4 @@
-"""Which run of which module a call belongs to, and the layer numbers that follow from it.
+"""The module and run that each call belongs to, and the layer numbers that follow from them.
 
 In: a model that is recorded, and the modules whose calls were seen. Out: a `ModuleRun` for each
 call, and calls with `stack` and `layer`. A layer is one run of one module within one forward pass:

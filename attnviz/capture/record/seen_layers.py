@@ -82,7 +82,7 @@ class SeenLayers:
         return "self" if is_same_source(read[0], read[1]) else "cross"
 
     def _read_by_writer(self, layout: HeadLayout, tensor: Tensor) -> Tensor | None:
-        """What the layer read that wrote a tensor."""
+        """The input of the layer that wrote a tensor; None if no layer did."""
         for layer in reversed(self.runs):
             if head_layout.written_by(layout, tensor, layer.written, scaled=True):
                 return layer.read

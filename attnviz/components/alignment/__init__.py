@@ -63,7 +63,7 @@ class ShownWord:
 
 @dataclass(frozen=True)
 class Stated:
-    """What to show first: a head, the mean of a layer's heads, or of all; `does` says why."""
+    """The initial choice: a head, the mean of a layer's heads, or of all; `does` says why."""
 
     layer: int = 0
     head: int = 0

@@ -26,7 +26,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Rest:
-    """What is not listed: how many there are, and their sum."""
+    """The entries that are not listed: their number and their sum."""
 
     count: int
     value: float

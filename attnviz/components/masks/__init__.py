@@ -100,7 +100,7 @@ class MasksData:
 
 
 def pack_masks(data: MasksData) -> bytes:
-    """What travels to the browser: the header and the four arrays."""
+    """The buffer sent to the browser: the header and the four arrays."""
     arrays: dict[str, buffer.Packable] = {
         "model_blocks": data.model_blocks.astype(np.uint8),
         "weights": data.weights,

@@ -50,7 +50,7 @@ STRING_KEYS: tuple[str, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class PadView:
-    """What can be drawn with: colours, and forms as points within ±1, each by its name.
+    """The colours to draw with, and the forms as points within ±1, each by its name.
 
     `side_px` is the side of the picture that is sent.
     """

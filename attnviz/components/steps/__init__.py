@@ -45,7 +45,7 @@ OPTIONAL: tuple[Stage, ...] = ("unrotated_q", "unrotated_k", "capped", "biased")
 
 
 def pack_steps(data: StepsData) -> bytes:
-    """What travels to the browser: the header and one float32 matrix per stage that is there."""
+    """The buffer sent to the browser: the header and one float32 matrix for each stage present."""
     arrays: dict[str, buffer.Packable] = {view.stage: view.values for view in data.views}
     if data.reach is not None:
         arrays["reach"] = data.reach

@@ -16,7 +16,7 @@ from attnviz.types import Stage, StepView
 
 @dataclass(frozen=True)
 class HeadPlace:
-    """Which head of how many."""
+    """The place of a head, and the numbers of layers and heads."""
 
     layer: int
     head: int
@@ -64,7 +64,7 @@ class BlockedCells:
 
 @dataclass(frozen=True)
 class HandEdits:
-    """What was changed by hand, and the stages that changed as they were."""
+    """The changes made by hand, and the changed stages as they were before."""
 
     allowed: bool = True
     edits: tuple[Edit, ...] = ()

@@ -67,7 +67,7 @@ def formulas(data: StepsData, usual: bool) -> dict[Stage, str]:
 
 
 def key_source(data: StepsData) -> str:
-    """What keys and values are made of: X, X made coarser, or the encoder's output."""
+    """The source of keys and values: X, X made coarser, or the encoder's output."""
     if data.form.coarser:
         return "X̄"
     return "E" if data.tokens.cross else "X"

@@ -74,7 +74,7 @@ TileName = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Want:
-    """What the browser lacks: tiles (level, row, column) of the head that it knows as `stamp`.
+    """The tiles (level, row, column) that the browser lacks, of the head that it knows as `stamp`.
 
     `number` counts its requests. `axes` names the tokens that it has. `distance` is how far apart
     the strongest cells are to be, `cell` a place whose exact weight it shows.
@@ -150,7 +150,7 @@ def pack_tiles(data: TilesData) -> bytes:
 
 
 def parse_want(value: object, extent: Extent) -> Want:
-    """What the browser lacks, checked; whatever is malformed or does not exist is left out."""
+    """The tiles that the browser lacks, checked; malformed or nonexistent ones are left out."""
     if not isinstance(value, Mapping):
         return Want()
     number, distance = value.get("number"), value.get("distance")

@@ -14,7 +14,7 @@ NAME = "attnviz.usher"
 
 @dataclass(frozen=True)
 class UsherView:
-    """How many cards were opened before this one, and the words for each number of the way."""
+    """The number of cards opened before this one, and the words for each number of the way."""
 
     arrivals: int
     labels: tuple[str, ...] = ()

@@ -71,7 +71,7 @@ EMPTY, NO_SLOT = 2**16 - 1, 2**8 - 1
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """What each token was drawn from: a row for each position from `first` on, tokens in slots.
+    """The candidates for each token: a row for each position from `first` on, tokens in slots.
 
     `labels` are those of the tokens in the slots, "" in an empty one; `drawn` is the slot of the
     token that follows, -1 for none. `sampling` says in words how tokens are drawn; `sampled` is

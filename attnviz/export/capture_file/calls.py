@@ -233,7 +233,7 @@ def _over(
 def _output(
     name: str, tensors: Unpacker, inputs: AttentionInputs | StoredWeights, n_rows: int
 ) -> Tensor:
-    """What the model's own kernel returned for weights·V."""
+    """The model's own output for weights·V, as its kernel returned it."""
     output = _floats(name, tensors, 4)
     wanted = (inputs.n_batch, n_rows, inputs.n_heads)
     width = None if isinstance(inputs, StoredWeights) else inputs.value.shape[3]

@@ -1,4 +1,4 @@
-"""What a capture file says besides its tensors: model, tokens, windows and places of tokens.
+"""The contents of a capture file besides its tensors: model, tokens, windows, places of tokens.
 
 Each piece is written and read side by side, as JSON of plain names. Reading checks that the piece
 fits itself: a token for each piece, offsets inside the text, cells inside the grid.

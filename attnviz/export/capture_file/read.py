@@ -33,7 +33,7 @@ MOST_HEADER = 3 * MOST_DESCRIBED  # the JSON stands in it as a string, and array
 
 @dataclass(frozen=True)
 class About:
-    """How a capture file was made: versions by package, and the comparison with the model.
+    """The origin of a capture file: versions by package, and the comparison with the model.
 
     `error` is the largest difference between derived numbers and the model's own before anything
     was rounded for the file, None where there was nothing to compare.
@@ -126,7 +126,7 @@ def _description(file: io.BufferedIOBase, size: int) -> str:
 
 
 def _loaded(load: Callable[[], T]) -> T:
-    """What safetensors reads; its errors, of several kinds, become one."""
+    """The value that safetensors reads; its several kinds of errors become one."""
     try:
         return load()
     except (SafetensorError, OSError, KeyError, ValueError, TypeError, RuntimeError) as error:

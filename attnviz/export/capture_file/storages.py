@@ -121,14 +121,14 @@ def _span(tensor: Tensor) -> tuple[int, int]:
 
 
 def _extent(shape: tuple[int, ...], stride: tuple[int, ...]) -> int:
-    """How many elements of memory lie between the first and the last of a view, both counted."""
+    """The number of elements of memory from the first to the last of a view, both included."""
     if 0 in shape:
         return 0
     return 1 + sum((count - 1) * step for count, step in zip(shape, stride, strict=True))
 
 
 def _extent_used(tensor: Tensor) -> int:
-    """How many elements of memory a tensor uses; what is repeated by a stride of 0 counts once."""
+    """The number of elements of memory that a tensor uses; repeats by a stride of 0 count once."""
     used = 1
     for count, step in zip(tensor.shape, tensor.stride(), strict=True):
         used *= count if step else min(count, 1)

@@ -45,7 +45,7 @@ PAGES = ("overview", "head", "steps", "masks")  # views that are pages of the ap
 
 
 class PageChoices(TypedDict, total=False):
-    """What one may choose about a page.
+    """The choices for a page.
 
     `heads` have Steps and Masks in it: names such as "L5.H11", or "all"; by default the first head.
     `lang` is "en", "ja", "ko" or "zh"; `title` is the text by default. With `model`, words are

@@ -38,7 +38,7 @@ class Entry:
 
     @property
     def count(self) -> int:
-        """How many weights the entry has."""
+        """The number of weights in the entry."""
         return len(self.heads) * len(self.queries) * len(self.keys)
 
     def weights(self) -> Float32[np.ndarray, "head query key"]:
@@ -58,7 +58,7 @@ def entries(
     stack: Stack | None = None,
     batch: int = 0,
 ) -> tuple[Entry, ...]:
-    """What is written of a capture: every head, or those that were asked for.
+    """The entries of a capture to write: every head, or the selected ones.
 
     Raises `BadInput` for a head, kind, stack or text that the capture does not have.
     """

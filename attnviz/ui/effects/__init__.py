@@ -1,4 +1,4 @@
-"""What a head does: the page Switches, and what other pages say of the answer.
+"""The effects of heads: the page Switches, and the sentences about the answer on other pages.
 
 In: what is shown and the view. Out: mounted components and sentences. Each number comes from
 `attnviz.effects` or `attnviz.attribution` and stands beside its control.

@@ -1,4 +1,4 @@
-"""What the model read of the current view, as a request of the library.
+"""The model's input in the current view, as a request of the library.
 
 In: what is shown and the view. Out: the `Request` that effects and attributions run again, or None
 where something is missing that the visitor has to give.

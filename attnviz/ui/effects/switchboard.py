@@ -92,7 +92,7 @@ def board(shown: Shown) -> None:
 
 
 def _choose_off(lang: Language) -> None:
-    """What a head says while it is off."""
+    """Draw the select box for the output of a head while it is off."""
     names = {to: text(lang, f"switchboard.to_{to}") for to in OFF}
     widget = f"switches.to.{lang}"
     st.selectbox(
@@ -192,7 +192,7 @@ def _n_controls(of: Answering) -> int:
 
 
 def _written(shown: Shown, of: Answering, changes: "tuple[Change, ...]") -> tuple[str, str] | None:
-    """What the model writes with all heads on, and with the changes; None if it does not write."""
+    """The texts with all heads on and with the changes; None if the model does not write."""
     from attnviz.effects.switched import continued
 
     if of.answer.kind not in ("next_token", "target"):

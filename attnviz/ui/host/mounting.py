@@ -54,5 +54,5 @@ def mount(
 
 @cache
 def renderer(name: str) -> "ComponentRenderer":
-    """What mounts a component: for those that send something else back, or nothing."""
+    """The function that mounts a component which sends back something else, or nothing."""
     return st.components.v2.component(name, js=stub(name.removeprefix(PREFIX)))

@@ -44,7 +44,7 @@ class Answering:
         return explain(self._runs[0], head, query, key)
 
     def written(self, n_tokens: int) -> str:
-        """What the model writes with all heads on; it is kept."""
+        """The model's continuation with all heads on; it is kept."""
         if n_tokens not in self._texts:
             from attnviz.effects.switched import continued
 

@@ -106,7 +106,7 @@ def _own_model(name: str) -> "LoadedModel":
 
 
 def captured(source: Source, request: Request) -> Captured:
-    """What a request has the model read, run through it and verified."""
+    """The capture of a request: its input run through the model, and verified."""
     loaded = model(source)
     capture = _long_captured if sum(map(len, request.text)) > LONG_CHARS else _captured
     return capture(short(f"{source} {loaded.key} {request.key}"), source.name, request, loaded)
@@ -198,7 +198,7 @@ def _stop_job(watched: pyramids.HeadPyramid | Training | HeadEffects) -> None:
 
 
 def answers(captured: Captured, request: "library.Request", others: tuple[str, ...]) -> Answering:
-    """What the model answers to a capture's input, ready to be asked again with heads changed."""
+    """The model's answer to a capture's input, ready to be computed again with heads changed."""
     return _answering(f"{captured.key} {request.key} {others}", captured.model, request, others)
 
 
@@ -210,7 +210,7 @@ def _answering(
 
 
 def sentences(key: str, say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
-    """What `say` says of an answer; `key` names everything that determines it."""
+    """The sentences that `say` returns of an answer; `key` names all that determines them."""
     return _sentences(key, say)
 
 
