@@ -65,7 +65,7 @@ class Edges:
     def cells(self) -> tuple[Cell, ...]:
         """The cells that were computed exactly, the largest effect first."""
         places = np.argwhere(~np.isnan(self.exact))
-        order = np.argsort([-abs(self.exact[tuple(of)]) for of in places], kind="stable")
+        order = np.argsort([-abs(self.exact[tuple(cell)]) for cell in places], kind="stable")
         return tuple((int(q), int(k)) for q, k in places[order])
 
     def idle(self, count: int = 10, least: float = 0.5) -> tuple[Cell, ...]:
@@ -95,15 +95,15 @@ def edges(
     exact: int = EXACT,
     cells: Sequence[Cell] | None = None,
     renormalise: bool = False,
-    **given: Unpack[FurtherInputs],
+    **further: Unpack[FurtherInputs],
 ) -> Edges:
     """Estimate every edge of a head, and compute those exactly that matter most, or `cells`.
 
     `renormalise` gives the weight of a cut edge to the rest of its row, as if a mask had hidden the
-    key. `given` is what else `attnviz.capture` takes. Raises `BadInput` for a head or a cell that
-    does not exist, and without `cells` for a measure that has no first order.
+    key. `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a head or a
+    cell that does not exist, and without `cells` for a measure that has no first order.
     """
-    prepared = prepare(lm, text, on, **given)
+    prepared = prepare(lm, text, on, **further)
     return edges_of(prepared, head, exact=exact, cells=cells, renormalise=renormalise)
 
 
@@ -184,27 +184,27 @@ class _Work:
     def of(cls, prepared: Prepared, resolved: Readout, head: object, renormalise: bool) -> "_Work":
         """Raises `BadInput` for no head of this model, `UnsupportedAttention` for own code."""
         layout = layout_of(prepared.calls)
-        found = sites_of(layout, [head])
-        if len(found) != 1:
+        sites = sites_of(layout, [head])
+        if len(sites) != 1:
             raise BadInput(
-                f"{head} is {len(found)} heads; give one, such as {found[0]}",
+                f"{head} is {len(sites)} heads; give one, such as {sites[0]}",
                 code="bad_argument",
                 name="head",
                 found=str(head),
-                allowed=str(found[0]),
+                allowed=str(sites[0]),
             )
-        call = layout.find(found[0])[0]
+        call = layout.find(sites[0])[0]
         recorded = prepared.calls[layout.calls.index(call)]
         if call.only_weights or call.windowed:
             raise UnsupportedAttention(
-                f"single edges of {found[0]} cannot be cut in rows of a batch: the model computes"
+                f"single edges of {sites[0]} cannot be cut in rows of a batch: the model computes"
                 " attention with code of its own, or inside windows; cut one at a time with"
                 " attnviz.capture(changes=[attnviz.cut(…)])",
                 code="edges_out_of_reach",
-                head=str(found[0]),
+                head=str(sites[0]),
             )
         clean = clean_pass(prepared, resolved, layout.calls)
-        return cls(prepared, resolved, clean, found[0], call, recorded, renormalise)
+        return cls(prepared, resolved, clean, sites[0], call, recorded, renormalise)
 
     @property
     def number(self) -> int:
@@ -225,9 +225,9 @@ class _Work:
         """NaN for every cell."""
         return np.full((self.recorded.n_query, self.recorded.n_key), np.nan)
 
-    def estimate(self, found: Slopes) -> Float64[np.ndarray, "query key"]:
+    def estimate(self, gradients: Slopes) -> Float64[np.ndarray, "query key"]:
         """−α·(g·v), or α ÷ (1 − α)·g·(z − v) where the row is renormalised."""
-        g = found.slope[self.call.place][:, self.number]
+        g = gradients.slope[self.call.place][:, self.number]
         weights, v, z = self._effective()
         by_value, by_output = g @ v.T, (g * z).sum(-1, keepdim=True)
         change = -weights * by_value

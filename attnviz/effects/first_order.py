@@ -66,13 +66,13 @@ def slopes(prepared: Prepared, readout: Readout) -> Slopes:
         output = as_mapping(lm.model(**prepared.inputs, **prepared.options))
         value = readout.linear(output[readout.output]).sum()
         kept = outputs.kept
-        found = torch.autograd.grad(value, list(kept.values()), allow_unused=True)
+        gradients = torch.autograd.grad(value, list(kept.values()), allow_unused=True)
     slope = {
-        place: torch.zeros_like(z) if of is None else of.detach()
-        for (place, z), of in zip(kept.items(), found, strict=True)
+        place: torch.zeros_like(z) if gradient is None else gradient.detach()
+        for (place, z), gradient in zip(kept.items(), gradients, strict=True)
     }
     return Slopes(
         value=float(value.detach()),
         output={place: z.detach()[0].float() for place, z in kept.items()},
-        slope={place: of[0].float() for place, of in slope.items()},
+        slope={place: gradient[0].float() for place, gradient in slope.items()},
     )

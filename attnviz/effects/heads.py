@@ -78,17 +78,17 @@ class Effects:
 
     def of(self, head: object) -> float:
         """The change without one head; `BadInput` for a head that was not taken away."""
-        asked = site(head)
-        if asked not in self.heads:
+        head_site = site(head)
+        if head_site not in self.heads:
             known = ", ".join(map(str, self.heads))
             raise BadInput(
-                f"the effect of {asked} was not measured; there are {known}",
+                f"the effect of {head_site} was not measured; there are {known}",
                 code="bad_argument",
                 name="head",
-                found=str(asked),
+                found=str(head_site),
                 allowed=known,
             )
-        return float(self.changes[self.heads.index(asked)])
+        return float(self.changes[self.heads.index(head_site)])
 
     def grid(
         self, kind: Kind = "self", stack: Stack | None = None
@@ -97,9 +97,9 @@ class Effects:
 
         Raises `BadInput` where the model has no such attention.
         """
-        mine = [of for of in self.heads if (of.kind, of.stack) == (kind, stack)]
+        mine = [head for head in self.heads if (head.kind, head.stack) == (kind, stack)]
         if not mine:
-            known = ", ".join(dict.fromkeys(f"{of.kind}/{of.stack}" for of in self.heads))
+            known = ", ".join(dict.fromkeys(f"{head.kind}/{head.stack}" for head in self.heads))
             raise BadInput(
                 f"there is no {kind} attention in stack {stack!r}; there is {known}",
                 code="bad_kind",
@@ -107,10 +107,10 @@ class Effects:
                 stack=str(stack),
                 allowed=known,
             )
-        shape = 1 + max(of.layer for of in mine), 1 + max(of.head or 0 for of in mine)
+        shape = 1 + max(head.layer for head in mine), 1 + max(head.head or 0 for head in mine)
         table = np.full(shape, np.nan)
-        for of in mine:
-            table[of.layer, of.head or 0] = self.of(of)
+        for head in mine:
+            table[head.layer, head.head or 0] = self.of(head)
         return table
 
     def __repr__(self) -> str:
@@ -133,21 +133,21 @@ def effects(
     rows: int = ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
-    **given: Unpack[FurtherInputs],
+    **further: Unpack[FurtherInputs],
 ) -> Effects:
     """Take every head, or each of `heads`, away alone and read the number again.
 
     `to` is "mean" over a `corpus` (texts, a recorded one, or the model's own reference texts),
     "resample" from it, the mean of four draws, or "zero". `rows` go into one batch. `progress` is
-    told what fraction is done; raises `Cancelled` soon after `cancel` was set. `given` is what else
-    `attnviz.capture` takes. Raises `BadInput` for what cannot be read or measured.
+    told what fraction is done; raises `Cancelled` soon after `cancel` was set. `further` holds
+    other arguments of `attnviz.capture`. Raises `BadInput` for what cannot be read or measured.
     """
     start = time.perf_counter()
-    prepared = prepare(lm, text, on, **given)
-    found = effects_of(
+    prepared = prepare(lm, text, on, **further)
+    result = effects_of(
         prepared, to=to, corpus=corpus, heads=heads, rows=rows, progress=progress, cancel=cancel
     )
-    return replace(found, seconds=time.perf_counter() - start)
+    return replace(result, seconds=time.perf_counter() - start)
 
 
 def effects_of(
@@ -199,7 +199,9 @@ class Taking:
         """The rows of one head: one, or one for each draw."""
         calls = layout.find(head)
         assert head.head is not None, "one head"
-        return [RowChange(calls, "mixed", of, head.head) for of in self._functions(head)]
+        return [
+            RowChange(calls, "mixed", function, head.head) for function in self._functions(head)
+        ]
 
     def _functions(self, head: Site) -> list[Function]:
         if self.corpus is None:
@@ -220,24 +222,24 @@ def taking_of(lm: LoadedModel, to: str, corpus: object) -> Taking:
             found=shortened(str(to)),
             allowed=", ".join(TAKEN),
         )
-    asked = ablate(Site(0), to, corpus=corpus)  # refuses a corpus that goes with nothing
-    if asked.to == "zero":
-        return Taking(asked.to, None)
+    ablation = ablate(Site(0), to, corpus=corpus)  # refuses a corpus that goes with nothing
+    if ablation.to == "zero":
+        return Taking(ablation.to, None)
     with lm.lock:
-        return Taking(asked.to, of_ablation(lm, asked))
+        return Taking(ablation.to, of_ablation(lm, ablation))
 
 
 def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]:
     """The heads that are meant, each once; all of a model without a choice."""
     if heads is None:
         return layout.heads
-    found: list[Site] = []
+    sites: list[Site] = []
     for where in heads:
-        asked = site(where)
-        for call in layout.find(asked):
-            every = range(call.n_heads) if asked.head is None else (asked.head,)
-            found += [call.site.with_head(head) for head in every]
-    return tuple(dict.fromkeys(found))
+        head_site = site(where)
+        for call in layout.find(head_site):
+            every = range(call.n_heads) if head_site.head is None else (head_site.head,)
+            sites += [call.site.with_head(head) for head in every]
+    return tuple(dict.fromkeys(sites))
 
 
 def notes_on(layout: Layout) -> tuple[str, ...]:

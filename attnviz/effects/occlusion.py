@@ -66,7 +66,7 @@ def _ids(prepared: Prepared) -> Tensor:
 
 
 def _changes(prepared: Prepared, readout: Readout, n: int, rows_of: Any) -> np.ndarray:
-    found: list[float] = []
+    changes: list[float] = []
     lm = prepared.lm
     for start in range(0, n, ROWS):
         tokens = range(start, min(start + ROWS, n))
@@ -74,5 +74,5 @@ def _changes(prepared: Prepared, readout: Readout, n: int, rows_of: Any) -> np.n
         with lm.lock, torch.no_grad():
             output = lm.model(**inputs, **prepared.options)
         numbers = readout.read(as_mapping(output)).double().cpu()
-        found += (numbers[:-1] - numbers[-1]).tolist()
-    return np.array(found)
+        changes += (numbers[:-1] - numbers[-1]).tolist()
+    return np.array(changes)

@@ -103,17 +103,16 @@ def prepare(
     lm: LoadedModel,
     text: object,
     on: object,
-    **given: Unpack[FurtherInputs],
+    **further: Unpack[FurtherInputs],
 ) -> Prepared:
     """Plan the inputs and run them once, recorded and unchanged.
 
-    `given` is what else `attnviz.capture` takes to read. A language model
-    is asked for its last row of logits only, where `on` looks at nothing else. Raises what
-    `attnviz.capture` raises, and `BadInput` for several texts or for what is no measure; None is
-    nothing to measure.
+    `further` holds other arguments of `attnviz.capture` that are read. A language model computes
+    only its last row of logits where `on` needs no other. Raises what `attnviz.capture` raises, and
+    `BadInput` for several texts or for anything that is not a measure; None measures nothing.
     """
     measure = None if on is None else as_measure(on)
-    return prepare_request(lm, Request.of(text, **_with_target(measure, given)), measure)
+    return prepare_request(lm, Request.of(text, **_with_target(measure, further)), measure)
 
 
 def prepare_request(
@@ -149,11 +148,11 @@ def _reads_last_row(on: Measure | OwnMeasure | None) -> bool:
     return isinstance(on, NextToken | Divergence) and on.at == LAST
 
 
-def _with_target(on: Measure | OwnMeasure | None, given: FurtherInputs) -> FurtherInputs:
+def _with_target(on: Measure | OwnMeasure | None, further: FurtherInputs) -> FurtherInputs:
     """The inputs with the text that a decoder is to have written; `BadInput` if there are two."""
-    target = given.get("target")
+    target = further.get("target")
     if not isinstance(on, Target) or on.text is None:
-        return given
+        return further
     if target is not None and target != on.text:
         raise BadInput(
             f"target= is {shortened(str(target))!r} and Target() has {shortened(on.text)!r}; give"
@@ -163,7 +162,7 @@ def _with_target(on: Measure | OwnMeasure | None, given: FurtherInputs) -> Furth
             found=shortened(str(target)),
             allowed=shortened(on.text),
         )
-    return {**given, "target": on.text}
+    return {**further, "target": on.text}
 
 
 def takes(lm: LoadedModel, argument: str) -> bool:
@@ -173,7 +172,7 @@ def takes(lm: LoadedModel, argument: str) -> bool:
 
 def _require_one_row(planned: Plan) -> None:
     """Raise `BadInput` unless there is one text, picture or sound."""
-    n_row = max((len(of) for of in planned.tokens.values()), default=1)
+    n_row = max((len(tokens) for tokens in planned.tokens.values()), default=1)
     if n_row != 1:
         raise BadInput(
             f"{n_row} texts were given: effects are measured on one; call once for each",

@@ -103,9 +103,9 @@ def _class(prepared: Prepared, on: Class) -> Readout:
     return Readout(lambda output: linear(_logits(output)), "logit", linear)
 
 
-def _contrast(logits: Float[Tensor, "row choice"], one: int, other: int | None) -> Tensor:
+def _contrast(logits: Float[Tensor, "row choice"], choice: int, other: int | None) -> Tensor:
     """One logit minus another, or minus the mean of all."""
-    return logits[:, one] - (logits.mean(-1) if other is None else logits[:, other])
+    return logits[:, choice] - (logits.mean(-1) if other is None else logits[:, other])
 
 
 def token_id(lm: LoadedModel, token: str | int, n_token: int) -> int:
@@ -120,9 +120,9 @@ def token_id(lm: LoadedModel, token: str | int, n_token: int) -> int:
     ids: list[int] = tokenizer(token, add_special_tokens=False)["input_ids"]
     if len(ids) == 1:
         return ids[0]
-    found = tokenizer.get_vocab().get(token)
-    if found is not None:
-        return int(found)
+    number = tokenizer.get_vocab().get(token)
+    if number is not None:
+        return int(number)
     pieces = ", ".join(map(repr, lm.labels_of(ids)))
     raise _bad_token(lm, token, f"it is {len(ids)} tokens: {pieces}; give one of them")
 
@@ -141,7 +141,7 @@ def class_index(lm: LoadedModel, names: tuple[str, ...], name: str | int) -> int
     """The number of a class; `BadInput` lists the classes."""
     if isinstance(name, int) and not isinstance(name, bool) and 0 <= name < len(names):
         return name
-    folded = [of.casefold() for of in names]
+    folded = [label.casefold() for label in names]
     if isinstance(name, str) and folded.count(name.casefold()) == 1:
         return folded.index(name.casefold())
     known = ", ".join(names) or "none"

@@ -38,15 +38,15 @@ class Replaced:
 def call_of(prepared: Prepared, head: Site) -> AttentionCall:
     """The recorded call of a head; raises for one in windows, whose rows are no positions."""
     layout = layout_of(prepared.calls)
-    found = layout.find(head)[0]
-    if found.windowed:
+    call_site = layout.find(head)[0]
+    if call_site.windowed:
         raise UnsupportedAttention(
             f"{head} attends inside windows of a picture: an edit of one window is not followed to"
             " the answer",
             code="windowed_answer",
             head=str(head),
         )
-    return prepared.calls[layout.calls.index(found)]
+    return prepared.calls[layout.calls.index(call_site)]
 
 
 def replaced(
@@ -79,9 +79,9 @@ def _by_row(tables: Float[Tensor, "row query d_value"], own: Tensor) -> Function
     """Each row of the batch has numbers of its own; where they are the model's, its bits stay."""
 
     def change(values: Tensor, pairs: Pairs) -> Tensor:
-        found = tables.to(values)[pairs.rows]
-        same = (found == own.to(values)).all(-1, keepdim=True)
-        return torch.where(same, values, found)
+        replacement = tables.to(values)[pairs.rows]
+        same = (replacement == own.to(values)).all(-1, keepdim=True)
+        return torch.where(same, values, replacement)
 
     return change
 
@@ -93,4 +93,6 @@ def _random(
     generator = torch.Generator().manual_seed(seed)
     length = (mixed - own).norm(dim=-1, keepdim=True)
     directions = (torch.randn(own.shape, generator=generator).to(own) for _ in range(draws))
-    return [own + length * torch.nn.functional.normalize(of, dim=-1) for of in directions]
+    return [
+        own + length * torch.nn.functional.normalize(direction, dim=-1) for direction in directions
+    ]

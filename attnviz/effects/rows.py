@@ -77,7 +77,7 @@ def clean_pass(prepared: Prepared, readout: Readout, calls: Sequence[CallSite]) 
         for handle in handles:
             handle.remove()
     pass_ms = 1000 * (time.thread_time() - start)
-    resumes = pass_ms > SLOW_MS and all(_can_be_spread(of) for of in blocks.values())
+    resumes = pass_ms > SLOW_MS and all(_can_be_spread(output) for output in blocks.values())
     return Clean(value, pass_ms, blocks if resumes else {}, block_of)
 
 
@@ -101,13 +101,13 @@ def changed_rows(
 
 def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
     """The changes at each place, row by row."""
-    found: dict[CallPlace, list[StageChange]] = {}
+    by_call: dict[CallPlace, list[StageChange]] = {}
     for row, change in enumerate(changes):
         for call in change.calls:
             rows = tuple(range(row * call.n_rows, (row + 1) * call.n_rows))
-            made = StageChange(change.stage, change.function, (change.head,) * len(rows), rows)
-            found.setdefault(call.place, []).append(made)
-    return {place: PlacedChanges(tuple(_joined(made))) for place, made in found.items()}
+            own = StageChange(change.stage, change.function, (change.head,) * len(rows), rows)
+            by_call.setdefault(call.place, []).append(own)
+    return {place: PlacedChanges(tuple(_joined(group))) for place, group in by_call.items()}
 
 
 def _joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
@@ -145,14 +145,14 @@ def spread(inputs: Mapping[str, Any], n: int) -> dict[str, Any]:
 def _blocks(model: nn.Module, calls: Sequence[CallSite]) -> dict[CallPlace, str]:
     """The block of each call: the outermost item of a list of modules on the way to it."""
     modules = dict(model.named_modules())
-    found = {}
+    blocks = {}
     for call in calls:
         parts = call.place.module.split(".")
         for n in range(1, len(parts)):
             if isinstance(modules.get(".".join(parts[:n])), nn.ModuleList):
-                found[call.place] = ".".join(parts[: n + 1])
+                blocks[call.place] = ".".join(parts[: n + 1])
                 break
-    return found
+    return blocks
 
 
 def _keeping(kept: dict[str, object], name: str) -> Callable[[nn.Module, Any, object], None]:
@@ -167,7 +167,7 @@ def _can_be_spread(output: object) -> bool:
     if isinstance(output, Tensor):
         return output.dim() > 0 and output.shape[0] == 1
     if isinstance(output, tuple | list) and not hasattr(output, "_fields"):
-        return all(_can_be_spread(of) for of in output)
+        return all(_can_be_spread(part) for part in output)
     return output is None or isinstance(output, int | float | str)
 
 
@@ -175,7 +175,7 @@ def _spread_out(output: object, n: int) -> object:
     if isinstance(output, Tensor):
         return output.expand(n, *output.shape[1:])
     if isinstance(output, tuple | list):
-        return type(output)(_spread_out(of, n) for of in output)
+        return type(output)(_spread_out(part, n) for part in output)
     return output
 
 

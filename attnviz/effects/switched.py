@@ -76,7 +76,7 @@ def switched(
             code="rows_joined",
             name=lm.name,
         )
-    heads = tuple(tuple(change.site for change in one) for one in others)
+    heads = tuple(tuple(change.site for change in draw) for draw in others)
     return Switched(rows[-1], rows[0] if changes else rows[-1], rows[1:-1], heads)
 
 
@@ -91,20 +91,20 @@ def drawn(
         return []
     used = {layout.find(change.site)[0].site.with_head(change.site.head or 0) for change in changes}
     generator = random.Random(seed)
-    found = []
+    sets = []
     for _ in range(draws):
         free = [head for head in layout.heads if head not in used]
-        made: list[Change] = []
+        drawn_set: list[Change] = []
         for change in changes:
             own = layout.find(change.site)[0].site
-            fitting = [of for of in free if (of.kind, of.stack) == (own.kind, own.stack)]
+            fitting = [head for head in free if (head.kind, head.stack) == (own.kind, own.stack)]
             if not fitting:
                 return []
             head = generator.choice(fitting)
             free.remove(head)
-            made.append(replace(change, site=head))
-        found.append(tuple(made))
-    return list(dict.fromkeys(found))
+            drawn_set.append(replace(change, site=head))
+        sets.append(tuple(drawn_set))
+    return list(dict.fromkeys(sets))
 
 
 def in_rows(
@@ -116,16 +116,16 @@ def in_rows(
     """
     n_rows = {call.place: call.n_rows for call in layout.calls}
     n_heads = {call.place: call.n_heads for call in layout.calls}
-    found: dict[CallPlace, PlacedChanges] = {}
+    merged: dict[CallPlace, PlacedChanges] = {}
     for row, changes in enumerate(sets):
         with unchanged():
             by_place = placed(changes, layout, lambda change: corpus.of_ablation(lm, change))
-        for place, made in by_place.items():
+        for place, place_changes in by_place.items():
             rows = range(row * n_rows[place], (row + 1) * n_rows[place])
-            own = [_in_rows(change, rows, n_heads[place]) for change in made.changes]
-            before = found[place].changes if place in found else ()
-            found[place] = replace(made, changes=(*before, *own))
-    return found
+            own = [_in_rows(change, rows, n_heads[place]) for change in place_changes.changes]
+            before = merged[place].changes if place in merged else ()
+            merged[place] = replace(place_changes, changes=(*before, *own))
+    return merged
 
 
 def _in_rows(change: StageChange, rows: range, n_heads: int) -> StageChange:
@@ -154,7 +154,7 @@ def continued(prepared: Prepared, changes: Sequence[Change], n_tokens: int) -> s
         layout = layout_of(prepared.calls)
         by_place = in_rows(lm, layout, [])
         if changes:
-            by_place = dict(placed(changes, layout, lambda of: corpus.of_ablation(lm, of)))
+            by_place = dict(placed(changes, layout, lambda change: corpus.of_ablation(lm, change)))
         with changes_made(lm.model, by_place):
             ids = write(lm, inputs, Generation(n_tokens)).ids[0]
     text = lm.text_tokenizer().decode(ids.tolist()[n_prompt:], skip_special_tokens=True)
