@@ -62,8 +62,8 @@ def site_of(call: AttentionCall, head: int | None = None) -> Site:
 def components(run: TracedRun, value: Value, rules: Rules) -> list[Contribution]:
     """Everything that a value is the sum of, in the order in which it was written."""
     naming = Naming(run)
-    found = Walk(value, replace(rules, sources=naming.heads_of)).parts()
-    return [naming.written(part) for part in sorted(found, key=lambda part: part.position)]
+    parts = Walk(value, replace(rules, sources=naming.heads_of)).parts()
+    return [naming.written(part) for part in sorted(parts, key=lambda part: part.position)]
 
 
 class Naming:

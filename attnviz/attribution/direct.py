@@ -67,7 +67,7 @@ class Direct:
         for component, value in zip(self.components, self.values, strict=True):
             if component.site == site:
                 return float(value)
-        heads = [str(of.site) for of in self.components if of.site is not None]
+        heads = [str(component.site) for component in self.components if component.site is not None]
         raise BadInput(
             f"{site} is not a component of this answer; its heads are {', '.join(heads)}",
             code="bad_argument",
@@ -78,14 +78,14 @@ class Direct:
 
 
 def direct(
-    lm: LoadedModel, text: object = None, on: object = None, **given: Unpack[FurtherInputs]
+    lm: LoadedModel, text: object = None, on: object = None, **further: Unpack[FurtherInputs]
 ) -> Direct:
     """Split the number that `on` reads into what each component wrote of it.
 
-    `given` is what else `attnviz.capture` takes. Raises `BadInput` for a measure that is not a
-    linear number of logits or hidden states: a divergence, or a text's cosine with itself.
+    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a measure that is
+    not a linear number of logits or hidden states: a divergence, or a text's cosine with itself.
     """
-    prepared = prepare(lm, text, on, **given)
+    prepared = prepare(lm, text, on, **further)
     resolved = readout(prepared)
     if resolved.linear is None:
         raise BadInput(
@@ -102,10 +102,10 @@ def direct(
 
 def _split(run: TracedRun, answer: Value, hidden: Value, linear: Linear) -> Direct:
     slope, behind = _slope(answer, hidden, linear)
-    found = components(run, hidden, Rules(above_stream=True, gates=True))
-    values = [float((part.tensor * slope).sum()) for part in found]
+    parts = components(run, hidden, Rules(above_stream=True, gates=True))
+    values = [float((part.tensor * slope).sum()) for part in parts]
     size = sum(map(abs, values)) + sum(abs(value) for _, value in behind)
-    everything = [of.component for of in found] + [of for of, _ in behind]
+    everything = [part.component for part in parts] + [component for component, _ in behind]
     return Direct(
         measure=run.prepared.on,
         components=tuple(everything),

@@ -76,20 +76,20 @@ class Feeds:
 
     def of(self, sender: object, receiver: object, side: FedSide) -> float:
         """One path; `BadInput` for heads that are not among the senders and receivers."""
-        asked = site(sender), site(receiver)
-        for name, found, known in zip(
-            ("sender", "receiver"), asked, (self.senders, self.receivers), strict=True
+        sites = site(sender), site(receiver)
+        for name, head, known in zip(
+            ("sender", "receiver"), sites, (self.senders, self.receivers), strict=True
         ):
-            if found not in known:
+            if head not in known:
                 allowed = ", ".join(map(str, known))
                 raise BadInput(
-                    f"{name} {found} is not here; there are {allowed}",
+                    f"{name} {head} is not here; there are {allowed}",
                     code="bad_argument",
                     name=name,
-                    found=str(found),
+                    found=str(head),
                     allowed=allowed,
                 )
-        at = self.senders.index(asked[0]), self.receivers.index(asked[1]), SIDES.index(side)
+        at = self.senders.index(sites[0]), self.receivers.index(sites[1]), SIDES.index(side)
         return float(self.moved[at])
 
 
@@ -101,14 +101,14 @@ def feeds(
     corpus: object = None,
     senders: Sequence[object] | None = None,
     rows: int = ROWS,
-    **given: Unpack[FurtherInputs],
+    **further: Unpack[FurtherInputs],
 ) -> Feeds:
     """Take each sender away and see whose attention moves.
 
-    A sender is replaced as in `attnviz.effects`, "resample" by one draw. `given` is what else
-    `attnviz.capture` takes.
+    A sender is replaced as in `attnviz.effects`, "resample" by one draw. `further` holds other
+    arguments of `attnviz.capture`.
     """
-    prepared = prepare(lm, text, None, **given)
+    prepared = prepare(lm, text, None, **further)
     layout = layout_of(prepared.calls)
     taking, chosen = taking_of(lm, to, corpus), sites_of(layout, senders)
     receivers = layout.heads
@@ -153,9 +153,9 @@ def _moved(
         if not (both and behind.any()) or layout.calls[at].windowed:
             continue
         assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
-        found = moved_by(own, other)  # [row, head, side]
+        changes = moved_by(own, other)  # [row, head, side]
         columns = [receivers.index(order[at].with_head(head)) for head in range(clean.n_heads)]
-        table[np.flatnonzero(behind)[:, None], columns] = found[behind]
+        table[np.flatnonzero(behind)[:, None], columns] = changes[behind]
     return table
 
 
@@ -163,11 +163,11 @@ def moved_by(own: AttentionInputs, other: AttentionInputs) -> Float64[np.ndarray
     """The change of each head's attention when q, k or v comes from the rows of another pass."""
     clean = patterns(own, own.query, own.key)
     q, k = (
-        (0.5 * (patterns(own, *of) - clean).abs().sum(-1)).mean(-1)
-        for of in ((other.query, own.key), (own.query, other.key))
+        (0.5 * (patterns(own, *pair) - clean).abs().sum(-1)).mean(-1)
+        for pair in ((other.query, own.key), (own.query, other.key))
     )
-    said, step = clean @ _by_head(own, own.value), clean @ _by_head(own, other.value - own.value)
-    v = step.norm(dim=(-2, -1)) / said.norm(dim=(-2, -1)).clamp(min=1e-12)
+    mixed, step = clean @ _by_head(own, own.value), clean @ _by_head(own, other.value - own.value)
+    v = step.norm(dim=(-2, -1)) / mixed.norm(dim=(-2, -1)).clamp(min=1e-12)
     return torch.stack([q, k, v], dim=-1).double().cpu().numpy()
 
 
@@ -184,7 +184,7 @@ def patterns(
     if inputs.bias is not None:
         last = last + inputs.bias[..., : inputs.n_key].float()
     seen = [inputs.may_attend(head) for head in range(inputs.n_heads)]
-    known = [of for of in seen if of is not None]
+    known = [mask for mask in seen if mask is not None]
     last = formula.masked(last, torch.stack(known)[None] if known else None)
     if inputs.sinks is None or inputs.sinks_gate:
         return formula.weights(last)
@@ -208,13 +208,13 @@ def weight_without(
     *,
     to: str = "mean",
     corpus: object = None,
-    **given: Unpack[FurtherInputs],
+    **further: Unpack[FurtherInputs],
 ) -> tuple[float, float]:
     """(the weight of a cell, the same with the head's q or k from a run without the sender).
 
     The intervention beside `why`: what a writer brings to a score is shown by taking it away.
     """
-    prepared = prepare(lm, text, None, **given)
+    prepared = prepare(lm, text, None, **further)
     before, after = weights_without(
         prepared, [sender], head, query, key, side, to=to, corpus=corpus
     )

@@ -65,14 +65,14 @@ def from_where(
     lm: LoadedModel,
     text: object = None,
     on: object = None,
-    **given: Unpack[FurtherInputs],
+    **further: Unpack[FurtherInputs],
 ) -> FromWhere:
     """Score each token by every method.
 
-    `given` is what else `attnviz.capture` takes. Raises `BadInput` for a model that does not read
-    one text with one stack of self-attention, and for a measure that has no slope.
+    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a model that does
+    not read one text with one stack of self-attention, and for a measure that has no slope.
     """
-    prepared = prepare(lm, text, on, **given)
+    prepared = prepare(lm, text, on, **further)
     resolved = readout(prepared)
     truth = occlusion.hidden(prepared, resolved)
     masked = occlusion.masked(prepared, resolved)
@@ -92,7 +92,7 @@ def from_where(
         "weights": reads @ last,
         "rollout": reads @ rollout(run),
     }
-    kept = {method: of for method, of in scores.items() if of is not None}
+    kept = {method: values for method, values in scores.items() if values is not None}
     return FromWhere(
         prepared.on, resolved.unit, next(iter(prepared.tokens.values()))[0], kept, frozen
     )
@@ -117,20 +117,20 @@ def _read_positions(
     The size of the slope by what each position was given there: 1 at the end for a next token,
     1 at [CLS] for a classifier that reads it, even for a mean over positions.
     """
-    found = slopes(prepared, resolved)
-    place = list(found.slope)[-1]
-    sizes: Tensor = found.slope[place].norm(dim=(-2, -1)).double()
+    gradients = slopes(prepared, resolved)
+    place = list(gradients.slope)[-1]
+    sizes: Tensor = gradients.slope[place].norm(dim=(-2, -1)).double()
     assert len(sizes) == run.calls[-1].n_query
     shares: np.ndarray = (sizes / sizes.sum().clamp(min=torch.finfo(sizes.dtype).tiny)).numpy()
     return shares
 
 
-def ranked(one: Float64[np.ndarray, " value"], other: Float64[np.ndarray, " value"]) -> float:
+def ranked(left: Float64[np.ndarray, " value"], right: Float64[np.ndarray, " value"]) -> float:
     """Spearman's rank correlation, equal numbers sharing a rank; NaN where one has no spread."""
-    left, right = _ranks(one), _ranks(other)
-    if np.ptp(left) == 0 or np.ptp(right) == 0:
+    left_ranks, right_ranks = _ranks(left), _ranks(right)
+    if np.ptp(left_ranks) == 0 or np.ptp(right_ranks) == 0:
         return float("nan")
-    return float(np.corrcoef(left, right)[0, 1])
+    return float(np.corrcoef(left_ranks, right_ranks)[0, 1])
 
 
 def _ranks(values: Float64[np.ndarray, " value"]) -> Float64[np.ndarray, " value"]:

@@ -106,8 +106,8 @@ class _Attention:
             for head in range(call.n_heads):
                 columns = v.columns(_kv(call, head), call.output.shape[3])
                 rows = out.weight[out.starts[head] : out.starts[head] + call.output.shape[3]]
-                said = weights[head] @ (x[0] @ v.weight[:, columns].float() * v.factor)
-                written = written + said @ rows.float()
+                mixed = weights[head] @ (x[0] @ v.weight[:, columns].float() * v.factor)
+                written = written + mixed @ rows.float()
             return written.reshape(shape)
 
         leaves = _biases(call, shape, weights)
@@ -116,7 +116,7 @@ class _Attention:
     def _read_by(self, call: AttentionCall, module: str) -> Value:
         """The value that W_V read."""
         calls = self._run.calls
-        earlier = sum(of.module == call.module for of in calls[: calls.index(call)])
+        earlier = sum(other.module == call.module for other in calls[: calls.index(call)])
         value = self._run.trace.inputs_of[module][earlier]
         assert value is not None, "a linear layer reads a tensor"
         return value
@@ -129,7 +129,7 @@ def _kv(call: AttentionCall, head: int) -> int:
 def _biases(call: AttentionCall, shape: torch.Size, weights: Tensor) -> tuple[Leaf, ...]:
     """b_V through attention and W_O, and b_O."""
     out, v = call.projections["out"], call.projections["v"]
-    found = []
+    leaves = []
     if v.bias is not None:
         written = torch.zeros(call.n_query, out.weight.shape[1])
         width = call.output.shape[3]
@@ -137,7 +137,7 @@ def _biases(call: AttentionCall, shape: torch.Size, weights: Tensor) -> tuple[Le
             bias = v.bias[v.columns(_kv(call, head), width)].float() * v.factor
             rows = out.weight[out.starts[head] : out.starts[head] + width].float()
             written += weights[head].sum(-1, keepdim=True) * (bias @ rows)
-        found.append(Leaf(f"{v.module}.bias", "bias", written.reshape(shape)))
+        leaves.append(Leaf(f"{v.module}.bias", "bias", written.reshape(shape)))
     if out.bias is not None:
-        found.append(Leaf(f"{out.module}.bias", "bias", out.bias.float().expand(shape)))
-    return tuple(found)
+        leaves.append(Leaf(f"{out.module}.bias", "bias", out.bias.float().expand(shape)))
+    return tuple(leaves)

@@ -52,15 +52,15 @@ def lens(
     on: object = None,
     *,
     count: int = DEFAULT_COUNT,
-    **given: Unpack[FurtherInputs],
+    **further: Unpack[FurtherInputs],
 ) -> Lens:
     """The `count` likeliest tokens after each state of the stream, at every position.
 
     With `on` a language model computes the positions that the measure looks at, and each state
-    gets its number. `given` is what else `attnviz.capture` takes. Raises `BadInput` for a model
-    without logits.
+    gets its number. `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a
+    model without logits.
     """
-    return lens_of(prepare(lm, text, on, **given), count=count)
+    return lens_of(prepare(lm, text, on, **further), count=count)
 
 
 def lens_of(prepared: Prepared, *, count: int = DEFAULT_COUNT) -> Lens:
@@ -100,13 +100,13 @@ def _by_position(logits: Tensor) -> Tensor:
 
 def _read(run: TracedRun, logits: Value) -> Iterator[tuple[str, Tensor]]:
     """Each state's name and the logits that the rest of the model makes of it, the first first."""
-    naming, found = Naming(run), states(logits)
-    written = [state for state in found if writer_of(state) is not None]
+    naming, stream = Naming(run), states(logits)
+    written = [state for state in stream if writer_of(state) is not None]
     with torch.no_grad():
         for state in (_start(written[0]), *written):
             writer = writer_of(state) if state in written else None
             name = EMBEDDINGS if writer is None else naming.layer_name(writer)
-            yield name, replay(run.trace, found[-1], state.tensor, logits)
+            yield name, replay(run.trace, stream[-1], state.tensor, logits)
 
 
 def _start(first: Value) -> Value:

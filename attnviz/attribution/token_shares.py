@@ -105,20 +105,20 @@ def _beside(run: TracedRun) -> dict[str, tuple[Tensor, Operation | None, Value]]
     for operation in run.trace.operations:
         for value in operation.inputs.values():
             readers.setdefault(id(value), []).append(operation)
-    found = {}
+    residuals = {}
     for operation in run.trace.operations:
         call = run.written_by(operation) if operation.packet in ops.LINEAR else None
         joined = None if call is None else _sum_behind(operation.outputs[0], readers)
         if call is None or joined is None:
             continue
         add, written = joined
-        terms = [add.value(of) for of in add.args[:2] if isinstance(of, Tensor)]
-        residual = next(of for of in terms if of is not written)
+        terms = [add.value(term) for term in add.args[:2] if isinstance(term, Tensor)]
+        residual = next(term for term in terms if term is not written)
         behind = readers.get(id(add.outputs[0]), [])
-        norms = [of for of in behind if of.packet is aten.native_layer_norm]
+        norms = [reader for reader in behind if reader.packet is aten.native_layer_norm]
         only_norm = norms[0] if norms and len(norms) == len(behind) else None
-        found[call.module] = residual.tensor, only_norm, add.outputs[0]
-    return found
+        residuals[call.module] = residual.tensor, only_norm, add.outputs[0]
+    return residuals
 
 
 def _sum_behind(
@@ -127,10 +127,10 @@ def _sum_behind(
     """The sum that a value goes into, past views, and the value as it goes in."""
     while True:
         behind = readers.get(id(value), [])
-        add = next((of for of in behind if of.packet in ops.ADDS), None)
+        add = next((reader for reader in behind if reader.packet in ops.ADDS), None)
         if add is not None:
             return add, value
-        move = next((of for of in behind if of.packet in ops.MOVES), None)
+        move = next((reader for reader in behind if reader.packet in ops.MOVES), None)
         if move is None:
             return None
         value = move.outputs[0]

@@ -54,11 +54,11 @@ def traced_run(prepared: Prepared) -> TracedRun:
 def by_output_layer(calls: Sequence[AttentionCall]) -> dict[tuple[str, int], AttentionCall]:
     """{(module of W_O, n-th run): call}; a layer that several calls share runs once for each."""
     runs: dict[str, int] = {}
-    found: dict[tuple[str, int], AttentionCall] = {}
+    by_run: dict[tuple[str, int], AttentionCall] = {}
     for call in calls:
         layer = call.projections.get("out")
         if layer is not None:
             run = runs.get(layer.module, 0)
             runs[layer.module] = run + 1
-            found[layer.module, run] = call
-    return found
+            by_run[layer.module, run] = call
+    return by_run

@@ -93,14 +93,14 @@ def why(
     key: int,
     *,
     through_mlps: bool = True,
-    **given: Unpack[FurtherInputs],
+    **further: Unpack[FurtherInputs],
 ) -> Why:
     """Split the score of one cell into pairs of writers.
 
-    `given` is what else `attnviz.capture` takes. Raises `BadInput` for a head or a position that
-    does not exist, and `UnsupportedAttention` where W_Q or W_K of the head is not known.
+    `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a head or a position
+    that does not exist, and `UnsupportedAttention` where W_Q or W_K of the head is not known.
     """
-    prepared = prepare(lm, text, None, **given)
+    prepared = prepare(lm, text, None, **further)
     run = traced_run(prepared)
     return explain(run, head, query, key, through_mlps=through_mlps)
 
@@ -109,25 +109,25 @@ def explain(
     run: TracedRun, head: object, query: int, key: int, *, through_mlps: bool = True
 ) -> Why:
     """As `why`, on a run that is traced already: another cell takes no other pass."""
-    asked, call = _call(run, head)
+    head_site, call = _call(run, head)
     require_index("query", query, call.n_query)
     require_index("key", key, call.n_key)
     inputs = call.inputs
     if not isinstance(inputs, AttentionInputs):
         raise _unknown(call, "q")
-    assert asked.head is not None, "one head"
-    visible = inputs.may_attend(asked.head)
+    assert head_site.head is not None, "one head"
+    visible = inputs.may_attend(head_site.head)
     row = torch.ones(call.n_key, dtype=torch.bool) if visible is None else visible[query].cpu()
     if not bool(row[key]):
         raise BadInput(
-            f"{asked} may not attend from {query} to {key}: the mask hides that key",
+            f"{head_site} may not attend from {query} to {key}: the mask hides that key",
             code="hidden_cell",
-            head=str(asked),
+            head=str(head_site),
             query=query,
             key=key,
         )
-    sides = Sides(run, call, asked.head, through_mlps)
-    return _why(asked, call, query, key, row, sides)
+    sides = Sides(run, call, head_site.head, through_mlps)
+    return _why(head_site, call, query, key, row, sides)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ class Sides:
 
 
 def _why(
-    asked: Site,
+    head_site: Site,
     call: AttentionCall,
     query: int,
     key: int,
@@ -156,20 +156,20 @@ def _why(
     sides: Sides,
 ) -> Why:
     inputs = call.inputs
-    assert isinstance(inputs, AttentionInputs) and asked.head is not None
+    assert isinstance(inputs, AttentionInputs) and head_site.head is not None
     (asks, q), (answers, k) = sides.made("q"), sides.made("k")
     centred_k = k[:, key] - k[:, row].mean(1)
     shares = inputs.scaling * (q[:, query].double() @ centred_k.double().T)
-    own_q, own_k, _ = inputs.qkv(asked.head)
+    own_q, own_k, _ = inputs.qkv(head_site.head)
     scores = inputs.scaling * (own_k @ own_q[query]).double()
     size = float(shares.abs().sum())
     return Why(
-        head=asked,
+        head=head_site,
         query=query,
         key=key,
         score=float(scores[key]),
         centred=float(scores[key] - scores[row].mean()),
-        weight=float(call.weights(asked.head)[query, key]),
+        weight=float(call.weights(head_site.head)[query, key]),
         queries=tuple(asks),
         keys=tuple(answers),
         shares=shares.cpu().numpy(),
@@ -187,45 +187,45 @@ def _side(sides: Sides, side: Side) -> tuple[list[Component], Tensor]:
     head = sides.head if side == "q" else inputs.kv_head(sides.head)
     columns = layer.columns(head, inputs.d_head)
     weight = layer.weight[:, columns].float()
-    found = _read_by(sides, layer)
-    made = torch.stack([of.tensor[0] @ weight for of in found])
-    names = [of.component for of in found]
+    contributions = _read_by(sides, layer)
+    vectors = torch.stack([part.tensor[0] @ weight for part in contributions])
+    names = [part.component for part in contributions]
     if layer.bias is not None:
-        bias = layer.bias[columns].float().expand(1, *made.shape[1:])
-        made = torch.cat([made, bias])
+        bias = layer.bias[columns].float().expand(1, *vectors.shape[1:])
+        vectors = torch.cat([vectors, bias])
         names.append(Component(f"{BIAS}_{side.upper()}", "bias", call.layer, layer.module))
     if layer.turned:
-        return names, rotation_of(call, 0).rotated(side, made)
-    return names, made * layer.factor
+        return names, rotation_of(call, 0).rotated(side, vectors)
+    return names, vectors * layer.factor
 
 
 def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
     """The input of a projection, as components."""
     run, call = sides.run, sides.call
-    earlier = [of for of in run.calls[: run.calls.index(call)] if of.module == call.module]
+    earlier = [other for other in run.calls[: run.calls.index(call)] if other.module == call.module]
     values = run.trace.inputs_of.get(layer.module, [])
     value: Value | None = values[len(earlier)] if len(earlier) < len(values) else None
     if value is None:
         raise _unknown(call, "q")
-    n_layer = 1 + max(of.layer for of in run.calls)
+    n_layer = 1 + max(recorded.layer for recorded in run.calls)
     apart = n_layer <= MOST_LAYERS_APART
     return components(run, value, Rules(through_mlps=sides.through_mlps, apart=apart))
 
 
 def _call(run: TracedRun, head: object) -> tuple[Site, AttentionCall]:
     """The head that is meant, and its call."""
-    asked = site(head)
-    if asked.head is None:
+    head_site = site(head)
+    if head_site.head is None:
         raise BadInput(
-            f"{asked} is a layer; give one of its heads, such as {asked.with_head(0)}",
+            f"{head_site} is a layer; give one of its heads, such as {head_site.with_head(0)}",
             code="bad_argument",
             name="head",
-            found=str(asked),
-            allowed=str(asked.with_head(0)),
+            found=str(head_site),
+            allowed=str(head_site.with_head(0)),
         )
-    found = layout_of(run.calls).find(asked)[0]
-    at = [of for of in run.calls if of.module == found.place.module][found.place.nth]
-    return replace(found.site, head=asked.head), at
+    call_site = layout_of(run.calls).find(head_site)[0]
+    calls = [call for call in run.calls if call.module == call_site.place.module]
+    return replace(call_site.site, head=head_site.head), calls[call_site.place.nth]
 
 
 def _unknown(call: AttentionCall, side: Side) -> UnsupportedAttention:
