@@ -71,20 +71,20 @@ class Walk:
         """Walk back, depth first, without recursion: a model may be deep."""
         start = State(above_stream=self.rules.above_stream)
         waiting = [(self.value, start, False)]
-        found: dict[_Key, Split] = {}
+        splits: dict[_Key, Split] = {}
         while waiting:
             value, state, left = waiting.pop()
             key = _Key(id(value), state)
             if key in self.splits:
                 continue
             if left:
-                self.splits[key] = found[key]
+                self.splits[key] = splits[key]
                 continue
-            if key not in found:
+            if key not in splits:
                 self._values.append(value)
-                found[key] = self.rules.split(value, state)
+                splits[key] = self.rules.split(value, state)
             waiting.append((value, state, True))
-            waiting += [(branch.value, branch.state, False) for branch in found[key].branches]
+            waiting += [(branch.value, branch.state, False) for branch in splits[key].branches]
 
     def parts(self) -> list[Part]:
         """The summands; what one source brings along several ways is one part."""
@@ -112,23 +112,23 @@ class Walk:
         for split in self.splits.values():
             yield from split.leaves
 
-    def total(self, of: Callable[[Leaf], Tensor | None]) -> Tensor:
-        """The sum of what some leaves add to the value, each with the tensor that `of` gives it.
+    def total(self, tensor_of: Callable[[Leaf], Tensor | None]) -> Tensor:
+        """The sum of what some leaves add to the value, each with its tensor from `tensor_of`.
 
-        A leaf for which it gives None is left out. The map is linear and can be differentiated.
+        A leaf for which that returns None is left out. The map is linear and can be differentiated.
         """
         kept: dict[_Key, Tensor] = {}
         for key, split in self.splits.items():
-            given = (of(leaf) for leaf in split.leaves)
-            sent = [tensor for tensor in given if tensor is not None]
+            tensors = (tensor_of(leaf) for leaf in split.leaves)
+            sent = [tensor for tensor in tensors if tensor is not None]
             for branch in split.branches:
                 child = kept.get(_Key(id(branch.value), branch.state))
                 if child is not None:
                     sent.append(branch.map(child))
             if sent:
                 kept[key] = torch.stack(sent).sum(0) if len(sent) > 1 else sent[0]
-        found = kept.get(self._start)
-        return torch.zeros_like(self.value.tensor, dtype=torch.float32) if found is None else found
+        total = kept.get(self._start)
+        return torch.zeros_like(self.value.tensor, dtype=torch.float32) if total is None else total
 
     @property
     def _start(self) -> _Key:
@@ -196,9 +196,9 @@ def _add(amounts: _Amounts, part: Part) -> None:
     amounts[key] = part
 
 
-def largest_error(found: list[Part], value: Value) -> float:
+def largest_error(parts: list[Part], value: Value) -> float:
     """max |Σ parts − the tensor|; NaN where anything is NaN."""
     total = torch.zeros(value.tensor.shape)
-    for part in found:
+    for part in parts:
         total = total + part.tensor.cpu()
     return float((total - value.tensor.detach().float().cpu()).abs().max())

@@ -212,7 +212,9 @@ def _move(value: Value, made_by: Operation, _rules: Rules, state: State) -> Spli
     if made_by.packet in ops.RESHAPES:
         shape, n_axis = value.tensor.shape, before.tensor.dim()
         return _one(before, state, lambda c: c.reshape(*c.shape[: c.dim() - n_axis], *shape))
-    kwargs = {name: of for name, of in made_by.kwargs.items() if name not in LAYOUT_KEYWORDS}
+    kwargs = {
+        name: argument for name, argument in made_by.kwargs.items() if name not in LAYOUT_KEYWORDS
+    }
 
     def moved(c: Tensor) -> Tensor:
         out = made_by.func(c, *made_by.args[1:], **kwargs)

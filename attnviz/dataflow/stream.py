@@ -19,13 +19,13 @@ from attnviz.dataflow.trace import Operation, Trace, Value
 
 def states(value: Value) -> list[Value]:
     """The states of the residual stream that lead to a value, in the order of the pass."""
-    found: list[Value] = []
+    stream: list[Value] = []
     current: Value | None = value
     while current is not None and current.made_by is not None:
         if joins_activations(current.made_by):
-            found.append(current)
-        current = _before(current.made_by, bool(found))
-    return found[::-1]
+            stream.append(current)
+        current = _before(current.made_by, bool(stream))
+    return stream[::-1]
 
 
 def _before(made_by: Operation, in_stream: bool) -> Value | None:
@@ -48,10 +48,14 @@ def before_last_linear(value: Value) -> Value:
     """The input of the last linear layer on the way to a value: the states that are unembedded."""
     current = value
     while current.made_by is not None and current.made_by.packet not in ops.LINEAR:
-        learned = [of for of in current.made_by.inputs.values() if of.learned and not of.constant]
+        learned = [
+            source
+            for source in current.made_by.inputs.values()
+            if source.learned and not source.constant
+        ]
         if not learned:
             return value
-        current = max(learned, key=lambda of: of.tensor.numel())
+        current = max(learned, key=lambda source: source.tensor.numel())
     if current.made_by is None:
         return value
     made_by = current.made_by
@@ -67,7 +71,9 @@ def writer_of(state: Value) -> Operation | None:
     while current is not None and current.made_by is not None:
         if current.made_by.packet in ops.LINEAR:
             return current.made_by
-        current = next((of for of in current.made_by.inputs.values() if of.learned), None)
+        current = next(
+            (source for source in current.made_by.inputs.values() if source.learned), None
+        )
     return None
 
 
@@ -94,7 +100,7 @@ def _swapped(tree: Any, operation: Operation, changed: Mapping[int, Tensor]) -> 
         value = operation.value(tree)
         return changed.get(id(value), value.tensor)
     if isinstance(tree, tuple | list):
-        return type(tree)(_swapped(of, operation, changed) for of in tree)
+        return type(tree)(_swapped(part, operation, changed) for part in tree)
     if isinstance(tree, dict):
-        return {name: _swapped(of, operation, changed) for name, of in tree.items()}
+        return {name: _swapped(part, operation, changed) for name, part in tree.items()}
     return tree

@@ -112,11 +112,11 @@ class Trace(TorchDispatchMode):
 
     def value(self, tensor: Tensor) -> Value:
         """The value that a tensor has now."""
-        found = self._values.get(id(tensor))
-        if found is None:
-            found = Value(tensor, None, learned=isinstance(tensor, nn.Parameter))
-            self._keep(tensor, found)
-        return found
+        value = self._values.get(id(tensor))
+        if value is None:
+            value = Value(tensor, None, learned=isinstance(tensor, nn.Parameter))
+            self._keep(tensor, value)
+        return value
 
     def _keep(self, tensor: Tensor, value: Value) -> None:
         self._values[id(tensor)] = value
@@ -155,9 +155,9 @@ class Trace(TorchDispatchMode):
         Their views count too: a model that adds in place (Falcon) reads both afterwards.
         """
         written = [
-            given
-            for given, argument in zip(args, func._schema.arguments, strict=False)
-            if isinstance(given, Tensor)
+            tensor
+            for tensor, argument in zip(args, func._schema.arguments, strict=False)
+            if isinstance(tensor, Tensor)
             and argument.alias_info is not None
             and argument.alias_info.is_write
         ]
