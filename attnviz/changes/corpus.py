@@ -35,8 +35,8 @@ class Corpus:
 
     def vectors(self, site: Site) -> HeadVectors:
         """The vectors of the layer that a site is in; `BadInput` where the corpus has none."""
-        found = self.by_layer.get(site.whole_layer)
-        if found is None:
+        vectors = self.by_layer.get(site.whole_layer)
+        if vectors is None:
             known = ", ".join(map(str, self.by_layer))
             raise BadInput(
                 f"the corpus {self.name!r} has nothing of {site}: it was recorded of {known};"
@@ -45,4 +45,4 @@ class Corpus:
                 site=str(site),
                 allowed=known,
             )
-        return found
+        return vectors

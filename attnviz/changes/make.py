@@ -117,16 +117,16 @@ def mask(where: object, may_attend: object, *, name: str = "own") -> Mask:
 
     Raises `BadMask` for another shape or type.
     """
-    found = torch.as_tensor(may_attend) if isinstance(may_attend, np.ndarray | Tensor) else None
-    if found is None or found.dtype != torch.bool or found.dim() != 2:
-        shown = type(may_attend).__name__ if found is None else f"{found.dtype} {[*found.shape]}"
+    matrix = torch.as_tensor(may_attend) if isinstance(may_attend, np.ndarray | Tensor) else None
+    if matrix is None or matrix.dtype != torch.bool or matrix.dim() != 2:
+        shown = type(may_attend).__name__ if matrix is None else f"{matrix.dtype} {[*matrix.shape]}"
         raise BadMask(
             f"the mask is {shown}; give a boolean matrix [query, key] with True = may attend",
             code="mask_shape",
             found=shown,
             wanted="bool [query, key]",
         )
-    return Mask(site(where), found, _name(name))
+    return Mask(site(where), matrix, _name(name))
 
 
 def _texts(corpus: object) -> tuple[str, ...]:
@@ -136,10 +136,10 @@ def _texts(corpus: object) -> tuple[str, ...]:
     return texts
 
 
-def _weights(given: object) -> Tensor:
-    if not isinstance(given, np.ndarray | Tensor):
-        raise _bad("to", type(given).__name__, '"even" or a matrix [query, key]')
-    weights = torch.as_tensor(given).detach().float()
+def _weights(matrix: object) -> Tensor:
+    if not isinstance(matrix, np.ndarray | Tensor):
+        raise _bad("to", type(matrix).__name__, '"even" or a matrix [query, key]')
+    weights = torch.as_tensor(matrix).detach().float()
     if weights.dim() != 2:
         raise _bad("to", f"an array {[*weights.shape]}", "a matrix [query, key]")
     if not bool((weights >= 0).all()) or float(weights.sum(-1).max()) > 1 + 1e-4:
@@ -168,8 +168,8 @@ def _require_one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
         raise _bad(name, value, f"one of {', '.join(allowed)}")
 
 
-def _bad(name: str, found: object, allowed: str) -> BadInput:
-    shown = shortened(str(found))
+def _bad(name: str, value: object, allowed: str) -> BadInput:
+    shown = shortened(str(value))
     return BadInput(
         f"{name} is {shown}; give {allowed}",
         code="bad_argument",

@@ -48,7 +48,7 @@ def parse(
     return tuple(_parsed(entry, given or {}, corpus) for entry in entries)
 
 
-def _parsed(entry: str, given: Mapping[str, object], corpus: object) -> Change:
+def _parsed(entry: str, values: Mapping[str, object], corpus: object) -> Change:
     match = ENTRY.fullmatch(entry)
     if match is None:
         raise _bad(entry, "it is none of the forms")
@@ -63,7 +63,7 @@ def _parsed(entry: str, given: Mapping[str, object], corpus: object) -> Change:
     named = GIVEN.fullmatch(to)
     if named is not None:
         row = int(named["row"] or 0)
-        return _from_given(entry, where, stage, position, named["name"], row, given)
+        return _from_given(entry, where, stage, position, named["name"], row, values)
     if position is None and stage == "mixed":
         return _ablation(entry, where, to, corpus)
     if position is None and stage == "weights":
@@ -97,13 +97,13 @@ def _from_given(
     position: int | None,
     name: str,
     row: int,
-    given: Mapping[str, object],
+    values: Mapping[str, object],
 ) -> Change:
     """A change that names a capture or a matrix."""
-    if name not in given:
-        known = ", ".join(given) or "none"
+    if name not in values:
+        known = ", ".join(values) or "none"
         raise _bad(entry, f"nothing is called {name!r} here; there is: {known}")
-    value = given[name]
+    value = values[name]
     if stage in PATCHED and isinstance(value, Capture):
         return make.patch(where, value, stage, batch=row, position=position, name=name)
     if row or position is not None:
