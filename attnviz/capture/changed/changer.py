@@ -116,29 +116,29 @@ class Changer:
     ) -> tuple[AttentionInputs, Tensor]:
         """A call's inputs with its changes, and its output with them made."""
         place = self.place(module)
-        found = self._by_place.get(place)
-        if found is None:
+        placed = self._by_place.get(place)
+        if placed is None:
             return inputs, output
         self.made.add(place)
-        inputs = replace(inputs, changes=self._bound(found, inputs.n_query, inputs.n_key))
+        inputs = replace(inputs, changes=self._bound(placed, inputs.n_query, inputs.n_key))
         return inputs, applied(inputs, output)
 
     def weights_and_output(self, place: CallPlace) -> tuple[StageChange, ...]:
         """The changes of a call that shows its weights and its output only."""
-        found = self._by_place.get(place)
-        return () if found is None else found.changes
+        placed = self._by_place.get(place)
+        return () if placed is None else placed.changes
 
-    def _bound(self, found: PlacedChanges, n_query: int, n_key: int) -> tuple[StageChange, ...]:
+    def _bound(self, placed: PlacedChanges, n_query: int, n_key: int) -> tuple[StageChange, ...]:
         """The changes, told where in the sequence this call is."""
         now = self._pass
-        own = now.written if found.decodes else now.text
+        own = now.written if placed.decodes else now.text
         query = own.at(now.n_before, n_query)
-        if found.kind == "cross":
+        if placed.kind == "cross":
             key = now.text.at(0, n_key)
         else:
             key = own.at(_first_key(now, n_query, n_key), n_key)
         return tuple(
-            replace(change, query=query, key=key, writes=now.has_cache) for change in found.changes
+            replace(change, query=query, key=key, writes=now.has_cache) for change in placed.changes
         )
 
 

@@ -50,36 +50,36 @@ def recorded(lm: LoadedModel, texts: Sequence[str] = ()) -> Corpus:
     key = tuple(texts)
     with _lock:
         known = _corpora.setdefault(lm, {})
-        found = known.get(key)
-    if found is None:
+        corpus = known.get(key)
+    if corpus is None:
         reference = Reference(f"{len(key)} texts", key) if key else reference_of(lm)
-        found = _record(lm, reference)
+        corpus = _record(lm, reference)
         with _lock:
-            known[key] = found
+            known[key] = corpus
             while len(known) > MOST_CORPORA:
                 del known[next(iter(known))]
-    return found
+    return corpus
 
 
 def _record(lm: LoadedModel, reference: Reference) -> Corpus:
-    said: dict[Site, list[Tensor]] = {}
+    outputs: dict[Site, list[Tensor]] = {}
     n_token = 0
     for planned in plans(lm, reference):
         with torch.no_grad(), record(lm.model) as calls:
             lm.model(**planned.inputs)
         for call in calls:
             vectors = call.output[_real(planned, call)]
-            said.setdefault(Site(call.layer, None, call.kind, call.stack), []).append(vectors)
+            outputs.setdefault(Site(call.layer, None, call.kind, call.stack), []).append(vectors)
         n_token += int(_real(planned, calls[0]).sum())
     draws = torch.Generator().manual_seed(SEED)
-    by_layer = {site: _vectors(torch.cat(parts), draws) for site, parts in said.items()}
+    by_layer = {site: _vectors(torch.cat(parts), draws) for site, parts in outputs.items()}
     return Corpus(reference.name, reference.n, n_token, by_layer)
 
 
-def _vectors(said: Float[Tensor, "token head d_value"], draws: torch.Generator) -> HeadVectors:
-    chosen = torch.randint(len(said), (min(SAMPLES, len(said)),), generator=draws)
-    by_head = said.float().transpose(0, 1)
-    return HeadVectors(by_head.mean(1), by_head[:, chosen.to(said.device)].clone())
+def _vectors(outputs: Float[Tensor, "token head d_value"], draws: torch.Generator) -> HeadVectors:
+    chosen = torch.randint(len(outputs), (min(SAMPLES, len(outputs)),), generator=draws)
+    by_head = outputs.float().transpose(0, 1)
+    return HeadVectors(by_head.mean(1), by_head[:, chosen.to(outputs.device)].clone())
 
 
 def plans(lm: LoadedModel, reference: Reference) -> Iterator[Plan]:

@@ -115,9 +115,9 @@ def laid(table: Float[Tensor, "query key"], name: str) -> Function:
     def change(weights: Tensor, pairs: Pairs) -> Tensor:
         own_rows, at_rows = _fitted(pairs.query_positions(), len(table), pairs.query, pairs, name)
         outside, at_keys = _fitted(pairs.key_positions(), table.shape[1], pairs.key, pairs, name)
-        found = table.to(weights)[at_rows[:, :, None], at_keys[:, None, :]]
-        found = found.masked_fill(outside[:, None, :], 0.0)
-        return torch.where(own_rows[:, :, None], weights, found)
+        replacement = table.to(weights)[at_rows[:, :, None], at_keys[:, None, :]]
+        replacement = replacement.masked_fill(outside[:, None, :], 0.0)
+        return torch.where(own_rows[:, :, None], weights, replacement)
 
     return change
 
@@ -128,8 +128,8 @@ def allowed(table: Bool[Tensor, "query key"], name: str) -> Function:
     def change(mask: Tensor, pairs: Pairs) -> Tensor:
         own_rows, at_rows = _fitted(pairs.query_positions(), len(table), pairs.query, pairs, name)
         own_keys, at_keys = _fitted(pairs.key_positions(), table.shape[1], pairs.key, pairs, name)
-        found = table.to(mask.device)[at_rows[:, :, None], at_keys[:, None, :]]
-        return torch.where(own_rows[:, :, None] | own_keys[:, None, :], mask, found)
+        replacement = table.to(mask.device)[at_rows[:, :, None], at_keys[:, None, :]]
+        return torch.where(own_rows[:, :, None] | own_keys[:, None, :], mask, replacement)
 
     return change
 
@@ -154,8 +154,8 @@ def at_query(function: Function, position: int) -> Function:
     """The function in the row of one query; the other rows keep the model's own."""
 
     def change(values: Tensor, pairs: Pairs) -> Tensor:
-        asked = (pairs.query_positions() == position)[:, :, None]
-        return torch.where(asked, function(values, pairs), values)
+        at_position = (pairs.query_positions() == position)[:, :, None]
+        return torch.where(at_position, function(values, pairs), values)
 
     return change
 
@@ -163,20 +163,20 @@ def at_query(function: Function, position: int) -> Function:
 def _fitted(
     positions: Tensor, n: int, span: Span, pairs: Pairs, name: str
 ) -> tuple[Bool[Tensor, "pair position"], Tensor]:
-    """Where a table of n positions says nothing, and the place to look at everywhere else.
+    """(True where a table of n positions has no row, the row to read everywhere else).
 
     Raises `BadInput` for a text of another length, unless the model is writing.
     """
     lengths = span.lengths or (positions.shape[1],)
     if not pairs.writes and set(lengths) != {n}:
-        found = ", ".join(map(str, sorted(set(lengths))))
+        text_lengths = ", ".join(map(str, sorted(set(lengths))))
         raise BadInput(
-            f"{name} has {n} positions and the text {found} tokens: both must be as long; take two"
-            " texts with as many tokens",
+            f"{name} has {n} positions and the text {text_lengths} tokens: both must be as long;"
+            " take two texts with as many tokens",
             code="lengths_differ",
             name=name,
             found=n,
-            wanted=found,
+            wanted=text_lengths,
         )
     outside = (positions < 0) | (positions >= n)
     return outside, positions.clamp(0, n - 1)

@@ -56,23 +56,25 @@ class Layout:
     @property
     def heads(self) -> tuple[Site, ...]:
         """Every head, in the order in which they run."""
-        found = [of.site.with_head(head) for of in self.calls for head in range(of.n_heads)]
-        return tuple(dict.fromkeys(found))
+        sites = [call.site.with_head(head) for call in self.calls for head in range(call.n_heads)]
+        return tuple(dict.fromkeys(sites))
 
     def find(self, site: Site) -> tuple[CallSite, ...]:
         """The calls that a site means: one, or two where a layer attends twice (DiffLlama).
 
         Raises `BadInput` for a layer or head that the model does not have.
         """
-        layers = [of for of in self.calls if _same_layer(of.site, site)]
-        stacks = {of.site.stack for of in layers}
-        found = tuple(of for of in layers if site.head is None or site.head < of.n_heads)
-        if not found or len(stacks) > 1:
+        layers = [call for call in self.calls if _same_layer(call.site, site)]
+        stacks = {call.site.stack for call in layers}
+        calls = tuple(call for call in layers if site.head is None or site.head < call.n_heads)
+        if not calls or len(stacks) > 1:
             raise self._no_such(site, len(stacks) > 1)
-        return found
+        return calls
 
     def _no_such(self, site: Site, several: bool) -> BadInput:
-        known = ", ".join(dict.fromkeys(f"{of.site} ({of.n_heads} heads)" for of in self.calls))
+        known = ", ".join(
+            dict.fromkeys(f"{call.site} ({call.n_heads} heads)" for call in self.calls)
+        )
         reason = "is in several stacks" if several else "does not exist"
         return BadInput(
             f"{site} {reason}: this model has {shortened(known, 400)}; heads count from 0",
@@ -82,19 +84,19 @@ class Layout:
         )
 
 
-def _same_layer(own: Site, asked: Site) -> bool:
-    fits = asked.stack is None or own.stack == asked.stack
-    return fits and (own.layer, own.kind) == (asked.layer, asked.kind)
+def _same_layer(own: Site, site: Site) -> bool:
+    fits = site.stack is None or own.stack == site.stack
+    return fits and (own.layer, own.kind) == (site.layer, site.kind)
 
 
 def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
     """The layout of a clean pass with so many texts or pictures."""
     seen: dict[str, int] = {}
-    found = []
+    call_sites = []
     for call in calls:
         nth = seen.get(call.module, 0)
         seen[call.module] = nth + 1
-        found.append(
+        call_sites.append(
             CallSite(
                 place=CallPlace(call.module, nth),
                 site=Site(call.layer, None, call.kind, call.stack),
@@ -104,7 +106,7 @@ def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
                 projected="projected" not in call.absent,
             )
         )
-    return Layout(tuple(found))
+    return Layout(tuple(call_sites))
 
 
 _layouts: WeakKeyDictionary[LoadedModel, list[Layout]] = WeakKeyDictionary()

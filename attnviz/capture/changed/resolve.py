@@ -30,7 +30,7 @@ def placed(
     Raises `BadInput` for a head that the model does not have or a source that does not fit it, and
     `UnsupportedAttention` where the model's own code or its windows do not allow the change.
     """
-    found: dict[CallPlace, list[StageChange]] = {}
+    by_place: dict[CallPlace, list[StageChange]] = {}
     sites: dict[CallPlace, CallSite] = {}
     for change in changes:
         for call in layout.find(change.site):
@@ -38,12 +38,12 @@ def placed(
             for heads in _heads(change, call):
                 stage, function = _resolved(change, call, heads, corpus_of)
                 _require_reachable(stage, change, call)
-                found.setdefault(call.place, []).append(
+                by_place.setdefault(call.place, []).append(
                     StageChange(stage, function, heads, text=str(change))
                 )
     return {
-        place: PlacedChanges(tuple(made), sites[place].site.kind, sites[place].decodes)
-        for place, made in found.items()
+        place: PlacedChanges(tuple(stage_changes), sites[place].site.kind, sites[place].decodes)
+        for place, stage_changes in by_place.items()
     }
 
 
@@ -115,7 +115,7 @@ def _patch(change: Patch, call: CallSite, head: int) -> tuple[ChangeableStage, F
 def _source_call(change: Patch, call: CallSite) -> AttentionCall:
     """The source's call at the same place; else of the same layer, kind and stack."""
     source: Capture = change.source
-    same = [of for of in source.calls if of.module == call.place.module]
+    same = [other for other in source.calls if other.module == call.place.module]
     if len(same) > call.place.nth:
         return same[call.place.nth]
     return source.call(call.site.layer, call.site.kind, call.site.stack)
@@ -125,8 +125,8 @@ def _stage_of(change: Patch, own: AttentionCall, head: int) -> Tensor:
     """The source's numbers at the stage, [position, …]."""
     if change.stage == "mixed" and own.row_step == 1:
         return own.output[min(change.batch, len(own.output) - 1), :, head].float()
-    found = own.stages(head, change.batch).get(change.stage)
-    if found is None:
+    numbers = own.stages(head, change.batch).get(change.stage)
+    if numbers is None:
         raise UnsupportedAttention(
             f"{change}: {own.module} computes attention with code of its own, where {change.stage}"
             " was not seen; keep weights or mixed",
@@ -134,7 +134,7 @@ def _stage_of(change: Patch, own: AttentionCall, head: int) -> Tensor:
             module=own.module,
             stage=change.stage,
         )
-    return found
+    return numbers
 
 
 def _real(change: Patch, own: AttentionCall, table: Tensor) -> Tensor:

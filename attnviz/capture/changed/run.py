@@ -134,9 +134,9 @@ def learned_layout(lm: LoadedModel, inputs: Mapping[str, Any], n_input: int) -> 
         complete["decoder_input_ids"] = start
     with unchanged(), torch.no_grad(), record(lm.model) as calls:
         lm.model(**complete)
-    found = layout.layout_of(calls, n_input)
-    layout.remember(lm, found)
-    return found
+    learned = layout.layout_of(calls, n_input)
+    layout.remember(lm, learned)
+    return learned
 
 
 def probed(lm: LoadedModel) -> Layout:
