@@ -48,9 +48,10 @@ def from_attentions(
     if cache is None:
         if scaling is not None:
             raise bad_attentions("scaling= belongs to a cache with q and k; weights need none")
-        found = layers(attentions)
+        by_layer = layers(attentions)
         calls = [
-            _call(weights, number, key_tokens is not None) for number, weights in enumerate(found)
+            _call(weights, number, key_tokens is not None)
+            for number, weights in enumerate(by_layer)
         ]
     else:
         calls = lens_cache.calls(cache, scaling)

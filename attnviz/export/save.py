@@ -133,22 +133,22 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
             found=ending,
             allowed=", ".join(ENDINGS),
         )
-    given: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
-    for name in given:
+    options: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
+    for name in options:
         if name not in ENDINGS[ending]:
             raise _unused(name, ending)
     _require_captures(what, ending)
     if ENDINGS[ending] == FIGURE:
-        return _figure(what, ending, given)
+        return _figure(what, ending, options)
     assert isinstance(what, Capture), "two captures are drawn, and nothing else"
     if ending == ".safetensors":
-        return lambda file: capture_writer.write(what, file, **given)
+        return lambda file: capture_writer.write(what, file, **options)
     if ending == ".html":
         from attnviz.export.page import write_page  # the canvases are read for a page alone
 
-        page = write_page(what, **given)
+        page = write_page(what, **options)
         return lambda file: file.write(page)
-    return _table(what, ending, given)
+    return _table(what, ending, options)
 
 
 def _unused(name: str, ending: str) -> BadInput:
@@ -180,19 +180,19 @@ def _require_captures(what: What, ending: str) -> None:
         )
 
 
-def _figure(what: What, ending: str, given: dict[str, Any]) -> Writer:
-    place = Place(**{name: given[name] for name in PLACE if name in given})
-    style: Any = {name: given[name] for name in Style.__annotations__ if name in given}
-    drawing = pictures.drawing(what, given.get("view"), place, style)
+def _figure(what: What, ending: str, options: dict[str, Any]) -> Writer:
+    place = Place(**{name: options[name] for name in PLACE if name in options})
+    style: Any = {name: options[name] for name in Style.__annotations__ if name in options}
+    drawing = pictures.drawing(what, options.get("view"), place, style)
     return lambda file: file.write(drawing.content(ending))
 
 
-def _table(cap: Capture, ending: str, given: dict[str, Any]) -> Writer:
-    written = entries(cap, **{name: given[name] for name in PLACE if name in given})
+def _table(cap: Capture, ending: str, options: dict[str, Any]) -> Writer:
+    written = entries(cap, **{name: options[name] for name in PLACE if name in options})
     if ending == ".npz":
-        return lambda file: archive.write(cap, written, file, given.get("dtype", "float32"))
+        return lambda file: archive.write(cap, written, file, options.get("dtype", "float32"))
     if ending == ".json":
         return lambda file: document.write(cap, written, file)
-    if "at" in given and "least" not in given and len(written) == 1:
+    if "at" in options and "least" not in options and len(written) == 1:
         return lambda file: spreadsheet.write_matrix(written[0], file)
-    return lambda file: spreadsheet.write(written, file, given.get("least", 0.0))
+    return lambda file: spreadsheet.write(written, file, options.get("least", 0.0))

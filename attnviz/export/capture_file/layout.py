@@ -52,12 +52,13 @@ def _padded(length: int) -> int:
 
 def _type(array: Tensor) -> str:
     if array.dtype not in TYPES:
-        found = str(array.dtype).removeprefix("torch.")
+        type_name = str(array.dtype).removeprefix("torch.")
         allowed = ", ".join(str(dtype).removeprefix("torch.") for dtype in TYPES)
         raise BadInput(
-            f"a capture file keeps numbers of the types {allowed}, and this capture has {found}",
+            f"a capture file keeps numbers of the types {allowed}, and this capture has"
+            f" {type_name}",
             code="bad_dtype",
-            asked=found,
+            asked=type_name,
             allowed=allowed,
         )
     return TYPES[array.dtype]

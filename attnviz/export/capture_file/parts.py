@@ -112,8 +112,8 @@ def missing_json(missing: tuple[MissingCall, ...]) -> list[dict[str, str]]:
 
 def missing(field: Field) -> tuple[MissingCall, ...]:
     """The calls that could not be recorded, each with the reason."""
-    entries = (entry.record("module", "reason") for entry in field.rows())
-    return tuple(MissingCall(each["module"].text(), each["reason"].text()) for each in entries)
+    records = (entry.record("module", "reason") for entry in field.rows())
+    return tuple(MissingCall(call["module"].text(), call["reason"].text()) for call in records)
 
 
 # --- pictures ----------------------------------------------------------------------------------

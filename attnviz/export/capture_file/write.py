@@ -156,7 +156,7 @@ def labelled(cap: Capture, call: AttentionCall) -> tuple[bool, bool]:
     rows = {0, call.n_batch - 1}
     axes = ((cap.query_tokens, call.n_query), (cap.key_tokens, call.n_key))
     try:
-        query, key = (all(len(of(call, row)) == n for row in rows) for of, n in axes)
+        query, key = (all(len(tokens_of(call, row)) == n for row in rows) for tokens_of, n in axes)
     except BadInput:  # fewer texts than rows: packed pictures, for instance
         return False, False
     return query, key

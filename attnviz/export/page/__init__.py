@@ -95,8 +95,8 @@ def _document(captured: Captured, lang: Language, heads: Heads | None, title: st
     entries = []
     for group in captured.groups:
         chosen = every_head(group) if heads == "all" else chosen_heads(group, named)
-        made = list(parts(Shown(lang, captured, group), chosen))
-        entries.append({"name": _group_title(lang, group), "views": _views(store, made)})
+        page_parts = list(parts(Shown(lang, captured, group), chosen))
+        entries.append({"name": _group_title(lang, group), "views": _views(store, page_parts)})
     index = {
         "titles": {view: text(lang, f"page.{view}.title") for view in PAGES}
         | {view: text(lang, f"file.{view}") for view in ("picture", "alignment")},
@@ -121,11 +121,11 @@ def _document(captured: Captured, lang: Language, heads: Heads | None, title: st
     )
 
 
-def _views(store: Store, made: Sequence[PagePart]) -> dict[str, Any]:
+def _views(store: Store, page_parts: Sequence[PagePart]) -> dict[str, Any]:
     """The index of a group's views: a component and its buffers, by head or under ""."""
-    fine = next((PackedBuffer(part.data) for part in made if part.view == "head"), None)
+    fine = next((PackedBuffer(part.data) for part in page_parts if part.view == "head"), None)
     views: dict[str, Any] = {}
-    for part in made:
+    for part in page_parts:
         view = views.setdefault(part.view, {"component": part.component, "heads": {}})
         name = "" if part.place is None else str(part.place)
         view["heads"][name] = store.add(part.data, fine if part.view == "overview" else None)
@@ -191,7 +191,7 @@ def _checked(captured: Captured, lang: Language) -> str:
 def _origin(captured: Captured, lang: Language) -> list[tuple[str, str]]:
     """Where the numbers come from: model, revision, text, and the versions that made them."""
     key = captured.capture.model
-    packages = [f"{name} {found}" for name in PACKAGES if (found := _version(name))]
+    packages = [f"{name} {version}" for name in PACKAGES if (version := _version(name))]
     made_with = [f"attnviz {attnviz.__version__}", *packages, f"Python {platform.python_version()}"]
     rows = [
         ("model", key.id),

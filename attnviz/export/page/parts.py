@@ -160,10 +160,10 @@ def _alignment(shown: Shown) -> bytes:
     """The words of source and target with the attention between them."""
     from attnviz.outputs.alignment import align
 
-    found = align(shown.captured.model, shown.captured.capture)
-    chances = found.probabilities
+    aligned = align(shown.captured.model, shown.captured.capture)
+    chances = aligned.probabilities
     view = alignment.AlignmentView(
-        source=tuple(alignment.ShownWord(w.text, w.start, w.special) for w in found.source),
+        source=tuple(alignment.ShownWord(w.text, w.start, w.special) for w in aligned.source),
         target=tuple(
             alignment.ShownWord(
                 word.text,
@@ -171,10 +171,10 @@ def _alignment(shown: Shown) -> bytes:
                 word.special,
                 None if chances is None else float(chances[index]),
             )
-            for index, word in enumerate(found.target)
+            for index, word in enumerate(aligned.target)
         ),
-        weights=found.weights,
+        weights=aligned.weights,
         stated=alignment.Stated(),
-        probability=found.probability,
+        probability=aligned.probability,
     )
     return alignment.pack_alignment(view, strings(shown.lang, alignment.STRING_KEYS))

@@ -61,12 +61,12 @@ class Store:
     def _count(self, n_bytes: int) -> None:
         self.n_bytes += n_bytes
         if self.n_bytes > MOST_BYTES:
-            found, limit = -(-self.n_bytes // 2**20), MOST_BYTES // 2**20
+            size, limit = -(-self.n_bytes // 2**20), MOST_BYTES // 2**20
             raise TooLarge(
-                f"the page would hold {found} MiB of numbers and the limit is {limit} MiB; give"
+                f"the page would hold {size} MiB of numbers and the limit is {limit} MiB; give"
                 " fewer heads=, or shorten the text",
                 code="page_too_large",
-                found=found,
+                found=size,
                 limit=limit,
                 unit="MiB",
             )
@@ -98,6 +98,6 @@ class PackedBuffer:
             if entry["name"] == name and entry["dtype"] == "u16":
                 raw = self.raw(entry)
                 fine = raw.view("<u2")
-                made = ((fine.astype(np.uint32) + COARSER // 2) // COARSER).astype(np.uint8)
-                return raw if np.array_equal(made, codes[: made.size]) else None
+                coarse = ((fine.astype(np.uint32) + COARSER // 2) // COARSER).astype(np.uint8)
+                return raw if np.array_equal(coarse, codes[: coarse.size]) else None
         return None
