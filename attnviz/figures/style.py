@@ -87,14 +87,14 @@ def look(style: Style, unused: Sequence[str] = ()) -> Look:
     return Look(POINTS * width_in, float(size_pt), scale, cells, *texts)
 
 
-def require(holds: bool, name: str, found: str, allowed: str) -> None:
+def require(holds: bool, name: str, shown: str, allowed: str) -> None:
     """Raise `BadInput` about one argument unless the condition holds."""
     if not holds:
         raise BadInput(
-            f"{name} is {found}; give {allowed}",
+            f"{name} is {shown}; give {allowed}",
             code="bad_argument",
             name=name,
-            found=found,
+            found=shown,
             allowed=allowed,
         )
 
@@ -113,9 +113,9 @@ def numbers(name: str, values: object, dimensions: int = 2) -> Float32[np.ndarra
         array = np.asarray(values, dtype=np.float32)
     except (TypeError, ValueError):
         array = np.empty(0, dtype=np.float32)
-    found = f"{type(values).__name__} of shape {list(array.shape)}"
+    shown = f"{type(values).__name__} of shape {list(array.shape)}"
     fits = array.ndim == dimensions and 0 not in array.shape
-    require(fits, name, found, f"an array of {dimensions} dimensions")
+    require(fits, name, shown, f"an array of {dimensions} dimensions")
     return array
 
 
