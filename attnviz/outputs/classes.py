@@ -31,7 +31,7 @@ class Classes:
     @property
     def order(self) -> tuple[int, ...]:
         """The classes from the likeliest to the least likely; equal ones in the model's order."""
-        return tuple(int(each) for each in np.argsort(-self.probabilities, kind="stable"))
+        return tuple(int(index) for index in np.argsort(-self.probabilities, kind="stable"))
 
     @property
     def best(self) -> str:
@@ -60,27 +60,27 @@ def classes(lm: LoadedModel, capture: Capture, batch: int = 0) -> Classes:
     assert has_classes(lm, capture) and capture.logits is not None, "no classes to read"
     logits = capture.logits[batch].float()
     exclusive = getattr(lm.model.config, "problem_type", None) != MULTI_LABEL
-    said = torch.softmax(logits, dim=-1) if exclusive else torch.sigmoid(logits)
-    return Classes(class_names(lm), said.cpu().numpy(), exclusive)
+    probabilities = torch.softmax(logits, dim=-1) if exclusive else torch.sigmoid(logits)
+    return Classes(class_names(lm), probabilities.cpu().numpy(), exclusive)
 
 
-def factors(of: Classes) -> tuple[Classes, ...]:
+def factors(table: Classes) -> tuple[Classes, ...]:
     """The sums over the second word and over the first; none where names are no such table."""
-    words = [tuple(name.split()) for name in of.names]
-    if not of.exclusive or any(len(pair) != 2 for pair in words):
+    words = [tuple(name.split()) for name in table.names]
+    if not table.exclusive or any(len(pair) != 2 for pair in words):
         return ()
     axes = [tuple(dict.fromkeys(pair[place] for pair in words)) for place in (0, 1)]
     whole = len(set(words)) == len(words) == len(axes[0]) * len(axes[1])
     if not whole or min(map(len, axes)) < FEWEST:
         return ()
-    return tuple(_summed(of, words, axis, place) for place, axis in enumerate(axes))
+    return tuple(_summed(table, words, axis, place) for place, axis in enumerate(axes))
 
 
 def _summed(
-    of: Classes, words: list[tuple[str, ...]], axis: tuple[str, ...], place: int
+    table: Classes, words: list[tuple[str, ...]], axis: tuple[str, ...], place: int
 ) -> Classes:
     """The probability of each word at one place of the names."""
     sums = np.zeros(len(axis), dtype=np.float64)
     at = [axis.index(pair[place]) for pair in words]
-    np.add.at(sums, at, of.probabilities)
+    np.add.at(sums, at, table.probabilities)
     return Classes(axis, sums.astype(np.float32), exclusive=True)

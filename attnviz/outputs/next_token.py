@@ -168,20 +168,24 @@ def _rows(
 
 
 def _ranked(
-    of: Distribution, following: Int64[np.ndarray, "position"], count: int
+    chances: Distribution, following: Int64[np.ndarray, "position"], count: int
 ) -> dict[str, np.ndarray]:
     """The fields of `Ranked` for some positions."""
     rows = np.arange(len(following))
-    top = _likeliest(of.before, count)
+    top = _likeliest(chances.before, count)
     known = following != NONE
-    likelier = of.before > of.before[rows, following][:, None]
+    likelier = chances.before > chances.before[rows, following][:, None]
     among = (top == following[:, None]) & known[:, None]
     extra = np.where(known & ~among.any(-1), following, NONE)
     ids = np.concatenate([top, extra[:, None]], axis=-1).astype(np.int64)
     empty = ids == NONE
     taken = {
         name: np.where(empty, 0, np.take_along_axis(values, np.maximum(ids, 0), axis=-1))
-        for name, values in (("before", of.before), ("after", of.after), ("cut", of.cut))
+        for name, values in (
+            ("before", chances.before),
+            ("after", chances.after),
+            ("cut", chances.cut),
+        )
     }
     drawn = np.where(among.any(-1), among.argmax(-1), np.where(extra != NONE, count, NONE))
     return {
@@ -191,20 +195,20 @@ def _ranked(
         "cut": taken["cut"].astype(np.uint8),
         "drawn": drawn.astype(np.int64),
         "rank": np.where(known, 1 + likelier.sum(-1), NONE).astype(np.int64),
-        "others_before": _others(of.before, ids),
-        "others_after": _others(of.after, ids),
-        "n_left": (of.after > 0).sum(-1).astype(np.int64),
+        "others_before": _others(chances.before, ids),
+        "others_after": _others(chances.after, ids),
+        "n_left": (chances.after > 0).sum(-1).astype(np.int64),
     }
 
 
 def _likeliest(
-    of: Float32[np.ndarray, "position vocab"], count: int
+    probabilities: Float32[np.ndarray, "position vocab"], count: int
 ) -> Int64[np.ndarray, "position slot"]:
     """The tokens with the largest probabilities in order; equal ones in that of the vocabulary."""
-    largest = np.sort(np.argpartition(-of, count - 1, axis=-1)[:, :count], axis=-1)
-    order = np.argsort(-np.take_along_axis(of, largest, axis=-1), axis=-1, kind="stable")
-    found: Int64[np.ndarray, "position slot"] = np.take_along_axis(largest, order, axis=-1)
-    return found
+    largest = np.sort(np.argpartition(-probabilities, count - 1, axis=-1)[:, :count], axis=-1)
+    order = np.argsort(-np.take_along_axis(probabilities, largest, axis=-1), axis=-1, kind="stable")
+    ids: Int64[np.ndarray, "position slot"] = np.take_along_axis(largest, order, axis=-1)
+    return ids
 
 
 def _others(

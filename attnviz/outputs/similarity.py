@@ -40,14 +40,14 @@ def similarity(lm: LoadedModel, texts: Sequence[str], *, cut: bool = False) -> S
     """
     plan = plan_text(lm, Request.of(list(texts), cut=cut))
     with lm.lock, torch.no_grad():
-        found = getattr(lm.model(**plan.inputs), "last_hidden_state", None)
-    if found is None:
+        states = getattr(lm.model(**plan.inputs), "last_hidden_state", None)
+    if states is None:
         raise BadInput(
             f"{lm.name} gives no vectors of tokens, only what a head makes of them",
             code="no_hidden",
             name=lm.name,
         )
-    hidden = found.float()
+    hidden = states.float()
     mask = plan.tensor("attention_mask")
     attended = torch.ones_like(hidden[..., 0]).bool() if mask is None else mask.bool()
     unit = pooled(hidden, attended).cpu().numpy()
