@@ -21,6 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
+from attnviz.capture.changed.resolve import require_changeable
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site
 from attnviz.effects.first_order import Slopes, slopes
@@ -195,11 +196,11 @@ class _Work:
             )
         call = layout.find(found[0])[0]
         recorded = prepared.calls[layout.calls.index(call)]
-        if call.only_weights or call.windowed:
+        require_changeable(found[0], call)
+        if call.windowed:
             raise UnsupportedAttention(
                 f"single edges of {found[0]} cannot be cut in rows of a batch: the model computes"
-                " attention with code of its own, or inside windows; cut one at a time with"
-                " attnviz.capture(changes=[attnviz.cut(…)])",
+                " attention inside windows",
                 code="edges_out_of_reach",
                 head=str(found[0]),
             )

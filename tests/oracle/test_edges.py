@@ -163,5 +163,5 @@ def test_own_code_edges_are_refused_by_name(
         return type(layout)(calls)
 
     monkeypatch.setattr(module, "layout_of", own_code)
-    with pytest.raises(UnsupportedAttention, match="single edges of L2.H1"):
+    with pytest.raises(UnsupportedAttention, match="L2.H1.*code of its own"):
         edges(stories, STORE, "L2.H1", MARY)
