@@ -24,9 +24,9 @@ from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.resolve import require_changeable
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site
+from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.first_order import Slopes, slopes
 from attnviz.effects.heads import sites_of
-from attnviz.effects.measures import Measure, OwnMeasure
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.effects.rows import Clean, RowChange, changed_rows, clean_pass
@@ -49,7 +49,7 @@ class Edges:
     `norms` are ‖α·f(x)‖ (Kobayashi et al. 2020), None where W_O is not known.
     """
 
-    measure: Measure | OwnMeasure | None
+    measure: AnswerMeasure | OwnMeasure | None
     unit: str
     head: Site
     before: float

@@ -10,8 +10,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
 from attnviz.changes import ablate, cut, pattern
+from attnviz.effects.answer_measures import Divergence
 from attnviz.effects.edges import edges
-from attnviz.effects.measures import Divergence
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from tests.support.questions import MARY, STORE
