@@ -3,7 +3,7 @@
 #   make test         checks and all tests but the slow ones, JOBS=2 at once; gets a browser where there is none
 #   make test-all     the slow ones too
 #   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
-#   make bench        the figures of the README, measured here
+#   make bench        the figures of benchmarks/README.md, measured here
 #   make format       rewrite the sources in the house format
 #   make screenshots  take the pictures of the docs from the running app
 #   make train NAME=… make an embedded model again, e.g. NAME=stories  (TRAIN_ARGS, e.g. --threads 1)

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from attnviz.capture.record.recorder import record
     from attnviz.capture.run import capture
     from attnviz.changes.make import ablate, cut, patch, pattern
+    from attnviz.effects.answer_measures import Class, Cosine, Divergence, NextToken, Target
     from attnviz.effects.edges import edges
     from attnviz.effects.heads import effects
-    from attnviz.effects.measures import Class, Cosine, Divergence, NextToken, Target
     from attnviz.errors import (
         AttnVizError,
         BadInput,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         TooLarge,
         UnsupportedAttention,
     )
-    from attnviz.export.elsewhere import from_attentions
+    from attnviz.export.from_tools.attentions import from_attentions
     from attnviz.export.notebook import show
     from attnviz.export.save import read, save
     from attnviz.metrics.table import HeadTable
@@ -66,9 +66,9 @@ _HOME = {
     "Cancelled": "attnviz.errors",
     "Capture": "attnviz.attention.capture",
     "CaptureMismatch": "attnviz.errors",
-    "Class": "attnviz.effects.measures",
-    "Cosine": "attnviz.effects.measures",
-    "Divergence": "attnviz.effects.measures",
+    "Class": "attnviz.effects.answer_measures",
+    "Cosine": "attnviz.effects.answer_measures",
+    "Divergence": "attnviz.effects.answer_measures",
     "Generation": "attnviz.capture.generation.settings",
     "HeadId": "attnviz.types",
     "HeadTable": "attnviz.metrics.table",
@@ -77,11 +77,11 @@ _HOME = {
     "ModelCard": "attnviz.types",
     "ModelKey": "attnviz.types",
     "ModelNotFound": "attnviz.errors",
-    "NextToken": "attnviz.effects.measures",
+    "NextToken": "attnviz.effects.answer_measures",
     "Sound": "attnviz.audio.sound",
     "StepView": "attnviz.types",
     "Steps": "attnviz.attention.steps",
-    "Target": "attnviz.effects.measures",
+    "Target": "attnviz.effects.answer_measures",
     "Tokens": "attnviz.types",
     "TooLarge": "attnviz.errors",
     "UnsupportedAttention": "attnviz.errors",
@@ -98,7 +98,7 @@ _HOME = {
     "effects": "attnviz.effects.heads",
     "feeds": "attnviz.attribution.feeds",
     "figures": "attnviz.figures",
-    "from_attentions": "attnviz.export.elsewhere",
+    "from_attentions": "attnviz.export.from_tools.attentions",
     "from_where": "attnviz.attribution.from_where",
     "lens": "attnviz.attribution.lens",
     "load": "attnviz.models.loader",

@@ -26,7 +26,7 @@ import attnviz
 from attnviz import Class, Cosine, NextToken, Target, ablate, cut
 from attnviz.attribution.traced import traced_run
 from attnviz.attribution.why import explain
-from attnviz.effects.measures import Measure
+from attnviz.effects.answer_measures import AnswerMeasure
 from attnviz.effects.prepared import prepare
 from attnviz.models.loaded import LoadedModel
 from attnviz.worlds import shapes
@@ -47,7 +47,7 @@ class Case:
 
     model: str
     text: str | None
-    on: Measure
+    on: AnswerMeasure
     w_o: str
     budget_ms: float
     head: str = "L0.H0"
@@ -260,7 +260,7 @@ RUN: dict[str, Callable[[int], Iterator[Result]]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and say by the exit code whether all results were right."""
+    """AnswerMeasure, print, and say by the exit code whether all results were right."""
     parser = argparse.ArgumentParser(
         prog="benchmarks.effects", description=(__doc__ or "").split("\n")[0]
     )

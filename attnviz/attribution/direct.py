@@ -24,7 +24,7 @@ from attnviz.dataflow.parts import Walk
 from attnviz.dataflow.rules import Leaf, Rules
 from attnviz.dataflow.stream import before_last_linear
 from attnviz.dataflow.trace import Value
-from attnviz.effects.measures import Measure, OwnMeasure
+from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.prepared import prepare
 from attnviz.effects.readouts import Linear, readout
 from attnviz.errors import BadInput
@@ -40,7 +40,7 @@ class Direct:
     `frozen` names what was held constant so that the sum is exact.
     """
 
-    measure: Measure | OwnMeasure | None
+    measure: AnswerMeasure | OwnMeasure | None
     components: tuple[Component, ...]
     values: Float64[np.ndarray, " component"]
     own: float

@@ -20,8 +20,8 @@ from attnviz.attribution.token_shares import norm_and_alti, rollout
 from attnviz.attribution.traced import TracedRun, traced_run
 from attnviz.capture.request import FurtherInputs
 from attnviz.effects import occlusion
+from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.first_order import slopes
-from attnviz.effects.measures import Measure, OwnMeasure
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.errors import BadInput
@@ -43,7 +43,7 @@ class FromWhere:
     complete split, biases included.
     """
 
-    measure: Measure | OwnMeasure | None
+    measure: AnswerMeasure | OwnMeasure | None
     unit: str
     tokens: Tokens
     scores: dict[Method, Float64[np.ndarray, " token"]]

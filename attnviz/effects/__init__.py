@@ -1,6 +1,8 @@
 """The effect of a head on the answer, measured by intervening: exact, in batches, one number each.
 
-`measures` turn a model's output into one number, `prepared` turns what a caller gives into inputs,
-`heads` takes each head away in turn, `edges` cuts single edges, `first_order` estimates where that
-is asked for by name. Every number here comes from running the model again.
+`answer_measures` name what is measured and `readouts` read it from the model's output; `prepared`
+makes inputs of what a caller gives, `rows` puts changed copies of them into one batch. `heads`
+takes each head away in turn, `edges` cuts single edges, `occlusion` hides tokens; `answers`,
+`switched` and `replaced` read whole answers before and after changes. These numbers come from
+running the model again; `first_order` estimates, and only where it is asked for by name.
 """

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from attnviz.effects.measures import Class, Measure, NextToken, Target
+from attnviz.effects.answer_measures import AnswerMeasure, Class, NextToken, Target
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.errors import UnsupportedAttention
 from attnviz.outputs.classes import FEWEST, MULTI_LABEL, class_names
@@ -40,7 +40,7 @@ class Answer:
     kind: AnswerKind
     read: Read
     clean: Float[Tensor, " choice"]
-    lead: Measure | None = None
+    lead: AnswerMeasure | None = None
     names: tuple[str, ...] | None = None
 
     @property

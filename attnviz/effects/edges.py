@@ -21,11 +21,12 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
+from attnviz.capture.changed.resolve import require_changeable
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site
+from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.first_order import Slopes, slopes
 from attnviz.effects.heads import sites_of
-from attnviz.effects.measures import Measure, OwnMeasure
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.effects.rows import Clean, RowChange, changed_rows, clean_pass
@@ -48,7 +49,7 @@ class Edges:
     `norms` are ‖α·f(x)‖ (Kobayashi et al. 2020), None where W_O is not known.
     """
 
-    measure: Measure | OwnMeasure | None
+    measure: AnswerMeasure | OwnMeasure | None
     unit: str
     head: Site
     before: float
@@ -195,11 +196,11 @@ class _Work:
             )
         call = layout.find(sites[0])[0]
         recorded = prepared.calls[layout.calls.index(call)]
-        if call.only_weights or call.windowed:
+        require_changeable(sites[0], call)
+        if call.windowed:
             raise UnsupportedAttention(
                 f"single edges of {sites[0]} cannot be cut in rows of a batch: the model computes"
-                " attention with code of its own, or inside windows; cut one at a time with"
-                " attnviz.capture(changes=[attnviz.cut(…)])",
+                " attention inside windows",
                 code="edges_out_of_reach",
                 head=str(sites[0]),
             )

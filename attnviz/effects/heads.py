@@ -23,7 +23,7 @@ from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import TAKEN, Taken
 from attnviz.changes.make import ablate
 from attnviz.changes.site import Site, site
-from attnviz.effects.measures import Measure, OwnMeasure
+from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.effects.rows import ROWS, Clean, RowChange, changed_rows, clean_pass
@@ -49,7 +49,7 @@ class Effects:
     reader has to know of this model.
     """
 
-    measure: Measure | OwnMeasure | None
+    measure: AnswerMeasure | OwnMeasure | None
     unit: str
     to: Taken
     corpus: str

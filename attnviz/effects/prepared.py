@@ -20,10 +20,10 @@ from attnviz.capture.plan.plan import Plan, TokensByStack
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs, Request
-from attnviz.effects.measures import (
+from attnviz.effects.answer_measures import (
     LAST,
+    AnswerMeasure,
     Divergence,
-    Measure,
     NextToken,
     OwnMeasure,
     Target,
@@ -44,7 +44,7 @@ class Prepared:
     """
 
     lm: LoadedModel
-    on: Measure | OwnMeasure | None
+    on: AnswerMeasure | OwnMeasure | None
     inputs: Mapping[str, Any]
     options: Mapping[str, Any]
     tokens: TokensByStack
@@ -116,7 +116,7 @@ def prepare(
 
 
 def prepare_request(
-    lm: LoadedModel, request: Request, measure: Measure | OwnMeasure | None = None
+    lm: LoadedModel, request: Request, measure: AnswerMeasure | OwnMeasure | None = None
 ) -> Prepared:
     """As `prepare`, for a request that may also be cut or put into a chat template."""
     planned = plan(lm, request)
@@ -144,11 +144,11 @@ def as_mapping(output: object) -> Mapping[str, Any]:
     return output if isinstance(output, Mapping) else {"output": output}
 
 
-def _reads_last_row(on: Measure | OwnMeasure | None) -> bool:
+def _reads_last_row(on: AnswerMeasure | OwnMeasure | None) -> bool:
     return isinstance(on, NextToken | Divergence) and on.at == LAST
 
 
-def _with_target(on: Measure | OwnMeasure | None, further: FurtherInputs) -> FurtherInputs:
+def _with_target(on: AnswerMeasure | OwnMeasure | None, further: FurtherInputs) -> FurtherInputs:
     """The inputs with the text that a decoder is to have written; `BadInput` if there are two."""
     target = further.get("target")
     if not isinstance(on, Target) or on.text is None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.effects.measures import (
+from attnviz.effects.answer_measures import (
     LAST,
     Class,
     Cosine,

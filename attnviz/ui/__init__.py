@@ -2,7 +2,7 @@
 
 `main` is the entry: address, language, sidebar, navigation over the files of pages/. A page asks
 `page.capture_of_view` for what it shows, lets `attnviz.views` turn that into the input of a
-component, and `host` mounts the component. Streamlit is imported here and in pages/ only; its
-session is touched in `session.store` only, its query parameters in `session.address_bar` only, its
-caches in `server.cache` only.
+component, and `host` mounts the component. Streamlit is imported here, in app.py and in pages/
+only; its session is touched in `session.store` only, its query parameters in `session.address_bar`
+only, its caches in `server.cache` only.
 """

@@ -1,6 +1,9 @@
 """docs/images/rooms.svg is drawn from the imports: current, and only what they say."""
 
+import re
+
 from scripts import draw_rooms
+from tests.contracts import project
 
 
 def test_the_picture_of_the_rooms_is_current() -> None:
@@ -29,3 +32,13 @@ def test_every_arrow_points_down() -> None:
     assert imports["ui"] and imports["capture"]
     upwards = [(a, b) for a, targets in imports.items() for b in targets if floor[a] >= floor[b]]
     assert not upwards
+
+
+def test_the_map_lists_rooms_in_the_order_that_the_linter_holds() -> None:
+    rows = draw_rooms.layers()
+    floor = {room: number for number, row in enumerate(rows) for room in row}
+    lines = re.findall(
+        r"^\| `attnviz/([a-z0-9]+)", project.docs()["docs/map.md"], flags=re.MULTILINE
+    )
+    assert len(lines) > 20
+    assert [floor[room] for room in lines] == sorted(floor[room] for room in lines)

@@ -13,8 +13,8 @@ from attnviz.attribution.lens import lens
 from attnviz.attribution.traced import traced_run
 from attnviz.attribution.why import explain, why
 from attnviz.changes import Site
+from attnviz.effects.answer_measures import AnswerMeasure, Class, Cosine, Divergence, NextToken
 from attnviz.effects.heads import effects
-from attnviz.effects.measures import Class, Cosine, Divergence, Measure, NextToken
 from attnviz.effects.prepared import prepare
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
@@ -29,7 +29,7 @@ SHARE = 1e-5  # Σ of parts is held to this share of their size
 
 
 @pytest.mark.parametrize(("name", "text", "on"), CASES)
-def test_direct_parts_sum_to_the_models_own_number(name: str, text: str, on: Measure) -> None:
+def test_direct_parts_sum_to_the_models_own_number(name: str, text: str, on: AnswerMeasure) -> None:
     lm = attnviz.load(name)
     found = direct(lm, text, on)
     assert found.error <= SHARE * np.abs(found.values).sum()

@@ -10,8 +10,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
 from attnviz.changes import ablate, cut, pattern
+from attnviz.effects.answer_measures import Divergence
 from attnviz.effects.edges import edges
-from attnviz.effects.measures import Divergence
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 from tests.support.questions import MARY, STORE
@@ -163,5 +163,5 @@ def test_own_code_edges_are_refused_by_name(
         return type(layout)(calls)
 
     monkeypatch.setattr(module, "layout_of", own_code)
-    with pytest.raises(UnsupportedAttention, match="single edges of L2.H1"):
+    with pytest.raises(UnsupportedAttention, match="L2.H1.*code of its own"):
         edges(stories, STORE, "L2.H1", MARY)

@@ -10,8 +10,15 @@ from torch import Tensor
 import attnviz
 from attnviz.changes import Site, ablate
 from attnviz.effects import rows
+from attnviz.effects.answer_measures import (
+    AnswerMeasure,
+    Class,
+    Cosine,
+    Divergence,
+    NextToken,
+    Target,
+)
 from attnviz.effects.heads import effects
-from attnviz.effects.measures import Class, Cosine, Divergence, Measure, NextToken, Target
 from attnviz.errors import BadInput, Cancelled
 from attnviz.models.loaded import LoadedModel
 from tests.support.changed_by_hand import output_layer_reads
@@ -91,7 +98,7 @@ def test_one_head_turns_mary_into_john(stories: LoadedModel) -> None:
     assert abs(found.of(found.control)) < 0.01 * abs(found.of("L0.H0"))
 
 
-CASES: tuple[tuple[str, str, Measure], ...] = (
+CASES: tuple[tuple[str, str, AnswerMeasure], ...] = (
     ("stories", STORE, MARY),
     ("stories", STORE, Divergence()),
     ("stories", STORE, NextToken(" Mary", log_probability=True)),
@@ -104,7 +111,7 @@ CASES: tuple[tuple[str, str, Measure], ...] = (
 
 @pytest.mark.parametrize(("name", "text", "on"), CASES)
 def test_rows_of_batches_resumed_or_not_are_each_head_run_alone(
-    name: str, text: str, on: Measure, monkeypatch: pytest.MonkeyPatch
+    name: str, text: str, on: AnswerMeasure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lm = attnviz.load(name)
     monkeypatch.setattr(rows, "SLOW_MS", np.inf)
@@ -165,7 +172,7 @@ def test_grid_has_layers_and_heads_and_the_stack_that_is_asked_for(
 # --- measures -----------------------------------------------------------------------------------
 
 
-def clean_number(lm: LoadedModel, text: str, on: Measure, **given: object) -> float:
+def clean_number(lm: LoadedModel, text: str, on: AnswerMeasure, **given: object) -> float:
     return effects(lm, text, on, to="zero", heads=[first_head(lm)], **given).before
 
 

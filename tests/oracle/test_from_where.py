@@ -7,7 +7,7 @@ import torch
 import attnviz
 from attnviz.attribution.from_where import from_where, ranked
 from attnviz.attribution.traced import traced_run
-from attnviz.effects.measures import Class, Measure, Target
+from attnviz.effects.answer_measures import AnswerMeasure, Class, Target
 from attnviz.effects.prepared import prepare
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
@@ -23,7 +23,9 @@ SHARE = 1e-5  # Σ of parts is held to this share of their size
     ("name", "text", "on"),
     [CASES[0], CASES[2], CASES[6], CASES[7]],
 )
-def test_the_frozen_pass_is_a_complete_split_over_tokens(name: str, text: str, on: Measure) -> None:
+def test_the_frozen_pass_is_a_complete_split_over_tokens(
+    name: str, text: str, on: AnswerMeasure
+) -> None:
     found = from_where(attnviz.load(name), text, on)
     size = np.abs(found.frozen.tokens).sum() + abs(found.frozen.biases)
     assert found.frozen.error <= SHARE * size

@@ -8,7 +8,7 @@ import torch
 
 import attnviz
 from attnviz.checks import check, mha_55
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 
 
@@ -75,3 +75,10 @@ def test_the_card_tells_what_the_model_is() -> None:
     assert replace(lm.card, name="mha-55") in attnviz.models()
     described = mha_55.describe(lm)
     assert [note.score for note in described.heads] == pytest.approx([0.3446, 0.3166], abs=5e-5)
+
+
+def test_changes_of_its_own_code_are_refused_by_name() -> None:
+    lm = attnviz.load("mha-55")
+    with pytest.raises(UnsupportedAttention, match="code of its own") as error:
+        attnviz.capture(lm, changes=[attnviz.ablate("L0.H1", "zero")])
+    assert error.value.code == "own_code_unchanged"

@@ -4,13 +4,13 @@ The answers of the embedded models to them are known: the story model says Mary,
 praise that a negation makes, the sentences of the encoder are alike.
 """
 
-from attnviz.effects.measures import Class, Cosine, Measure, NextToken, Target
+from attnviz.effects.answer_measures import AnswerMeasure, Class, Cosine, NextToken, Target
 
 STORE = "When Mary and John went to the store, John gave a book to"
 MARY = NextToken(" Mary", against=" John")
 CAT = "The cat sat on the mat and looked at the dog there."
 REVIEW = "the hotel was not bad at all ."
-CASES: tuple[tuple[str, str, Measure], ...] = (
+CASES: tuple[tuple[str, str, AnswerMeasure], ...] = (
     ("stories", STORE, MARY),
     ("stories", STORE, NextToken(" Mary")),
     ("stories-llama", STORE, MARY),

@@ -123,11 +123,6 @@ class Changer:
         inputs = replace(inputs, changes=self._bound(placed, inputs.n_query, inputs.n_key))
         return inputs, applied(inputs, output)
 
-    def weights_and_output(self, place: CallPlace) -> tuple[StageChange, ...]:
-        """The changes of a call that shows its weights and its output only."""
-        placed = self._by_place.get(place)
-        return () if placed is None else placed.changes
-
     def _bound(self, placed: PlacedChanges, n_query: int, n_key: int) -> tuple[StageChange, ...]:
         """The changes, told where in the sequence this call is."""
         now = self._pass

@@ -56,17 +56,6 @@ def without_edges(query: int | None, key: int | None) -> Function:
     return lambda weights, pairs: weights.masked_fill(_edges(pairs, query, key), 0.0)
 
 
-def renormalised(query: int | None, key: int | None) -> Function:
-    """Weights with some edges at 0 and their share given to the rest of the row."""
-
-    def change(weights: Tensor, pairs: Pairs) -> Tensor:
-        rest = weights.masked_fill(_edges(pairs, query, key), 0.0)
-        whole, left = weights.sum(-1, keepdim=True), rest.sum(-1, keepdim=True)
-        return torch.where(left > 0, rest * whole / left.clamp(min=1e-30), torch.zeros_like(rest))
-
-    return change
-
-
 def cut_by_row(
     queries: Int64[Tensor, " row"], keys: Int64[Tensor, " row"], renormalise: bool
 ) -> Function:

@@ -19,7 +19,6 @@ from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
 from attnviz.errors import BadInput, UnsupportedAttention
 
 CorpusOf = Callable[[Ablate], Corpus]
-AFTER_SOFTMAX: tuple[ChangeableStage, ...] = ("weights", "mixed")
 
 
 def placed(
@@ -34,10 +33,10 @@ def placed(
     sites: dict[CallPlace, CallSite] = {}
     for change in changes:
         for call in layout.find(change.site):
+            require_changeable(change, call)
             sites[call.place] = call
             for heads in _heads(change, call):
                 stage, function = _resolved(change, call, heads, corpus_of)
-                _require_reachable(stage, change, call)
                 by_place.setdefault(call.place, []).append(
                     StageChange(stage, function, heads, text=str(change))
                 )
@@ -92,8 +91,6 @@ def _pattern(change: Pattern) -> tuple[ChangeableStage, Function]:
 def _cut(change: Cut, call: CallSite) -> tuple[ChangeableStage, Function]:
     if not change.renormalise:
         return "weights", functions.without_edges(change.query, change.key)
-    if call.only_weights:  # exact without a sink, and a model's own code shows none
-        return "weights", functions.renormalised(change.query, change.key)
     return "mask", functions.hidden(change.query, change.key)
 
 
@@ -162,14 +159,14 @@ def _slice_of(padding: object, n: int) -> slice:
 # --- what cannot be done ------------------------------------------------------------------------
 
 
-def _require_reachable(stage: ChangeableStage, change: Change, call: CallSite) -> None:
-    if call.only_weights and stage not in AFTER_SOFTMAX:
+def require_changeable(change: object, call: CallSite) -> None:
+    """Raise `UnsupportedAttention` for a call of own code; `change` is what was asked of it."""
+    if call.only_weights:
         raise UnsupportedAttention(
-            f"{change}: {call.place.module} computes attention with code of its own, in which only"
-            " weights and mixed can be changed; replace its weights, or cut edges",
-            code="stage_out_of_reach",
+            f"{change}: {call.place.module} computes attention with code of its own, which attnviz"
+            " records and cannot change; choose a model with transformers' attention interface",
+            code="own_code_unchanged",
             module=call.place.module,
-            stage=stage,
         )
 
 

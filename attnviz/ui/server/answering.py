@@ -68,8 +68,8 @@ class HeadEffects:
 
 def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) -> Answering:
     """One clean pass; of a decoder only the last row of the logits is kept."""
+    from attnviz.effects.answer_measures import Divergence
     from attnviz.effects.answers import answer_of
-    from attnviz.effects.measures import Divergence
     from attnviz.effects.prepared import prepare_request
 
     last_row = Divergence() if loaded.kind == "decoder" else None

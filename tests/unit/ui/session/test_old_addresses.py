@@ -194,8 +194,9 @@ DEFAULTS: dict[str, Any] = {
 
 
 def values(view: object) -> dict[str, Any]:
-    """The values of a view by the names of parameters."""
-    return {name: of.value(view) for name, of in address.PARAMETERS.items()}  # type: ignore[arg-type]
+    """The values of a view by the names of the old parameters."""
+    parameters = [address.PARAMETERS[name] for name in NAMES]
+    return {parameter.name: parameter.value(view) for parameter in parameters}  # type: ignore[arg-type]
 
 
 def test_the_parameters_keep_their_names_and_their_order() -> None:

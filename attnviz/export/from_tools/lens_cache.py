@@ -15,7 +15,7 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.export.attention_shapes import bad_attentions
+from attnviz.export.from_tools.shapes import bad_attentions
 
 NAME = re.compile(r"blocks\.(\d{1,4})\.attn\.hook_(q|k|v|z|rot_q|rot_k|pattern)")
 SAME, SAME_IN_HALF = 1e-5, 2e-3  # the largest difference that rounding explains

@@ -14,8 +14,8 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.export import lens_cache
-from attnviz.export.attention_shapes import NO_WEIGHTS, bad_attentions, layers
+from attnviz.export.from_tools import lens_cache
+from attnviz.export.from_tools.shapes import NO_WEIGHTS, bad_attentions, layers
 from attnviz.tokens.labels import visible, without_surrogates
 from attnviz.types import ModelKey, Stack, Tokens, named_tokens
 
