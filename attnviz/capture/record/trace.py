@@ -22,13 +22,7 @@ from attnviz.capture.record import evidence, fused, head_layout, multihead
 from attnviz.capture.record import operations as ops
 from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.missing import CHANGED, DROPOUT, LINEAR, NO_KEYS, NO_ORDER, NO_VALUES
-from attnviz.capture.record.operations import (
-    LayerRun,
-    MatrixProduct,
-    OpenSoftmax,
-    ScoreSource,
-    Stack,
-)
+from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
 from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided
 from attnviz.types import Kind
@@ -73,7 +67,7 @@ class ThreadTrace:
         self._layers = SeenLayers()
         self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
-        self.chained: list[Stack] = []
+        self.chained: list[ops.Stack] = []
 
     def add(
         self,
@@ -81,7 +75,7 @@ class ThreadTrace:
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
         out: Any,
-        stack: Stack,
+        stack: ops.Stack,
         *,
         in_torchs_own: bool,
     ) -> None:
@@ -142,7 +136,7 @@ class ThreadTrace:
         return tuple(self._sources[number] for number in numbers if number in self._sources)
 
     def _add_softmax(
-        self, sources: tuple[ScoreSource, ...], axis: int, out: Tensor, stack: Stack
+        self, sources: tuple[ScoreSource, ...], axis: int, out: Tensor, stack: ops.Stack
     ) -> None:
         if out.dim() == 0:
             return
@@ -152,7 +146,7 @@ class ThreadTrace:
         self._softmaxes[number] = OpenSoftmax(out.detach(), axis % out.dim(), sources, stack)
         self._origins.replace(out, frozenset({number}))
 
-    def _add_exp(self, scores: Tensor, out: Tensor, stack: Stack) -> None:
+    def _add_exp(self, scores: Tensor, out: Tensor, stack: ops.Stack) -> None:
         numbers = self._origins.of(out)
         for number in numbers:
             log = self._logs.get(number)
@@ -167,7 +161,7 @@ class ThreadTrace:
             self._exps[number] = sources
             self._origins.replace(out, numbers | {number})
 
-    def _add_quotient(self, out: Tensor, stack: Stack) -> None:
+    def _add_quotient(self, out: Tensor, stack: ops.Stack) -> None:
         """Take exp(x) divided by its sum as a softmax."""
         for number in self._origins.of(out):
             if number in self._exps and out.dim() >= 2:
@@ -175,7 +169,7 @@ class ThreadTrace:
                 return
 
     def _add_if_normalised(
-        self, sources: tuple[ScoreSource, ...], out: Tensor, stack: Stack
+        self, sources: tuple[ScoreSource, ...], out: Tensor, stack: ops.Stack
     ) -> bool:
         for axis in (-1, -2):
             if out.shape[axis] > 1 and evidence.sums_to_one(out.detach(), axis):
@@ -183,7 +177,7 @@ class ThreadTrace:
                 return True
         return False
 
-    def _add_product(self, product: MatrixProduct, out: Tensor, stack: Stack) -> None:
+    def _add_product(self, product: MatrixProduct, out: Tensor, stack: ops.Stack) -> None:
         left, right = self._origins.of(product.left), self._origins.of(product.right)
         is_learned = [self._origins.is_parameter(part) for part in (product.left, product.right)]
         self._retract_if_read(right)
@@ -212,7 +206,7 @@ class ThreadTrace:
         product: MatrixProduct,
         left: frozenset[int],
         right: frozenset[int],
-        stack: Stack,
+        stack: ops.Stack,
         result: int,
     ) -> None:
         """Take a product as weights·V if one of its factors is an open softmax."""
@@ -240,7 +234,7 @@ class ThreadTrace:
             return
 
     def _call_with_shared_values(
-        self, softmax: OpenSoftmax, stack: Stack, product: MatrixProduct, number: int
+        self, softmax: OpenSoftmax, stack: ops.Stack, product: MatrixProduct, number: int
     ) -> Undecided | None:
         """A call whose heads stand among the rows of the product, since they share their values.
 
@@ -270,7 +264,7 @@ class ThreadTrace:
     def _call(
         self,
         softmax: OpenSoftmax,
-        stack: Stack,
+        stack: ops.Stack,
         arrangement: evidence.Arrangement,
         product: MatrixProduct,
         number: int,
@@ -364,7 +358,7 @@ class ThreadTrace:
         mixed = layout.by_head(call.mixed).transpose(1, 2)
         self._report(SeenAttention(call.stack[-1], stored, mixed, kind, product=before))
 
-    def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: Stack) -> None:
+    def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: ops.Stack) -> None:
         """Take a fused kernel as a whole attention."""
         self._decide_late()
         output = out[0] if isinstance(out, tuple) else out
