@@ -76,11 +76,11 @@ def measure(model: LoadedModel, rounds: int) -> list[Result]:
             for n_tokens in SIZES:
                 text = text_of(model, n_tokens)
                 for path in ("", "head"):
-                    visit = open_visit(browser, url, path, text=text)
+                    visit = open_visit(browser, url, path, text=text, layer=0, head=0)
                     results.append(head_switch(visit, model, text, palette, rounds))
                     visit.page.context.close()
             for n_tokens in TEXT_SIZES:
-                visit = open_visit(browser, url)
+                visit = open_visit(browser, url, layer=0, head=0)
                 results.append(new_text(visit, model, n_tokens, palette, rounds))
                 visit.page.context.close()
     return results

@@ -112,7 +112,7 @@ def test_the_language_is_switched_and_kept(visit: OpenVisit) -> None:
     expect_language(opened, "ko", "overview")
     opened.wait_for_parameters(lang="ko", text=TEXT)
     links = opened.page.get_by_test_id("stPageLink-NavLink")
-    links.nth(1).click(delay=50)
+    links.nth(2).click(delay=50)
     expect_language(opened, "ko", "head")
     opened.wait_for_parameters(lang="ko", text=TEXT)
     opened.page.reload()

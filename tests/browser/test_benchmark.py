@@ -24,7 +24,7 @@ SLOW_PAINT = f"""() => {{
 def test_a_head_switch_is_timed_and_right(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], path: str
 ) -> None:
-    opened = visit(path, text=TEXT)
+    opened = visit(path, text=TEXT, layer=0, head=0)
     result = bench.head_switch(opened, minilm, TEXT, palettes["light"], rounds=3)
     assert result.wrong is None
     assert len(result.samples) == 3
@@ -34,7 +34,7 @@ def test_a_head_switch_is_timed_and_right(
 def test_a_slow_paint_is_seen(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:
-    opened = visit("head", text=TEXT)
+    opened = visit("head", text=TEXT, layer=0, head=0)
     opened.page.evaluate(SLOW_PAINT)
     result = bench.head_switch(opened, minilm, TEXT, palettes["light"], rounds=1)
     assert result.samples[0] > PAINT_MS
@@ -43,7 +43,7 @@ def test_a_slow_paint_is_seen(
 def test_a_wrong_picture_is_seen(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:
-    opened = visit("head", text=TEXT)
+    opened = visit("head", text=TEXT, layer=0, head=0)
     result = bench.head_switch(opened, minilm, TEXT, palettes["dark"], rounds=1)
     assert result.wrong is not None
     assert "wrong colour" in result.wrong
@@ -52,7 +52,7 @@ def test_a_wrong_picture_is_seen(
 def test_a_message_to_the_server_is_seen(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:
-    opened = visit("head", text=TEXT)
+    opened = visit("head", text=TEXT, layer=0, head=0)
     before = len(opened.seen.sent)
     opened.page.evaluate("() => addEventListener('keyup', () => dispatchEvent(new Event('blur')))")
     result = bench.head_switch(opened, minilm, TEXT, palettes["light"], rounds=3)
@@ -64,6 +64,6 @@ def test_a_message_to_the_server_is_seen(
 def test_a_new_text_is_timed_and_right(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:
-    result = bench.new_text(visit(""), minilm, 16, palettes["light"], rounds=2)
+    result = bench.new_text(visit("", layer=0, head=0), minilm, 16, palettes["light"], rounds=2)
     assert result.wrong is None
     assert min(result.samples) > 16  # a capture and a frame take longer than this

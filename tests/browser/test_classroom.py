@@ -86,8 +86,8 @@ def test_a_head_that_the_presenter_switches_is_switched_for_the_class(visit: Ope
     live(lead)
     opened = visit("learn", room=code)
     live(opened.page)
-    opened.wait_for_parameters(layer=5, head=11)
+    opened.wait_for_parameters(layer=3, head=1)
     lead.get_by_role("button", name="Previous head").click()
     lead.get_by_role("button", name="End the class").hover()  # the choice is told on leaving
-    opened.wait_for_parameters(layer=5, head=10)
-    expect(opened.page.locator(".av-head").get_by_text("L5.H10").first).to_be_visible()
+    opened.wait_for_parameters(layer=3, head=0)
+    expect(opened.page.locator(".av-head").get_by_text("L3.H0").first).to_be_visible()

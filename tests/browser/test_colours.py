@@ -82,7 +82,7 @@ def test_overview_thumbnails(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:
     """Every head's thumbnail is its own: each has a pixel of the colour of its largest weight."""
-    opened = visit("", text=TEXT)
+    opened = visit("", text=TEXT, layer=0, head=0)
     found = thumbnails(opened)
     everything = attnviz.capture(minilm, TEXT).all_weights()
     for place, weights in np.ndenumerate(everything.max(axis=(2, 3))):

@@ -46,7 +46,7 @@ def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
 
 
 def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -> None:
-    opened = visit("")
+    opened = visit("", layer=0, head=0)
     tokens = attnviz.capture(minilm, TEXT).tokens
     assert chips(opened) != list(tokens.labels)
     opened.type_text(TEXT)

@@ -10,10 +10,11 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.course.arrays import Matrix, as_numbers, entropy_bits
-from attnviz.course.ask.real import HEAD, LAYER, MODEL, strongest, text_control, typed
+from attnviz.course.ask.real import MODEL, strongest, text_control, typed
 from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, Control, Link, Panel, Pick
 
+LAYER, HEAD = 5, 11  # the head that the texts of this card are about
 # few tokens, so that a row of weights is shown with its numbers
 SHORT = "The animal was tired, so it slept."
 
