@@ -162,12 +162,17 @@ def _slice_of(padding: object, n: int) -> slice:
 def require_changeable(change: object, call: CallSite) -> None:
     """Raise `UnsupportedAttention` for a call of own code; `change` is what was asked of it."""
     if call.only_weights:
-        raise UnsupportedAttention(
-            f"{change}: {call.place.module} computes attention with code of its own, which attnviz"
-            " records and cannot change; choose a model with transformers' attention interface",
-            code="own_code_unchanged",
-            module=call.place.module,
-        )
+        raise own_code_unchanged(change, call.place.module)
+
+
+def own_code_unchanged(change: object, module: str) -> UnsupportedAttention:
+    """The error for a change of a module that does not use transformers' attention interface."""
+    return UnsupportedAttention(
+        f"{change}: {module} computes attention with code of its own, which attnviz records and"
+        " cannot change; choose a model with transformers' attention interface",
+        code="own_code_unchanged",
+        module=module,
+    )
 
 
 def _require_positions(change: Change, call: CallSite) -> None:

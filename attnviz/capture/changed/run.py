@@ -17,7 +17,7 @@ from attnviz.capture.changed import corpus, layout
 from attnviz.capture.changed.changer import CallPlace, Changer, PlacedChanges
 from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.references import reference_of
-from attnviz.capture.changed.resolve import placed
+from attnviz.capture.changed.resolve import own_code_unchanged, placed
 from attnviz.capture.locate.own_code import interface_configs
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
@@ -55,6 +55,10 @@ def changes_made(
 ) -> Iterator[Changer]:
     """While the block runs, attention at these places is changed. The caller holds the lock."""
     modules = dict(model.named_modules())
+    for place, changes in by_place.items():
+        module = modules.get(place.module, model)
+        if isinstance(module, nn.MultiheadAttention):
+            raise own_code_unchanged(changes.changes[0].text, place.module)
     changer = Changer(modules, by_place)
     with _attending(modules, changer, changer):
         yield changer
