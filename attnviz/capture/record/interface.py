@@ -23,6 +23,7 @@ from transformers.masking_utils import eager_mask, sdpa_mask
 
 from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.record import kernels
 from attnviz.errors import UnsupportedAttention
 
@@ -49,6 +50,9 @@ class Sink(Protocol):
 
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one attention call; `output` is [batch, query, head, d_value]."""
+
+    def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
+        """Keep the changed output in place of the one that W_O was to `read`."""
 
 
 @runtime_checkable

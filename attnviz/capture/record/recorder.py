@@ -21,6 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
+from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
 from attnviz.capture.locate.own_code import (
@@ -99,6 +100,29 @@ class Recorder:
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one call of the attention interface."""
         self._add_with_projections(module, inputs, output)
+
+    def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
+        """Keep the changed output of a call in place of the one that W_O was to `read`.
+
+        Raises `UnsupportedAttention` if no recorded call has that output.
+        """
+        awaited = self._linears.exchange(read, output)
+        at = [
+            n
+            for n, call in enumerate(self.calls)
+            if awaited and call.projections is awaited.projections
+        ]
+        if awaited is None or not at:
+            raise UnsupportedAttention(
+                "the layer behind the changed heads read what no recorded call gave: the change"
+                " would not be seen in the capture",
+                code="change_unseen",
+            )
+        call = self.calls[at[0]]
+        kept = output[:, :: call.row_step].clone() if call.row_step > 1 else output
+        self.calls[at[0]] = replace(call, output=kept, inputs=replace(call.inputs, changes=changes))
+        if self._newest:
+            self.steps[at[0]] = replace(self.steps[at[0]], call=self.calls[at[0]])
 
     def take_seen(self, seen: SeenAttention) -> None:
         """Keep one attention of a module with code of its own."""
