@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the too
 IDS = torch.tensor([[11, 7, 19, 7, 3, 23, 5, 61, 2, 43, 7]])
 ON = NextToken(13, against=29)
 WIDTH = 8  # of a head
-# a row of a batch and a row alone differ by rounding; TransformerLens computes attention its own way
+# a row of a batch and one alone differ by rounding; TransformerLens computes attention its own way
 TOLERANCE = 2e-5
 
 W_O = {"gpt2": "transformer.h.{}.attn.c_proj", "llama": "model.layers.{}.self_attn.o_proj"}
