@@ -39,7 +39,7 @@ def llama() -> LoadedModel:
 def test_exact_edges_are_captures_with_that_edge_cut(name: str, renormalise: bool) -> None:
     lm = attnviz.load(name)
     found = edges(lm, STORE, "L2.H1", MARY, exact=6, renormalise=renormalise)
-    assert len(found.cells) == 6
+    assert 6 <= len(found.cells) <= 12  # six by their estimate, and heavy ones that may be idle
     tokenizer = lm.text_tokenizer()
     mary, john = (
         tokenizer(of, add_special_tokens=False)["input_ids"][0] for of in (" Mary", " John")
@@ -130,11 +130,12 @@ def test_a_head_whose_weight_misleads_is_rank_one_by_weight_and_zero_by_effect()
 
 def test_heavy_but_idle_cells_are_named(stories: LoadedModel) -> None:
     found = edges(stories, STORE, "L2.H1", MARY)
-    for query, key in found.idle(3):
+    idle = found.idle(3)
+    assert idle
+    for query, key in idle:
         assert found.weights[query, key] >= 0.5 and query > 0
-        effect = found.exact[query, key]
-        effect = found.estimate[query, key] if np.isnan(effect) else effect
-        assert abs(effect) <= 0.01 * np.nanmax(np.abs(found.exact))
+        without = edges(stories, STORE, "L2.H1", MARY, cells=[(query, key)]).exact[query, key]
+        assert abs(without) <= 0.01 * np.nanmax(np.abs(found.exact))
 
 
 def test_changes_of_a_block_around_them_are_left_out_of_effects(stories: LoadedModel) -> None:
