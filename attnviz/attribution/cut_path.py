@@ -17,7 +17,14 @@ from jaxtyping import Float32, Float64
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.attribution.feeds import SIDES, FedSide, by_head, moved_by, patterns, recorded_without
+from attnviz.attribution.feeds import (
+    SIDES,
+    FedSide,
+    by_head,
+    moved_by,
+    patterns,
+    recorded_without,
+)
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.changes.kinds import Patch
@@ -57,9 +64,11 @@ class CutPath:
     @property
     def change(self) -> Float32[np.ndarray, "query key"]:
         """The size of what changes in each cell: |α′ − α|, or α·‖v′ − v‖ ÷ ‖v‖ of a cut of v."""
-        if self.side == "v":
-            return self.before * self.values
-        return np.abs(self.after - self.before)
+        of_values = self.side == "v"
+        change: np.ndarray = (
+            self.before * self.values if of_values else np.abs(self.after - self.before)
+        )
+        return change
 
     def cells(self, count: int) -> list[tuple[int, int]]:
         """The (query, key) pairs that change most, the first ones first."""
