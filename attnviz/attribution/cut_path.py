@@ -45,8 +45,8 @@ class CutPath:
 
     `before` and `after` are the receiver's weights; a cut of v leaves them as they were. `values`
     has, for each key, ‖v′ − v‖ ÷ ‖v‖, 0 but for v. `moved` is the path's number as `feeds` has it,
-    `moved_by_controls` and `weights_by_controls` those of the controls. `answer`, whose own controls
-    are the same cuts, is None where no answer was asked for.
+    `moved_by_controls` and `weights_by_controls` those of the controls. `answer`, whose own
+    controls are the same cuts, is None where no answer was asked for.
     """
 
     sender: Site

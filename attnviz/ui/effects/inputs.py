@@ -6,6 +6,7 @@ where something is missing that the visitor has to give.
 
 from typing import TYPE_CHECKING
 
+from attnviz.ui.outputs.similarity import OTHERS
 from attnviz.ui.server import cache, sources
 from attnviz.ui.session import current, sounds, text_files, uploads, view_request
 from attnviz.ui.session.labels import READS_PICTURES
@@ -33,6 +34,11 @@ def of_shown(shown: Shown) -> "Request | None":
         return Request.of(sound=sound, target=target) if target and sound else None
     chat = view_request.is_message(card)
     return Request.of(typed, target=_target(shown, typed), cut=view.input.cut, chat=chat)
+
+
+def others(shown: Shown) -> tuple[str, ...]:
+    """The sentences that an encoder's vector is compared with."""
+    return OTHERS[:3] if shown.captured.model.kind == "encoder" else ()
 
 
 def _target(shown: Shown, typed: str) -> str | None:

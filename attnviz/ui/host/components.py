@@ -10,6 +10,7 @@ from attnviz.components import (
     alignment,
     bars,
     board,
+    circuit,
     grid,
     head,
     ledger,
@@ -48,6 +49,16 @@ def show_bars(data: bytes, key: str = "bars") -> None:
 def show_board(data: bytes, key: str, on_cell: Callable[[], None] = ignore) -> None:
     """Mounts the component; `on_cell` is called when a cell was chosen."""
     renderer(board.NAME)(data=data, key=key, on_cell_change=on_cell)
+
+
+def show_circuit(
+    data: bytes,
+    key: str,
+    on_circuit: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> None:
+    """Mounts the component; `on_circuit` is called when a path was chosen or the arrows changed."""
+    renderer(circuit.NAME)(data=data, key=key, on_circuit_change=on_circuit, on_open_change=on_open)
 
 
 def show_grid(

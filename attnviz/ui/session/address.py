@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from attnviz import i18n
 from attnviz.attention import edits
-from attnviz.components import numbers, options, switches
+from attnviz.components import circuit, numbers, options, switches
 from attnviz.components.selection import MEANS, SCALES, SPECIALS
 from attnviz.errors import BadInput
 from attnviz.lab import sheet
@@ -151,6 +151,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("edges", "switched", "edges", _flag),
         Parameter("why", "switched", "why", _flag),
         Parameter("lens", "switched", "lens", _flag),
+        Parameter("path", "circuit", "path", partial(circuit.checked, "path")),
+        Parameter("least", "circuit", "least", partial(circuit.checked, "least")),
+        Parameter("sides", "circuit", "sides", partial(circuit.checked, "sides")),
+        Parameter("paths", "circuit", "paths", _flag),
         Parameter("lab", "", "lab", partial(_normalised, sheet.parse, sheet.write)),
         Parameter("lesson", "learn", "lesson", _slug),
         Parameter("card", "learn", "card", _slug),

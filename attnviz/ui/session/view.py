@@ -7,6 +7,7 @@ table in `address`; the view of a session is kept by `current`.
 from dataclasses import dataclass, field
 
 from attnviz import i18n
+from attnviz.components.circuit import DEFAULT_SIDES
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
 from attnviz.components.switches import Off
@@ -150,6 +151,21 @@ class SwitchChoice:
 
 
 @dataclass(frozen=True)
+class CircuitChoice:
+    """The graph of the page Circuit.
+
+    `path` is the chosen head or path, `least` the least that a drawn arrow moves, "" while nobody
+    has chosen; `sides` names the inputs of later heads that are drawn. `paths` True measures a
+    model that is slow.
+    """
+
+    path: str = ""
+    least: str = ""
+    sides: str = DEFAULT_SIDES
+    paths: bool = False
+
+
+@dataclass(frozen=True)
 class View:
     """Everything that defines what is on screen.
 
@@ -167,6 +183,7 @@ class View:
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
     switched: SwitchChoice = field(default_factory=SwitchChoice)
+    circuit: CircuitChoice = field(default_factory=CircuitChoice)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:
