@@ -4,7 +4,7 @@ In: a language, the calls in the order in which they run, what `attnviz.attribut
 the parts of a `CircuitView`. Nothing is computed here: it is chosen what is shown.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from attnviz.attribution.cut_path import CutPath
     from attnviz.attribution.feeds import Feeds, Path
     from attnviz.capture.changed.layout import Layout
-    from attnviz.changes.site import Site
     from attnviz.effects.answers import Answer
     from attnviz.effects.prepared import Prepared
 
 MOST_CELLS = 6
 
 
-def columns(layout: "Layout", title_of: Callable[["Site"], str]) -> tuple[CircuitColumn, ...]:
+def columns(layout: "Layout") -> tuple[CircuitColumn, ...]:
     """A column for the heads of each attention call, in the order in which they run."""
+    several = len({(call.site.kind, call.site.stack) for call in layout.calls}) > 1
     return tuple(
         CircuitColumn(
             title=f"L{call.site.layer}",
-            group=title_of(call.site),
+            group=str(call.site.whole_layer).rpartition(".")[0] if several else "",
             heads=tuple(
                 CircuitHead(str(call.site.with_head(head)), call.site.layer, head)
                 for head in range(call.n_heads)

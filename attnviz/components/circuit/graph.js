@@ -7,16 +7,17 @@ import { dataAt, elementAt } from "../shared/dom.js";
 /** @import { Path } from "./paths.js" */
 /** @import { Column, Head, Side } from "./types.js" */
 
-const NODE = { width: 38, height: 20 };
-const ROW = 28;
-const COLUMN = 78; // at least; more where there is room
+const NODE = { width: 34, height: 20 };
+const ROW = { least: 28, most: 56 };
+const HEIGHT = 300; // of the rows, where the heads are few
+const COLUMN = 58; // at least; more where there is room
 const TITLE = 18;
 const EDGE = { thin: 1, thick: 6 };
 const TIP = 6;
 /** @type {Readonly<Record<Side, number>>} */
 const PORT = { q: -6, k: 0, v: 6 };
 
-/** A head's place. @typedef {Head & {column: number, row: number, x: number, y: number}} Spot */
+/** A head's place. @typedef {Head & {column: number, row: number, x: number, y: number, height: number}} Spot */
 /**
  * @typedef {{chose: (id: string) => void, pointed: (id: string | null) => void}} GraphEvents
  * @typedef {{node: SVGSVGElement, spots: Map<string, Spot>, draw: (paths: readonly Path[], most: number) => void,
@@ -28,14 +29,13 @@ export function makeGraph(columns, room, label, events) {
   const step = Math.max(COLUMN, Math.floor(room / columns.length));
   const titles = columns.some(({ group }) => group) ? 2 : 1;
   const top = titles * TITLE + 4;
-  const spots = placeHeads(columns, step, top);
   const rows = Math.max(...columns.map(({ heads }) => heads.length));
-  const [width, height] = [step * columns.length, top + rows * ROW];
+  const row = Math.max(ROW.least, Math.min(ROW.most, Math.floor(HEIGHT / rows)));
+  const spots = placeHeads(columns, step, row, top);
+  const [width, height] = [step * columns.length, top + rows * row];
   const edges = svg("g", { class: "av-circuit-edges" });
   const nodes = svg("g", {}, ...[...spots.values()].map(makeNode));
-  const headings = columns.flatMap((column, at) =>
-    makeTitle(column, columns[at - 1], at * step + step / 2, titles),
-  );
+  const headings = columns.flatMap((column, at) => makeTitle(column, at * step + step / 2, titles));
   const node = svg(
     "svg",
     {
@@ -61,30 +61,33 @@ export function makeGraph(columns, room, label, events) {
   };
 }
 
-/** @param {readonly Column[]} columns @param {number} step @param {number} top @returns {Map<string, Spot>} */
-function placeHeads(columns, step, top) {
+/**
+ * @param {readonly Column[]} columns
+ * @param {number} step
+ * @param {number} height of a row
+ * @param {number} top
+ * @returns {Map<string, Spot>}
+ */
+function placeHeads(columns, step, height, top) {
   /** @type {Map<string, Spot>} */
   const spots = new Map();
   columns.forEach(({ heads }, column) =>
     heads.forEach((head, row) => {
-      const [x, y] = [column * step + step / 2, top + row * ROW + ROW / 2];
-      spots.set(head.name, { ...head, column, row, x, y });
+      const [x, y] = [column * step + step / 2, top + row * height + height / 2];
+      spots.set(head.name, { ...head, column, row, x, y, height });
     }),
   );
   return spots;
 }
 
-/** A column's layer, and above it its attention where that differs from the column before. */
+/** A column's layer, and above it its attention where there are several. */
 function makeTitle(
   /** @type {Column} */ { title, group },
-  /** @type {Column | undefined} */ before,
   /** @type {number} */ x,
   /** @type {number} */ lines,
 ) {
-  const texts = [svgText("av-circuit-layer", title, x, lines * TITLE - 5)];
-  if (group && group !== before?.group)
-    texts.push(svgText("av-circuit-stack", group, x - NODE.width / 2, TITLE - 5));
-  return texts;
+  const layer = svgText("av-circuit-layer", title, x, lines * TITLE - 5);
+  return group ? [svgText("av-circuit-layer", group, x, TITLE - 5), layer] : [layer];
 }
 
 function makeNode(/** @type {Spot} */ { name, head, x, y }) {
@@ -105,7 +108,9 @@ function makeEdge(
   const [x1, x2, y2] = [from.x + NODE.width / 2, to.x - NODE.width / 2, to.y + PORT[side]];
   const bend = (x2 - x1) * 0.45;
   const end = x2 - TIP;
-  const line = `M${x1} ${from.y}C${x1 + bend} ${from.y} ${end - bend} ${y2} ${end} ${y2}`;
+  // past other columns an arrow bows, so that it runs between their heads and not behind them
+  const bow = to.column - from.column > 1 ? -0.66 * from.height : 0;
+  const line = `M${x1} ${from.y}C${x1 + bend} ${from.y + bow} ${end - bend} ${y2 + bow} ${end} ${y2}`;
   const half = 2 + width / 2;
   const tip = `M${end} ${y2 - half}L${x2} ${y2}L${end} ${y2 + half}Z`;
   return svg(

@@ -17,7 +17,6 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs, measuring
 from attnviz.ui.host.components import show_circuit
-from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.session import address, current, messages, routes, widgets
@@ -98,18 +97,12 @@ def _view(shown: Shown, answered: Answering, feeds: "Feeds") -> CircuitView:
     from attnviz.capture.changed.layout import layout_of
 
     lang, choice = shown.lang, current.view().circuit
-    groups = {(group.kind, group.stack): group for group in shown.captured.groups}
     known = {str(head) for head in feeds.senders}
-
-    def title_of(site: "Site") -> str:
-        group = groups.get((site.kind, site.stack))
-        return group_title(lang, group) if group is not None and len(groups) > 1 else ""
-
     chosen = component.parse_chosen(choice.path)
     if chosen is not None and not {chosen.sender, chosen.receiver} <= {*known, ""}:
         chosen = None  # a head of another model
     return CircuitView(
-        columns=views.columns(layout_of(answered.prepared.calls), title_of),
+        columns=views.columns(layout_of(answered.prepared.calls)),
         moved=feeds.moved,
         summary=views.summary(lang, feeds),
         chosen=chosen,
