@@ -33,7 +33,7 @@ def placed(
     sites: dict[CallPlace, CallSite] = {}
     for change in changes:
         for call in layout.find(change.site):
-            require_changeable(change, call)
+            require_possible(change, call)
             sites[call.place] = call
             for heads in _heads(change, call):
                 stage, function = _resolved(change, call, heads, corpus_of)
@@ -58,8 +58,6 @@ def _resolved(
     change: Change, call: CallSite, heads: tuple[int, ...], corpus_of: CorpusOf
 ) -> tuple[ChangeableStage, Function]:
     """The stage that a change is made at, and its function for these heads."""
-    if not isinstance(change, Ablate):
-        _require_positions(change, call)
     if isinstance(change, Ablate):
         return "mixed", _ablation(change, call, corpus_of)
     if isinstance(change, Pattern):
@@ -68,7 +66,7 @@ def _resolved(
         return "mask", functions.allowed(change.may_attend, f"the mask {change.name!r}")
     if isinstance(change, Cut):
         return _cut(change, call)
-    return _patch(change, call, heads[0])
+    return patched(change, call, heads[0])
 
 
 def _ablation(change: Ablate, call: CallSite, corpus_of: CorpusOf) -> Function:
@@ -97,7 +95,12 @@ def _cut(change: Cut, call: CallSite) -> tuple[ChangeableStage, Function]:
 # --- patching -----------------------------------------------------------------------------------
 
 
-def _patch(change: Patch, call: CallSite, head: int) -> tuple[ChangeableStage, Function]:
+def patched(change: Patch, call: CallSite, head: int) -> tuple[ChangeableStage, Function]:
+    """The stage that a patch is made at, and its function for one head.
+
+    Raises `BadInput` for a row of the source that does not exist, and `UnsupportedAttention` for a
+    stage that was not seen in it.
+    """
     own = _source_call(change, call)
     own.check(head, change.batch)
     name = f"the source {change.name!r}"
@@ -157,6 +160,13 @@ def _slice_of(padding: object, n: int) -> slice:
 
 
 # --- what cannot be done ------------------------------------------------------------------------
+
+
+def require_possible(change: Change, call: CallSite) -> None:
+    """Raise `UnsupportedAttention` or `BadInput` for a change that a call cannot take."""
+    require_changeable(change, call)
+    if not isinstance(change, Ablate):
+        _require_positions(change, call)
 
 
 def require_changeable(change: object, call: CallSite) -> None:
