@@ -27,7 +27,8 @@ from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, site
-from attnviz.effects.heads import Taking, ignore, sites_of, taking_of
+from attnviz.effects.batches import ignore
+from attnviz.effects.heads import Taking, sites_of, taking_of
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.rows import ROWS, RowChange, by_place, spread
 from attnviz.errors import BadInput, Cancelled, require_index

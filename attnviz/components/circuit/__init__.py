@@ -124,7 +124,7 @@ def pack_circuit(view: CircuitView, strings: Mapping[str, str]) -> bytes:
         "sides": view.sides,
         "detail": None if view.detail is None else asdict(view.detail),
     }
-    return pack(header, {"moved": view.moved.astype(np.float32)})
+    return pack(header, {"moved": view.moved})
 
 
 def parse_chosen(text: object) -> Chosen | None:

@@ -76,6 +76,8 @@ export interface Events {
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */
   switches: string;
+  /** ledger: what the clicked cell opens. */
+  ledger: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
   circuit: { path: string; least: string; sides: string };
 }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from attnviz.components import circuit as component
@@ -19,6 +20,7 @@ from attnviz.ui.effects import inputs, measuring
 from attnviz.ui.host.components import show_circuit
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import circuit as views
@@ -66,8 +68,7 @@ def graph(shown: Shown) -> None:
         if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
             _measure_button(lang)
             return
-        measurement = cache.feeds(key, answered)
-        feeds = measuring.result(lang, "circuit", measurement, partial(cache.forget_feeds, key))
+        feeds = measuring.result(lang, "circuit", key, partial(_measured, answered))
         if feeds is not None:
             _mount(shown, answered, feeds, key)
 
@@ -79,6 +80,12 @@ def _measure_button(lang: Language) -> None:
         on_click=current.update,
         kwargs={"paths": True},
     )
+
+
+def _measured(answered: Answering, job: Job) -> "Feeds":
+    from attnviz.attribution.feeds import feeds_of
+
+    return feeds_of(answered.prepared, progress=job.report, cancel=job.cancel)
 
 
 def _mount(shown: Shown, answered: Answering, feeds: "Feeds", key: str) -> None:
@@ -103,7 +110,7 @@ def _view(shown: Shown, answered: Answering, feeds: "Feeds") -> CircuitView:
         chosen = None  # a head of another model
     return CircuitView(
         columns=views.columns(layout_of(answered.prepared.calls)),
-        moved=feeds.moved,
+        moved=feeds.moved.astype(np.float32),
         summary=views.summary(lang, feeds),
         chosen=chosen,
         least=float(choice.least) if choice.least else None,

@@ -1,6 +1,7 @@
 """The result of a job that measures effects, or its progress on the page and a button to stop it.
 
-In: a `Measurement` of the server. Out: its result once it is there.
+In: what is to be measured, and a key that names it. Out: its result once it is there; the jobs of
+all visitors share it.
 """
 
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.i18n import Language, text
+from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Measurement
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import widgets
@@ -19,20 +21,25 @@ POLL_S = 0.4
 Result = TypeVar("Result")
 
 
-def result(
-    lang: Language, name: str, measurement: Measurement[Result], again: Callable[[], None]
-) -> Result | None:
-    """The result; None while it is measured, and where that was stopped. `again` starts it anew.
+def result(lang: Language, name: str, key: str, work: Callable[[Job], Result]) -> Result | None:
+    """The result of `work`; None while it is measured, and where that was stopped.
 
-    `name` is the section of the texts.
+    `name` is the section of the texts, `key` names all that determines the result.
     """
+    key = f"{name} {key}"
+    measurement = cache.measurement(key, work)
     measurement.job.wait(PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
         if not measurement.job.over:
             _progress(lang, name, measurement)
         elif measurement.job.state == "stopped":
             st.info(text(lang, f"{name}.stopped"))
-            st.button(text(lang, "tiles.again"), key=widgets.key(f"{name}.again"), on_click=again)
+            st.button(
+                text(lang, "tiles.again"),
+                key=widgets.key(f"{name}.again"),
+                on_click=cache.forget_measurement,
+                args=(key,),
+            )
     return measurement.ready()
 
 

@@ -7,7 +7,6 @@ fragment alone.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -22,6 +21,7 @@ from attnviz.ui.host.components import show_switches
 from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import switchboard as views
@@ -123,9 +123,14 @@ def _measure_button(lang: Language) -> None:
 
 def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects | None":
     """The effect of each head, with a progress bar while it is measured."""
-    measurement = cache.head_effects(key, answered, to)
-    again = partial(cache.forget_head_effects, key, to)
-    return measuring.result(lang, "switchboard", measurement, again)
+
+    def work(job: Job) -> "Effects":
+        from attnviz.effects.heads import effects_of
+
+        prepared = replace(answered.prepared, on=answered.answer.moved)
+        return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
+
+    return measuring.result(lang, "switchboard", f"{key} {to}", work)
 
 
 def _off(effects: "Effects | None", to: component.Off) -> tuple[Switch, ...]:

@@ -83,9 +83,9 @@ def show_head(
     return mount(head.NAME, data, extent, key, on_selection, on_open)
 
 
-def show_ledger(data: bytes, key: str) -> None:
-    """Mounts the component; it sends nothing."""
-    renderer(ledger.NAME)(data=data, key=key)
+def show_ledger(data: bytes, key: str, on_ledger: Callable[[], None] = ignore) -> None:
+    """Mounts the component; `on_ledger` is called when a cell that opens something was clicked."""
+    renderer(ledger.NAME)(data=data, key=key, on_ledger_change=on_ledger)
 
 
 def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:

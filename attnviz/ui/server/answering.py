@@ -1,25 +1,23 @@
-"""The model's answer to what is shown, and the effect of every head on it, measured by a job.
+"""The model's answer to what is shown, and what a job measures of its heads.
 
 In: a loaded model and a request. Out: an `Answering`, made once for a capture, on which each click
-of a switch is one pass; a `Measurement` of every head alone, or of every path between two heads.
+of a switch is one pass; a `Measurement`, whose job runs beside the page.
 """
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
 
 if TYPE_CHECKING:
-    from attnviz.attribution.feeds import Feeds
     from attnviz.attribution.traced import TracedRun
     from attnviz.attribution.why import Why
     from attnviz.capture.request import Request
     from attnviz.changes.site import Site
     from attnviz.effects.answers import Answer
-    from attnviz.effects.heads import Effects
     from attnviz.effects.prepared import Prepared
     from attnviz.models.loaded import LoadedModel
 
@@ -82,28 +80,12 @@ def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) 
     return Answering(prepared, answer_of(prepared, others), pass_ms)
 
 
-def measure_effects(answered: Answering, to: str) -> "Measurement[Effects]":
-    """Begin to measure how far the answer moves without each head, as soon as a thread is free."""
-    measurement: Measurement[Effects] = Measurement()
+def measure(work: Callable[[Job], Result]) -> Measurement[Result]:
+    """Begin to measure, as soon as a thread is free."""
+    measurement: Measurement[Result] = Measurement()
 
-    def work(job: Job) -> None:
-        from attnviz.effects.heads import effects_of
+    def run(job: Job) -> None:
+        measurement.result = work(job)
 
-        prepared = replace(answered.prepared, on=answered.answer.moved)
-        measurement.result = effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
-
-    measurement.job = jobs.start(work)
-    return measurement
-
-
-def measure_feeds(answered: Answering) -> "Measurement[Feeds]":
-    """Begin to measure which head moves which later head's q, k or v."""
-    measurement: Measurement[Feeds] = Measurement()
-
-    def work(job: Job) -> None:
-        from attnviz.attribution.feeds import feeds_of
-
-        measurement.result = feeds_of(answered.prepared, progress=job.report, cancel=job.cancel)
-
-    measurement.job = jobs.start(work)
+    measurement.job = jobs.start(run)
     return measurement

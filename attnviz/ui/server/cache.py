@@ -9,7 +9,7 @@ and head. Resources are shared, not copied: callers only read them.
 import math
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -18,6 +18,7 @@ from attnviz.capture.request import Request
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import answering, loading, pyramids, run_request, sources, trainings
 from attnviz.ui.server.answering import Answering, Measurement
+from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
@@ -30,16 +31,16 @@ from attnviz.views.measures import Measured, measure
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
-    from attnviz.attribution.feeds import Feeds
     from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
     from attnviz.course.birth import AblationScores, TrainingSnapshot
     from attnviz.course.recipe import Lesson
-    from attnviz.effects.heads import Effects
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.similarity import Similarity
+
+Result = TypeVar("Result")
 
 MAX_MODELS = 2
 MAX_OWN_MODELS, MAX_OWN_MIB = 8, 100  # all eight of the app take 100 MiB together
@@ -47,8 +48,7 @@ MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 MAX_ANSWERS = 256  # texts, and small matrices of cosines
 MAX_ANSWERING = 8  # a clean pass each: like a capture
-MAX_EFFECTS = 64  # one number for each head
-MAX_FEEDS = 24  # three numbers for each pair of heads, 0.5 MB of 144
+MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
 MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
 LONG_CHARS = 6000  # what the text box takes; only a file holds more
 MAX_PYRAMIDS = 8  # the largest keeps 13 MB
@@ -196,7 +196,7 @@ def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "S
     return similarity(_loaded, _texts, cut=True)
 
 
-def _stop_job(watched: "pyramids.HeadPyramid | Training | Measurement[Any]") -> None:
+def _stop_job(watched: pyramids.HeadPyramid | Training | Measurement[Any]) -> None:
     watched.job.stop()
 
 
@@ -222,34 +222,19 @@ def _sentences(key: str, _say: "Callable[[], tuple[str, ...]]") -> tuple[str, ..
     return _say()
 
 
-def head_effects(key: str, answered: Answering, to: str) -> "Measurement[Effects]":
-    """The effect of each head on an answer, which `key` names; its job starts at the first call."""
-    return _head_effects(f"{key} {to}", answered, to)
+def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
+    """What `work` measures, which `key` names; its job starts at the first call."""
+    return _measurement(key, work)
 
 
-def forget_head_effects(key: str, to: str) -> None:
-    """Measure these effects anew when they are asked for again."""
-    _head_effects.clear(f"{key} {to}", None, None)
+def forget_measurement(key: str) -> None:
+    """Measure that anew when it is asked for again."""
+    _measurement.clear(key, None)
 
 
-@st.cache_resource(max_entries=MAX_EFFECTS, show_spinner=False, on_release=_stop_job)
-def _head_effects(key: str, _answered: Answering, _to: str) -> "Measurement[Effects]":
-    return answering.measure_effects(_answered, _to)
-
-
-def feeds(key: str, answered: Answering) -> "Measurement[Feeds]":
-    """Every path between two heads of an input, which `key` names; the first call starts a job."""
-    return _feeds(key, answered)
-
-
-def forget_feeds(key: str) -> None:
-    """Measure these paths anew when they are asked for again."""
-    _feeds.clear(key, None)
-
-
-@st.cache_resource(max_entries=MAX_FEEDS, show_spinner=False, on_release=_stop_job)
-def _feeds(key: str, _answered: Answering) -> "Measurement[Feeds]":
-    return answering.measure_feeds(_answered)
+@st.cache_resource(max_entries=MAX_MEASURED, show_spinner=False, on_release=_stop_job)
+def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
+    return answering.measure(_work)
 
 
 def pyramid(

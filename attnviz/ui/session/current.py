@@ -30,7 +30,7 @@ NO_RIGHT_PLACE: Mapping[str, None] = dict.fromkeys(
 ANOTHER_MODEL: Mapping[str, Any] = {
     **dict.fromkeys((*address.INDICES, "stack", "kind", "mean")),
     **{"target": "", "window": 0, "chat": False, "changes": "", "effects": False},
-    **{"path": "", "least": "", "paths": False},
+    **{"path": "", "least": "", "paths": False, "guess": ""},
     **NO_RIGHT_INPUT,
     **NO_RIGHT_PLACE,
 }
