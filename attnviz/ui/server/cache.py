@@ -31,6 +31,7 @@ from attnviz.views.measures import Measured, measure
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
+    from attnviz.attribution.lens import Lens
     from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
     from attnviz.course.birth import AblationScores, TrainingSnapshot
@@ -220,6 +221,16 @@ def sentences(key: str, say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
 def _sentences(key: str, _say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
     return _say()
+
+
+def lens(key: str, read: "Callable[[], Lens]") -> "Lens":
+    """The guesses after each layer that `read` returns; `key` names all that determines them."""
+    return _lens(key, read)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERING, show_spinner=False)
+def _lens(key: str, _read: "Callable[[], Lens]") -> "Lens":
+    return _read()
 
 
 def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
