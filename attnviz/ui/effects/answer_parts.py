@@ -25,9 +25,11 @@ from attnviz.views.captured import Captured, Shown
 if TYPE_CHECKING:
     from attnviz.attribution.direct import Direct
     from attnviz.attribution.from_where import FromWhere
+    from attnviz.capture.request import Request
     from attnviz.effects.answer_measures import AnswerMeasure
     from attnviz.effects.heads import Effects
     from attnviz.effects.prepared import Prepared
+    from attnviz.models.loaded import LoadedModel
 
 FRAGMENT = "answer_parts"
 
@@ -62,7 +64,7 @@ def show(shown: Shown) -> None:
         answered = cache.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if switched.parts:
-            _parts(shown, answered, key)
+            _parts(shown, answered, request)
         if switched.where:
             _where(shown, answered, key)
 
@@ -74,17 +76,19 @@ def _take(name: str) -> None:
         st.rerun([FRAGMENT, NAVIGATION])
 
 
-def _parts(shown: Shown, answered: Answering, key: str) -> None:
+def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
     lang, on = shown.lang, _measure(shown, answered)
     if on is None:
         st.info(text(lang, "parts.not_here"))
         return
     st.markdown(_asked(shown, answered, on))
-    measured = measuring.result(lang, "parts", f"{key} {on}", partial(_split, shown, answered, on))
+    key = f"{shown.captured.key} {request.key} {on}"
+    work = partial(_split, shown.captured.model, request, on)
+    measured = measuring.result(lang, "parts", key, work)
     if measured is None:
         return
     data = cache.buffer(
-        f"{key} parts {lang} {on}",
+        f"{key} parts {lang}",
         lambda: pack_ledger(views.parts_ledger(lang, *measured)),
     )
     name = widgets.component_key("parts")
@@ -128,7 +132,7 @@ def _asked(shown: Shown, answered: Answering, on: "AnswerMeasure") -> str:
 
 
 def _split(
-    shown: Shown, answered: Answering, on: "AnswerMeasure", job: Job
+    model: "LoadedModel", request: "Request", on: "AnswerMeasure", job: Job
 ) -> "tuple[Direct, Effects, float]":
     """The parts, the effect of every head on the same number, and how far both agree."""
     import numpy as np
@@ -138,9 +142,7 @@ def _split(
     from attnviz.effects.heads import effects_of
     from attnviz.effects.prepared import prepare_request
 
-    request = inputs.of_shown(shown)
-    assert request is not None, "a text"
-    prepared = prepare_request(shown.captured.model, request, on)
+    prepared = prepare_request(model, request, on)
     direct = direct_of(prepared)
     effects = effects_of(prepared, progress=job.report, cancel=job.cancel)
     pairs = [

@@ -51,7 +51,8 @@ def show(left: Shown, right: Shown) -> None:
         _choose_stage(left)
         a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
         key = f"{left.captured.key} {right.captured.key}"
-        patching = measuring.result(lang, "patching", key, partial(_measured, a, b))
+        work = partial(_measured, a, b, _measure(a, b))
+        patching = measuring.result(lang, "patching", key, work)
         if patching is not None:
             _result(left, right, (a, b), patching)
 
@@ -98,10 +99,9 @@ def _take(name: str, widget: str) -> None:
         st.rerun([FRAGMENT, NAVIGATION])
 
 
-def _measured(left: Answering, right: Answering, job: Job) -> "Patching":
+def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":
     from attnviz.effects.patching import patching_of
 
-    measure = _measure(left, right)
     a, b = (replace(side.prepared, on=measure) for side in (left, right))
     return patching_of(a, b, progress=job.report, cancel=job.cancel)
 
