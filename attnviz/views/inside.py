@@ -100,7 +100,7 @@ def why_ledger(lang: Language, why: "Why") -> LedgerView:
         LedgerRow(
             _writer(lang, asking),
             (
-                LedgerCell(_writer(lang, answering)),
+                LedgerCell(_writer(lang, answering), opens=_path(why, answering)),
                 _number(share, most, 3),
                 *_left(why, asking, answering),
             ),
@@ -116,6 +116,11 @@ def why_ledger(lang: Language, why: "Why") -> LedgerView:
         rows=rows,
         note=note if why.without is None else f"{_left_note(lang, why)} {note}",
     )
+
+
+def _path(why: "Why", answering: "Component") -> str:
+    """The path from a head to the keys, as the page Circuit has it; "" of other writers."""
+    return "" if answering.site is None else f"{answering.site}-{why.head}.k"
 
 
 def _left(why: "Why", asking: "Component", answering: "Component") -> tuple[LedgerCell, ...]:
