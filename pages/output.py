@@ -7,7 +7,7 @@ says what was verified.
 from attnviz.ui import outputs
 from attnviz.ui.effects import lens
 from attnviz.ui.outputs import model_card
-from attnviz.ui.page import capture_of_view, frame
+from attnviz.ui.page import capture_of_view, embedded, frame
 
 
 def main() -> None:
@@ -15,6 +15,8 @@ def main() -> None:
     shown = capture_of_view.shown(frame.open_page("output"))
     if shown is not None:
         outputs.fitting(shown)
+        if embedded.ends(shown):
+            return
         lens.show(shown)
         model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)

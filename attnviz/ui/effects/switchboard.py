@@ -19,6 +19,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
 from attnviz.ui.host.components import show_switches
 from attnviz.ui.outputs.similarity import OTHERS
+from attnviz.ui.page import needs_model
 from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering, HeadEffects
@@ -46,7 +47,7 @@ MODEL, STORE = "stories", "When Mary and John went to the store, John gave a dri
 def example(lang: Language) -> None:
     """A button for the example in which one head decides who gets the drink."""
     view = current.view()
-    if (view.model, view.input.text) == (MODEL, STORE):
+    if (view.model, view.input.text, view.input.capture) == (MODEL, STORE, ""):
         return
     st.button(
         text(lang, "switchboard.example"),
@@ -65,6 +66,8 @@ def board(shown: Shown) -> None:
     """The board and the answer."""
     lang = shown.lang
     with messages.guard(lang):
+        if needs_model.say(shown, "switches"):
+            return
         request = inputs.of_shown(shown)
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))

@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz.i18n import text
 from attnviz.ui.outputs import classes, decoder, picture, similarity, translation
+from attnviz.ui.page import needs_model
 from attnviz.views.captured import Captured, Shown
 
 
@@ -29,7 +30,14 @@ VIEWS: tuple[OutputView, ...] = (classes, picture, translation, similarity, deco
 
 
 def fitting(shown: Shown) -> None:
-    """Draw every view that fits, or say that there is none."""
+    """Draw every view that fits, or say that there is none.
+
+    Of a capture without its model that is the alignment: the other views read the model's answer.
+    """
+    if needs_model.say(shown, "output"):
+        if translation.fits(shown.captured):
+            translation.show(shown)
+        return
     views = [view for view in VIEWS if view.fits(shown.captured)]
     for view in views:
         view.show(shown)

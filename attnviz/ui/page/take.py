@@ -95,8 +95,13 @@ def code(shown: Shown, head: HeadId) -> str:
 
 
 def _options(shown: Shown) -> dict[str, str | int] | None:
-    """The arguments of `attnviz.capture` besides a text; None where a text is not all."""
-    view, media, card = current.view(), shown.captured.media, shown.captured.model.card
+    """The arguments of `attnviz.capture` besides a text; None where a text is not all.
+
+    That is so of pictures, sounds, sampling, uploaded texts and captures.
+    """
+    if shown.captured.loaded is None:
+        return None
+    view, media, card = current.view(), shown.captured.media, shown.captured.loaded.card
     more = view.input.file or view.generating.temperature
     if more or not view.input.text or media.picture is not None or media.sound is not None:
         return None
