@@ -30,7 +30,7 @@ def main() -> None:
         ask_for_a_head.show(shown)
         inside.show(shown)
         frame.verification(shown)
-        take.offer(shown, "head", "lines")
+        take.offer(shown, "head", "head", "lines")
 
 
 main()

@@ -5,7 +5,15 @@ mask as code, and says what was verified.
 """
 
 from attnviz.ui.effects import edited_answer
-from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, mask_code
+from attnviz.ui.page import (
+    attention_choice,
+    capture_of_view,
+    embedded,
+    fragments,
+    frame,
+    mask_code,
+    take,
+)
 from attnviz.ui.session import embedding
 from attnviz.ui.sidebar import sidebar
 
@@ -24,6 +32,7 @@ def main() -> None:
         edited_answer.show(shown, "masks")
         mask_code.show(shown)
         frame.verification(shown)
+        take.offer(shown, "masks", "head")
 
 
 main()

@@ -7,7 +7,7 @@ says what was verified.
 from attnviz.ui import outputs
 from attnviz.ui.effects import lens
 from attnviz.ui.outputs import model_card
-from attnviz.ui.page import capture_of_view, embedded, frame
+from attnviz.ui.page import capture_of_view, embedded, frame, take
 
 
 def main() -> None:
@@ -20,6 +20,7 @@ def main() -> None:
         lens.show(shown)
         model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)
+        take.offer(shown, "output", *outputs.figures(shown))
 
 
 main()

@@ -25,7 +25,7 @@ def main() -> None:
             return
         ask_for_a_head.show(shown)
         frame.verification(shown)
-        take.offer(shown, "heads")
+        take.offer(shown, "overview", "heads")
 
 
 main()

@@ -20,7 +20,7 @@ def main() -> None:
         edited_answer.show(shown, "steps")
         inside.show(shown)
         frame.verification(shown)
-        take.offer(shown, "steps")
+        take.offer(shown, "steps", "steps")
 
 
 main()

@@ -19,12 +19,12 @@ from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
 from attnviz.ui.host.components import show_switches
 from attnviz.ui.outputs.similarity import OTHERS
-from attnviz.ui.page import needs_model
+from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering, HeadEffects
 from attnviz.ui.server.jobs import Job
-from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.session import address, current, embedding, messages, routes, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
@@ -92,6 +92,8 @@ def board(shown: Shown) -> None:
         )
         name = widgets.component_key("switches")
         show_switches(data, name, _take(name), _open_head(name, shown))
+        if not embedding.is_embedded():
+            take.offer(shown, "switches", changes=component.write(off) if off else "")
 
 
 def _choose_off(lang: Language) -> None:

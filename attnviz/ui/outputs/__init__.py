@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 import streamlit as st
 
+from attnviz.export.pictures import View
 from attnviz.i18n import text
 from attnviz.ui.outputs import classes, decoder, picture, similarity, translation
 from attnviz.ui.page import needs_model
@@ -27,6 +28,11 @@ class OutputView(Protocol):
 
 
 VIEWS: tuple[OutputView, ...] = (classes, picture, translation, similarity, decoder)
+
+
+def figures(shown: Shown) -> tuple[View, ...]:
+    """The figures for print of what the page shows: an alignment, where its attention is chosen."""
+    return ("alignment",) if shown.group.cross and translation.fits(shown.captured) else ()
 
 
 def fitting(shown: Shown) -> None:

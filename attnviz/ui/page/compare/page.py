@@ -17,7 +17,7 @@ from attnviz.components.heads import TokenAxis
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.tokens import merge
 from attnviz.ui.host.components import show_pair
-from attnviz.ui.page import attention_choice, embedded, frame, notices
+from attnviz.ui.page import attention_choice, embedded, frame, notices, take
 from attnviz.ui.page.compare import controls, right_side
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -51,6 +51,7 @@ def show(left: Shown) -> None:
     both = left, controls.attention(left, right)
     _compared(*both)
     frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
+    take.offer(left, "compare", right=take.RightSide(both[1], side.text))
 
 
 def _alone(left: Shown) -> None:
