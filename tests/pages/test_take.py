@@ -61,7 +61,7 @@ FIGURES = {
 def test_each_button_makes_its_file(
     page: str, opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path
 ) -> None:
-    _, files = opened(page, text=TEXT, layer="5", head="11")
+    _, files = opened(page, text=TEXT, text2="", layer="5", head="11")
     names = [*(f"{view}.svg" for view in FIGURES[page]), "page.html", "numbers.csv"]
     assert list(files) == [f"minilm-L5.H11-{name}" for name in (*names, "capture.safetensors")]
     for name, data in files.items():
@@ -148,9 +148,9 @@ def test_the_link_says_what_it_does_not_carry(
 
 
 def test_qr_code_is_a_drawing_of_the_standard() -> None:
-    """Version 4 has 33 modules a side, and four of quiet zone around them."""
+    """45 bytes take version 3: 29 modules a side, and four of quiet zone around them."""
     drawing = link.qr_code("https://example.org/head?lesson=heads&card=12")
-    assert drawing.startswith("<svg") and f'width="{6 * (33 + 8)}"' in drawing
+    assert drawing.startswith("<svg") and f'width="{6 * (29 + 8)}"' in drawing
     assert "<script" not in drawing and "http://www.w3.org/2000/svg" in drawing
 
 

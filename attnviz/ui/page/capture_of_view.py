@@ -57,7 +57,7 @@ def shown(lang: Language, with_second: bool = False) -> Shown | None:
 
 
 def _opened(lang: Language, digest: str) -> Shown | None:
-    """What is shown of a capture file; None after saying that this server does not keep it."""
+    """Show a capture file; None after saying that this server does not keep it."""
     captured = opened.opened(digest)
     if captured is None:
         missing_input.capture(lang)
