@@ -2,7 +2,8 @@
 
 Runs once per visit and again after every change. The order matters: the address is read before
 anything is shown, written back before the page's body, so that a component finds its selection in
-it, and the sidebar is drawn before the model is loaded, so that the first paint comes early.
+it, and the sidebar is drawn before the model is loaded, so that the first paint comes early. In a
+frame (`?embed=true`) there is no sidebar.
 Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
@@ -12,8 +13,17 @@ import streamlit as st
 
 from attnviz.i18n import text
 from attnviz.ui.learn import links
-from attnviz.ui.page import notices
-from attnviz.ui.session import address_bar, current, messages, openings, routes, store, widgets
+from attnviz.ui.page import embedded, notices
+from attnviz.ui.session import (
+    address_bar,
+    current,
+    embedding,
+    messages,
+    openings,
+    routes,
+    store,
+    widgets,
+)
 from attnviz.ui.sidebar import sidebar
 
 STYLE = Path(__file__).with_name("style.css")
@@ -35,7 +45,12 @@ def main() -> None:
         for name, path in routes.files().items()
     }
     page = st.navigation(list(pages.values()), position="hidden")
-    st.set_page_config(page_title=f"{page.title} · {text(lang, 'app.name')}", layout="wide")
+    in_frame = embedding.is_embedded()
+    st.set_page_config(
+        page_title=f"{page.title} · {text(lang, 'app.name')}",
+        layout="wide",
+        initial_sidebar_state="collapsed" if in_frame else "auto",
+    )
     st.html(STYLE)
     if lang == "ko":
         st.html(KOREAN_STYLE)
@@ -43,12 +58,15 @@ def main() -> None:
     if with_model:
         openings.open_where_nothing_is_chosen()
     address_bar.write()
-    sidebar.sidebar(lang, list(pages.values()), with_model)
+    if not in_frame:
+        sidebar.sidebar(lang, list(pages.values()), with_model)
     notices.adjusted(lang)
-    if page.url_path != "learn":
+    if page.url_path != "learn" and not in_frame:
         links.back_to_lesson(lang)
     with messages.guard(lang):
         page.run()
+    if not with_model:
+        embedded.line_without_model(lang)
 
 
 main()

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.i18n import Language, text
-from attnviz.ui.session import current
+from attnviz.ui.session import current, embedding
 from attnviz.ui.session.messages import plain
 from attnviz.views.captured import Shown
 
@@ -15,8 +15,10 @@ MAX_REASON_CHARS = 300
 
 
 def open_page(name: str) -> Language:
-    """Show a page's title and explanation; the language to go on in."""
+    """Show a page's title and explanation, but not in a frame; the language to go on in."""
     lang = current.language()
+    if embedding.is_embedded():
+        return lang
     with _row():
         st.title(text(lang, f"page.{name}.title"), width="stretch")
         with st.popover(text(lang, "explain.label")):

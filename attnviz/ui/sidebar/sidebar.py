@@ -16,7 +16,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.ui.session import address, current, examples, model_cards, sounds, uploads, widgets
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, text_label
 from attnviz.ui.session.messages import plain
-from attnviz.ui.sidebar import chat, picture, sampling, sound, text_file
+from attnviz.ui.sidebar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.ui.sidebar.navigation import navigation
 from attnviz.views.titles import model_title
 
@@ -31,10 +31,12 @@ def sidebar(lang: Language, pages: Sequence[StreamlitPage], with_model: bool) ->
         st.markdown(f"**{text(lang, 'app.name')}**")
         st.caption(text(lang, "app.tagline"))
         navigation(tuple(pages))
-        if with_model:
+        if with_model and not capture_file.replaces_input(lang):
             _input(lang)
             _model(lang)
             _generating(lang)
+        if with_model:
+            capture_file.upload(lang)
         _language(lang)
 
 
@@ -108,7 +110,8 @@ def second_text(lang: Language) -> None:
     """The box for the second sentence of a batch, if the model reads sentences."""
     view = current.view()
     card = model_cards.card(view.model)
-    if card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES):
+    reads_no_text = card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES)
+    if reads_no_text or view.input.capture:
         return
     st.text_input(
         text(lang, "sidebar.text2"),
