@@ -18,8 +18,8 @@ from tests.support.browser import chromium, settle
 from tests.support.server import ROOT, serve
 
 TARGET = FOLDER / "tour.webp"
-VIEWPORT = {"width": 1180, "height": 760}
-WIDTH = 820
+VIEWPORT = {"width": 1460, "height": 900}
+WIDTH = 960
 QUALITY = 70
 MOST_BYTES = 1_000_000
 READY_MS = 240_000  # for a page, also on a busy machine
@@ -66,7 +66,8 @@ def film(page: Page, url: str) -> Iterator[Frame]:
     yield Frame(picture(page), LONG_MS)
     go(page, url, "head", HEAD)
     yield Frame(picture(page), LONG_MS)
-    page.locator(".av-head-left canvas").focus()
+    heatmap = page.locator(".av-head-left canvas")
+    heatmap.evaluate("(canvas) => canvas.focus({ preventScroll: true })")
     for _ in range(OTHER_HEADS):
         page.keyboard.press("]")
         yield Frame(picture(page), SHORT_MS)

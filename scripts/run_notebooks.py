@@ -1,4 +1,4 @@
-"""Runs the notebooks of docs/notebooks and writes what their cells show: `python -m scripts.run_notebooks`.
+"""Runs the notebooks of docs/notebooks and keeps their outputs: `python -m scripts.run_notebooks`.
 
 In: notebooks as JSON; they are their own source. Out: the same files with the outputs of their code
 cells, without a kernel: a cell is Python, its last expression is displayed as Jupyter would. Names

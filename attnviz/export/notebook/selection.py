@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.errors import BadInput, require_index
+from attnviz.errors import BadInput, bad_kind, require_index
 from attnviz.export.page.opening import VIEWS, PageView
 from attnviz.types import HeadId, Kind, Stack
 from attnviz.views.groups import Group
@@ -100,8 +100,8 @@ def _group(selection: Selection, groups: Sequence[Group]) -> Group:
     for group in groups:
         if (group.kind, group.stack) == (selection.kind, selection.stack):
             return group
-    present = ", ".join(f"{group.kind}/{group.stack}" for group in groups)
-    raise _bad("kind and stack", f"{selection.kind}/{selection.stack}", present)
+    present = ((group.kind, group.stack) for group in groups)
+    raise bad_kind(selection.kind, selection.stack, present)
 
 
 def _bad(name: str, found: object, allowed: str) -> BadInput:
