@@ -1,5 +1,6 @@
 # attnviz: everything a person or a CI runs. Needs python3 (3.11 or newer), make and bash.
-#   make run          install what the app needs, start it, print its address  (PORT=8501 ADDRESS=127.0.0.1)
+#   make run          install what the app needs and the command .venv/bin/attnviz, start the app, print its address
+#                     (PORT=8501 ADDRESS=127.0.0.1)
 #   make test         checks and all tests but the slow ones, JOBS=2 at once; gets a browser where there is none
 #   make test-all     the slow ones too
 #   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
@@ -77,9 +78,9 @@ clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(APP_STAMP): requirements.txt scripts/make_venv
+$(APP_STAMP): requirements.txt scripts/make_venv scripts/link_command
 	@scripts/make_venv requirements.txt $@
 
-$(DEV_STAMP): requirements-dev.txt requirements.txt scripts/make_venv
+$(DEV_STAMP): requirements-dev.txt requirements.txt scripts/make_venv scripts/link_command
 	@scripts/make_venv requirements-dev.txt $@
 	@touch $(APP_STAMP)

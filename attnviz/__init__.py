@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         UnsupportedAttention,
     )
     from attnviz.export.from_tools.attentions import from_attentions
-    from attnviz.export.notebook import show
+    from attnviz.export.notebook.show import show
     from attnviz.export.save import read, save
     from attnviz.metrics.table import HeadTable
     from attnviz.models.loaded import LoadedModel
@@ -112,7 +112,7 @@ _HOME = {
     "read": "attnviz.export.save",
     "record": "attnviz.capture.record.recorder",
     "save": "attnviz.export.save",
-    "show": "attnviz.export.notebook",
+    "show": "attnviz.export.notebook.show",
     "tiles": "attnviz.tiles",
     "why": "attnviz.attribution.why",
 }
