@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from attnviz.i18n import Language, MissingText
+from attnviz.i18n import Language, MissingText, particles
 from attnviz.lessons.cards.card import Card, Numbers
 
 FENCE = "---"
-PLACEHOLDER = re.compile(r"\[\[(\w+)(?::([^\]]+))?\]\]")
+HOLE = r"\[\[(?P<name>\w+)(?::(?P<form>[^\]]+))?\]\]"
+PLACEHOLDER = re.compile(HOLE)
+PARTICLE = particles.pattern(HOLE)  # a Korean particle behind a placeholder
 # a number at the beginning of a line, with the full stop that would make it a list
 LIST_MARK = re.compile(r"^(\[\[[^\]]+\]\])([.)])", re.MULTILINE)
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
@@ -97,14 +99,17 @@ def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
     if markup:
         template = LIST_MARK.sub(r"\1\\\2", template)
-    return PLACEHOLDER.sub(
-        lambda match: _written(numbers[match[1]], match[2] or "", markup), template
-    )
+    template = particles.choose(template, PARTICLE, lambda hole: _filled(hole, numbers, False))
+    return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, markup), template)
 
 
 def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
     """A text of a card with its numbers."""
     return fill(texts.of(card.name, key), card.numbers, markup)
+
+
+def _filled(hole: re.Match[str], numbers: Numbers, markup: bool) -> str:
+    return _written(numbers[hole["name"]], hole["form"] or "", markup)
 
 
 def _written(value: float | int | str, form: str, markup: bool) -> str:
