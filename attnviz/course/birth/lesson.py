@@ -262,7 +262,8 @@ def _found(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "birth",
-    minutes=8,
+    minutes=30,
+    needs=("real",),
     recipes=(
         Recipe("needs", _needs),
         Recipe("by_hand", _by_hand),

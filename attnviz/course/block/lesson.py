@@ -251,6 +251,7 @@ FACTOR = Slider("factor", (0.0, 0.5, 1.0, 2.0, 5.0), 2.0)
 LESSON = Lesson(
     "block",
     minutes=25,
+    needs=("ask",),
     recipes=(
         Recipe("mix", _mix),
         Recipe("qkv", _qkv),

@@ -186,7 +186,8 @@ def _pictures(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "scale",
-    minutes=8,
+    minutes=20,
+    needs=("block",),
     recipes=(
         Recipe("grows", _grows),
         Recipe("divisor", _divisor),
