@@ -58,6 +58,8 @@ export interface Announcement {
 export interface Lasting {
   /** board: the cell that was chosen; the time makes the same cell a new value. */
   cell: { panel: string; row: number; column: number; at: number };
+  /** usher: the progress in the lessons that this browser keeps. */
+  progress: string;
   /** listener: the count that came from the class, and when. */
   heard: { count: number; at: number };
   /** tiles: what the browser lacks. */
