@@ -18,6 +18,7 @@ from attnviz.ui.sidebar import sidebar
 
 STYLE = Path(__file__).with_name("style.css")
 KOREAN_STYLE = Path(__file__).with_name("korean.css")
+MARK = Path(__file__).with_name("mark.svg")
 
 
 def main() -> None:
@@ -35,17 +36,21 @@ def main() -> None:
         for name, path in routes.files().items()
     }
     page = st.navigation(list(pages.values()), position="hidden")
-    st.set_page_config(page_title=f"{page.title} · {text(lang, 'app.name')}", layout="wide")
+    name = next(name for name, listed in pages.items() if listed == page)
+    if name == routes.DEFAULT and address_bar.names_a_view():
+        st.switch_page(pages[routes.BEFORE], query_params=st.query_params.to_dict())
+    st.set_page_config(
+        page_title=f"{page.title} · {text(lang, 'app.name')}", page_icon=MARK, layout="wide"
+    )
     st.html(STYLE)
     if lang == "ko":
         st.html(KOREAN_STYLE)
-    with_model = page.url_path not in routes.WITHOUT_MODEL
-    if with_model:
+    if name not in routes.WITHOUT_MODEL:
         openings.open_where_nothing_is_chosen()
-    address_bar.write()
-    sidebar.sidebar(lang, list(pages.values()), with_model)
+    address_bar.write(with_view=name != routes.DEFAULT)
+    sidebar.sidebar(lang, pages, name)
     notices.adjusted(lang)
-    if page.url_path != "learn":
+    if name != "learn":
         links.back_to_lesson(lang)
     with messages.guard(lang):
         page.run()

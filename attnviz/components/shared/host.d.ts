@@ -76,11 +76,24 @@ export interface Events {
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */
   switches: string;
+  /** film: a sentence to look at. */
+  text: string;
+  /** recall: the page and the query of the address where the visitor left. */
+  resume: { page: string; query: string };
 }
 
 /** A page that a component can open; mirror of `Page` in selection.py. */
 export type PageName =
-  "overview" | "switches" | "head" | "steps" | "masks" | "compare" | "output" | "learn" | "calculator";
+  | "start"
+  | "overview"
+  | "switches"
+  | "head"
+  | "steps"
+  | "masks"
+  | "compare"
+  | "output"
+  | "learn"
+  | "calculator";
 
 /** What tiles lacks; mirror of `Want` in tiles/__init__.py. */
 export interface Want {

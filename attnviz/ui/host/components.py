@@ -10,6 +10,7 @@ from attnviz.components import (
     alignment,
     bars,
     board,
+    film,
     grid,
     head,
     ledger,
@@ -18,6 +19,7 @@ from attnviz.components import (
     pad,
     pair,
     patches,
+    recall,
     similarity,
     steps,
     switches,
@@ -48,6 +50,11 @@ def show_bars(data: bytes, key: str = "bars") -> None:
 def show_board(data: bytes, key: str, on_cell: Callable[[], None] = ignore) -> None:
     """Mounts the component; `on_cell` is called when a cell was chosen."""
     renderer(board.NAME)(data=data, key=key, on_cell_change=on_cell)
+
+
+def show_film(data: bytes, key: str, on_text: Callable[[], None]) -> None:
+    """Mounts the component; `on_text` is called when a sentence was typed or chosen."""
+    renderer(film.NAME)(data=data, key=key, on_text_change=on_text)
 
 
 def show_grid(
@@ -113,6 +120,11 @@ def show_patches(
 ) -> ComponentResult:
     """Mounts the component, as `mount` does."""
     return mount(patches.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_recall(data: bytes, key: str, on_resume: Callable[[], None] = ignore) -> None:
+    """Mounts the component; `on_resume` is called when the browser knows where one left."""
+    renderer(recall.NAME)(data=data, key=key, on_resume_change=on_resume)
 
 
 def show_similarity(data: bytes, key: str = "similarity") -> None:
