@@ -1,4 +1,4 @@
-"""The page Start: the film with real numbers, the doors, and addresses from before there was one."""
+"""The page Start: the film with real numbers, the doors, and addresses older than the page."""
 
 import pytest
 
