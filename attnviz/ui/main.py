@@ -6,6 +6,7 @@ it, and the sidebar is drawn before the model is loaded, so that the first paint
 Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
+from base64 import b64encode
 from pathlib import Path
 
 import streamlit as st
@@ -19,6 +20,14 @@ from attnviz.ui.sidebar import sidebar
 STYLE = Path(__file__).with_name("style.css")
 KOREAN_STYLE = Path(__file__).with_name("korean.css")
 MARK = Path(__file__).with_name("mark.svg")
+
+
+def style() -> str:
+    """The style sheet, with the mark that it shows beside the name."""
+    mark = b64encode(MARK.read_bytes()).decode("ascii")
+    sheet = STYLE.read_text(encoding="utf-8")
+    shown = f':root {{ --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
+    return f"<style>{shown}\n{sheet}</style>"
 
 
 def main() -> None:
@@ -42,7 +51,7 @@ def main() -> None:
     st.set_page_config(
         page_title=f"{page.title} · {text(lang, 'app.name')}", page_icon=MARK, layout="wide"
     )
-    st.html(STYLE)
+    st.html(style())
     if lang == "ko":
         st.html(KOREAN_STYLE)
     if name not in routes.WITHOUT_MODEL:

@@ -45,7 +45,7 @@ def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
     expect(opened.page.get_by_test_id("stException")).to_have_count(0)
     expect(opened.page.get_by_test_id("stAlert")).to_have_count(0)
     expect(opened.page).to_have_title(f"{PAGES[path]} · attnviz")
-    expect(opened.page.get_by_test_id("stMain")).to_contain_text("Checked: max |ours − model|")
+    expect(opened.page.get_by_test_id("stMain")).to_contain_text("The same numbers as the model")
     assert "Traceback" not in opened.page.locator("body").inner_text()
 
 

@@ -38,13 +38,19 @@ OTHER = ""  # in the list of models: one that is named in a box of its own
 def sidebar(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> None:
     """Draw the sidebar of a page; input and model only on pages that show one."""
     with st.sidebar:
-        st.markdown(f"**{text(lang, 'app.name')}**")
+        _name(lang)
         navigation(lang, pages, page)
         if page not in routes.WITHOUT_MODEL:
             _input(lang)
             _model(lang)
             _generating(lang)
         _language(lang)
+
+
+def _name(lang: Language) -> None:
+    """The name of the app; the style puts the mark before it."""
+    with st.container(key=widgets.key("name")):
+        st.markdown(f"**{text(lang, 'app.name')}**")
 
 
 def _input(lang: Language) -> None:
