@@ -7,6 +7,7 @@ from attnviz.ui.page import (
     ask_for_a_head,
     attention_choice,
     capture_of_view,
+    draw_a_pattern,
     fragments,
     frame,
     take,
@@ -21,6 +22,7 @@ def main() -> None:
         fragments.player(shown)
         fragments.grid(shown)
         ask_for_a_head.show(shown)
+        draw_a_pattern.show(shown)
         frame.verification(shown)
         take.offer(shown, "heads")
 

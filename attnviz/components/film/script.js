@@ -2,7 +2,7 @@
 // The scenes of the film in their order, what each says, and how far each has come at a moment.
 
 import { el, fillNodes } from "../shared/dom.js";
-import { fmtFixed, headName } from "../shared/fmt.js";
+import { fill, fmtFixed, headName } from "../shared/fmt.js";
 import { eased, momentOf } from "../shared/scenes.js";
 
 /** @import { Scene } from "../shared/scenes.js" */
@@ -45,14 +45,14 @@ export function captionOf(/** @type {Header} */ header, /** @type {SceneName} */
   const token = (/** @type {string} */ role, /** @type {string} */ label) =>
     el("b", { class: `film-token ${role}`, dir: "auto" }, label);
   const number = (/** @type {number} */ weight) => el("b", { class: "av-number" }, printedWeight(weight));
-  const nodes = fillNodes(strings[name], {
+  const count = { n_heads: header.n_layers * header.n_heads };
+  const nodes = fillNodes(fill(strings[name], count), {
     query: token("query", tokens[query]),
     key: token("key", tokens[key]),
     rival: token("rival", tokens[rival]),
     old: token("changed", tokens[changed]),
     new: token("changed", word),
     head: el("b", {}, headName(header.layer, header.head)),
-    n_heads: String(header.n_layers * header.n_heads),
     weight: number(first.key.weight),
     others: number(first.key.others),
     weight_then: number(second.key.weight),

@@ -76,6 +76,8 @@ export interface Events {
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */
   switches: string;
+  /** stencil: the painted cells, "query.key,…". */
+  cells: string;
   /** film: a sentence to look at. */
   text: string;
   /** recall: the page and the query of the address where the visitor left. */

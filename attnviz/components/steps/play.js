@@ -188,9 +188,17 @@ export function showPlay(/** @type {State} */ state) {
   const isOpen = film !== null;
   play.film.hidden = !isOpen;
   renewFilm(state);
-  const { play: start, pause, play_again: again, play_position: position } = strings;
-  play.bar.write({ play: start, pause, again, position }, film ? lengthOf(film.scenes) : 0);
-  setText(play.button, isRunning ? pause : isOpen && wantsLessMotion() ? strings.play_next : start);
+  const words = {
+    play: strings.play,
+    pause: strings.pause,
+    again: strings.play_again,
+    position: strings.play_position,
+  };
+  play.bar.write(words, film ? lengthOf(film.scenes) : 0);
+  setText(
+    play.button,
+    isRunning ? strings.pause : isOpen && wantsLessMotion() ? strings.play_next : strings.play,
+  );
   setText(play.next, strings.play_next);
   setText(play.stop, strings.play_stop);
   play.stop.hidden = !isOpen;

@@ -21,6 +21,7 @@ from attnviz.components import (
     patches,
     recall,
     similarity,
+    stencil,
     steps,
     switches,
     tiles,
@@ -130,6 +131,11 @@ def show_recall(data: bytes, key: str, on_resume: Callable[[], None] = ignore) -
 def show_similarity(data: bytes, key: str = "similarity") -> None:
     """Mounts the component."""
     renderer(similarity.NAME)(data=data, key=key)
+
+
+def show_stencil(data: bytes, key: str, on_cells: Callable[[], None]) -> None:
+    """Mounts the component; `on_cells` is called when a stroke is over."""
+    renderer(stencil.NAME)(data=data, key=key, on_cells_change=on_cells)
 
 
 def show_steps(

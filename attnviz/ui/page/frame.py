@@ -14,11 +14,11 @@ from attnviz.views.captured import Shown
 MAX_REASON_CHARS = 300
 
 
-def open_page(name: str) -> Language:
-    """Show a page's title and explanation; the language to go on in."""
+def open_page(name: str, heading: str = "title") -> Language:
+    """Show a page's title, or another heading, and explanation; the language to go on in."""
     lang = current.language()
     with _row():
-        st.title(text(lang, f"page.{name}.title"), width="stretch")
+        st.title(text(lang, f"page.{name}.{heading}"), width="stretch")
         with st.popover(text(lang, "explain.label")):
             st.markdown(text(lang, f"page.{name}.explain"))
     st.markdown(text(lang, f"page.{name}.intro"))
