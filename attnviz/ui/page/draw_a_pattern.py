@@ -38,8 +38,11 @@ def show(shown: Shown) -> None:
         patterns = drawn.palette(shown.group)
         _choice(shown, patterns)
         cells = _painted(shown, patterns)
-        _stencil(shown, cells)
-        _ranked(lang, cache.shares(shown, cells))
+        matrix, heads = st.columns(2)
+        with matrix:
+            _stencil(shown, cells)
+        with heads:
+            _ranked(lang, cache.shares(shown, cells))
 
 
 def _choice(shown: Shown, patterns: dict[str, Cells]) -> None:
