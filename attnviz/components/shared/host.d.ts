@@ -82,10 +82,17 @@ export interface Events {
   ledger: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
   circuit: { path: string; least: string; sides: string };
+  /** stencil: the painted cells, "query.key,…". */
+  cells: string;
+  /** film: a sentence to look at. */
+  text: string;
+  /** recall: the page and the query of the address where the visitor left. */
+  resume: { page: string; query: string };
 }
 
 /** A page that a component can open; mirror of `Page` in selection.py. */
 export type PageName =
+  | "start"
   | "overview"
   | "switches"
   | "circuit"

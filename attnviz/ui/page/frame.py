@@ -14,13 +14,16 @@ from attnviz.views.captured import Shown
 MAX_REASON_CHARS = 300
 
 
-def open_page(name: str) -> Language:
-    """Show a page's title and explanation, but not in a frame; the language to go on in."""
+def open_page(name: str, heading: str = "title") -> Language:
+    """Show a page's title, or another heading, and explanation; the language to go on in.
+
+    In a frame neither is shown.
+    """
     lang = current.language()
     if embedding.is_embedded():
         return lang
     with _row():
-        st.title(text(lang, f"page.{name}.title"), width="stretch")
+        st.title(text(lang, f"page.{name}.{heading}"), width="stretch")
         with st.popover(text(lang, "explain.label")):
             st.markdown(text(lang, f"page.{name}.explain"))
     st.markdown(text(lang, f"page.{name}.intro"))
