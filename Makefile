@@ -34,6 +34,10 @@ BIN := $(VENV)/bin
 APP_STAMP := $(VENV)/.installed-app
 DEV_STAMP := $(VENV)/.installed-dev
 CODE := app.py attnviz pages tests scripts benchmarks
+# one thread for each of JOBS workers; files stay together and in the order of tests/conftest.py; the
+# servers and commands that tests start read bytecode, also where a container forbids to write it
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) \
+	--dist loadfile --no-loadscope-reorder --durations=15 --durations-min=3
 
 .PHONY: run test test-all check lint bench format screenshots demo train clean
 
@@ -44,10 +48,10 @@ check: lint
 	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)
 
 test: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) -m "not slow" $(PYTEST_ARGS)
 
 test-all: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) $(PYTEST_ARGS)
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check $(wildcard $(CODE))
