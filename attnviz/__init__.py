@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
     from attnviz.models.loader import load
     from attnviz.models.registry import models
+    from attnviz.survey.run import survey
     from attnviz.types import HeadId, ModelCard, ModelKey, StepView, Tokens
 
 __version__ = "0.1.0"
@@ -111,6 +112,7 @@ _HOME = {
     "record": "attnviz.capture.record.recorder",
     "save": "attnviz.export.save",
     "show": "attnviz.export.notebook",
+    "survey": "attnviz.survey.run",
     "tiles": "attnviz.tiles",
     "why": "attnviz.attribution.why",
 }
@@ -168,6 +170,7 @@ __all__ = [
     "record",
     "save",
     "show",
+    "survey",
     "tiles",
     "why",
 ]
@@ -188,14 +191,15 @@ def __dir__() -> list[str]:
 
 
 class _Facade(ModuleType):
-    """Keeps `attnviz.capture` and `attnviz.models` functions.
+    """Keeps `attnviz.capture`, `attnviz.survey` and their like functions.
 
     They share their names with the packages that hold them, and importing a module of such a
     package would otherwise bind the package in place of the function.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in ("capture", "effects", "models") and isinstance(value, ModuleType)):
+        is_package = isinstance(value, ModuleType)
+        if not (is_package and _HOME.get(name, "").startswith(f"attnviz.{name}.")):
             super().__setattr__(name, value)
 
 

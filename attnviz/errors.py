@@ -14,6 +14,7 @@ A message says what was asked, what was found, what is allowed and what to do. `
 `details` holds the values of the message, so that an interface can say it in another language.
 """
 
+from functools import partial
 from importlib.util import find_spec
 from operator import index as as_index
 from typing import SupportsIndex
@@ -26,6 +27,10 @@ class AttnVizError(Exception):
         super().__init__(message)
         self.code = code
         self.details: dict[str, str | int] = details
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """The error again in another process, with its code and details."""
+        return partial(type(self), str(self), code=self.code, **self.details), ()
 
 
 class ModelNotFound(AttnVizError):
