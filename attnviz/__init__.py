@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
     from attnviz.models.loader import load
     from attnviz.models.registry import models
+    from attnviz.survey.archive import read_survey
+    from attnviz.survey.result import Survey
     from attnviz.survey.run import survey
     from attnviz.types import HeadId, ModelCard, ModelKey, StepView, Tokens
 
@@ -82,6 +84,7 @@ _HOME = {
     "Sound": "attnviz.audio.sound",
     "StepView": "attnviz.types",
     "Steps": "attnviz.attention.steps",
+    "Survey": "attnviz.survey.result",
     "Target": "attnviz.effects.answer_measures",
     "Tokens": "attnviz.types",
     "TooLarge": "attnviz.errors",
@@ -109,6 +112,7 @@ _HOME = {
     "patch": "attnviz.changes.make",
     "pattern": "attnviz.changes.make",
     "read": "attnviz.export.save",
+    "read_survey": "attnviz.survey.archive",
     "record": "attnviz.capture.record.recorder",
     "save": "attnviz.export.save",
     "show": "attnviz.export.notebook",
@@ -140,6 +144,7 @@ __all__ = [
     "Sound",
     "StepView",
     "Steps",
+    "Survey",
     "Target",
     "Tokens",
     "TooLarge",
@@ -167,6 +172,7 @@ __all__ = [
     "patch",
     "pattern",
     "read",
+    "read_survey",
     "record",
     "save",
     "show",

@@ -4,6 +4,7 @@ In: a `Tally` or a `Survey`. Out: a file, and back. What is read is checked befo
 names, types and shapes, and the size that it unpacks to.
 """
 
+import io
 import json
 import zipfile
 from collections.abc import Mapping
@@ -31,7 +32,12 @@ Described = dict[str, Any]  # from JSON: checked where it is used
 
 def write_tally(path: Path, tally: Tally) -> None:
     """Write a tally; the file appears under its name when it is complete."""
-    _write(path, _arrays(tally), _json(tally))
+    unfinished = path.with_name(f".{uuid4().hex}.tmp")
+    try:
+        unfinished.write_bytes(_content(_arrays(tally), _json(tally)))
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def read_tally(path: Path) -> Tally:
@@ -40,18 +46,22 @@ def read_tally(path: Path) -> Tally:
     return _tally(path, arrays, described)
 
 
-def write_survey(path: Path, survey: Survey) -> None:
-    """Write a survey, as `attnviz.save` does."""
+def survey_bytes(survey: Survey) -> bytes:
+    """The content of a survey's file."""
     described = _json(survey.tally) | {
         "model": list(vars(survey.model).values()),
         "heads": list(map(str, survey.heads)),
         "labels": {str(entry): label for entry, label in survey.labels.items()},
     }
-    _write(path, _arrays(survey.tally), described)
+    return _content(_arrays(survey.tally), described)
 
 
-def read_survey(path: Path) -> Survey:
-    """The survey of a file. Raises `BadInput` for a file that is damaged or of another kind."""
+def read_survey(path: str | Path) -> Survey:
+    """The survey of a file that `attnviz.save` wrote as .npz.
+
+    Raises `BadInput` for a file that is missing, damaged or of another kind.
+    """
+    path = Path(path)
     arrays, described = _read(path)
     tally = _tally(path, arrays, described)
     try:
@@ -79,17 +89,17 @@ def _json(tally: Tally) -> Described:
     return {name: getattr(tally, name) for name in NUMBERS} | {"texts": texts}
 
 
-def _write(path: Path, arrays: Arrays, described: Described) -> None:
+def _content(arrays: Arrays, described: Described) -> bytes:
+    """The bytes of an archive, the same for the same numbers: its entries carry no time."""
     content = json.dumps(described, sort_keys=True).encode()
-    unfinished = path.with_name(f".{uuid4().hex}.tmp")
-    try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for name, array in {**arrays, "described": np.frombuffer(content, np.uint8)}.items():
-                with archive.open(f"{name}.npy", "w") as file:
-                    np.lib.format.write_array(file, array, allow_pickle=False)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in {**arrays, "described": np.frombuffer(content, np.uint8)}.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
+    return file.getvalue()
 
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], Described]:
