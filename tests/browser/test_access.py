@@ -9,7 +9,7 @@ from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The cat sat on the mat."
-PAGES = ("", "head", "steps", "masks", "compare", "output")
+PAGES = ("overview", "head", "steps", "masks", "compare", "output")
 MOST_TABS = 60
 
 
@@ -29,7 +29,7 @@ def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> 
 def test_axe_finds_nothing_serious_beside_messages(
     visit: OpenVisit, options: dict[str, str]
 ) -> None:
-    opened = visit("", canvases=False, **options)
+    opened = visit("overview", canvases=False, **options)
     assert accessibility_problems(opened.page) == []
 
 
@@ -89,7 +89,7 @@ def shows_focus(node: Locator) -> bool:
 
 
 def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
-    opened = visit("", text="Hello there.")
+    opened = visit("overview", text="Hello there.")
     page, press = opened.page, opened.page.keyboard.press
     tab_to(opened, page.get_by_role("textbox", name="Text", exact=True))
     press("Control+a")

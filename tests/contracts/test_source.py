@@ -160,6 +160,7 @@ VIOLATIONS: list[tuple[Rule, str, str]] = [
     (rules.web_never, "x.js", "await fetch('/x')\n"),
     (rules.web_never, "x.js", "new WebSocket(besidePage(ear.header))\n"),
     (rules.web_never, next(iter(rules.ONE_SOCKET)), "new WebSocket(address)\n"),
+    (rules.web_never, next(iter(rules.ONE_FRAME)), "frame.srcdoc = token\n"),
     (rules.web_never, "x.js", "localStorage.setItem('text', text)\n"),
 ]
 

@@ -15,6 +15,7 @@ from attnviz import i18n
 from attnviz.components import ledger
 from attnviz.components.buffer import unpack
 from attnviz.ui.server import loading, sources
+from attnviz.ui.session import routes
 
 TIMEOUT_S = 60.0
 
@@ -66,7 +67,7 @@ def visit(root: Path) -> Visit:
         app = AppTest.from_file(str(root / "attnviz/ui/main.py"), default_timeout=TIMEOUT_S)
         for name, value in parameters.items():
             app.query_params[name] = value
-        if page != "overview":
+        if page != routes.DEFAULT:
             app.switch_page(f"../../pages/{page}.py")
         app.run()
         assert not app.exception
