@@ -18,7 +18,7 @@ from attnviz.capture.changed.changer import CallPlace, Changer, PlacedChanges
 from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.changed.resolve import own_code_unchanged, placed
-from attnviz.capture.locate.own_code import interface_configs
+from attnviz.capture.locate.own_code import interface_configs, uses_interface
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
 from attnviz.capture.record.recorder import record
@@ -63,6 +63,9 @@ def changes_made(
     with _attending(modules, changer, changer):
         yield changer
     if changer.n_passes and changer.missed:
+        for place in changer.missed:
+            if not uses_interface(modules.get(place.module, model)):
+                raise own_code_unchanged(by_place[place].changes[0].text, place.module)
         missed = ", ".join(dict.fromkeys(place.module for place in changer.missed))
         raise UnsupportedAttention(
             f"{missed} was to be changed and did not run: these inputs do not reach it",

@@ -38,12 +38,18 @@ class Missing:
         self.calls: list[MissingCall] = []
         self._names = names
         self._in_training = False
+        self._first_error: UnsupportedAttention | None = None
 
     def add(self, module: nn.Module, reason: str) -> None:
         """Keep a module whose attention was not recorded, with the reason."""
         name = self._names.get(id(module)) or type(module).__name__
         self.add_named(name, f"{type(module).__name__}: {reason}")
         self._in_training |= module.training and "training mode" in reason
+
+    def add_error(self, module: nn.Module, error: UnsupportedAttention) -> None:
+        """Keep a module whose attention was refused by an error; it is raised if all is missing."""
+        self.add_named(self._names.get(id(module)) or type(module).__name__, str(error))
+        self._first_error = self._first_error or error
 
     def add_named(self, name: str, reason: str) -> None:
         """Keep the dotted name of a module with the reason, once."""
@@ -78,6 +84,8 @@ class Missing:
         """The error if nothing else was recorded: the first reason; None if nothing is missing."""
         if not self.calls:
             return None
+        if self._first_error is not None:
+            return self._first_error
         first, n_more = self.calls[0], len(self.calls) - 1
         more = f" ({n_more} more like it)" if n_more else ""
         return UnsupportedAttention(

@@ -51,6 +51,11 @@ SCRIPTED = (
     " module around it"
 )
 OWN_CODE = "the model computes attention with code of its own"
+UNKNOWN_STEPS = (
+    "between q·kᵀ and its softmax the model does more than to multiply by one number, to add"
+    " something and to hide keys"
+)
+NO_ONE_PRODUCT = "no single product gives its scores: several are added up, or there is none"
 # the stages that are missing without each projection
 STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
 
@@ -83,6 +88,7 @@ class Recorder:
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
         self._runs: list[ModuleRun] = []
+        self._first_calls: dict[str, AttentionCall] = {}
         self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
         self.missing = Missing(self._names)
         self.calls.missing = self.missing.calls
@@ -95,16 +101,21 @@ class Recorder:
         """Remove the hooks from the model."""
         for part in (self._counter, self._linears, self._spatial):
             part.close()
+        self._first_calls.clear()
 
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one call of the attention interface."""
         self._add_with_projections(module, inputs, output)
 
+    def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
+        """Name one call of the attention interface that no step models."""
+        self.missing.add_error(module, error)
+
     def take_seen(self, seen: SeenAttention) -> None:
         """Keep one attention of a module with code of its own."""
         self._sums[len(self.calls)] = _sums(seen.inputs)
         if isinstance(seen.inputs, StoredWeights):
-            absent = dict.fromkeys((stage for of in STAGES_OF.values() for stage in of), OWN_CODE)
+            absent = _absent_of(seen.inputs)
             projections: dict[str, Projection] = {}
             step = self._row_step(seen.inputs.n_query)
             self._linears.await_output(
@@ -130,9 +141,37 @@ class Recorder:
     ) -> None:
         """Keep a call with the linear layers before it and, as soon as that runs, behind it."""
         projections, absent = self._linears.makers(inputs.query, inputs.key, inputs.value)
+        if "k" in absent or "v" in absent:
+            self._add_layers_of_cached(self._name(module), inputs, projections, absent)
         step = self._row_step(inputs.n_query)
         self._linears.await_output(AwaitedOutput(output, projections, absent, step, by_value))
         self._add(module, inputs, output, projections, absent, kind)
+
+    def _add_layers_of_cached(
+        self,
+        name: str,
+        inputs: AttentionInputs,
+        projections: dict[str, Projection],
+        absent: dict[str, str],
+    ) -> None:
+        """Add the layers of keys and values that a cache kept from an earlier call of the module.
+
+        Cross-attention makes them once; in later steps no layer runs that could be found.
+        """
+        earlier = self._first_calls.get(name)
+        if earlier is None or not isinstance(earlier.inputs, AttentionInputs):
+            return
+        pairs = {
+            "k": (earlier.inputs.key, inputs.key),
+            "v": (earlier.inputs.value, inputs.value),
+        }
+        for layer, (before, now) in pairs.items():
+            known = earlier.projections.get(layer)
+            if known is None or known.turned or layer not in absent:
+                continue  # a rotation is a guess until the pass ends
+            if before.shape == now.shape and torch.equal(before, now):
+                projections[layer] = known
+                del absent[layer]
 
     def _add(
         self,
@@ -168,6 +207,7 @@ class Recorder:
             query_places=query_places,
             key_places=key_places,
         )
+        self._first_calls.setdefault(name, call)
         self._runs.append(self._counter.run_of(module, name))
         if self._newest:
             step_call = newest_step(call) if self._counter.n_pass > 1 else whole_step(call)
@@ -202,6 +242,15 @@ class Recorder:
             self._runs[:] = [run for run, kept in zip(self._runs, is_whole, strict=True) if kept]
             if self._newest:
                 self.steps[:] = [s for s, kept in zip(self.steps, is_whole, strict=True) if kept]
+
+
+def _absent_of(stored: StoredWeights) -> dict[str, str]:
+    """The reason for each stage that stored weights do not show."""
+    absent = dict.fromkeys((stage for stages in STAGES_OF.values() for stage in stages), OWN_CODE)
+    absent |= dict.fromkeys(("scaled", "masked"), UNKNOWN_STEPS)
+    if stored.query is None:
+        absent |= dict.fromkeys(("q", "k", "scores"), NO_ONE_PRODUCT)
+    return absent
 
 
 def _sums(inputs: AttentionInputs | StoredWeights) -> tuple[tuple[Tensor, Tensor], ...]:
@@ -239,8 +288,9 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
     memory can be used again while the model runs; q, k and v are kept whole.
 
     Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
-    reason. Raises `UnsupportedAttention` if no attention at all was recorded, and for an argument
-    of transformers' attention function that the steps do not model, dropout among them.
+    reason: an argument of transformers' attention function that the steps do not model, dropout
+    among them, weights that are changed after the softmax, and the like. Raises
+    `UnsupportedAttention`, with the first of these reasons, if no attention at all was recorded.
     """
     with recording(model, thin=thin) as recorder:
         yield recorder.calls
