@@ -14,7 +14,16 @@ Scale = Literal["linear", "sqrt", "log"]
 Special = Literal["show", "hide"]
 Mean = Literal["layer", "all"]
 Page = Literal[
-    "overview", "switches", "head", "steps", "masks", "compare", "output", "learn", "calculator"
+    "overview",
+    "switches",
+    "circuit",
+    "head",
+    "steps",
+    "masks",
+    "compare",
+    "output",
+    "learn",
+    "calculator",
 ]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 SPECIALS: tuple[Special, ...] = get_args(Special)

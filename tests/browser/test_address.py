@@ -25,7 +25,16 @@ VIEW = {
     "special": "hide",
 }
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = ("overview", "switches", *PAGES[1:], "compare", "output", "learn", "calculator")
+ALL_PAGES = (
+    "overview",
+    "switches",
+    "circuit",
+    *PAGES[1:],
+    "compare",
+    "output",
+    "learn",
+    "calculator",
+)
 
 
 @pytest.fixture

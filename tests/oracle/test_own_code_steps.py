@@ -163,3 +163,21 @@ def test_own_code_of_transformers_shows_every_step(name: str) -> None:
         assert set(call.projections) == {"q", "k", "v", "out"}
         assert (call.inputs.bias is not None) == (name == "bloom")  # ALiBi
         call.verify().require()
+
+
+def test_fewer_keys_than_queries_are_searched_among_their_own_rows() -> None:
+    """Keys of four tokens and a layer that wrote seven rows have nothing to do with one another."""
+
+    class Cross(Own):
+        def forward(self, x: Tensor) -> Tensor:
+            self.to_out(x)
+            few = x[:, :4]
+            q, k, v = self.split(self.to_q(x)), self.split(self.to_k(few) * 2), self.to_v(few)
+            weights = (q @ k.mT).softmax(-1)
+            out: Tensor = self.to_out((weights @ self.split(v)).transpose(1, 2).flatten(2))
+            return out
+
+    (call,) = recorded(Cross())
+    assert (call.n_query, call.n_key) == (N, 4)
+    assert {"k", "v"} <= call.projections.keys() and call.projections["k"].factor == 2
+    call.verify().require()

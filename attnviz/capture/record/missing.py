@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from torch import nn
 
 from attnviz.attention.capture import MissingCall
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import UnsupportedAttention
 
 NO_SOFTMAX = "it ran without a softmax over keys that could be seen, as linear attention does"
@@ -29,6 +30,23 @@ NO_ORDER = (
 )
 LINEAR = "it multiplies its queries with what a softmax over the keys gave: linear attention"
 OVERWRITTEN = "the model overwrote its weights, q, k or v in place after it had used them"
+OWN_CODE = "the model computes attention with code of its own"
+UNKNOWN_STEPS = (
+    "between q·kᵀ and its softmax the model does more than to multiply by one number, to add"
+    " something and to hide keys"
+)
+NO_ONE_PRODUCT = "no single product gives its scores: several are added up, or there is none"
+# the stages that are missing without each projection
+STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
+
+
+def absent_stages(stored: StoredWeights) -> dict[str, str]:
+    """The reason for each stage that stored weights do not show."""
+    absent = dict.fromkeys((stage for stages in STAGES_OF.values() for stage in stages), OWN_CODE)
+    absent |= dict.fromkeys(("scaled", "masked"), UNKNOWN_STEPS)
+    if stored.query is None:
+        absent |= dict.fromkeys(("q", "k", "scores"), NO_ONE_PRODUCT)
+    return absent
 
 
 class Missing:

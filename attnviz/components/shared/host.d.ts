@@ -76,11 +76,24 @@ export interface Events {
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */
   switches: string;
+  /** ledger: what the clicked cell opens. */
+  ledger: string;
+  /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
+  circuit: { path: string; least: string; sides: string };
 }
 
 /** A page that a component can open; mirror of `Page` in selection.py. */
 export type PageName =
-  "overview" | "switches" | "head" | "steps" | "masks" | "compare" | "output" | "learn" | "calculator";
+  | "overview"
+  | "switches"
+  | "circuit"
+  | "head"
+  | "steps"
+  | "masks"
+  | "compare"
+  | "output"
+  | "learn"
+  | "calculator";
 
 /** What tiles lacks; mirror of `Want` in tiles/__init__.py. */
 export interface Want {

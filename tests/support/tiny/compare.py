@@ -57,11 +57,11 @@ class Comparison:
         judged = len(self.missing), len(self.wrong)
         for seen in expected.softmax:
             self.anywhere(seen)
+        self._settle()
         if told:
             extra = self.missing[judged[0] :] + self.wrong[judged[1] :]
             self.notes += [f"own code: {one}" for one in extra[:4]]
             del self.missing[judged[0] :], self.wrong[judged[1] :]
-        self._settle()
         extra = [call for number, call in enumerate(self.calls) if number not in self.used]
         self.notes += [f"only recorded: {call.module}#{call.index}" for call in extra[:4]]
 
@@ -124,7 +124,8 @@ class Comparison:
     def _settle(self) -> None:
         """Judge what equals no call: left out by name, wrong, or missing without a word."""
         for where, problem, near in self._unmatched:
-            if len(self.left_out) < len(self._named) and self.used.issuperset(near):
+            is_named = any(is_around(name, where.split("#")[0]) for name in self._named)
+            if self.used.issuperset(near) and (is_named or len(self.left_out) < len(self._named)):
                 self.left_out.append(where)
             else:
                 (self.wrong if near else self.missing).append(problem)
