@@ -61,7 +61,8 @@ def show(shown: Shown) -> None:
         if request is None or not shown.size.whole:
             st.info(text(lang, "inside.not_here"))
             return
-        answered = cache.answers(shown.captured, request, inputs.others(shown))
+        with st.spinner(text(lang, "wait.effects")):
+            answered = cache.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if switched.parts:
             _parts(shown, answered, request)

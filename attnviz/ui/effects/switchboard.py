@@ -62,11 +62,12 @@ def board(shown: Shown) -> None:
     """The board and the answer."""
     lang = shown.lang
     with messages.guard(lang):
-        request = inputs.of_shown(shown)
-        if request is None:
+        with st.spinner(text(lang, "wait.effects")):
+            request = inputs.of_shown(shown)
+            answered = request and cache.answers(shown.captured, request, inputs.others(shown))
+        if request is None or answered is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
-        answered = cache.answers(shown.captured, request, inputs.others(shown))
         to, key = current.view().switched.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -79,12 +80,13 @@ def board(shown: Shown) -> None:
             else None
         )
         off = _off(effects if is_quick else None, to)
-        data = cache.buffer(
-            f"{key} switches {lang} {to} {off} {effects is None}",
-            lambda: component.pack_switches(
-                _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
-            ),
-        )
+        with st.spinner(text(lang, "wait.effects")):
+            data = cache.buffer(
+                f"{key} switches {lang} {to} {off} {effects is None}",
+                lambda: component.pack_switches(
+                    _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
+                ),
+            )
         name = widgets.component_key("switches")
         show_switches(data, name, _take(name), _open_head(name, shown))
 
