@@ -40,10 +40,7 @@ def placed(
                 by_place.setdefault(call.place, []).append(
                     StageChange(stage, function, heads, text=str(change))
                 )
-    return {
-        place: PlacedChanges(tuple(stage_changes), sites[place].site.kind, sites[place].decodes)
-        for place, stage_changes in by_place.items()
-    }
+    return {place: sites[place].placed(stage_changes) for place, stage_changes in by_place.items()}
 
 
 def _heads(change: Change, call: CallSite) -> list[tuple[int, ...]]:
@@ -164,13 +161,18 @@ def _slice_of(padding: object, n: int) -> slice:
 
 def require_possible(change: Change, call: CallSite) -> None:
     """Raise `UnsupportedAttention` or `BadInput` for a change that a call cannot take."""
-    require_changeable(change, call)
+    is_output = isinstance(change, Ablate) or isinstance(change, Patch) and change.stage == "mixed"
+    if not (is_output and call.projected):
+        require_changeable(change, call)
     if not isinstance(change, Ablate):
         _require_positions(change, call)
 
 
 def require_changeable(change: object, call: CallSite) -> None:
-    """Raise `UnsupportedAttention` for a call of own code; `change` is what was asked of it."""
+    """Raise `UnsupportedAttention` for a call of own code, whose pattern cannot be changed.
+
+    `change` is what was asked of it.
+    """
     if call.only_weights:
         raise own_code_unchanged(change, call.place.module)
 
@@ -179,7 +181,8 @@ def own_code_unchanged(change: object, module: str) -> UnsupportedAttention:
     """The error for a change of a module that does not use transformers' attention interface."""
     return UnsupportedAttention(
         f"{change}: {module} computes attention with code of its own, which attnviz records and"
-        " cannot change; choose a model with transformers' attention interface",
+        " cannot change so; ablate its heads or patch their outputs, if a linear layer reads these"
+        " as they are, or choose a model with transformers' attention interface",
         code="own_code_unchanged",
         module=module,
     )
