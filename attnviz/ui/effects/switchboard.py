@@ -64,8 +64,9 @@ def board(shown: Shown) -> None:
     with messages.guard(lang):
         with st.spinner(text(lang, "wait.effects")):
             request = inputs.of_shown(shown)
-            answered = request and cache.answers(shown.captured, request, inputs.others(shown))
-        if request is None or answered is None:
+            if request is not None:
+                answered = cache.answers(shown.captured, request, inputs.others(shown))
+        if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
         to, key = current.view().switched.to, f"{shown.captured.key} {request.key}"
