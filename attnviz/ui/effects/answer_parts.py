@@ -102,7 +102,7 @@ def _measure(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
 
     lead, chosen = answered.answer.lead, current.view().switched.guess
     if not chosen or not isinstance(lead, NextToken):
-        return lead
+        return _number(shown, answered)
     from attnviz.ui.effects import lens
 
     place, state = map(int, chosen.split("."))
@@ -118,7 +118,7 @@ def _asked(shown: Shown, answered: Answering, on: "AnswerMeasure") -> str:
     from attnviz.effects.answer_measures import NextToken
 
     if not isinstance(on, NextToken):
-        return text(shown.lang, "parts.lead")
+        return text(shown.lang, "parts.cosine" if answered.answer.lead is None else "parts.lead")
     model = answered.prepared.lm
     labels = model.labels_of([int(on.token), int(on.against or 0)])
     own, other = (messages.plain(label) for label in labels)
