@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from attnviz.effects.answer_measures import Class, Cosine, Divergence, NextToken, Target
     from attnviz.effects.edges import edges
     from attnviz.effects.heads import effects
+    from attnviz.effects.patching import patching
     from attnviz.errors import (
         AttnVizError,
         BadInput,
@@ -106,6 +107,7 @@ _HOME = {
     "metrics": "attnviz.metrics",
     "models": "attnviz.models.registry",
     "patch": "attnviz.changes.make",
+    "patching": "attnviz.effects.patching",
     "pattern": "attnviz.changes.make",
     "read": "attnviz.export.save",
     "record": "attnviz.capture.record.recorder",
@@ -163,6 +165,7 @@ __all__ = [
     "metrics",
     "models",
     "patch",
+    "patching",
     "pattern",
     "read",
     "record",

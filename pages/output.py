@@ -1,11 +1,11 @@
 """Output: the model's output for its input, beside its attention.
 
 Reads the view, runs the model through the cache, shows the views that fit the model's output, and
-says what was verified.
+says what wrote the answer and what was verified.
 """
 
 from attnviz.ui import outputs
-from attnviz.ui.effects import lens
+from attnviz.ui.effects import answer_parts, lens
 from attnviz.ui.outputs import model_card
 from attnviz.ui.page import capture_of_view, frame
 
@@ -16,6 +16,7 @@ def main() -> None:
     if shown is not None:
         outputs.fitting(shown)
         lens.show(shown)
+        answer_parts.show(shown)
         model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)
 

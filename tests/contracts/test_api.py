@@ -16,8 +16,8 @@ PUBLIC = (
     "Divergence Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
     "ModelNotFound NextToken Sound StepView Steps Target Tokens TooLarge UnsupportedAttention "
     "Verification ablate capture changed changes compare cut derive direct edges effects feeds "
-    "figures from_attentions from_where lens load masks metrics models patch pattern read record "
-    "save show tiles why"
+    "figures from_attentions from_where lens load masks metrics models patch patching pattern read "
+    "record save show tiles why"
 ).split()
 
 

@@ -10,7 +10,16 @@ from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, sent
 
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = ("overview", "switches", *PAGES[1:], "compare", "output", "learn", "calculator")
+ALL_PAGES = (
+    "overview",
+    "switches",
+    "circuit",
+    *PAGES[1:],
+    "compare",
+    "output",
+    "learn",
+    "calculator",
+)
 TEXT = "The cat sat."
 SECOND = "Dogs ran home fast."
 

@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.effects import switchboard
+from attnviz.ui.effects import measuring
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.hostile import TEXT as HOSTILE
 
@@ -17,7 +17,7 @@ STORE = "When Mary and John went to the store, John gave a drink to"
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, the effects are there when the page is drawn."""
-    monkeypatch.setattr(switchboard, "PATIENCE_S", 50.0)
+    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

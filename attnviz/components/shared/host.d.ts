@@ -82,6 +82,10 @@ export interface Events {
   text: string;
   /** recall: the page and the query of the address where the visitor left. */
   resume: { page: string; query: string };
+  /** ledger: what the clicked cell opens. */
+  ledger: string;
+  /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
+  circuit: { path: string; least: string; sides: string };
 }
 
 /** A page that a component can open; mirror of `Page` in selection.py. */
@@ -89,6 +93,7 @@ export type PageName =
   | "start"
   | "overview"
   | "switches"
+  | "circuit"
   | "head"
   | "steps"
   | "masks"

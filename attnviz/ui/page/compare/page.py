@@ -34,8 +34,8 @@ from attnviz.views.titles import model_title
 MAX_PAIRED = 1536
 
 
-def show(left: Shown) -> None:
-    """Both sides and their difference."""
+def show(left: Shown) -> tuple[Shown, Shown] | None:
+    """Both sides and their difference; what was shown, None where a side is missing."""
     columns, side = st.columns(2, gap="large"), right_side.right()
     with columns[0]:
         controls.left(left)
@@ -43,10 +43,15 @@ def show(left: Shown) -> None:
         controls.right(left.lang, side)
         right = right_side.captured(left.lang, side)
     if right is None:
-        return
+        return None
     left = attention_choice.choice(left)
     both = left, controls.attention(left, right)
     _compared(*both)
+    return both
+
+
+def verification(both: tuple[Shown, Shown]) -> None:
+    """Say how far our numbers are from the model's own, on the worse side."""
     frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
 
 
