@@ -146,13 +146,10 @@ def recorded_without(
     prepared: Prepared, taking: Taking, senders: Sequence[Site]
 ) -> list[AttentionCall]:
     """The calls of a pass in which row r has sender r taken away."""
-<<<<<<< HEAD
-    lm, options = prepared.lm, dict(prepared.options)
+    lm, layout = prepared.lm, layout_of(prepared.calls)
+    options = dict(prepared.options)
     if takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1  # none is looked at
-=======
-    lm, layout = prepared.lm, layout_of(prepared.calls)
->>>>>>> house
     changes: list[RowChange] = [taking.changes(layout, sender)[0] for sender in senders]
     with (
         lm.lock,
