@@ -19,6 +19,7 @@ from torch import Tensor
 from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stage_changes import ChangeableStage
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.resolve import require_changeable
@@ -281,8 +282,9 @@ class _Work:
             queries, keys = torch.tensor(some, dtype=torch.int64).unbind(1)
             # the clean row behind the others has no change; a table needs an entry for it
             function = functions.cut_by_row(queries, keys, self.renormalise)
-            stage = "mask" if self.renormalise else "weights"
-            rows = [RowChange((self.call,), stage, function, self.number) for _ in some]  # type: ignore[arg-type]
+            stage: ChangeableStage = "mask" if self.renormalise else "weights"
+            row = RowChange((self.call,), stage, (function,), self.number)
+            rows = [row] * len(some)
             numbers, own = changed_rows(self.prepared, self.readout, self.clean, rows)
             table[queries.numpy(), keys.numpy()] = numbers.double().numpy() - own
             spread = max(spread, abs(own - self.clean.value))

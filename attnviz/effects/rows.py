@@ -31,11 +31,14 @@ SLOW_MS = 5.0
 
 @dataclass(frozen=True, eq=False)
 class RowChange:
-    """A change in one row of the batch: a function of some heads' stage, at one call or two."""
+    """A change in one row of the batch: of a head's stage, at one call or two.
+
+    `functions` has one for each of the `calls`.
+    """
 
     calls: tuple[CallSite, ...]
     stage: ChangeableStage
-    function: Function
+    functions: tuple[Function, ...]
     head: int
 
 
@@ -66,17 +69,18 @@ def clean_pass(prepared: Prepared, readout: Readout, calls: Sequence[CallSite]) 
     block_of = _blocks(prepared.lm.model, calls)
     modules = dict(prepared.lm.model.named_modules())
     blocks: dict[str, object] = {}
-    handles = [
-        modules[name].register_forward_hook(_keeping(blocks, name))
-        for name in dict.fromkeys(block_of.values())
-    ]
-    start = time.thread_time()
-    try:
-        value = float(_run(prepared, readout, 1, {})[0])
-    finally:
-        for handle in handles:
-            handle.remove()
-    pass_ms = 1000 * (time.thread_time() - start)
+    with prepared.lm.lock:  # another thread's pass would be kept, too
+        handles = [
+            modules[name].register_forward_hook(_keeping(blocks, name))
+            for name in dict.fromkeys(block_of.values())
+        ]
+        start = time.thread_time()
+        try:
+            value = float(_run(prepared, readout, 1, {})[0])
+        finally:
+            for handle in handles:
+                handle.remove()
+        pass_ms = 1000 * (time.thread_time() - start)
     resumes = pass_ms > SLOW_MS and all(_can_be_spread(output) for output in blocks.values())
     return Clean(value, pass_ms, blocks if resumes else {}, block_of)
 
@@ -87,7 +91,8 @@ def changed_rows(
     """(the number of each changed row, that of the clean row of the same batch)."""
     placed = by_place(changes)
     calls = [call for change in changes for call in change.calls]
-    with answered(prepared.lm.model, clean.before(calls), len(changes) + 1):
+    known = clean.before(calls)
+    with prepared.lm.lock, answered(prepared.lm.model, known, len(changes) + 1):
         numbers = _run(prepared, readout, len(changes) + 1, placed)
     if len(numbers) != len(changes) + 1:
         raise UnsupportedAttention(
@@ -102,12 +107,13 @@ def changed_rows(
 def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
     """The changes at each place, row by row."""
     by_call: dict[CallPlace, list[StageChange]] = {}
+    sites = {call.place: call for change in changes for call in change.calls}
     for row, change in enumerate(changes):
-        for call in change.calls:
+        for call, function in zip(change.calls, change.functions, strict=True):
             rows = tuple(range(row * call.n_rows, (row + 1) * call.n_rows))
-            own = StageChange(change.stage, change.function, (change.head,) * len(rows), rows)
+            own = StageChange(change.stage, function, (change.head,) * len(rows), rows)
             by_call.setdefault(call.place, []).append(own)
-    return {place: PlacedChanges(tuple(_joined(group))) for place, group in by_call.items()}
+    return {place: sites[place].placed(list(_joined(group))) for place, group in by_call.items()}
 
 
 def _joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
@@ -23,8 +24,9 @@ from transformers.masking_utils import eager_mask, sdpa_mask
 
 from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.record import kernels
-from attnviz.errors import UnsupportedAttention
+from attnviz.errors import BadInput, UnsupportedAttention
 
 NAME = "attnviz"
 NAME_EAGER = "attnviz_eager"
@@ -43,12 +45,19 @@ MODELLED = frozenset("dropout indices is_causal position_bias s_aux scaling sink
 
 
 class Sink(Protocol):
-    """The recorder of a thread; `turn` identifies it without a reference to it."""
+    """The recorder of a thread; `turn` identifies it without a reference to it.
+
+    With `grad` the tensors that it takes keep their place in the graph of gradients.
+    """
 
     turn: object
+    grad: bool
 
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one attention call; `output` is [batch, query, head, d_value]."""
+
+    def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
+        """Keep the changed output in place of the one that W_O was to `read`."""
 
 
 @runtime_checkable
@@ -133,19 +142,41 @@ def _attend(
         if sink is None and changes is None and sinks is None and softcap is None:
             return kernels.fused(module, query, key, value, mask, causal, kwargs)
         inputs = _inputs(module, query, key, value, mask, causal, sinks, kwargs)
+
+        def with_graph(inputs: AttentionInputs) -> AttentionInputs:
+            return replace(inputs, query=query, key=key, value=value, sinks=sinks)
+
         if softcap is not None:
-            output = kernels.explicit(inputs)
+            output = kernels.explicit(with_graph(inputs))
         elif sinks is not None:
-            output = kernels.fused_with_sinks(inputs)
+            output = kernels.fused_with_sinks(with_graph(inputs))
         else:
             output = kernels.fused(module, query, key, value, mask, causal, kwargs)
         if changes is not None:
             inputs, output = changes.change(module, inputs, output)
-        if sink is not None:
+        if sink is not None and sink.grad:
+            _require_grad(output)
+            sink.take(module, with_graph(inputs), output)
+        elif sink is not None:
             sink.take(module, inputs, output.detach())
         return output
     finally:
         inside.reset(token)
+
+
+def _require_grad(output: Tensor) -> None:
+    """Make an output a leaf of the graph if nothing before it has gradients.
+
+    Raises `BadInput` where none are kept.
+    """
+    if not torch.is_grad_enabled():
+        raise BadInput(
+            "record(grad=True) was asked for inside torch.no_grad(), where no gradients are kept;"
+            " run the model outside it, or leave grad= out",
+            code="gradients_off",
+        )
+    if not output.requires_grad:
+        output.requires_grad_()
 
 
 def _inputs(

@@ -21,6 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
+from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
 from attnviz.capture.locate.own_code import (
@@ -65,7 +66,8 @@ class Recorder:
     """Builds an `AttentionCall` from each call that is reported to it.
 
     With `thin`, only samples are kept of what the model computed for a long text. With `newest`,
-    only the newest keys and values are kept of the forward passes after the first one.
+    only the newest keys and values are kept of the forward passes after the first one. With `grad`,
+    q, k, v and outputs keep their place in the graph of gradients.
     """
 
     def __init__(
@@ -75,7 +77,9 @@ class Recorder:
         *,
         thin: bool = False,
         newest: bool = False,
+        grad: bool = False,
     ) -> None:
+        self.grad = grad
         self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive
@@ -100,8 +104,42 @@ class Recorder:
         """Keep one call of the attention interface."""
         self._add_with_projections(module, inputs, output)
 
+    def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
+        """Keep the changed output of a call in place of the one that W_O was to `read`.
+
+        Raises `UnsupportedAttention` if no recorded call has that output.
+        """
+        awaited = self._linears.exchange(read, output)
+        at = [
+            n
+            for n, call in enumerate(self.calls)
+            if awaited and call.projections is awaited.projections
+        ]
+        if awaited is None or not at:
+            raise UnsupportedAttention(
+                "the layer behind the changed heads read what no recorded call gave: the change"
+                " would not be seen in the capture",
+                code="change_unseen",
+            )
+        call = self.calls[at[0]]
+        kept = output[:, :: call.row_step].clone() if call.row_step > 1 else output
+        self.calls[at[0]] = replace(call, output=kept, inputs=replace(call.inputs, changes=changes))
+        if self._newest:
+            self.steps[at[0]] = replace(self.steps[at[0]], call=self.calls[at[0]])
+
     def take_seen(self, seen: SeenAttention) -> None:
-        """Keep one attention of a module with code of its own."""
+        """Keep one attention of a module with code of its own.
+
+        Raises `UnsupportedAttention` where gradients are wanted: it is seen below their graph.
+        """
+        if self.grad:
+            name = self._name(seen.module)
+            raise UnsupportedAttention(
+                f"{name} computes attention with code of its own, which is watched below the graph"
+                " of gradients: record it without grad=True",
+                code="own_code_gradient",
+                module=name,
+            )
         self._sums[len(self.calls)] = _sums(seen.inputs)
         if isinstance(seen.inputs, StoredWeights):
             absent = dict.fromkeys((stage for of in STAGES_OF.values() for stage in of), OWN_CODE)
@@ -227,7 +265,7 @@ def row_step(n_query: int) -> int:
 
 
 @contextmanager
-def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
+def record(model: nn.Module, *, thin: bool = False, grad: bool = False) -> Iterator[RecordedCalls]:
     """Record every attention call of `model` while the block runs.
 
     >>> with attnviz.record(model) as calls:    # doctest: +SKIP
@@ -236,18 +274,23 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
     torch.Size([12, 9, 9])
 
     With `thin`, only some rows are kept of what the model computed for a long text, so that its
-    memory can be used again while the model runs; q, k and v are kept whole.
+    memory can be used again while the model runs; q, k and v are kept whole. With `grad`, each
+    call's `output` and its q, k and v are those of the graph, so that `torch.autograd.grad(number,
+    call.output)` gives the slope of a number of the answer; a first-order estimate, not an effect.
 
     Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
-    reason. Raises `UnsupportedAttention` if no attention at all was recorded, and for an argument
-    of transformers' attention function that the steps do not model, dropout among them.
+    reason. Raises `UnsupportedAttention` if no attention at all was recorded, for an argument of
+    transformers' attention function that the steps do not model, dropout among them, and with
+    `grad` for a model with attention code of its own; `BadInput` for `grad` inside torch.no_grad().
     """
-    with recording(model, thin=thin) as recorder:
+    with recording(model, thin=thin, grad=grad) as recorder:
         yield recorder.calls
 
 
 @contextmanager
-def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> Iterator[Recorder]:
+def recording(
+    model: nn.Module, *, thin: bool = False, newest: bool = False, grad: bool = False
+) -> Iterator[Recorder]:
     """The recorder of `model` while the block runs; `record` with the steps of writing kept too."""
     if isinstance(model, torch.jit.ScriptModule):
         raise _no_attention(model, SCRIPTED)
@@ -261,7 +304,7 @@ def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> 
     named = {name: module for name, module in own.items() if is_named_attention(module)}
     with ExitStack() as stack:
         stack.enter_context(alone(modules.values()))
-        recorder = Recorder(model, modules, thin=thin, newest=newest)
+        recorder = Recorder(model, modules, thin=thin, newest=newest, grad=grad)
         stack.callback(recorder.close)
         stack.callback(active.reset, active.set(recorder))
         stack.enter_context(switched(modules.values(), interface))
