@@ -146,7 +146,8 @@ def recorded_without(
     prepared: Prepared, taking: Taking, senders: Sequence[Site]
 ) -> list[AttentionCall]:
     """The calls of a pass in which row r has sender r taken away."""
-    lm, layout, options = prepared.lm, layout_of(prepared.calls), dict(prepared.options)
+    lm, layout = prepared.lm, layout_of(prepared.calls)
+    options = dict(prepared.options)
     if takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1  # none is looked at
     changes: list[RowChange] = [taking.changes(layout, sender)[0] for sender in senders]
