@@ -313,11 +313,9 @@ def record(model: nn.Module, *, thin: bool = False, grad: bool = False) -> Itera
     Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
     reason: an argument of transformers' attention function that the steps do not model, dropout
     among them, weights that are changed after the softmax, and the like. Raises
-    `UnsupportedAttention`, with the first of these reasons, if no attention at all was recorded.
-
-    reason. Raises `UnsupportedAttention` if no attention at all was recorded, for an argument of
-    transformers' attention function that the steps do not model, dropout among them, and with
-    `grad` for a model with attention code of its own; `BadInput` for `grad` inside torch.no_grad().
+    `UnsupportedAttention`, with the first of these reasons, if no attention at all was recorded,
+    and with `grad` for a model with attention code of its own; `BadInput` for `grad` inside
+    torch.no_grad().
     """
     with recording(model, thin=thin, grad=grad) as recorder:
         yield recorder.calls
