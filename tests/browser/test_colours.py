@@ -49,7 +49,7 @@ def test_a_wrong_number_would_be_seen(minilm: LoadedModel, palettes: dict[str, P
 def test_overview_preview(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str
 ) -> None:
-    opened = visit("", text=TEXT, layer=LAYER, head=HEAD, scheme=scheme)
+    opened = visit("overview", text=TEXT, layer=LAYER, head=HEAD, scheme=scheme)
     canvas = opened.canvas("Attention weights of")
     expect_data(canvas, layer=LAYER, head=HEAD)
     check_weights(canvas, weights_of(minilm), palettes[scheme])
@@ -82,7 +82,7 @@ def test_overview_thumbnails(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:
     """Every head's thumbnail is its own: each has a pixel of the colour of its largest weight."""
-    opened = visit("", text=TEXT, layer=0, head=0)
+    opened = visit("overview", text=TEXT, layer=0, head=0)
     found = thumbnails(opened)
     everything = attnviz.capture(minilm, TEXT).all_weights()
     for place, weights in np.ndenumerate(everything.max(axis=(2, 3))):

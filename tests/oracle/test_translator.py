@@ -43,6 +43,7 @@ def translator() -> LoadedModel:
     return attnviz.load("translator")
 
 
+@pytest.mark.slow
 def test_its_figures_stand_on_its_card(translator: LoadedModel) -> None:
     card = checks.card("translator")
     assert card is not None

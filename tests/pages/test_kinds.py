@@ -13,6 +13,7 @@ from attnviz.masks.spec import MASK_NAMES
 from attnviz.outputs.answer import answer
 from attnviz.ui.session import pictures, widgets
 from tests.pages.conftest import Visit, parameters, sent
+from tests.support.cases import mostly_slow
 
 KEY = widgets.key
 PAGES = ("overview", "head", "steps", "masks")
@@ -105,7 +106,7 @@ def test_tokens_that_were_written_are_counted(
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("model", ["marian", "t5"])
+@pytest.mark.parametrize("model", mostly_slow(["marian", "t5"], 1))
 @pytest.mark.parametrize(("stack", "kind"), [("encoder", "self"), ("decoder", "cross")])
 def test_an_encoder_decoder_on_every_page(
     visit: Visit, tiny: Tiny, page: str, model: str, stack: str, kind: str

@@ -18,6 +18,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs, measuring
 from attnviz.ui.host.components import show_circuit
+from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
@@ -59,6 +60,8 @@ def graph(shown: Shown) -> None:
     """The graph, and the cut of the chosen path."""
     lang = shown.lang
     with messages.guard(lang):
+        if needs_model.say(shown, "circuit"):
+            return
         request = inputs.of_shown(shown)
         if request is None or not shown.size.whole:
             st.info(text(lang, "inside.not_here"))

@@ -15,6 +15,7 @@ from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
 from attnviz.ui.effects import inputs, measuring
 from attnviz.ui.host.components import show_ledger
+from attnviz.ui.page import needs_model
 from attnviz.ui.page.compare import right_side
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
@@ -45,6 +46,8 @@ def show(left: Shown, right: Shown) -> None:
     if not current.view().switched.patch:
         return
     with messages.guard(lang):
+        if needs_model.say(left, "patching") or needs_model.say(right, "patching.right"):
+            return
         if not _fits(left, right):
             st.info(text(lang, "patching.not_here"))
             return

@@ -13,12 +13,13 @@ from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language
 from attnviz.lessons.cards.card import Card, CellQuestion
 from attnviz.lessons.cards.texts import lesson_texts, placeholders
+from tests.support.cases import mostly_slow
 from tests.support.lessons import SEEDS, card_problems, text_problems
 
 OfLesson = Callable[[str, int], list[tuple[Recipe, Card]]]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", mostly_slow(SEEDS, 1))
 @pytest.mark.parametrize("slug", SLUGS)
 def test_cards_ask_what_can_be_answered(slug: str, seed: int, built: OfLesson) -> None:
     assert not card_problems(lesson(slug), built(slug, seed))
