@@ -254,9 +254,9 @@ function choose(/** @type {State} */ state, /** @type {Parts} */ parts, /** @typ
 
 /** Tells the address and the server. */
 function commit(/** @type {State} */ { host, chosen, least, sides }) {
-  const value = { path: chosen, least: least === null ? "" : String(least), sides };
+  const value = { arrow: chosen, least: least === null ? "" : String(least), sides };
   host.address.set({
-    path: value.path || null,
+    arrow: value.arrow || null,
     least: value.least || null,
     sides: sides === "qk" ? null : sides,
   });
