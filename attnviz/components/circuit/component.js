@@ -80,7 +80,8 @@ function buildParts() {
 
 function listen(/** @type {State} */ state, /** @type {Parts} */ parts) {
   parts.slider.addEventListener("input", () => {
-    state.least = Math.round((1000 * mostOf(state) * Number(parts.slider.value)) / STEPS) / 1000;
+    // rounded down: at its end the strongest path stays
+    state.least = Math.floor((1000 * mostOf(state) * Number(parts.slider.value)) / STEPS) / 1000;
     showPaths(state, parts);
   });
   parts.slider.addEventListener("change", () => commit(state));
