@@ -32,11 +32,11 @@ def test_the_circuit_of_induction_is_the_first_sight(visit: Visit, lang: i18n.La
     assert "L0.H1 → L2.H1" in header["summary"]
     assert "L0.H1 → L2.H2" in header["summary"]
     assert (header["chosen"], header["detail"]) == ("", None)
-    assert not {"path", "least", "sides"} & set(parameters(app))
+    assert not {"arrow", "least", "sides"} & set(parameters(app))
 
 
 def test_a_link_shows_the_cut_of_a_path(visit: Visit) -> None:
-    header, _ = sent(visit("circuit", model="stories", text=REPEATED, path=INDUCTION, sides="k"))
+    header, _ = sent(visit("circuit", model="stories", text=REPEATED, arrow=INDUCTION, sides="k"))
     assert (header["chosen"], header["sides"]) == (INDUCTION, "k")
     detail = header["detail"]
     cell = detail["cells"][0]
@@ -53,21 +53,21 @@ def test_a_path_of_every_kind_of_model_is_cut(visit: Visit, model: str) -> None:
     header, _ = sent(visit("circuit", model=model))
     heads = [[head["name"] for head in column["heads"]] for column in header["columns"]]
     path = f"{heads[0][0]}-{heads[-1][0]}.v"
-    app = visit("circuit", model=model, path=path)
+    app = visit("circuit", model=model, arrow=path)
     assert not app.error
     assert sent(app)[0]["detail"]["cells"]
 
 
 def test_what_makes_no_sense_is_dropped(visit: Visit) -> None:
-    app = visit("circuit", model="stories", text=HOSTILE, path=HOSTILE, least="7", sides="x")
+    app = visit("circuit", model="stories", text=HOSTILE, arrow=HOSTILE, least="7", sides="x")
     assert not app.error
     header, _ = sent(app)
     assert (header["chosen"], header["least"], header["sides"]) == ("", None, "qk")
-    header, _ = sent(visit("circuit", model="stories", text=REPEATED, path="L7.H7-L9.H9.k"))
+    header, _ = sent(visit("circuit", model="stories", text=REPEATED, arrow="L7.H7-L9.H9.k"))
     assert (header["chosen"], header["detail"]) == ("", None)
 
 
 def test_a_path_that_runs_backwards_is_refused_in_words(visit: Visit) -> None:
-    app = visit("circuit", model="stories", text=REPEATED, path="L2.H1-L0.H1.k")
+    app = visit("circuit", model="stories", text=REPEATED, arrow="L2.H1-L0.H1.k")
     (error,) = app.error
     assert "runs after its sender" in error.value

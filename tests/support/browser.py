@@ -40,7 +40,7 @@ def settle(page: Page, canvases: bool = True) -> None:
     page.wait_for_selector(IDLE, timeout=READY_LIMIT_MS)
     page.wait_for_selector("[data-stale=true]", state="detached", timeout=READY_LIMIT_MS)
     if canvases:
-        page.locator("canvas[data-drawn]:visible").first.wait_for(timeout=READY_LIMIT_MS)
+        page.locator("[data-drawn]:visible").first.wait_for(timeout=READY_LIMIT_MS)
 
 
 def accessibility_problems(page: Page) -> list[str]:

@@ -137,10 +137,10 @@ def parse_chosen(text: object) -> Chosen | None:
 
 
 def checked(name: str, raw: object) -> tuple[str | None, bool]:
-    """A parameter "path", "least" or "sides": (what to use, or None; True if exactly as given)."""
+    """A parameter "arrow", "least" or "sides": (what to use, or None; True if exactly as given)."""
     if raw == "" and name != "sides":
         return "", True
-    if name == "path":
+    if name == "arrow":
         chosen = parse_chosen(raw)
         value = None if chosen is None else str(chosen)
     elif name == "least":

@@ -80,7 +80,8 @@ function buildParts() {
 
 function listen(/** @type {State} */ state, /** @type {Parts} */ parts) {
   parts.slider.addEventListener("input", () => {
-    state.least = Math.round((1000 * mostOf(state) * Number(parts.slider.value)) / STEPS) / 1000;
+    // rounded down: at its end the strongest path stays
+    state.least = Math.floor((1000 * mostOf(state) * Number(parts.slider.value)) / STEPS) / 1000;
     showPaths(state, parts);
   });
   parts.slider.addEventListener("change", () => commit(state));
@@ -254,9 +255,9 @@ function choose(/** @type {State} */ state, /** @type {Parts} */ parts, /** @typ
 
 /** Tells the address and the server. */
 function commit(/** @type {State} */ { host, chosen, least, sides }) {
-  const value = { path: chosen, least: least === null ? "" : String(least), sides };
+  const value = { arrow: chosen, least: least === null ? "" : String(least), sides };
   host.address.set({
-    path: value.path || null,
+    arrow: value.arrow || null,
     least: value.least || null,
     sides: sides === "qk" ? null : sides,
   });

@@ -40,6 +40,7 @@ export function makeGraph(columns, room, label, events) {
     "svg",
     {
       class: "av-circuit-graph",
+      "data-drawn": "1",
       width,
       height,
       viewBox: `0 0 ${width} ${height}`,

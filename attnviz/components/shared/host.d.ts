@@ -81,7 +81,7 @@ export interface Events {
   /** ledger: what the clicked cell opens. */
   ledger: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
-  circuit: { path: string; least: string; sides: string };
+  circuit: { arrow: string; least: string; sides: string };
   /** stencil: the painted cells, "query.key,…". */
   cells: string;
   /** film: a sentence to look at. */

@@ -36,7 +36,10 @@ FRAGMENT = "answer_parts"
 
 def fits(captured: Captured) -> bool:
     """True for a model that reads one text."""
-    return captured.model.kind in ("encoder", "decoder") and captured.model.tokenizer is not None
+    model = captured.loaded
+    return (
+        model is not None and model.kind in ("encoder", "decoder") and model.tokenizer is not None
+    )
 
 
 @st.fragment(key=FRAGMENT)

@@ -52,7 +52,7 @@ def example(lang: Language) -> None:
 
 def _open_example() -> None:
     current.open_model(MODEL)
-    current.update(text=REPEATED, path="", least="", generate=0, **current.NO_POSITION)
+    current.update(text=REPEATED, arrow="", least="", generate=0, **current.NO_POSITION)
 
 
 @st.fragment(key=FRAGMENT)

@@ -174,7 +174,7 @@ def _ledger(
 
 def _open_path(key: str) -> None:
     """Open the page Circuit on the path of the writer that was clicked."""
-    path, _ = address.checked("path", widgets.component_value(key, "ledger"))
+    path, _ = address.checked("arrow", widgets.component_value(key, "ledger"))
     if path:
-        current.update(path=path)
+        current.update(arrow=path)
         st.switch_page(routes.file("circuit"), query_params=address.params(current.view()))

@@ -160,7 +160,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("parts", "switched", "parts", _flag),
         Parameter("where", "switched", "where", _flag),
         Parameter("guess", "switched", "guess", partial(_matching, GUESS)),
-        Parameter("path", "circuit", "path", partial(circuit.checked, "path")),
+        Parameter("arrow", "circuit", "path", partial(circuit.checked, "arrow")),
         Parameter("least", "circuit", "least", partial(circuit.checked, "least")),
         Parameter("sides", "circuit", "sides", partial(circuit.checked, "sides")),
         Parameter("paths", "circuit", "paths", _flag),

@@ -30,7 +30,7 @@ NO_RIGHT_PLACE: Mapping[str, None] = dict.fromkeys(
 ANOTHER_MODEL: Mapping[str, Any] = {
     **dict.fromkeys((*address.INDICES, "stack", "kind", "mean")),
     **{"target": "", "window": 0, "chat": False, "changes": "", "effects": False, "capture": ""},
-    **{"path": "", "least": "", "paths": False, "guess": ""},
+    **{"arrow": "", "least": "", "paths": False, "guess": ""},
     **NO_RIGHT_INPUT,
     **NO_RIGHT_PLACE,
 }
@@ -42,7 +42,7 @@ INPUT = (
 )
 MASKS_BELONG_TO = frozenset((*INPUT, "stack", "kind", "window"))
 EDITS_BELONG_TO = frozenset((*MASKS_BELONG_TO, "layer", "head"))
-CIRCUIT = ("path", "least", "sides")
+CIRCUIT = ("arrow", "least", "sides")
 TARGET_WANTED = "target_wanted"
 
 

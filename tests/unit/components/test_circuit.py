@@ -68,7 +68,7 @@ def test_every_text_of_the_circuit_is_used_and_there() -> None:
 )
 def test_parse_chosen_reads_what_it_prints(text: str) -> None:
     assert str(parse_chosen(text)) == text
-    assert checked("path", text) == (text, True)
+    assert checked("arrow", text) == (text, True)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_parse_chosen_reads_what_it_prints(text: str) -> None:
 )
 def test_parse_chosen_refuses_other_text(text: object) -> None:
     assert parse_chosen(text) is None
-    assert checked("path", text) == (None, False)
+    assert checked("arrow", text) == (None, False)
 
 
 def test_parse_sides_puts_them_in_order() -> None:
