@@ -1,5 +1,6 @@
 # attnviz: everything a person or a CI runs. Needs python3 (3.11 or newer), make and bash.
-#   make run          install what the app needs, start it, print its address  (PORT=8501 ADDRESS=127.0.0.1)
+#   make run          install what the app needs and the command .venv/bin/attnviz, start the app, print its address
+#                     (PORT=8501 ADDRESS=127.0.0.1)
 #   make test         checks and all tests but the slow ones, JOBS=2 at once; gets a browser where there is none
 #   make test-all     the slow ones too
 #   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
@@ -33,6 +34,10 @@ BIN := $(VENV)/bin
 APP_STAMP := $(VENV)/.installed-app
 DEV_STAMP := $(VENV)/.installed-dev
 CODE := app.py attnviz pages tests scripts benchmarks
+# one thread for each of JOBS workers; files stay together and in the order of tests/conftest.py; the
+# servers and commands that tests start read bytecode, also where a container forbids to write it
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) \
+	--dist loadfile --no-loadscope-reorder --durations=15 --durations-min=3
 
 .PHONY: run test test-all check lint bench format screenshots demo train clean
 
@@ -43,10 +48,10 @@ check: lint
 	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)
 
 test: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) -m "not slow" $(PYTEST_ARGS)
 
 test-all: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) $(PYTEST_ARGS)
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check $(wildcard $(CODE))
@@ -77,9 +82,9 @@ clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(APP_STAMP): requirements.txt scripts/make_venv
+$(APP_STAMP): requirements.txt scripts/make_venv scripts/link_command
 	@scripts/make_venv requirements.txt $@
 
-$(DEV_STAMP): requirements-dev.txt requirements.txt scripts/make_venv
+$(DEV_STAMP): requirements-dev.txt requirements.txt scripts/make_venv scripts/link_command
 	@scripts/make_venv requirements-dev.txt $@
 	@touch $(APP_STAMP)

@@ -1,9 +1,10 @@
 """Compare: two texts, models, layers or heads side by side, and how they differ.
 
-Reads the view, runs both sides through the cache, shows them with their difference, and says what
-was verified.
+Reads the view, runs both sides through the cache, shows them with their difference, which head
+carries it to the answer, and says what was verified.
 """
 
+from attnviz.ui.effects import patching
 from attnviz.ui.page import capture_of_view, frame
 from attnviz.ui.page.compare import page
 
@@ -13,7 +14,10 @@ def main() -> None:
     lang = frame.open_page("compare")
     shown = capture_of_view.shown(lang)
     if shown is not None:
-        page.show(shown)
+        both = page.show(shown)
+        if both is not None:
+            patching.show(*both)
+            page.verification(both)
 
 
 main()

@@ -1,11 +1,11 @@
 """Output: the model's output for its input, beside its attention.
 
 Reads the view, runs the model through the cache, shows the views that fit the model's output, and
-says what was verified.
+says what wrote the answer and what was verified.
 """
 
 from attnviz.ui import outputs
-from attnviz.ui.effects import lens
+from attnviz.ui.effects import answer_parts, lens
 from attnviz.ui.outputs import model_card
 from attnviz.ui.page import capture_of_view, embedded, frame, take
 
@@ -18,6 +18,7 @@ def main() -> None:
         if embedded.ends(shown):
             return
         lens.show(shown)
+        answer_parts.show(shown)
         model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)
         take.offer(shown, "output", *outputs.figures(shown))

@@ -7,6 +7,7 @@ from attnviz.ui.page import (
     ask_for_a_head,
     attention_choice,
     capture_of_view,
+    draw_a_pattern,
     embedded,
     fragments,
     frame,
@@ -24,6 +25,7 @@ def main() -> None:
         if embedded.ends(shown):
             return
         ask_for_a_head.show(shown)
+        draw_a_pattern.show(shown)
         frame.verification(shown)
         take.offer(shown, "overview", "heads")
 

@@ -30,7 +30,7 @@ ORDER = """
 load models capture show save read from_attentions derive record Capture AttentionCall Steps
 StepView Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
 changed ablate patch pattern cut
-effects edges direct lens why from_where feeds NextToken Class Cosine Target Divergence
+effects patching edges direct lens why from_where feeds NextToken Class Cosine Target Divergence
 """.split()
 # not exported, but attributes of what is
 INNER = {

@@ -33,7 +33,7 @@ class StoredWeights:
     scaling: float | None = None
     causal: bool = False
     mask: Tensor | None = None
-    # `kept` has them in it already
+    # of the heads' outputs; nothing before them can be changed
     changes: tuple[StageChange, ...] = ()
 
     @property
@@ -113,7 +113,12 @@ class StoredWeights:
             out["scores"] = out["q"] @ out["k"].T
         out["weights"] = self.weights(head, batch)[rows]
         if "v" in out:
-            out["mixed"] = out["weights"] @ out["v"]
+            mixed = self.weights(head, batch) @ out["v"] if self.changes else None
+            for change in self.changes:
+                if mixed is not None and change.touches(batch, head):
+                    shape = self.n_query, self.n_key
+                    mixed = change.applied(mixed[None], [(batch, head)], shape)[0]
+            out["mixed"] = out["weights"] @ out["v"] if mixed is None else mixed[rows]
         return out
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ from attnviz.dataflow.rules import Leaf, Rules
 from attnviz.dataflow.stream import before_last_linear
 from attnviz.dataflow.trace import Value
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.effects.prepared import prepare
+from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Linear, readout
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
@@ -85,7 +85,11 @@ def direct(
     `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a measure that is
     not a linear number of logits or hidden states: a divergence, or a text's cosine with itself.
     """
-    prepared = prepare(lm, text, on, **further)
+    return direct_of(prepare(lm, text, on, **further))
+
+
+def direct_of(prepared: Prepared) -> Direct:
+    """As `direct`, of an input that is prepared already with its measure."""
     resolved = readout(prepared)
     if resolved.linear is None:
         raise BadInput(

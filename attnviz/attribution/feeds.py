@@ -9,7 +9,8 @@ circuit is its strongest paths.
     v      ‖Σ α·(v′ − v)‖ ÷ ‖Σ α·v‖ over all queries: the part of the output that changes
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Unpack
 
@@ -26,10 +27,11 @@ from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, site
+from attnviz.effects.batches import ignore
 from attnviz.effects.heads import Taking, sites_of, taking_of
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.prepared import Prepared, prepare, takes
 from attnviz.effects.rows import ROWS, RowChange, by_place, spread
-from attnviz.errors import BadInput, require_index
+from attnviz.errors import BadInput, Cancelled, require_index
 from attnviz.models.loaded import LoadedModel
 
 FedSide = Literal["q", "k", "v"]
@@ -109,22 +111,45 @@ def feeds(
     arguments of `attnviz.capture`.
     """
     prepared = prepare(lm, text, None, **further)
+    return feeds_of(prepared, to=to, corpus=corpus, senders=senders, rows=rows)
+
+
+def feeds_of(
+    prepared: Prepared,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    senders: Sequence[object] | None = None,
+    rows: int = ROWS,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+) -> Feeds:
+    """As `feeds`, of an input that is prepared already.
+
+    `progress` is told what fraction is done; raises `Cancelled` soon after `cancel` was set.
+    """
     layout = layout_of(prepared.calls)
-    taking, chosen = taking_of(lm, to, corpus), sites_of(layout, senders)
+    taking, chosen = taking_of(prepared.lm, to, corpus), sites_of(layout, senders)
     receivers = layout.heads
     moved = np.full((len(chosen), len(receivers), len(SIDES)), np.nan)
     for start in range(0, len(chosen), rows):
+        if cancel is not None and cancel.is_set():
+            raise Cancelled("stopped on request; call again for the paths", code="cancelled")
         batch = chosen[start : start + rows]
-        calls = _recorded_without(prepared, layout, taking, batch)
+        calls = recorded_without(prepared, taking, batch)
         moved[start : start + rows] = _moved(prepared, layout, batch, receivers, calls)
+        progress(min(1.0, (start + rows) / len(chosen)))
     return Feeds(chosen, receivers, moved, taking.to, taking.name)
 
 
-def _recorded_without(
-    prepared: Prepared, layout: Layout, taking: Taking, senders: Sequence[Site]
+def recorded_without(
+    prepared: Prepared, taking: Taking, senders: Sequence[Site]
 ) -> list[AttentionCall]:
     """The calls of a pass in which row r has sender r taken away."""
-    lm = prepared.lm
+    lm, layout = prepared.lm, layout_of(prepared.calls)
+    options = dict(prepared.options)
+    if takes(lm, "logits_to_keep"):
+        options["logits_to_keep"] = 1  # none is looked at
     changes: list[RowChange] = [taking.changes(layout, sender)[0] for sender in senders]
     with (
         lm.lock,
@@ -132,7 +157,7 @@ def _recorded_without(
         changes_made(lm.model, by_place(changes)),
         record(lm.model) as calls,
     ):
-        lm.model(**spread(prepared.inputs, len(senders)), **prepared.options)
+        lm.model(**spread(prepared.inputs, len(senders)), **options)
     return list(calls)
 
 
@@ -166,7 +191,7 @@ def moved_by(own: AttentionInputs, other: AttentionInputs) -> Float64[np.ndarray
         (0.5 * (patterns(own, *pair) - clean).abs().sum(-1)).mean(-1)
         for pair in ((other.query, own.key), (own.query, other.key))
     )
-    mixed, step = clean @ _by_head(own, own.value), clean @ _by_head(own, other.value - own.value)
+    mixed, step = clean @ by_head(own, own.value), clean @ by_head(own, other.value - own.value)
     v = step.norm(dim=(-2, -1)) / mixed.norm(dim=(-2, -1)).clamp(min=1e-12)
     return torch.stack([q, k, v], dim=-1).double().cpu().numpy()
 
@@ -176,14 +201,15 @@ def patterns(
 ) -> Float[Tensor, "row head query key"]:
     """The weights of every head with other queries or keys, under the call's own mask and bias."""
     n_row = max(len(query), len(key))
-    q, k = query.float(), _by_head(inputs, key)
+    q, k = query.float(), by_head(inputs, key)
     scores = formula.scores(q.expand(n_row, -1, -1, -1), k.expand(n_row, -1, -1, -1))
     last = formula.scaled(scores, inputs.scaling)
     if inputs.softcap is not None:
         last = formula.capped(last, inputs.softcap)
     if inputs.bias is not None:
         last = last + inputs.bias[..., : inputs.n_key].float()
-    seen = [inputs.may_attend(head) for head in range(inputs.n_heads)]
+    one_for_all = inputs.mask is None or inputs.mask.dim() < 4 or inputs.mask.shape[1] == 1
+    seen = [inputs.may_attend(head) for head in range(1 if one_for_all else inputs.n_heads)]
     known = [mask for mask in seen if mask is not None]
     last = formula.masked(last, torch.stack(known)[None] if known else None)
     if inputs.sinks is None or inputs.sinks_gate:
@@ -192,7 +218,7 @@ def patterns(
     return formula.weights(last, sinks.reshape(1, -1, 1, 1) if sinks.dim() == 1 else sinks)
 
 
-def _by_head(inputs: AttentionInputs, tensor: Tensor) -> Tensor:
+def by_head(inputs: AttentionInputs, tensor: Tensor) -> Tensor:
     """Keys or values for each head: shared ones repeated."""
     return tensor.float().repeat_interleave(inputs.n_heads // inputs.n_kv_heads, dim=1)
 
@@ -245,7 +271,7 @@ def weights_without(
     taking, givers = taking_of(prepared.lm, to, corpus), sites_of(layout, senders)
     (receiver,) = sites_of(layout, [head])
     at = [call.site for call in layout.calls].index(receiver.whole_layer)
-    without = _recorded_without(prepared, layout, taking, givers)[at].inputs
+    without = recorded_without(prepared, taking, givers)[at].inputs
     own = prepared.calls[at].inputs
     assert isinstance(own, AttentionInputs) and isinstance(without, AttentionInputs)
     require_index("query", query, own.n_query)

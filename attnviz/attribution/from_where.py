@@ -72,7 +72,11 @@ def from_where(
     `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a model that does
     not read one text with one stack of self-attention, and for a measure that has no slope.
     """
-    prepared = prepare(lm, text, on, **further)
+    return from_where_of(prepare(lm, text, on, **further))
+
+
+def from_where_of(prepared: Prepared) -> FromWhere:
+    """As `from_where`, of an input that is prepared already with its measure."""
     resolved = readout(prepared)
     truth = occlusion.hidden(prepared, resolved)
     masked = occlusion.masked(prepared, resolved)

@@ -45,7 +45,9 @@ class Why:
     """One cell of one head. `shares` sum to `centred` but for `error`.
 
     `score` is scaling · q·k before a softcap, a position bias and the mask; `centred` is it minus
-    the row's mean over visible keys; `weight` is what the head makes of it.
+    the row's mean over visible keys; `weight` is what the head makes of it. `without` has the
+    weight of the cell with one pair of writers cut: its part taken from the scores of the whole
+    row, norms frozen; None where a softcap lies between scores and weights.
     """
 
     head: Site
@@ -59,6 +61,7 @@ class Why:
     shares: Float64[np.ndarray, "query_component key_component"]
     tolerance: float
     frozen: tuple[Literal["norms", "gates"], ...]
+    without: Float64[np.ndarray, "query_component key_component"] | None = None
 
     @property
     def error(self) -> float:
@@ -175,7 +178,31 @@ def _why(
         shares=shares.cpu().numpy(),
         tolerance=rounding(inputs.dtype, max(size, 1.0)),
         frozen=("norms", "gates") if sides.through_mlps else ("norms",),
+        without=None
+        if inputs.softcap is not None
+        else _without(head_site, call, query, key, sides),
     )
+
+
+def _without(
+    head_site: Site, call: AttentionCall, query: int, key: int, sides: Sides
+) -> Float64[np.ndarray, "query_component key_component"]:
+    """The weight of a cell where one pair's part is taken from every score of its row.
+
+    Of a softmax: w′ = w·e^−s ÷ (1 + Σ w·(e^−s − 1)), whatever else is in the row, sinks included.
+    """
+    inputs = call.inputs
+    assert isinstance(inputs, AttentionInputs) and head_site.head is not None
+    (_, q), (_, k) = sides.made("q"), sides.made("k")
+    weights = call.weights(head_site.head)[query].double().to(q.device)
+    kept = weights > 0
+    parts = inputs.scaling * torch.einsum("ad,bkd->abk", q[:, query].double(), k[:, kept].double())
+    least = parts.amin(-1, keepdim=True)  # keeps the exponentials finite
+    scaled = weights[kept] * torch.exp(least - parts)
+    rest = (1 - weights.sum()).clamp(min=0) * torch.exp(least[..., 0])
+    place = int(kept[:key].sum())
+    after: np.ndarray = (scaled[..., place] / (scaled.sum(-1) + rest)).cpu().numpy()
+    return after if bool(kept[key]) else np.zeros_like(after)
 
 
 def _side(sides: Sides, side: Side) -> tuple[list[Component], Tensor]:

@@ -7,7 +7,7 @@ is run, many at a time as rows of one batch with a clean row in each.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -24,19 +24,16 @@ from attnviz.changes.kinds import TAKEN, Taken
 from attnviz.changes.make import ablate
 from attnviz.changes.site import Site, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
+from attnviz.effects.batches import Batches, ignore
 from attnviz.effects.prepared import Prepared, prepare
-from attnviz.effects.readouts import Readout, readout
-from attnviz.effects.rows import ROWS, Clean, RowChange, changed_rows, clean_pass
-from attnviz.errors import BadInput, Cancelled
+from attnviz.effects.readouts import readout
+from attnviz.effects.rows import ROWS, RowChange, clean_pass
+from attnviz.errors import BadInput, bad_kind
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import Kind, Stack
 
 DRAWS = 4
-
-
-def ignore(_fraction: float) -> None:
-    """The progress of work that nobody watches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +96,7 @@ class Effects:
         """
         mine = [head for head in self.heads if (head.kind, head.stack) == (kind, stack)]
         if not mine:
-            known = ", ".join(dict.fromkeys(f"{head.kind}/{head.stack}" for head in self.heads))
-            raise BadInput(
-                f"there is no {kind} attention in stack {stack!r}; there is {known}",
-                code="bad_kind",
-                kind=kind,
-                stack=str(stack),
-                allowed=known,
-            )
+            raise bad_kind(kind, stack, ((head.kind, head.stack) for head in self.heads))
         shape = 1 + max(head.layer for head in mine), 1 + max(head.head or 0 for head in mine)
         table = np.full(shape, np.nan)
         for head in mine:
@@ -166,7 +156,7 @@ def effects_of(
     taking = taking_of(prepared.lm, to, corpus)
     chosen = sites_of(layout, heads)
     clean = clean_pass(prepared, resolved, layout.calls)
-    work = _Work(prepared, resolved, clean, rows, progress, cancel)
+    work = Batches(prepared, resolved, clean, rows, progress, cancel)
     changes = [taking.changes(layout, head) for head in chosen]
     after, spread = work.run(changes)
     return Effects(
@@ -200,7 +190,8 @@ class Taking:
         calls = layout.find(head)
         assert head.head is not None, "one head"
         return [
-            RowChange(calls, "mixed", function, head.head) for function in self._functions(head)
+            RowChange(calls, "mixed", (function,) * len(calls), head.head)
+            for function in self._functions(head)
         ]
 
     def _functions(self, head: Site) -> list[Function]:
@@ -250,45 +241,3 @@ def notes_on(layout: Layout) -> tuple[str, ...]:
         "the model combines or changes what some heads say before W_O reads it: these heads are"
         " changed before the model combines them",
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """Rows of changed copies, run in batches."""
-
-    prepared: Prepared
-    readout: Readout
-    clean: Clean
-    rows: int
-    progress: Callable[[float], None]
-    cancel: threading.Event | None
-
-    def run(self, changes: Sequence[Sequence[RowChange]]) -> tuple[np.ndarray, float]:
-        """(the number after each group of rows, its mean; how far clean rows are from `before`)."""
-        flat = [(at, change) for at, group in enumerate(changes) for change in group]
-        sums, spread, done = np.zeros(len(changes)), 0.0, 0
-        for batch in self._batches(flat):
-            if self.cancel is not None and self.cancel.is_set():
-                raise Cancelled("stopped on request; call again for the effects", code="cancelled")
-            numbers, own = changed_rows(
-                self.prepared, self.readout, self.clean, [change for _, change in batch]
-            )
-            for (at, _), number in zip(batch, numbers.double().tolist(), strict=True):
-                sums[at] += number - own
-            spread = max(spread, abs(own - self.clean.value))
-            done += len(batch)
-            self.progress(done / len(flat))
-        counts = np.array([len(group) for group in changes])
-        return self.clean.value + sums / counts, spread
-
-    def _batches(
-        self, flat: Sequence[tuple[int, RowChange]]
-    ) -> Iterator[Sequence[tuple[int, RowChange]]]:
-        """At most `rows` at a time; where blocks are resumed, those of one block together."""
-        groups: dict[str, list[tuple[int, RowChange]]] = {}
-        for at, change in flat:
-            block = self.clean.block_of.get(change.calls[0].place, "") if self.clean.blocks else ""
-            groups.setdefault(block, []).append((at, change))
-        for group in groups.values():
-            for start in range(0, len(group), self.rows):
-                yield group[start : start + self.rows]

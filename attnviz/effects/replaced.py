@@ -14,7 +14,6 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stage_changes import Function, Pairs, StageChange
-from attnviz.capture.changed.changer import PlacedChanges
 from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.changes.site import Site
@@ -68,7 +67,7 @@ def replaced(
     lm, call = prepared.lm, layout_of(prepared.calls).find(head)[0]
     rows = tuple(range(draws + 1))
     change = StageChange("mixed", _by_row(tables, own), (head.head,) * len(rows), rows)
-    placed = {call.place: PlacedChanges((change,), call.site.kind, call.decodes)}
+    placed = {call.place: call.placed([change])}
     with lm.lock, torch.no_grad(), changes_made(lm.model, placed):
         output = lm.model(**spread(prepared.inputs, len(tables)), **prepared.options)
     numbers = answer.read(as_mapping(output)).double().cpu().numpy()

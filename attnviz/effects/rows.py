@@ -31,11 +31,14 @@ SLOW_MS = 5.0
 
 @dataclass(frozen=True, eq=False)
 class RowChange:
-    """A change in one row of the batch: a function of some heads' stage, at one call or two."""
+    """A change in one row of the batch: of a head's stage, at one call or two.
+
+    `functions` has one for each of the `calls`.
+    """
 
     calls: tuple[CallSite, ...]
     stage: ChangeableStage
-    function: Function
+    functions: tuple[Function, ...]
     head: int
 
 
@@ -62,7 +65,9 @@ class Clean:
 
 
 def clean_pass(prepared: Prepared, readout: Readout, calls: Sequence[CallSite]) -> Clean:
-    """One pass without changes, its blocks kept where that will save time."""
+    """The pass without changes; where it is slow it is made once more, to keep its blocks."""
+    if prepared.pass_ms <= SLOW_MS:
+        return Clean(float(readout.read(prepared.clean)[0]), prepared.pass_ms, {}, {})
     block_of = _blocks(prepared.lm.model, calls)
     modules = dict(prepared.lm.model.named_modules())
     blocks: dict[str, object] = {}
@@ -104,12 +109,13 @@ def changed_rows(
 def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
     """The changes at each place, row by row."""
     by_call: dict[CallPlace, list[StageChange]] = {}
+    sites = {call.place: call for change in changes for call in change.calls}
     for row, change in enumerate(changes):
-        for call in change.calls:
+        for call, function in zip(change.calls, change.functions, strict=True):
             rows = tuple(range(row * call.n_rows, (row + 1) * call.n_rows))
-            own = StageChange(change.stage, change.function, (change.head,) * len(rows), rows)
+            own = StageChange(change.stage, function, (change.head,) * len(rows), rows)
             by_call.setdefault(call.place, []).append(own)
-    return {place: PlacedChanges(tuple(_joined(group))) for place, group in by_call.items()}
+    return {place: sites[place].placed(list(_joined(group))) for place, group in by_call.items()}
 
 
 def _joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:

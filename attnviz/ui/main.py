@@ -7,6 +7,7 @@ frame (`?embed=true`) there is no sidebar.
 Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
+from base64 import b64encode
 from pathlib import Path
 
 import streamlit as st
@@ -28,6 +29,15 @@ from attnviz.ui.sidebar import sidebar
 
 STYLE = Path(__file__).with_name("style.css")
 KOREAN_STYLE = Path(__file__).with_name("korean.css")
+MARK = Path(__file__).with_name("mark.svg")
+
+
+def style() -> str:
+    """The style sheet, with the mark that it shows beside the name."""
+    mark = b64encode(MARK.read_bytes()).decode("ascii")
+    sheet = STYLE.read_text(encoding="utf-8")
+    shown = f':root {{ --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
+    return f"<style>{shown}\n{sheet}</style>"
 
 
 def main() -> None:
@@ -45,27 +55,30 @@ def main() -> None:
         for name, path in routes.files().items()
     }
     page = st.navigation(list(pages.values()), position="hidden")
+    name = next(name for name, listed in pages.items() if listed == page)
+    if name == routes.DEFAULT and address_bar.names_a_view():
+        st.switch_page(pages[routes.BEFORE], query_params=st.query_params.to_dict())
     in_frame = embedding.is_embedded()
     st.set_page_config(
         page_title=f"{page.title} · {text(lang, 'app.name')}",
+        page_icon=MARK,
         layout="wide",
         initial_sidebar_state="collapsed" if in_frame else "auto",
     )
-    st.html(STYLE)
+    st.html(style())
     if lang == "ko":
         st.html(KOREAN_STYLE)
-    with_model = page.url_path not in routes.WITHOUT_MODEL
-    if with_model:
+    if name not in routes.WITHOUT_MODEL:
         openings.open_where_nothing_is_chosen()
-    address_bar.write()
+    address_bar.write(with_view=name != routes.DEFAULT)
     if not in_frame:
-        sidebar.sidebar(lang, list(pages.values()), with_model)
+        sidebar.sidebar(lang, pages, name)
     notices.adjusted(lang)
-    if page.url_path != "learn" and not in_frame:
+    if name != "learn" and not in_frame:
         links.back_to_lesson(lang)
     with messages.guard(lang):
         page.run()
-    if not with_model:
+    if name in routes.WITHOUT_MODEL:
         embedded.line_without_model(lang)
 
 

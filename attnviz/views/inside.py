@@ -99,16 +99,44 @@ def why_ledger(lang: Language, why: "Why") -> LedgerView:
     rows = tuple(
         LedgerRow(
             _writer(lang, asking),
-            (LedgerCell(_writer(lang, answering)), _number(share, most, 3)),
+            (
+                LedgerCell(_writer(lang, answering), opens=_path(why, answering)),
+                _number(share, most, 3),
+                *_left(why, asking, answering),
+            ),
         )
         for asking, answering, share in pairs
     )
+    columns = ["key_side", "share", *(() if why.without is None else ("left",))]
+    note = text(lang, "inside.why_note", error=f"{why.error:.1e}")
     return LedgerView(
         caption=text(lang, "inside.why_title"),
         corner=text(lang, "inside.query_side"),
-        columns=(text(lang, "inside.key_side"), text(lang, "inside.share")),
+        columns=tuple(text(lang, f"inside.{name}") for name in columns),
         rows=rows,
-        note=text(lang, "inside.why_note", error=f"{why.error:.1e}"),
+        note=note if why.without is None else f"{_left_note(lang, why)} {note}",
+    )
+
+
+def _path(why: "Why", answering: "Component") -> str:
+    """The path from a head to the keys, as the page Circuit has it; "" of other writers."""
+    return "" if answering.site is None else f"{answering.site}-{why.head}.k"
+
+
+def _left(why: "Why", asking: "Component", answering: "Component") -> tuple[LedgerCell, ...]:
+    """The weight with a pair cut, where that is known."""
+    if why.without is None:
+        return ()
+    left = float(why.without[why.queries.index(asking), why.keys.index(answering)])
+    return (LedgerCell(f"{why.weight:.3f} → {left:.3f}", left),)
+
+
+def _left_note(lang: Language, why: "Why") -> str:
+    """The control of the cut pairs: what the cut of any other pair leaves."""
+    assert why.without is not None, "a head without a softcap"
+    n_pairs, median = why.without.size, float(np.median(why.without))
+    return text(
+        lang, "inside.left_note", n=n_pairs, was=f"{why.weight:.3f}", median=f"{median:.3f}"
     )
 
 
@@ -160,8 +188,12 @@ def lens_ledger(
     lens: "Lens",
     tokens: Sequence[str],
     names: Callable[[Sequence[int]], Sequence[str]],
+    chosen: str | None = None,
 ) -> LedgerView:
-    """The answer of the rest of the model after each layer: words down, states across."""
+    """The answer of the rest of the model after each layer: words down, states across.
+
+    A click on a guess opens what wrote it, unless `chosen`, the one that is open, is None.
+    """
     ids = sorted({int(choice) for choice in np.unique(lens.ids)})
     label = dict(zip(ids, names(ids), strict=True))
     rows = []
@@ -172,6 +204,7 @@ def lens_ledger(
                 float(lens.probabilities[state, place, 0]),
                 _guesses(lens, state, place, label),
                 f"{100 * lens.probabilities[state, place, 0]:.0f}%",
+                "" if chosen is None else f"{place}.{state}",
             )
             for state in range(len(lens.states))
         )
@@ -183,6 +216,7 @@ def lens_ledger(
         rows=tuple(rows),
         kind="tint",
         note=text(lang, "inside.lens_note", error=f"{lens.error:.1e}"),
+        chosen=chosen or "",
     )
 
 

@@ -62,7 +62,7 @@ def _tiny_weights(group: Group) -> Float32[np.ndarray, "layer head row column"]:
     if not size_of(group).all_at_once:
         return np.zeros((group.n_layers, n_heads, 1, 1), np.float32)
     layers = [tiny(of_layer) for of_layer in group_weights.each_layer(group)]
-    rows, columns = (max(of.shape[axis] for of in layers) for axis in (1, 2))
+    rows, columns = (max(layer.shape[axis] for layer in layers) for axis in (1, 2))
     whole = np.zeros((len(layers), n_heads, rows, columns), np.float32)
     for layer, of_layer in enumerate(layers):
         whole[layer, : of_layer.shape[0]] = _stretched(of_layer, rows, columns)
@@ -85,45 +85,45 @@ def answer_view(
     lang: Language,
     prepared: "Prepared",
     answer: "Answer",
-    found: "Switched",
+    result: "Switched",
     off: Sequence[Switch],
     written: tuple[str, str] | None,
 ) -> AnswerView:
     """The answer as bars, what became of it in a sentence, and its control."""
     return AnswerView(
         title=text(lang, f"switchboard.{answer.kind}"),
-        bars=tuple(_bars(lang, prepared, answer, found, bool(off))),
+        bars=tuple(_bars(lang, prepared, answer, result, bool(off))),
         values=text(lang, "switchboard.after") if off else "",
         seconds=text(lang, "switchboard.before") if off else "",
-        sentence=_sentence(lang, prepared, answer, found, off),
-        control=_control(lang, answer, found, off),
+        sentence=_sentence(lang, prepared, answer, result, off),
+        control=_control(lang, answer, result, off),
         percent=answer.is_probability,
         written=_written(lang, written, bool(off)),
     )
 
 
 def _bars(
-    lang: Language, prepared: "Prepared", answer: "Answer", found: "Switched", both: bool
+    lang: Language, prepared: "Prepared", answer: "Answer", result: "Switched", both: bool
 ) -> "list[Bar]":
     """The first choices before and those that came up after; all of a short list."""
     return [
         Bar(
             _choice(lang, prepared, answer, place),
-            float(found.after[place]),
-            second=float(found.before[place]) if both else None,
+            float(result.after[place]),
+            second=float(result.before[place]) if both else None,
         )
-        for place in chosen_bars(answer.exclusive, found)
+        for place in chosen_bars(answer.exclusive, result)
     ]
 
 
-def chosen_bars(exclusive: bool, found: "Switched") -> list[int]:
+def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
     """The choices to show: the likeliest ones before, and those that the changes brought up."""
     if not exclusive:
-        return list(range(min(MOST_BARS, len(found.before))))
-    first = np.argsort(-found.before, kind="stable")[:FIRST_BARS].tolist()
-    after = np.argsort(-found.after, kind="stable")[:NEW_BARS].tolist()
+        return list(range(min(MOST_BARS, len(result.before))))
+    first = np.argsort(-result.before, kind="stable")[:FIRST_BARS].tolist()
+    after = np.argsort(-result.after, kind="stable")[:NEW_BARS].tolist()
     both = dict.fromkeys([*first, *after])
-    return sorted(both, key=lambda place: -max(found.before[place], found.after[place]))
+    return sorted(both, key=lambda place: -max(result.before[place], result.after[place]))
 
 
 def _choice(lang: Language, prepared: "Prepared", answer: "Answer", place: int) -> str:
@@ -136,46 +136,46 @@ def _sentence(
     lang: Language,
     prepared: "Prepared",
     answer: "Answer",
-    found: "Switched",
+    result: "Switched",
     off: Sequence[Switch],
 ) -> str:
     """A sentence on the change of the answer."""
-    best = int(np.argmax(found.before))
+    best = int(np.argmax(result.before))
     if not off:
         if not answer.exclusive:
             return text(lang, "switchboard.all_on")
         name = _choice(lang, prepared, answer, best)
-        return text(lang, "switchboard.says", answer=name, share=_share(found.before[best]))
+        return text(lang, "switchboard.says", answer=name, share=_share(result.before[best]))
     heads = _names(lang, [switch.head for switch in off])
-    return changed_sentence(lang, prepared, answer, found, "switchboard", heads=heads)
+    return changed_sentence(lang, prepared, answer, result, "switchboard", heads=heads)
 
 
 def changed_sentence(
     lang: Language,
     prepared: "Prepared",
     answer: "Answer",
-    found: "Switched | Replaced",
+    result: "Switched | Replaced",
     section: str,
     quote: Callable[[str], str] = str,
-    **said: str,
+    **words: str,
 ) -> str:
-    """The change of the answer, in the words of a section; `said` names what was changed.
+    """The change of the answer, in the words of a section; `words` name what was changed.
 
     `quote` makes a token's text fit for where the sentence stands.
     """
     if not answer.is_probability:
-        cosine = found.after[0] if answer.kind == "cosines" else found.after.mean()
-        return text(lang, f"{section}.turned", cosine=f"{cosine:.4f}", **said)
-    best, now = int(np.argmax(found.before)), int(np.argmax(found.after))
+        cosine = result.after[0] if answer.kind == "cosines" else result.after.mean()
+        return text(lang, f"{section}.turned", cosine=f"{cosine:.4f}", **words)
+    best, now = int(np.argmax(result.before)), int(np.argmax(result.after))
     if not answer.exclusive:
-        best = now = int(np.argmax(found.before - found.after))
+        best = now = int(np.argmax(result.before - result.after))
     values = {
         "before": quote(_choice(lang, prepared, answer, best)),
         "after": quote(_choice(lang, prepared, answer, now)),
-        "was": _share(found.before[best]),
-        "left": _share(found.after[best]),
-        "share": _share(found.after[now]),
-        **said,
+        "was": _share(result.before[best]),
+        "left": _share(result.after[best]),
+        "share": _share(result.after[now]),
+        **words,
     }
     if not answer.exclusive:
         return text(lang, f"{section}.loses", **values)
@@ -197,24 +197,24 @@ def moved(answer: "Answer", before: np.ndarray, after: np.ndarray) -> float:
     return float(change.sum() / 2 if answer.exclusive else change.mean())
 
 
-def _control(lang: Language, answer: "Answer", found: "Switched", off: Sequence[Switch]) -> str:
+def _control(lang: Language, answer: "Answer", result: "Switched", off: Sequence[Switch]) -> str:
     """A sentence on how far other heads, drawn at random, move the answer: the level of chance."""
-    if not off or not len(found.controls):
+    if not off or not len(result.controls):
         return ""
-    return control_sentence(lang, answer, found, "switchboard", n=len(off))
+    return control_sentence(lang, answer, result, "switchboard", n=len(off))
 
 
 def control_sentence(
     lang: Language,
     answer: "Answer",
-    found: "Switched | Replaced",
+    result: "Switched | Replaced",
     section: str,
-    **said: object,
+    **words: object,
 ) -> str:
     """A sentence on how far the answer moved, and how far the controls move it."""
-    controls = sorted(moved(answer, found.before, row) for row in found.controls)
+    controls = sorted(moved(answer, result.before, row) for row in result.controls)
     unit = "percent" if answer.is_probability else "number"
-    own = moved(answer, found.before, found.after)
+    own = moved(answer, result.before, result.after)
     return text(
         lang,
         f"{section}.control",
@@ -222,7 +222,7 @@ def control_sentence(
         own=amount(lang, own, unit),
         median=amount(lang, float(np.median(controls)), unit),
         most=amount(lang, controls[-1], unit),
-        **said,
+        **words,
     )
 
 

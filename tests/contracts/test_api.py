@@ -16,8 +16,8 @@ PUBLIC = (
     "Divergence Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
     "ModelNotFound NextToken Sound StepView Steps Target Tokens TooLarge UnsupportedAttention "
     "Verification ablate capture changed changes compare cut derive direct edges effects feeds "
-    "figures from_attentions from_where lens load masks metrics models patch pattern read record "
-    "save show tiles why"
+    "figures from_attentions from_where lens load masks metrics models patch patching pattern read "
+    "record save show tiles why"
 ).split()
 
 
@@ -59,10 +59,15 @@ def test_functions_are_not_hidden_by_their_packages() -> None:
     assert int(result.stdout) == len(orders)
 
 
-# attnviz is forgotten and imported anew for each order; torch and transformers stay loaded
+# attnviz is forgotten and imported anew for each order; torch and transformers stay loaded, and no
+# file is compiled twice
 EACH_ORDER = """
 import sys
-tried = 0
+from importlib.machinery import SourceFileLoader
+compiled, compile_file, tried = {{}}, SourceFileLoader.get_code, 0
+SourceFileLoader.get_code = lambda self, name: (
+    compiled[name] if name in compiled else compiled.setdefault(name, compile_file(self, name))
+)
 for order in {orders}:
     for name in [name for name in sys.modules if name.split(".")[0] == "attnviz"]:
         del sys.modules[name]

@@ -165,7 +165,7 @@ def test_grid_has_layers_and_heads_and_the_stack_that_is_asked_for(
     assert table[2, 1] == found.of("L2.H1")
     both = effects(translator, "the cat sleeps .", Target("le chat dort ."), to="zero")
     assert both.grid("cross", "decoder").shape == (2, 4)
-    with pytest.raises(BadInput, match="no cross attention in stack 'encoder'"):
+    with pytest.raises(BadInput, match="no 'cross' attention in stack 'encoder'"):
         both.grid("cross", "encoder")
 
 

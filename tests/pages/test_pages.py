@@ -11,7 +11,16 @@ from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, sent
 
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = ("overview", "switches", *PAGES[1:], "compare", "output", "learn", "calculator")
+ALL_PAGES = (
+    "overview",
+    "switches",
+    "circuit",
+    *PAGES[1:],
+    "compare",
+    "output",
+    "learn",
+    "calculator",
+)
 TEXT = "The cat sat."
 SECOND = "Dogs ran home fast."
 
@@ -122,8 +131,8 @@ def test_a_page_says_how_far_its_numbers_are_from_the_models(visit: Visit, page:
     texts = [TEXT, default_view().input.text2] if page == "masks" else [TEXT]
     worst = attnviz.capture("minilm", texts).verify().worst
     assert worst is not None
-    numbers = f"{worst.error:.1e} (tolerance {worst.tolerance:.0e})"
-    assert caption == f"Checked: max |ours − model| = {numbers}"
+    numbers = f"largest difference {worst.error:.1e}, tolerance {worst.tolerance:.0e}"
+    assert caption == f"✓ The same numbers as the model ({numbers})"
 
 
 def test_each_page_has_its_component(visit: Visit) -> None:

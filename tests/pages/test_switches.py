@@ -7,8 +7,9 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.effects import switchboard
+from attnviz.ui.effects import measuring
 from tests.pages.conftest import Visit, component_name, parameters, sent
+from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
 
 STORE = "When Mary and John went to the store, John gave a drink to"
@@ -17,7 +18,7 @@ STORE = "When Mary and John went to the store, John gave a drink to"
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, the effects are there when the page is drawn."""
-    monkeypatch.setattr(switchboard, "PATIENCE_S", 50.0)
+    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -54,7 +55,9 @@ def test_all_on_shows_the_answer_alone(visit: Visit) -> None:
     assert all(bar["second"] is None for bar in header["answer"]["bars"])
 
 
-@pytest.mark.parametrize("model", ["minilm", "sentiment", "translator", "shapes", "dates"])
+@pytest.mark.parametrize(
+    "model", mostly_slow(["sentiment", "shapes", "translator", "minilm", "dates"], 3)
+)
 def test_every_kind_of_model_has_an_answer(visit: Visit, model: str) -> None:
     app = visit("switches", model=model)
     assert not app.error

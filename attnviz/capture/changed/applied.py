@@ -6,6 +6,7 @@ keep the kernel's bits, and so do the rows of a changed head that come out the s
 every untouched row would move by a rounding of 1e-6 and show an effect where there is none.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import torch
@@ -17,19 +18,16 @@ from attnviz.attention.stage_changes import StageChange
 from attnviz.errors import UnsupportedAttention
 
 Output = Float[Tensor, "batch query head d_value"]
+Pair = tuple[int, int]  # (row, head)
 
 
 def applied(inputs: AttentionInputs, output: Output) -> Output:
     """The output of attention with what `inputs.changes` say, in the kernel's own type."""
     n_batch, n_heads = output.shape[0], output.shape[2]
-    early: set[tuple[int, int]] = set()
-    late: list[tuple[StageChange, list[tuple[int, int]]]] = []
+    early: set[Pair] = set()
     for change in inputs.changes:
-        pairs = change.pairs(n_batch, n_heads)
-        if change.stage == "mixed":
-            late.append((change, pairs))
-        else:
-            early.update(pairs)
+        if change.stage != "mixed":
+            early.update(change.pairs(n_batch, n_heads))
     if early and output.requires_grad and torch.is_grad_enabled():
         raise UnsupportedAttention(
             "gradients do not pass through a change before weights·V; change a head's output, or"
@@ -39,14 +37,34 @@ def applied(inputs: AttentionInputs, output: Output) -> Output:
     changed = output.clone()
     for row, head in sorted(early):
         changed[row, :, head] = _derived(inputs, output, row, head)
-    shape = inputs.n_query, inputs.n_key
-    for change, pairs in late:
-        fresh = [pair for pair in pairs if pair not in early]
-        if fresh:
-            rows, heads = map(list, zip(*fresh, strict=True))
-            values = change.applied(changed[rows, :, heads].float(), fresh, shape)
-            changed[rows, :, heads] = values.to(changed.dtype)
-    return changed
+    return _with_outputs(changed, inputs.changes, (inputs.n_query, inputs.n_key), early)
+
+
+def outputs_changed(changes: Sequence[StageChange], output: Output) -> Output:
+    """The outputs of heads with changes made to them, wherever the model computed them.
+
+    It is what W_O of a model with attention code of its own is given to read.
+    """
+    shape = output.shape[1], output.shape[1]
+    return _with_outputs(output.clone(), changes, shape, ())
+
+
+def _with_outputs(
+    output: Output,
+    changes: Sequence[StageChange],
+    shape: tuple[int, int],
+    derived: Collection[Pair],
+) -> Output:
+    """`output` with the changes of "mixed" written into it, but for pairs that have them."""
+    for change in changes:
+        if change.stage != "mixed":
+            continue
+        pairs = [p for p in change.pairs(output.shape[0], output.shape[2]) if p not in derived]
+        if pairs:
+            rows, heads = map(list, zip(*pairs, strict=True))
+            values = change.applied(output[rows, :, heads].float(), pairs, shape)
+            output[rows, :, heads] = values.to(output.dtype)
+    return output
 
 
 def _derived(inputs: AttentionInputs, output: Output, row: int, head: int) -> Tensor:

@@ -1,25 +1,26 @@
 """Applies changes while a model runs: which call is which, and where it lies in its sequence.
 
 In: functions of stages by `CallPlace`, the n-th call of a module in a pass. Out: at each attention
-call, its inputs with the changes that it has, and its output with them made. A pass begins when the
+call, its inputs with the changes that it has, and its output with them made. Where a model computes
+attention with code of its own, W_O is given the changed outputs to read. A pass begins when the
 outermost module that holds a place is called: `generate` runs an encoder outside the model's own
 forward. How many tokens came before is asked of the key cache, not told from the shapes: a sliding
 cache keeps the last keys only.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.attention.stage_changes import Span, StageChange
-from attnviz.capture.changed.applied import applied
-from attnviz.errors import UnsupportedAttention
+from attnviz.attention.stage_changes import StageChange
+from attnviz.capture.changed.applied import applied, outputs_changed
+from attnviz.capture.changed.passes import Pass, first_key, pass_of
+from attnviz.capture.record.interface import Changes, active, changing, inside
 from attnviz.types import Kind
 
 
@@ -33,80 +34,96 @@ class CallPlace:
 
 @dataclass(frozen=True)
 class PlacedChanges:
-    """The changes at one place; `kind` and `decodes` say along which texts its axes lie."""
+    """The changes at one place; `kind` and `decodes` say along which texts its axes lie.
+
+    `output_layer` is the name of the layer that reads the outputs of its `n_heads` heads, W_O; None
+    if it is not known.
+    """
 
     changes: tuple[StageChange, ...]
     kind: Kind = "self"
     decodes: bool = False  # the queries are a decoder's, beside an encoder
+    n_heads: int = 0
+    output_layer: str | None = None
 
-
-@dataclass(frozen=True)
-class _Text:
-    """The padding of one text of a pass: `span` of a mask that is `width` wide."""
-
-    span: Span = Span()
-    width: int = 0
-
-    def at(self, first: int, n: int) -> Span:
-        """The span of n tokens from `first` on; without padding where the mask is not theirs."""
-        return replace(self.span if first + n == self.width else Span(), first=first)
-
-
-@dataclass(frozen=True)
-class _Pass:
-    """The texts of a pass, and how many tokens its key cache has from before."""
-
-    text: _Text = _Text()
-    written: _Text = _Text()
-    n_before: int = 0
-    has_cache: bool = False
+    @property
+    def only_outputs(self) -> bool:
+        """True if nothing before the heads' outputs is changed."""
+        return all(change.stage == "mixed" for change in self.changes)
 
 
 class Changer:
     """The changes of some passes; a context variable of the attention function holds it.
 
-    `made` are the places whose call ran, `n_passes` counts the passes.
+    `made` are the places whose changes were made, `ran` the names of the modules on
+    the way to a place that ran, `n_passes` counts the passes. `acts_as` is the object that
+    attention is handed to instead of the changer, None for the changer itself.
     """
 
     def __init__(
         self, modules: Mapping[str, nn.Module], by_place: Mapping[CallPlace, PlacedChanges]
     ) -> None:
         self.made: set[CallPlace] = set()
+        self.ran: set[str] = set()
         self.n_passes = 0
+        self.acts_as: Changes | None = None
+        self._at_function: set[CallPlace] = set()  # the places of this pass
         self._by_place = by_place
         self._names = {id(module): name for name, module in modules.items()}
         self._counts: Counter[str] = Counter()
         self._depth = 0
-        self._pass = _Pass()
+        self._pass = Pass()
         self._handles: list[RemovableHandle] = []
         for module in _holders(modules, by_place):
             enter = module.register_forward_pre_hook(self._enter, with_kwargs=True)
             leave = module.register_forward_hook(self._leave, always_call=True)
             self._handles += [enter, leave]
+        readers = {
+            placed.output_layer: place.module
+            for place, placed in by_place.items()
+            if placed.output_layer is not None and placed.only_outputs
+        }
+        for layer, module_name in readers.items():
+            hook = self._before_output_layer(module_name, layer)
+            self._handles.append(modules[layer].register_forward_pre_hook(hook))
 
     def close(self) -> None:
         """Take the hooks off the model."""
         for handle in self._handles:
             handle.remove()
+        self.acts_as = None  # which may hold this object: a circle is freed late
 
     @property
     def missed(self) -> tuple[CallPlace, ...]:
         """The places whose call did not run."""
         return tuple(place for place in self._by_place if place not in self.made)
 
-    def _enter(self, _module: nn.Module, _args: Any, kwargs: Mapping[str, Any]) -> None:
+    def _enter(self, module: nn.Module, _args: Any, kwargs: Mapping[str, Any]) -> None:
+        if not self._is_active:
+            return
         if self._depth == 0:
             self.n_passes += 1
             self._counts.clear()
-            self._pass = _pass(kwargs)
+            self._at_function.clear()
+            self._pass = pass_of(kwargs)
         self._depth += 1
+        self.ran.add(self._name(module))
 
     def _leave(self, _module: nn.Module, _args: Any, _output: Any) -> None:
-        self._depth -= 1
+        if self._is_active:
+            self._depth -= 1
+
+    @property
+    def _is_active(self) -> bool:
+        """True in the block that it was made for: not in other threads, nor in a block inside."""
+        return changing.get() is (self.acts_as or self)
+
+    def _name(self, module: nn.Module) -> str:
+        return self._names.get(id(module)) or type(module).__name__
 
     def place(self, module: nn.Module) -> CallPlace:
         """The place of a call that is made now; each call is counted once."""
-        name = self._names.get(id(module)) or type(module).__name__
+        name = self._name(module)
         place = CallPlace(name, self._counts[name])
         self._counts[name] += 1
         return place
@@ -120,8 +137,44 @@ class Changer:
         if placed is None:
             return inputs, output
         self.made.add(place)
+        self._at_function.add(place)
         inputs = replace(inputs, changes=self._bound(placed, inputs.n_query, inputs.n_key))
         return inputs, applied(inputs, output)
+
+    def _before_output_layer(
+        self, module: str, layer: str
+    ) -> Callable[[nn.Module, tuple[Any, ...]], tuple[Any, ...] | None]:
+        """A hook that changes what W_O reads, unless the attention function has done so."""
+
+        def change(_layer: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+            if not self._is_active:
+                return None
+            place = CallPlace(module, self._counts[layer])
+            self._counts[layer] += 1
+            placed = self._by_place.get(place)
+            if placed is None or place in self._at_function or not args:
+                return None
+            read = args[0]
+            if not (isinstance(read, Tensor) and read.dim() == 3):
+                return None
+            self.made.add(place)
+            return (self._changed_reading(placed, read), *args[1:])
+
+        return change
+
+    def _changed_reading(self, placed: PlacedChanges, read: Tensor) -> Tensor:
+        """The outputs of all heads side by side, with changes; a recorder is told of them."""
+        token = inside.set(True)
+        try:
+            output = read.reshape(*read.shape[:2], placed.n_heads, -1)
+            changes = self._bound(placed, output.shape[1], output.shape[1])
+            changed = outputs_changed(changes, output)
+            sink = active.get()
+            if sink is not None:
+                sink.exchange(read, changed.detach(), changes)
+            return changed.flatten(2)
+        finally:
+            inside.reset(token)
 
     def _bound(self, placed: PlacedChanges, n_query: int, n_key: int) -> tuple[StageChange, ...]:
         """The changes, told where in the sequence this call is."""
@@ -131,47 +184,10 @@ class Changer:
         if placed.kind == "cross":
             key = now.text.at(0, n_key)
         else:
-            key = own.at(_first_key(now, n_query, n_key), n_key)
+            key = own.at(first_key(now, n_query, n_key), n_key)
         return tuple(
             replace(change, query=query, key=key, writes=now.has_cache) for change in placed.changes
         )
-
-
-def _first_key(now: _Pass, n_query: int, n_key: int) -> int:
-    """The position of the first key in self-attention."""
-    if not now.has_cache:
-        return 0
-    dropped = now.n_before + n_query - n_key
-    if dropped < 0:
-        raise UnsupportedAttention(
-            "the key cache has more slots than tokens, as a static key cache does: a slot is not a"
-            " position; generate with the default dynamic cache",
-            code="static_cache",
-        )
-    return dropped
-
-
-def _pass(kwargs: Mapping[str, Any]) -> _Pass:
-    cache = kwargs.get("past_key_values")
-    length = getattr(cache, "get_seq_length", None)
-    return _Pass(
-        text=_text(kwargs.get("attention_mask")),
-        written=_text(kwargs.get("decoder_attention_mask")),
-        n_before=0 if length is None else int(length()),
-        has_cache=length is not None,
-    )
-
-
-def _text(mask: object) -> _Text:
-    """Where each row's real tokens begin, and how many there are."""
-    if not isinstance(mask, Tensor) or mask.dim() != 2:
-        return _Text()
-    real = mask.bool()
-    if bool(real.all()):
-        return _Text(Span(), mask.shape[1])
-    starts = tuple(real.to(torch.uint8).argmax(-1).tolist())
-    lengths = tuple(real.sum(-1).tolist())
-    return _Text(Span(0, starts if any(starts) else None, lengths), mask.shape[1])
 
 
 def _holders(

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.changed.changer import CallPlace
+from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.changes.site import Site
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
@@ -26,7 +27,8 @@ class CallSite:
 
     `only_weights` is True where the model's own code shows its weights and their product with the
     values, and nothing before. `n_rows` is how many rows a text has in the batch: 1, or its
-    windows. `projected` is True if W_O reads what the heads say as it is.
+    windows. `output_layer` is the layer that reads the outputs of all heads side by side, W_O;
+    None if it is not known.
     """
 
     place: CallPlace
@@ -34,7 +36,12 @@ class CallSite:
     n_heads: int
     n_rows: int
     only_weights: bool
-    projected: bool
+    output_layer: str | None
+
+    @property
+    def projected(self) -> bool:
+        """True if W_O reads the heads' outputs as they are."""
+        return self.output_layer is not None
 
     @property
     def windowed(self) -> bool:
@@ -45,6 +52,11 @@ class CallSite:
     def decodes(self) -> bool:
         """True if the queries are a decoder's, beside an encoder."""
         return self.site.stack == "decoder"
+
+    def placed(self, changes: Sequence[StageChange]) -> PlacedChanges:
+        """Changes at this place."""
+        own = self.site.kind, self.decodes, self.n_heads, self.output_layer
+        return PlacedChanges(tuple(changes), *own)
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,7 @@ def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
     for call in calls:
         nth = seen.get(call.module, 0)
         seen[call.module] = nth + 1
+        out = call.projections.get("out")
         call_sites.append(
             CallSite(
                 place=CallPlace(call.module, nth),
@@ -103,7 +116,7 @@ def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
                 n_heads=call.n_heads,
                 n_rows=max(1, call.n_batch // n_input),
                 only_weights=isinstance(call.inputs, StoredWeights),
-                projected="projected" not in call.absent,
+                output_layer=None if out is None else out.module,
             )
         )
     return Layout(tuple(call_sites))

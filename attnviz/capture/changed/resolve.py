@@ -33,17 +33,14 @@ def placed(
     sites: dict[CallPlace, CallSite] = {}
     for change in changes:
         for call in layout.find(change.site):
-            require_changeable(change, call)
+            require_possible(change, call)
             sites[call.place] = call
             for heads in _heads(change, call):
                 stage, function = _resolved(change, call, heads, corpus_of)
                 by_place.setdefault(call.place, []).append(
                     StageChange(stage, function, heads, text=str(change))
                 )
-    return {
-        place: PlacedChanges(tuple(stage_changes), sites[place].site.kind, sites[place].decodes)
-        for place, stage_changes in by_place.items()
-    }
+    return {place: sites[place].placed(stage_changes) for place, stage_changes in by_place.items()}
 
 
 def _heads(change: Change, call: CallSite) -> list[tuple[int, ...]]:
@@ -58,8 +55,6 @@ def _resolved(
     change: Change, call: CallSite, heads: tuple[int, ...], corpus_of: CorpusOf
 ) -> tuple[ChangeableStage, Function]:
     """The stage that a change is made at, and its function for these heads."""
-    if not isinstance(change, Ablate):
-        _require_positions(change, call)
     if isinstance(change, Ablate):
         return "mixed", _ablation(change, call, corpus_of)
     if isinstance(change, Pattern):
@@ -68,7 +63,7 @@ def _resolved(
         return "mask", functions.allowed(change.may_attend, f"the mask {change.name!r}")
     if isinstance(change, Cut):
         return _cut(change, call)
-    return _patch(change, call, heads[0])
+    return patched(change, call, heads[0])
 
 
 def _ablation(change: Ablate, call: CallSite, corpus_of: CorpusOf) -> Function:
@@ -97,7 +92,12 @@ def _cut(change: Cut, call: CallSite) -> tuple[ChangeableStage, Function]:
 # --- patching -----------------------------------------------------------------------------------
 
 
-def _patch(change: Patch, call: CallSite, head: int) -> tuple[ChangeableStage, Function]:
+def patched(change: Patch, call: CallSite, head: int) -> tuple[ChangeableStage, Function]:
+    """The stage that a patch is made at, and its function for one head.
+
+    Raises `BadInput` for a row of the source that does not exist, and `UnsupportedAttention` for a
+    stage that was not seen in it.
+    """
     own = _source_call(change, call)
     own.check(head, change.batch)
     name = f"the source {change.name!r}"
@@ -159,8 +159,20 @@ def _slice_of(padding: object, n: int) -> slice:
 # --- what cannot be done ------------------------------------------------------------------------
 
 
+def require_possible(change: Change, call: CallSite) -> None:
+    """Raise `UnsupportedAttention` or `BadInput` for a change that a call cannot take."""
+    is_output = isinstance(change, Ablate) or isinstance(change, Patch) and change.stage == "mixed"
+    if not (is_output and call.projected):
+        require_changeable(change, call)
+    if not isinstance(change, Ablate):
+        _require_positions(change, call)
+
+
 def require_changeable(change: object, call: CallSite) -> None:
-    """Raise `UnsupportedAttention` for a call of own code; `change` is what was asked of it."""
+    """Raise `UnsupportedAttention` for a call of own code, whose pattern cannot be changed.
+
+    `change` is what was asked of it.
+    """
     if call.only_weights:
         raise own_code_unchanged(change, call.place.module)
 
@@ -169,7 +181,8 @@ def own_code_unchanged(change: object, module: str) -> UnsupportedAttention:
     """The error for a change of a module that does not use transformers' attention interface."""
     return UnsupportedAttention(
         f"{change}: {module} computes attention with code of its own, which attnviz records and"
-        " cannot change; choose a model with transformers' attention interface",
+        " cannot change so; ablate its heads or patch their outputs, if a linear layer reads these"
+        " as they are, or choose a model with transformers' attention interface",
         code="own_code_unchanged",
         module=module,
     )

@@ -55,14 +55,19 @@ def changes_made(
 ) -> Iterator[Changer]:
     """While the block runs, attention at these places is changed. The caller holds the lock."""
     modules = dict(model.named_modules())
-    for place, changes in by_place.items():
-        module = modules.get(place.module, model)
-        if isinstance(module, nn.MultiheadAttention):
-            raise own_code_unchanged(changes.changes[0].text, place.module)
     changer = Changer(modules, by_place)
     with _attending(modules, changer, changer):
         yield changer
-    if changer.n_passes and changer.missed:
+    if changer.n_passes:
+        _require_made(changer, by_place)
+
+
+def _require_made(changer: Changer, by_place: Mapping[CallPlace, PlacedChanges]) -> None:
+    """Raise `UnsupportedAttention` for changes that were not made."""
+    for place in changer.missed:
+        if place.module in changer.ran:  # but not through the attention interface
+            raise own_code_unchanged(by_place[place].changes[0], place.module)
+    if changer.missed:
         missed = ", ".join(dict.fromkeys(place.module for place in changer.missed))
         raise UnsupportedAttention(
             f"{missed} was to be changed and did not run: these inputs do not reach it",
@@ -95,6 +100,7 @@ def _attending(
     """The model on attnviz's attention function, which hands each call to `changes`."""
     with ExitStack() as stack:
         stack.callback(changer.close)
+        changer.acts_as = None if changes is changer else changes
         token = changing.set(changes)
         stack.callback(changing.reset, token)
         stack.enter_context(switched(modules.values(), interface_configs(modules)))

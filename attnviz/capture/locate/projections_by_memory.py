@@ -10,7 +10,7 @@ not agree either, the projection is absent, with that reason.
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -41,9 +41,9 @@ class AwaitedOutput:
     row_step: int
     by_value: bool
 
-    def is_read_by(self, layer: LinearRun) -> bool:
-        """True if the layer read all heads of this output, side by side."""
-        output, read = self.output, layer.input
+    def is_read_as(self, read: Tensor) -> bool:
+        """True if a layer that reads this tensor reads all heads of the output, side by side."""
+        output = self.output
         if read.numel() != output.numel() or read.shape[-1] != output.shape[2] * output.shape[3]:
             return False
         if storage_of(read) == storage_of(output):
@@ -137,9 +137,19 @@ class LinearWatch:
         awaited.absent["projected"] = NOT_CONSUMED
         self._awaited[storage_of(awaited.output)] = awaited
 
+    def exchange(self, read: Tensor, output: Tensor) -> AwaitedOutput | None:
+        """The awaited output that a layer is to read, with other numbers; None if none is."""
+        for storage, awaited in self._awaited.items():
+            if awaited.is_read_as(read):
+                del self._awaited[storage]
+                changed = replace(awaited, output=output)
+                self._awaited[storage_of(output)] = changed
+                return changed
+        return None
+
     def _match_output(self, layer: LinearRun) -> None:
         awaited = self._awaited.pop(storage_of(layer.input), None) or self._copied_into(layer)
-        if awaited is None or not awaited.is_read_by(layer):
+        if awaited is None or not awaited.is_read_as(layer.input):
             return
         n_column, d_head = layer.input.shape[-1], awaited.output.shape[3]
         found = layer.projection(tuple(range(0, n_column, d_head)))
@@ -150,7 +160,7 @@ class LinearWatch:
     def _copied_into(self, layer: LinearRun) -> AwaitedOutput | None:
         """The awaited output of which the layer read a copy; it is awaited no longer."""
         for storage, awaited in self._awaited.items():
-            if awaited.by_value and awaited.is_read_by(layer):
+            if awaited.by_value and awaited.is_read_as(layer.input):
                 return self._awaited.pop(storage)
         return None
 

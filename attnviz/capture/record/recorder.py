@@ -21,6 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import MissingCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
+from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
 from attnviz.capture.locate.own_code import (
@@ -33,7 +34,7 @@ from attnviz.capture.locate.structure import kind_of
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.interface import active, is_recording
-from attnviz.capture.record.missing import OVERWRITTEN, Missing
+from attnviz.capture.record.missing import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
 from attnviz.capture.record.switch import eagerly, switched
@@ -50,9 +51,6 @@ SCRIPTED = (
     "is compiled by torch.jit and takes no hooks; record the module that it was compiled from, or a"
     " module around it"
 )
-OWN_CODE = "the model computes attention with code of its own"
-# the stages that are missing without each projection
-STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
 
 
 class RecordedCalls(list[AttentionCall]):
@@ -65,7 +63,8 @@ class Recorder:
     """Builds an `AttentionCall` from each call that is reported to it.
 
     With `thin`, only samples are kept of what the model computed for a long text. With `newest`,
-    only the newest keys and values are kept of the forward passes after the first one.
+    only the newest keys and values are kept of the forward passes after the first one. With `grad`,
+    q, k, v and outputs keep their place in the graph of gradients.
     """
 
     def __init__(
@@ -75,7 +74,9 @@ class Recorder:
         *,
         thin: bool = False,
         newest: bool = False,
+        grad: bool = False,
     ) -> None:
+        self.grad = grad
         self.calls = RecordedCalls()
         self.steps: list[StepCall] = []
         # the hooks hold this object and not the recorder, which would keep itself alive
@@ -83,6 +84,7 @@ class Recorder:
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
         self._runs: list[ModuleRun] = []
+        self._first_calls: dict[str, AttentionCall] = {}
         self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
         self.missing = Missing(self._names)
         self.calls.missing = self.missing.calls
@@ -95,16 +97,55 @@ class Recorder:
         """Remove the hooks from the model."""
         for part in (self._counter, self._linears, self._spatial):
             part.close()
+        self._first_calls.clear()
 
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one call of the attention interface."""
         self._add_with_projections(module, inputs, output)
 
+    def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
+        """Name one call of the attention interface that no step models."""
+        self.missing.add_error(module, error)
+
+    def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
+        """Keep the changed output of a call in place of the one that W_O was to `read`.
+
+        Raises `UnsupportedAttention` if no recorded call has that output.
+        """
+        awaited = self._linears.exchange(read, output)
+        at = [
+            n
+            for n, call in enumerate(self.calls)
+            if awaited and call.projections is awaited.projections
+        ]
+        if awaited is None or not at:
+            raise UnsupportedAttention(
+                "the layer behind the changed heads read what no recorded call gave: the change"
+                " would not be seen in the capture",
+                code="change_unseen",
+            )
+        call = self.calls[at[0]]
+        kept = output[:, :: call.row_step].clone() if call.row_step > 1 else output
+        self.calls[at[0]] = replace(call, output=kept, inputs=replace(call.inputs, changes=changes))
+        if self._newest:
+            self.steps[at[0]] = replace(self.steps[at[0]], call=self.calls[at[0]])
+
     def take_seen(self, seen: SeenAttention) -> None:
-        """Keep one attention of a module with code of its own."""
+        """Keep one attention of a module with code of its own.
+
+        Raises `UnsupportedAttention` where gradients are wanted: it is seen below their graph.
+        """
+        if self.grad:
+            name = self._name(seen.module)
+            raise UnsupportedAttention(
+                f"{name} computes attention with code of its own, which is watched below the graph"
+                " of gradients: record it without grad=True",
+                code="own_code_gradient",
+                module=name,
+            )
         self._sums[len(self.calls)] = _sums(seen.inputs)
         if isinstance(seen.inputs, StoredWeights):
-            absent = dict.fromkeys((stage for of in STAGES_OF.values() for stage in of), OWN_CODE)
+            absent = absent_stages(seen.inputs)
             projections: dict[str, Projection] = {}
             step = self._row_step(seen.inputs.n_query)
             self._linears.await_output(
@@ -130,9 +171,37 @@ class Recorder:
     ) -> None:
         """Keep a call with the linear layers before it and, as soon as that runs, behind it."""
         projections, absent = self._linears.makers(inputs.query, inputs.key, inputs.value)
+        if "k" in absent or "v" in absent:
+            self._add_layers_of_cached(self._name(module), inputs, projections, absent)
         step = self._row_step(inputs.n_query)
         self._linears.await_output(AwaitedOutput(output, projections, absent, step, by_value))
         self._add(module, inputs, output, projections, absent, kind)
+
+    def _add_layers_of_cached(
+        self,
+        name: str,
+        inputs: AttentionInputs,
+        projections: dict[str, Projection],
+        absent: dict[str, str],
+    ) -> None:
+        """Add the layers of keys and values that a cache kept from an earlier call of the module.
+
+        Cross-attention makes them once; in later steps no layer runs that could be found.
+        """
+        earlier = self._first_calls.get(name)
+        if earlier is None or not isinstance(earlier.inputs, AttentionInputs):
+            return
+        pairs = {
+            "k": (earlier.inputs.key, inputs.key),
+            "v": (earlier.inputs.value, inputs.value),
+        }
+        for layer, (before, now) in pairs.items():
+            known = earlier.projections.get(layer)
+            if known is None or known.turned or layer not in absent:
+                continue  # a rotation is a guess until the pass ends
+            if before.shape == now.shape and torch.equal(before, now):
+                projections[layer] = known
+                del absent[layer]
 
     def _add(
         self,
@@ -168,6 +237,7 @@ class Recorder:
             query_places=query_places,
             key_places=key_places,
         )
+        self._first_calls.setdefault(name, call)
         self._runs.append(self._counter.run_of(module, name))
         if self._newest:
             step_call = newest_step(call) if self._counter.n_pass > 1 else whole_step(call)
@@ -227,7 +297,7 @@ def row_step(n_query: int) -> int:
 
 
 @contextmanager
-def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
+def record(model: nn.Module, *, thin: bool = False, grad: bool = False) -> Iterator[RecordedCalls]:
     """Record every attention call of `model` while the block runs.
 
     >>> with attnviz.record(model) as calls:    # doctest: +SKIP
@@ -236,18 +306,27 @@ def record(model: nn.Module, *, thin: bool = False) -> Iterator[RecordedCalls]:
     torch.Size([12, 9, 9])
 
     With `thin`, only some rows are kept of what the model computed for a long text, so that its
-    memory can be used again while the model runs; q, k and v are kept whole.
+    memory can be used again while the model runs; q, k and v are kept whole. With `grad`, each
+    call's `output` and its q, k and v are those of the graph, so that `torch.autograd.grad(number,
+    call.output)` gives the slope of a number of the answer; a first-order estimate, not an effect.
 
     Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
-    reason. Raises `UnsupportedAttention` if no attention at all was recorded, and for an argument
-    of transformers' attention function that the steps do not model, dropout among them.
+    reason: an argument of transformers' attention function that the steps do not model, dropout
+    among them, weights that are changed after the softmax, and the like. Raises
+    `UnsupportedAttention`, with the first of these reasons, if no attention at all was recorded.
+
+    reason. Raises `UnsupportedAttention` if no attention at all was recorded, for an argument of
+    transformers' attention function that the steps do not model, dropout among them, and with
+    `grad` for a model with attention code of its own; `BadInput` for `grad` inside torch.no_grad().
     """
-    with recording(model, thin=thin) as recorder:
+    with recording(model, thin=thin, grad=grad) as recorder:
         yield recorder.calls
 
 
 @contextmanager
-def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> Iterator[Recorder]:
+def recording(
+    model: nn.Module, *, thin: bool = False, newest: bool = False, grad: bool = False
+) -> Iterator[Recorder]:
     """The recorder of `model` while the block runs; `record` with the steps of writing kept too."""
     if isinstance(model, torch.jit.ScriptModule):
         raise _no_attention(model, SCRIPTED)
@@ -261,7 +340,7 @@ def recording(model: nn.Module, *, thin: bool = False, newest: bool = False) -> 
     named = {name: module for name, module in own.items() if is_named_attention(module)}
     with ExitStack() as stack:
         stack.enter_context(alone(modules.values()))
-        recorder = Recorder(model, modules, thin=thin, newest=newest)
+        recorder = Recorder(model, modules, thin=thin, newest=newest, grad=grad)
         stack.callback(recorder.close)
         stack.callback(active.reset, active.set(recorder))
         stack.enter_context(switched(modules.values(), interface))

@@ -1,8 +1,8 @@
 """Ledger: a table with a colour or a bar behind each of its texts.
 
 In: a frozen `LedgerView` whose texts are already translated. Out: a mounted component, which sends
-nothing back. It shows several numbers of the same things side by side, or what a model would say
-after each of its layers.
+the `opens` of a cell that was clicked. It shows several numbers of the same things side by side,
+or what a model would say after each of its layers.
 """
 
 from dataclasses import asdict, dataclass
@@ -17,13 +17,15 @@ NAME = "attnviz.ledger"
 class LedgerCell:
     """A text, perhaps a small number, and how much of the cell is filled, −1 to 1.
 
-    `note` is shown under the pointer.
+    `note` is shown under the pointer. `opens` is what a click sends, "" for a cell that is no
+    button.
     """
 
     text: str
     share: float = 0.0
     note: str = ""
     number: str = ""
+    opens: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,10 @@ class LedgerRow:
 
 @dataclass(frozen=True)
 class LedgerView:
-    """A table: `corner` is above the names of the rows. "bars" are signed, "tint" is a colour."""
+    """A table: `corner` is above the names of the rows. "bars" are signed, "tint" is a colour.
+
+    `chosen` is the `opens` of the cell that is open.
+    """
 
     caption: str
     corner: str
@@ -45,6 +50,7 @@ class LedgerView:
     rows: tuple[LedgerRow, ...]
     kind: Literal["bars", "tint"] = "bars"
     note: str = ""
+    chosen: str = ""
 
 
 def pack_ledger(view: LedgerView) -> bytes:

@@ -100,14 +100,17 @@ class SwitchesView:
 
 def pack_switches(view: SwitchesView, strings: Mapping[str, str]) -> bytes:
     """The buffer of a view."""
-    known = [of.effects for of in view.groups if of.effects is not None]
-    most = max((float(np.nanmax(of)) for of in known if np.isfinite(of).any()), default=0.0)
+    known = [group.effects for group in view.groups if group.effects is not None]
+    most = max(
+        (float(np.nanmax(effects)) for effects in known if np.isfinite(effects).any()), default=0.0
+    )
     header = {
         "strings": dict(strings),
         "groups": [
-            {"title": of.title, "prefix": of.prefix, "heads": list(of.heads)} for of in view.groups
+            {"title": group.title, "prefix": group.prefix, "heads": list(group.heads)}
+            for group in view.groups
         ],
-        "off": [{"head": of.head, "change": str(of)} for of in view.off],
+        "off": [{"head": switch.head, "change": str(switch)} for switch in view.off],
         "to": view.to,
         "answer": asdict(view.answer),
         "effects": view.effects,
@@ -161,4 +164,4 @@ def _switch(part: str) -> tuple[str, Switch]:
     if match is None:
         raise _refuse(part, f"it names no head with one of {', '.join(OFF)}")
     to = match["said"] or match["looks"]
-    return match["head"], Switch(match["head"], next(of for of in OFF if of == to))
+    return match["head"], Switch(match["head"], next(off for off in OFF if off == to))

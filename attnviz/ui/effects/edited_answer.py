@@ -51,23 +51,24 @@ def _sentence(shown: Shown, page: str) -> None:
         request = inputs.of_shown(shown)
         if request is None or shown.group.own_code(layer):
             return
-        of = cache.answers(shown.captured, request, ())
+        answered = cache.answers(shown.captured, request, ())
         key = f"{shown.captured.key} {request.key} {page} {shown.group.name} {layer} {head}"
         try:
-            said = cache.sentences(
-                f"{key} {written} {lang}", lambda: _said(shown, of, page, written, layer, head)
+            sentences = cache.sentences(
+                f"{key} {written} {lang}",
+                lambda: _sentences(shown, answered, page, written, layer, head),
             )
         except BadInput as error:
             if error.code == "edit_outside":  # the picture above has said so
                 return
             raise
-        st.markdown(said[0])
-        for control in said[1:]:
+        st.markdown(sentences[0])
+        for control in sentences[1:]:
             st.caption(control)
 
 
-def _said(
-    shown: Shown, of: Answering, page: str, written: str, layer: int, head: int
+def _sentences(
+    shown: Shown, answered: Answering, page: str, written: str, layer: int, head: int
 ) -> tuple[str, ...]:
     """The sentence on the answer, and its control; a note where the answer is to another text."""
     from attnviz.changes.site import Site
@@ -75,19 +76,19 @@ def _said(
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)
-    call, drawn = call_of(of.prepared, where), group.call(layer)
+    call, drawn = call_of(answered.prepared, where), group.call(layer)
     same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
     # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
     if not same and (page == "steps" or shown.captured.n_asked):
         return (text(lang, "edited.another_text"),)
     steps = _steps(call, page, written, where)
-    found = replaced(of.prepared, of.answer, where, steps.mixed)
+    result = replaced(answered.prepared, answered.answer, where, steps.mixed)
     name = f"{views.prefix(group)}L{layer}.H{head}"
     what = text(lang, f"edited.{page}", head=name)
     sentence = views.changed_sentence(
-        lang, of.prepared, of.answer, found, "edited", quote=messages.plain, what=what
+        lang, answered.prepared, answered.answer, result, "edited", quote=messages.plain, what=what
     )
-    return sentence, views.control_sentence(lang, of.answer, found, "edited")
+    return sentence, views.control_sentence(lang, answered.answer, result, "edited")
 
 
 def _steps(call: "AttentionCall", page: str, written: str, where: "Site") -> "Steps":

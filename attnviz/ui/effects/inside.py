@@ -17,7 +17,7 @@ from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
-from attnviz.ui.session import current, messages, store, widgets
+from attnviz.ui.session import address, current, messages, routes, store, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import inside as views
 from attnviz.views.axes import token_axes
@@ -58,11 +58,11 @@ def _inside(shown: Shown) -> None:
         if request is None or not shown.size.whole:
             st.info(text(lang, "inside.not_here"))
             return
-        of = cache.answers(shown.captured, request, ())
+        answered = cache.answers(shown.captured, request, ())
         if options.edges:
-            _edges(shown, of, f"{shown.captured.key} {request.key}")
+            _edges(shown, answered, f"{shown.captured.key} {request.key}")
         if options.why:
-            _why(shown, of, f"{shown.captured.key} {request.key}")
+            _why(shown, answered, f"{shown.captured.key} {request.key}")
 
 
 def _take(name: str) -> None:
@@ -84,7 +84,7 @@ def _labels(shown: Shown, layer: int) -> tuple[tuple[str, ...], tuple[str, ...]]
     return queries.labels, keys.labels
 
 
-def _edges(shown: Shown, of: Answering, key: str) -> None:
+def _edges(shown: Shown, answered: Answering, key: str) -> None:
     """The row's weights, lengths and effects side by side."""
     lang, head = shown.lang, _head(shown)
     queries, keys = _labels(shown, head.layer)
@@ -95,10 +95,10 @@ def _edges(shown: Shown, of: Answering, key: str) -> None:
     def build() -> LedgerView:
         from attnviz.effects.edges import edges_of
 
-        prepared = replace(of.prepared, on=of.answer.lead or of.answer.moved)
+        prepared = replace(answered.prepared, on=answered.answer.lead or answered.answer.moved)
         return views.row_ledger(lang, edges_of(prepared, head, row=query), query, keys)
 
-    unit = "logit" if of.answer.lead is not None else "share"
+    unit = "logit" if answered.answer.lead is not None else "share"
     st.markdown(
         text(
             lang,
@@ -111,7 +111,7 @@ def _edges(shown: Shown, of: Answering, key: str) -> None:
     _ledger(f"{key} edges {lang} {head} {query}", "edges", build)
 
 
-def _why(shown: Shown, of: Answering, key: str) -> None:
+def _why(shown: Shown, answered: Answering, key: str) -> None:
     """The writers that make the chosen score, and what becomes of the weight without them."""
     lang, head, place = shown.lang, _head(shown), current.view().place
     if place.query is None or place.key is None:
@@ -120,31 +120,33 @@ def _why(shown: Shown, of: Answering, key: str) -> None:
     query, at = place.query, place.key
     queries, keys = _labels(shown, head.layer)
     name = f"{key} why {lang} {head} {query} {at}"
-    found: Callable[[], Why] = lambda: of.why(head, query, at)  # noqa: E731
+
+    def why() -> "Why":
+        return answered.why(head, query, at)
+
     tokens = queries[query], keys[at]
-    said = cache.sentences(
+    sentences = cache.sentences(
         name,
         lambda: (
-            views.why_sentence(lang, found(), tokens, messages.plain),
-            *_interventions(shown, of, found()),
+            views.why_sentence(lang, why(), tokens, messages.plain),
+            *_interventions(shown, answered, why()),
         ),
     )
-    st.markdown(said[0])
-    for sentence in said[1:]:
+    for sentence in sentences:
         st.markdown(sentence)
-    _ledger(name, "why", lambda: views.why_ledger(lang, found()))
+    _ledger(name, "why", lambda: views.why_ledger(lang, why()), _open_path)
 
 
-def _interventions(shown: Shown, of: Answering, why: "Why") -> tuple[str, ...]:
+def _interventions(shown: Shown, answered: Answering, why: "Why") -> tuple[str, ...]:
     """On either side, the strongest head that ran before is taken away, and then each other."""
     from attnviz.attribution.feeds import weights_without
     from attnviz.capture.changed.layout import layout_of
 
-    layout = layout_of(of.prepared.calls)
+    layout = layout_of(answered.prepared.calls)
     order = [call.site for call in layout.calls]
     receiver = order.index(why.head.whole_layer)
     known = {str(head): head for head in layout.heads}
-    said = []
+    sentences = []
     for side in ("k", "q"):
         writers = [known[name] for name in why.by_source(side) if name in known]
         if not writers:
@@ -152,11 +154,27 @@ def _interventions(shown: Shown, of: Answering, why: "Why") -> tuple[str, ...]:
         chosen = writers[0]
         earlier = [head for head in layout.heads if order.index(head.whole_layer) < receiver]
         senders = [chosen, *(head for head in earlier if head != chosen)][: views.MOST_SENDERS]
-        before, after = weights_without(of.prepared, senders, why.head, why.query, why.key, side)
-        said.append(views.cut_sentence(shown.lang, side, before, after, chosen))
-    return tuple(said) or (text(shown.lang, "inside.no_writer"),)
+        before, after = weights_without(
+            answered.prepared, senders, why.head, why.query, why.key, side
+        )
+        sentences.append(views.cut_sentence(shown.lang, side, before, after, chosen))
+    return tuple(sentences) or (text(shown.lang, "inside.no_writer"),)
 
 
-def _ledger(name: str, widget: str, build: Callable[[], LedgerView]) -> None:
+def _ledger(
+    name: str,
+    widget: str,
+    build: Callable[[], LedgerView],
+    take: Callable[[str], None] = lambda _key: None,
+) -> None:
     data = cache.buffer(name, lambda: pack_ledger(build()))
-    show_ledger(data, widgets.component_key(f"inside.{widget}"))
+    key = widgets.component_key(f"inside.{widget}")
+    show_ledger(data, key, lambda: take(key))
+
+
+def _open_path(key: str) -> None:
+    """Open the page Circuit on the path of the writer that was clicked."""
+    path, _ = address.checked("path", widgets.component_value(key, "ledger"))
+    if path:
+        current.update(path=path)
+        st.switch_page(routes.file("circuit"), query_params=address.params(current.view()))

@@ -4,6 +4,7 @@ In: what is shown. Out: a table; for a model that may be slow first a button.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,15 +13,20 @@ from attnviz.components.ledger import LedgerView, pack_ledger
 from attnviz.i18n import text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs
+from attnviz.ui.effects.answer_parts import FRAGMENT as PARTS
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
-from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session import address, current, messages, widgets
+from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import inside as views
 from attnviz.views.captured import Captured, Shown
 
 if TYPE_CHECKING:
+    from attnviz.attribution.lens import Lens
     from attnviz.capture.request import Request
     from attnviz.effects.prepared import Prepared
+
+FRAGMENT = "lens"
 
 
 def fits(captured: Captured) -> bool:
@@ -29,8 +35,9 @@ def fits(captured: Captured) -> bool:
     return loaded is not None and captured.capture.logits is not None and loaded.kind != "speech"
 
 
+@st.fragment(key=FRAGMENT)
 def show(shown: Shown) -> None:
-    """The table of guesses."""
+    """The table of guesses; a click on one asks what wrote it."""
     if not fits(shown.captured):
         return
     lang = shown.lang
@@ -43,30 +50,62 @@ def show(shown: Shown) -> None:
         )
         return
     with messages.guard(lang):
+        with st.spinner(text(lang, "wait.effects")):
+            guess_lens = guesses(shown)
         request = inputs.of_shown(shown)
-        if request is None:
+        if guess_lens is None or request is None:
             return
-        name = f"{shown.captured.key} {request.key} lens {lang}"
-        data = cache.buffer(name, lambda: pack_ledger(_view(shown, request)))
-        show_ledger(data, widgets.component_key("lens"))
+        chosen = current.view().switched.guess
+        data = cache.buffer(
+            f"{shown.captured.key} {request.key} lens {lang} {chosen}",
+            lambda: pack_ledger(_view(shown, request, guess_lens, chosen)),
+        )
+        name = widgets.component_key("lens")
+        show_ledger(data, name, partial(_take, name))
 
 
-def _view(shown: Shown, request: "Request") -> LedgerView:
-    from attnviz.attribution.lens import lens_of
+def guesses(shown: Shown) -> "Lens | None":
+    """The guess after each state; it is kept. None where the visitor has to give something."""
+    request = inputs.of_shown(shown)
+    if request is None:
+        return None
+    model = shown.captured.model
+
+    def build() -> "Lens":
+        from attnviz.attribution.lens import lens_of
+        from attnviz.effects.prepared import prepare_request
+
+        return lens_of(prepare_request(model, request))
+
+    return cache.lens(f"{shown.captured.key} {request.key}", build)
+
+
+def _take(name: str) -> None:
+    """The chosen guess; the table of its parts opens below."""
+    guess, _ = address.checked("guess", widgets.component_value(name, "ledger"))
+    if guess:
+        current.update(guess=guess, parts=True)
+    if widgets.only_a_fragment_runs():
+        st.rerun([FRAGMENT, PARTS, NAVIGATION])
+
+
+def _view(shown: Shown, request: "Request", lens: "Lens", chosen: str) -> LedgerView:
     from attnviz.effects.prepared import prepare_request
     from attnviz.outputs.classes import class_names
 
     model = shown.captured.model
-    prepared = prepare_request(model, request)
-    found = lens_of(prepared)
-    n_rows = found.ids.shape[1]
+    n_rows = lens.ids.shape[1]
     classes = class_names(model) if n_rows == 1 else ()
 
     def names(ids: Sequence[int]) -> Sequence[str]:
         return [classes[place] for place in ids] if classes else model.labels_of(list(ids))
 
-    labels = [text(shown.lang, "inside.whole_input")] if classes else _tokens(prepared, n_rows)
-    return views.lens_ledger(shown.lang, found, labels, names)
+    if classes:
+        labels = [text(shown.lang, "inside.whole_input")]
+    else:
+        labels = _tokens(prepare_request(model, request), n_rows)
+    opens = model.kind == "decoder"
+    return views.lens_ledger(shown.lang, lens, labels, names, chosen if opens else None)
 
 
 def _tokens(prepared: "Prepared", n_rows: int) -> list[str]:

@@ -16,13 +16,12 @@ from attnviz.components.selection import parse_open
 from attnviz.components.switches import OFF, Switch, SwitchesView
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.effects import inputs
+from attnviz.ui.effects import inputs, measuring
 from attnviz.ui.host.components import show_switches
-from attnviz.ui.outputs.similarity import OTHERS
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Answering, HeadEffects
+from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, embedding, messages, routes, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from attnviz.effects.heads import Effects
 
 FRAGMENT = "switches"
-PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
-POLL_S = 0.4
 N_WRITTEN = 8
 CONTROL_MS = 60.0  # what the rows of the control may take
 MOST_CONTROLS, FEWEST_CONTROLS = 8, 2
@@ -68,12 +65,13 @@ def board(shown: Shown) -> None:
     with messages.guard(lang):
         if needs_model.say(shown, "switches"):
             return
-        request = inputs.of_shown(shown)
+        with st.spinner(text(lang, "wait.effects")):
+            request = inputs.of_shown(shown)
+            if request is not None:
+                answered = cache.answers(shown.captured, request, inputs.others(shown))
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
-        others = OTHERS[:3] if shown.captured.model.kind == "encoder" else ()
-        of = cache.answers(shown.captured, request, others)
         to, key = current.view().switched.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -81,15 +79,18 @@ def board(shown: Shown) -> None:
             if not (is_quick or current.view().switched.effects):
                 _measure_button(lang)
         effects = (
-            _effects(lang, key, of, to) if is_quick or current.view().switched.effects else None
+            _effects(lang, key, answered, to)
+            if is_quick or current.view().switched.effects
+            else None
         )
         off = _off(effects if is_quick else None, to)
-        data = cache.buffer(
-            f"{key} switches {lang} {to} {off} {effects is None}",
-            lambda: component.pack_switches(
-                _view(shown, of, off, effects), strings(lang, component.STRING_KEYS)
-            ),
-        )
+        with st.spinner(text(lang, "wait.effects")):
+            data = cache.buffer(
+                f"{key} switches {lang} {to} {off} {effects is None}",
+                lambda: component.pack_switches(
+                    _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
+                ),
+            )
         name = widgets.component_key("switches")
         show_switches(data, name, _take(name), _open_head(name, shown))
         if not embedding.is_embedded():
@@ -128,38 +129,16 @@ def _measure_button(lang: Language) -> None:
     )
 
 
-def _effects(lang: Language, key: str, of: Answering, to: str) -> "Effects | None":
+def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects | None":
     """The effect of each head, with a progress bar while it is measured."""
-    watched = cache.head_effects(key, of, to)
-    watched.job.wait(PATIENCE_S)
-    with st.container():  # holds its place, so that the component below stays where it is
-        if not watched.job.over:
-            _progress(lang, watched)
-        elif watched.job.state == "stopped":
-            st.info(text(lang, "switchboard.stopped"))
-            st.button(
-                text(lang, "tiles.again"),
-                key=widgets.key("switches.again"),
-                on_click=cache.forget_head_effects,
-                args=(key, to),
-            )
-    return watched.ready()
 
+    def work(job: Job) -> "Effects":
+        from attnviz.effects.heads import effects_of
 
-@st.fragment(run_every=POLL_S)
-def _progress(lang: Language, watched: HeadEffects) -> None:
-    """A progress bar and a button to stop; the page runs again when the job is over."""
-    job: Job = watched.job
-    if job.over:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        percent = f"{100 * job.fraction:.0f}"
-        st.progress(
-            min(1.0, job.fraction),
-            text=text(lang, "switchboard.measuring", percent=percent),
-            width="stretch",
-        )
-        st.button(text(lang, "tiles.cancel"), key=widgets.key("switches.cancel"), on_click=job.stop)
+        prepared = replace(answered.prepared, on=answered.answer.moved)
+        return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
+
+    return measuring.result(lang, "switchboard", f"{key} {to}", work)
 
 
 def _off(effects: "Effects | None", to: component.Off) -> tuple[Switch, ...]:
@@ -171,43 +150,50 @@ def _off(effects: "Effects | None", to: component.Off) -> tuple[Switch, ...]:
 
 
 def _view(
-    shown: Shown, of: Answering, off: tuple[Switch, ...], effects: "Effects | None"
+    shown: Shown, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
     from attnviz.effects.switched import switched
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
-    found = switched(of.prepared, of.answer, changes, draws=_n_controls(of))
+    prepared, answer = answered.prepared, answered.answer
+    result = switched(prepared, answer, changes, draws=_n_controls(answered))
     titles = [group_title(lang, group) if len(groups) > 1 else "" for group in groups]
-    written = _written(shown, of, changes) if shown.captured.name in REGISTRY else None
+    written = _written(shown, answered, changes) if shown.captured.name in REGISTRY else None
     return SwitchesView(
         groups=views.switch_groups(shown, titles, effects),
         off=off,
         to=current.view().switched.to,
-        answer=views.answer_view(lang, of.prepared, of.answer, found, off, written),
-        effects="" if effects is None else views.effects_sentence(lang, of.answer, effects),
-        effects_percent=of.answer.is_probability,
+        answer=views.answer_view(lang, prepared, answer, result, off, written),
+        effects="" if effects is None else views.effects_sentence(lang, answer, effects),
+        effects_percent=answer.is_probability,
     )
 
 
-def _n_controls(of: Answering) -> int:
+def _n_controls(answered: Answering) -> int:
     """As many draws as fit into the time that a click may take."""
-    return max(FEWEST_CONTROLS, min(MOST_CONTROLS, int(CONTROL_MS / max(of.pass_ms, 1.0))))
+    return max(FEWEST_CONTROLS, min(MOST_CONTROLS, int(CONTROL_MS / max(answered.pass_ms, 1.0))))
 
 
-def _written(shown: Shown, of: Answering, changes: "tuple[Change, ...]") -> tuple[str, str] | None:
+def _written(
+    shown: Shown, answered: Answering, changes: "tuple[Change, ...]"
+) -> tuple[str, str] | None:
     """The texts with all heads on and with the changes; None if the model does not write."""
     from attnviz.effects.switched import continued
 
-    if of.answer.kind not in ("next_token", "target"):
+    if answered.answer.kind not in ("next_token", "target"):
         return None
-    n_tokens = N_WRITTEN if of.answer.kind == "next_token" else 2 * len(of.answer.names or ()) + 4
-    n_tokens = min(n_tokens, shown.captured.model.max_tokens - of.prepared.n_token)
+    n_tokens = (
+        N_WRITTEN
+        if answered.answer.kind == "next_token"
+        else 2 * len(answered.answer.names or ()) + 4
+    )
+    n_tokens = min(n_tokens, shown.captured.model.max_tokens - answered.prepared.n_token)
     if n_tokens < 1:
         return None
-    before = of.written(n_tokens)
-    return before, continued(of.prepared, changes, n_tokens) if changes else before
+    before = answered.written(n_tokens)
+    return before, continued(answered.prepared, changes, n_tokens) if changes else before
 
 
 def _open_head(key: str, shown: Shown) -> Callable[[], None]:

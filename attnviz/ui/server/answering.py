@@ -1,13 +1,13 @@
-"""The model's answer to what is shown, and the effect of every head on it, measured by a job.
+"""The model's answer to what is shown, and what a job measures of its heads.
 
 In: a loaded model and a request. Out: an `Answering`, made once for a capture, on which each click
-of a switch is one pass; a `HeadEffects`, whose job measures every head alone.
+of a switch is one pass; a `Measurement`, whose job runs beside the page.
 """
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from attnviz.capture.request import Request
     from attnviz.changes.site import Site
     from attnviz.effects.answers import Answer
-    from attnviz.effects.heads import Effects
     from attnviz.effects.prepared import Prepared
     from attnviz.models.loaded import LoadedModel
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,41 +54,42 @@ class Answering:
 
 
 @dataclass(eq=False)
-class HeadEffects:
-    """The effect of each head alone, which its job measures."""
+class Measurement(Generic[Result]):
+    """What a job measures; `result` is None until it is done."""
 
     job: Job = field(default_factory=Job)
-    effects: "Effects | None" = None
+    result: Result | None = None
 
-    def ready(self) -> "Effects | None":
-        """The effects once they are there; raises the error of the job."""
+    def ready(self) -> Result | None:
+        """The result once it is there; raises the error of the job."""
         if self.job.error is not None:
             raise self.job.error
-        return self.effects if self.job.state == "done" else None
+        return self.result if self.job.state == "done" else None
 
 
 def answering(loaded: "LoadedModel", request: "Request", others: Sequence[str]) -> Answering:
-    """One clean pass; of a decoder only the last row of the logits is kept."""
+    """One clean pass, and another that is timed; of a decoder only the last logits are kept."""
+    import torch
+
     from attnviz.effects.answer_measures import Divergence
     from attnviz.effects.answers import answer_of
     from attnviz.effects.prepared import prepare_request
 
     last_row = Divergence() if loaded.kind == "decoder" else None
-    start = time.thread_time()
     prepared = prepare_request(loaded, request, last_row)
-    pass_ms = 1000 * (time.thread_time() - start)
+    with loaded.lock, torch.no_grad():  # the first pass of a model is no measure of the next
+        start = time.thread_time()
+        loaded.model(**prepared.inputs, **prepared.options)
+        pass_ms = 1000 * (time.thread_time() - start)
     return Answering(prepared, answer_of(prepared, others), pass_ms)
 
 
-def start(of: Answering, to: str) -> HeadEffects:
-    """Begin to measure how far the answer moves without each head, as soon as a thread is free."""
-    result = HeadEffects()
+def measure(work: Callable[[Job], Result]) -> Measurement[Result]:
+    """Begin to measure, as soon as a thread is free."""
+    measurement: Measurement[Result] = Measurement()
 
-    def work(job: Job) -> None:
-        from attnviz.effects.heads import effects_of
+    def run(job: Job) -> None:
+        measurement.result = work(job)
 
-        prepared = replace(of.prepared, on=of.answer.moved)
-        result.effects = effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
-
-    result.job = jobs.start(work)
-    return result
+    measurement.job = jobs.start(run)
+    return measurement

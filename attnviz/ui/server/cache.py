@@ -6,22 +6,27 @@ revision, dtype, device, texts, whether they were cut, and for a buffer the page
 and head. Resources are shared, not copied: callers only read them.
 """
 
+import hashlib
 import math
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import streamlit as st
 
 import attnviz
 from attnviz.capture.request import Request
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import answering, loading, pyramids, run_request, sources, trainings
-from attnviz.ui.server.answering import Answering, HeadEffects
+from attnviz.ui.server.answering import Answering, Measurement
+from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.views.captured import Accuracy, Captured, Media, Shown
+from attnviz.views.drawn import Cells, HeadShare
+from attnviz.views.drawn import shares as head_shares
 from attnviz.views.groups import Group, groups
 from attnviz.views.links import HeadLink
 from attnviz.views.links import links as head_links
@@ -30,6 +35,7 @@ from attnviz.views.measures import Measured, measure
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
     from attnviz.attention.steps import Steps
+    from attnviz.attribution.lens import Lens
     from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
     from attnviz.course.birth import AblationScores, TrainingSnapshot
@@ -39,13 +45,15 @@ if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.similarity import Similarity
 
+Result = TypeVar("Result")
+
 MAX_MODELS = 2
 MAX_OWN_MODELS, MAX_OWN_MIB = 8, 100  # all eight of the app take 100 MiB together
 MAX_CAPTURES = 24  # the largest, 512 tokens of minilm, keeps about 30 MB
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 MAX_ANSWERS = 256  # texts, and small matrices of cosines
 MAX_ANSWERING = 8  # a clean pass each: like a capture
-MAX_EFFECTS = 64  # one number for each head
+MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
 MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
 LONG_CHARS = 6000  # what the text box takes; only a file holds more
 MAX_PYRAMIDS = 8  # the largest keeps 13 MB
@@ -168,6 +176,17 @@ def _links(key: str, _group: Group, _query: int, _key: int) -> tuple[HeadLink, .
     return head_links(_group, _query, _key)
 
 
+def shares(shown: Shown, cells: Cells) -> tuple[HeadShare, ...]:
+    """Every head's share of attention on painted cells, beside chance, the clearest first."""
+    painted = hashlib.sha256(np.packbits(cells).tobytes()).hexdigest()
+    return _shares(f"{shown.key} {cells.shape} {painted}", shown.group, cells)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _shares(key: str, _group: Group, _cells: Cells) -> tuple[HeadShare, ...]:
+    return head_shares(_group, _cells)
+
+
 def answer(source: Source, question: str, cut: bool) -> str:
     """The target that an encoder-decoder generates for a text, up to its end token."""
     loaded = model(source)
@@ -193,7 +212,7 @@ def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "S
     return similarity(_loaded, _texts, cut=True)
 
 
-def _stop_job(watched: pyramids.HeadPyramid | Training | HeadEffects) -> None:
+def _stop_job(watched: pyramids.HeadPyramid | Training | Measurement[Any]) -> None:
     watched.job.stop()
 
 
@@ -219,19 +238,29 @@ def _sentences(key: str, _say: "Callable[[], tuple[str, ...]]") -> tuple[str, ..
     return _say()
 
 
-def head_effects(key: str, of: Answering, to: str) -> HeadEffects:
-    """The effect of each head on an answer, which `key` names; its job starts at the first call."""
-    return _head_effects(f"{key} {to}", of, to)
+def lens(key: str, read: "Callable[[], Lens]") -> "Lens":
+    """The guesses after each layer that `read` returns; `key` names all that determines them."""
+    return _lens(key, read)
 
 
-def forget_head_effects(key: str, to: str) -> None:
-    """Measure these effects anew when they are asked for again."""
-    _head_effects.clear(f"{key} {to}", None, None)
+@st.cache_resource(max_entries=MAX_ANSWERING, show_spinner=False)
+def _lens(key: str, _read: "Callable[[], Lens]") -> "Lens":
+    return _read()
 
 
-@st.cache_resource(max_entries=MAX_EFFECTS, show_spinner=False, on_release=_stop_job)
-def _head_effects(key: str, _of: Answering, _to: str) -> HeadEffects:
-    return answering.start(_of, _to)
+def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
+    """What `work` measures, which `key` names; its job starts at the first call."""
+    return _measurement(key, work)
+
+
+def forget_measurement(key: str) -> None:
+    """Measure that anew when it is asked for again."""
+    _measurement.clear(key, None)
+
+
+@st.cache_resource(max_entries=MAX_MEASURED, show_spinner=False, on_release=_stop_job)
+def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
+    return answering.measure(_work)
 
 
 def pyramid(

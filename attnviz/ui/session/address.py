@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from attnviz import i18n
 from attnviz.attention import edits
-from attnviz.components import numbers, options, switches
+from attnviz.components import circuit, numbers, options, switches
 from attnviz.components.selection import MEANS, SCALES, SPECIALS
 from attnviz.errors import BadInput
 from attnviz.export.capture_file import digest
@@ -23,7 +23,7 @@ from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Kind, Stack
 from attnviz.ui.server import sources
 from attnviz.ui.session import pictures
-from attnviz.ui.session.view import DEFAULT_MODEL, View, default_view
+from attnviz.ui.session.view import DEFAULT_MODEL, PATCH_STAGES, View, default_view
 
 # all texts percent-encoded (9 bytes for a CJK character) must fit the 64 KiB of a request line,
 # or the address could not be opened again
@@ -32,6 +32,7 @@ MAX_NAME_CHARS = 400
 SOUNDS = ("", "own")  # the one made here, or an upload
 INDICES = ("layer", "head", "query", "key")
 SLUG = re.compile(r"[a-z0-9_-]{0,40}")
+GUESS = re.compile(r"(\d{1,5}\.\d{1,4})?", re.ASCII)  # a position and a state
 DIGEST = re.compile(f"([0-9a-f]{{{digest.DIGITS}}})?")
 SECRET = re.compile(r"[A-Za-z0-9_-]{0,40}")
 
@@ -154,6 +155,15 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("edges", "switched", "edges", _flag),
         Parameter("why", "switched", "why", _flag),
         Parameter("lens", "switched", "lens", _flag),
+        Parameter("patch", "switched", "patch", _flag),
+        Parameter("stage", "switched", "stage", partial(_choice, PATCH_STAGES)),
+        Parameter("parts", "switched", "parts", _flag),
+        Parameter("where", "switched", "where", _flag),
+        Parameter("guess", "switched", "guess", partial(_matching, GUESS)),
+        Parameter("path", "circuit", "path", partial(circuit.checked, "path")),
+        Parameter("least", "circuit", "least", partial(circuit.checked, "least")),
+        Parameter("sides", "circuit", "sides", partial(circuit.checked, "sides")),
+        Parameter("paths", "circuit", "paths", _flag),
         Parameter("lab", "", "lab", partial(_normalised, sheet.parse, sheet.write)),
         Parameter("lesson", "learn", "lesson", _slug),
         Parameter("card", "learn", "card", _slug),

@@ -30,6 +30,7 @@ NO_RIGHT_PLACE: Mapping[str, None] = dict.fromkeys(
 ANOTHER_MODEL: Mapping[str, Any] = {
     **dict.fromkeys((*address.INDICES, "stack", "kind", "mean")),
     **{"target": "", "window": 0, "chat": False, "changes": "", "effects": False, "capture": ""},
+    **{"path": "", "least": "", "paths": False, "guess": ""},
     **NO_RIGHT_INPUT,
     **NO_RIGHT_PLACE,
 }
@@ -41,6 +42,7 @@ INPUT = (
 )
 MASKS_BELONG_TO = frozenset((*INPUT, "stack", "kind", "window"))
 EDITS_BELONG_TO = frozenset((*MASKS_BELONG_TO, "layer", "head"))
+CIRCUIT = ("path", "least", "sides")
 TARGET_WANTED = "target_wanted"
 
 
@@ -145,6 +147,17 @@ def take_switches(text: str) -> bool:
     if changes is not None:
         update(changes=changes)
     return changes is not None
+
+
+def take_circuit(choice: object) -> bool:
+    """Take over what a visitor has chosen in the graph of heads; False if it makes no sense."""
+    if not isinstance(choice, Mapping):
+        return False
+    values = {name: address.checked(name, choice.get(name))[0] for name in CIRCUIT}
+    if None in values.values():
+        return False
+    update(**values)
+    return True
 
 
 def take_opened(request: OpenRequest) -> None:

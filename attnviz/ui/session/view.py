@@ -5,8 +5,10 @@ table in `address`; the view of a session is kept by `current`.
 """
 
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from attnviz import i18n
+from attnviz.components.circuit import DEFAULT_SIDES
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
 from attnviz.components.switches import Off
@@ -14,6 +16,8 @@ from attnviz.types import Kind, Stack
 from attnviz.ui.session import examples
 
 DEFAULT_MODEL = "minilm"
+PatchStage = Literal["mixed", "weights", "v"]  # a head's output, pattern or values
+PATCH_STAGES: tuple[PatchStage, ...] = get_args(PatchStage)
 
 
 @dataclass(frozen=True)
@@ -139,8 +143,11 @@ class SwitchChoice:
     """The heads that are off on the page Switches, in the text form of `attnviz.changes`.
 
     `edges` shows what the edges of the chosen row do, `why` why the chosen cell is attended to.
-    `changes` is "" while nobody has chosen and "none" where all are on; `to` is what a head says
-    when it is switched off next; `effects` True measures every head of a model that is slow.
+    `patch` shows on Compare what each head carries from one text to the other, of its `stage`;
+    `parts` and `where` on Output what wrote the answer and from which tokens it comes, `guess` the
+    cell of the lens whose parts are shown. `changes` is "" while nobody has chosen and "none" where
+    all are on; `to` is what a head says when it is switched off next; `effects` True measures every
+    head of a model that is slow.
     """
 
     changes: str = ""
@@ -149,6 +156,26 @@ class SwitchChoice:
     edges: bool = False
     why: bool = False
     lens: bool = False
+    patch: bool = False
+    stage: PatchStage = "mixed"
+    parts: bool = False
+    where: bool = False
+    guess: str = ""
+
+
+@dataclass(frozen=True)
+class CircuitChoice:
+    """The graph of the page Circuit.
+
+    `path` is the chosen head or path, `least` the least that a drawn arrow moves, "" while nobody
+    has chosen; `sides` names the inputs of later heads that are drawn. `paths` True measures a
+    model that is slow.
+    """
+
+    path: str = ""
+    least: str = ""
+    sides: str = DEFAULT_SIDES
+    paths: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,6 +196,7 @@ class View:
     classroom: Seat = field(default_factory=Seat)
     right: RightSide = field(default_factory=RightSide)
     switched: SwitchChoice = field(default_factory=SwitchChoice)
+    circuit: CircuitChoice = field(default_factory=CircuitChoice)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:

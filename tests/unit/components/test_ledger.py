@@ -14,10 +14,13 @@ VIEW = LedgerView(
     corner="token",
     columns=("weight", "effect"),
     rows=(
-        LedgerRow("Mary", (LedgerCell("0.81", 0.81), LedgerCell("-4.2", -1.0, "cut"))),
+        LedgerRow(
+            "Mary", (LedgerCell("0.81", 0.81), LedgerCell("-4.2", -1.0, "cut", opens="L0.H1"))
+        ),
         LedgerRow(SCRIPT, (LedgerCell(SCRIPT, 0.5), LedgerCell("0", 0.0)), mark="idle"),
     ),
     note="exact",
+    chosen="L0.H1",
 )
 
 
@@ -41,6 +44,7 @@ def test_pack_ledger_keeps_every_text() -> None:
         "share": -1.0,
         "note": "cut",
         "number": "",
+        "opens": "L0.H1",
     }
 
 

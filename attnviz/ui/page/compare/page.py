@@ -34,11 +34,14 @@ from attnviz.views.titles import model_title
 MAX_PAIRED = 1536
 
 
-def show(left: Shown) -> None:
-    """Both sides and their difference; in a frame without the choice of the sides."""
+def show(left: Shown) -> tuple[Shown, Shown] | None:
+    """Both sides and their difference; in a frame without the choice of the sides.
+
+    Returns what was shown; None where a side is missing, and in a frame.
+    """
     if embedding.is_embedded():
         _alone(left)
-        return
+        return None
     columns, side = st.columns(2, gap="large"), right_side.right()
     with columns[0]:
         controls.left(left)
@@ -46,12 +49,17 @@ def show(left: Shown) -> None:
         controls.right(left.lang, side)
         right = right_side.captured(left.lang, side)
     if right is None:
-        return
+        return None
     left = attention_choice.choice(left)
     both = left, controls.attention(left, right)
     _compared(*both)
-    frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
     take.offer(left, "compare", right=take.RightSide(both[1], side.text))
+    return both
+
+
+def verification(both: tuple[Shown, Shown]) -> None:
+    """Say how far our numbers are from the model's own, on the worse side."""
+    frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
 
 
 def _alone(left: Shown) -> None:

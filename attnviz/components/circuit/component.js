@@ -1,0 +1,277 @@
+// @ts-check
+// Circuit: the graph of the heads, the strongest paths as a list beside it, and what the cut of the chosen path does.
+// Threshold and sides act at once in the browser; the server is asked for the cut of one path.
+
+import { parse } from "../shared/buffer.js";
+import { checkbox, swallow } from "../shared/controls.js";
+import { cueScroll, el, setBusy, setText, watchSize } from "../shared/dom.js";
+import { fill, fmtPercent } from "../shared/fmt.js";
+import { detailNodes } from "./detail.js";
+import { focusOn, makeGraph } from "./graph.js";
+import { MOST_DRAWN, SIDES, readPaths, shownPaths } from "./paths.js";
+
+/** @import { Host, Mounted } from "../shared/host.js" */
+/** @import { Graph } from "./graph.js" */
+/** @import { Path } from "./paths.js" */
+/** @import { Arrays, Detail, Header, Side } from "./types.js" */
+
+const NARROW_PX = 860;
+const LISTED = 12;
+const STEPS = 200; // of the slider, from nothing to the strongest path
+
+/**
+ * `least` is null while nobody has moved the threshold; `chosen` is a head or a path, `pointed` what is under the pointer.
+ * @typedef {{host: Host, data: Uint8Array | null, header: Header | null, paths: Path[], sides: string, least: number | null,
+ *   chosen: string, pointed: string | null, graph: Graph | null}} State
+ */
+/** @typedef {ReturnType<typeof buildParts>} Parts */
+
+/** @returns {Mounted} */
+export default function circuit(/** @type {Host} */ host) {
+  /** @type {State} */
+  const state = {
+    host,
+    data: null,
+    header: null,
+    paths: [],
+    sides: "qk",
+    least: null,
+    chosen: "",
+    pointed: null,
+    graph: null,
+  };
+  const parts = buildParts();
+  host.root.append(parts.box);
+  listen(state, parts);
+  const unwatch = watchSize(parts.box, () => {
+    parts.box.classList.toggle("av-circuit-narrow", parts.box.clientWidth < NARROW_PX);
+    if (state.header) layGraph(state, parts);
+  });
+  return {
+    refresh(data) {
+      if (state.data !== data) takeData(state, parts, data);
+    },
+    destroy() {
+      unwatch();
+      parts.box.remove();
+    },
+  };
+}
+
+function buildParts() {
+  const slider = el("input", { type: "range", class: "av-circuit-slider", min: 0, max: STEPS, step: 1 });
+  const above = el("span", { class: "av-number" });
+  const sides = el("div", { class: "av-row", role: "group" });
+  const clear = el("button", { class: "av-button", type: "button" });
+  const threshold = el("label", { class: "av-circuit-threshold" }, above, slider);
+  const controls = el("div", { class: "av-row" }, sides, threshold, clear);
+  const drawing = el("div", { class: "av-circuit-drawing" });
+  const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
+  const hint = el("p", { class: "av-hint" });
+  const left = el("div", { class: "av-circuit-left" }, controls, cueScroll(drawing), status, hint);
+  const summary = el("p", { class: "av-sentence" });
+  const heading = el("h3", { class: "av-heading" });
+  const list = el("ol", { class: "av-circuit-list" });
+  const detail = el("div", { class: "av-circuit-detail", "aria-live": "polite" });
+  const right = el("div", { class: "av-circuit-right av-panel" }, summary, detail, heading, list);
+  const box = el("section", { class: "av av-circuit" }, left, right);
+  return { box, slider, above, sides, clear, drawing, status, hint, summary, heading, list, detail, right };
+}
+
+function listen(/** @type {State} */ state, /** @type {Parts} */ parts) {
+  parts.slider.addEventListener("input", () => {
+    state.least = Math.round((1000 * mostOf(state) * Number(parts.slider.value)) / STEPS) / 1000;
+    showPaths(state, parts);
+  });
+  parts.slider.addEventListener("change", () => commit(state));
+  parts.clear.addEventListener("click", () => choose(state, parts, ""));
+  parts.list.addEventListener("keydown", (event) => {
+    const rows = [...parts.list.querySelectorAll("button")];
+    const at = rows.findIndex((row) => row === event.target);
+    const next = rows[at + (event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : NaN)];
+    if (at < 0 || !next) return;
+    swallow(event);
+    next.focus();
+  });
+}
+
+function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {Uint8Array} */ data) {
+  /** @type {{header: Header, arrays: Arrays}} */
+  const { header, arrays } = parse(data);
+  const { strings, chosen, sides, least } = header;
+  const paths = readPaths(header, arrays.moved);
+  Object.assign(state, { data, header, chosen, sides, least, paths });
+  parts.sides.replaceChildren(...SIDES.map((side) => makeSide(state, parts, header, side)));
+  parts.sides.setAttribute("aria-label", strings.sides);
+  setText(parts.hint, strings.hint);
+  setText(parts.summary, header.summary);
+  setText(parts.heading, strings.list);
+  setText(parts.clear, strings.clear);
+  layGraph(state, parts);
+  showDetail(state, parts, header.detail);
+  setBusy(parts.right, false);
+}
+
+function makeSide(
+  /** @type {State} */ state,
+  /** @type {Parts} */ parts,
+  /** @type {Header} */ { strings },
+  /** @type {Side} */ side,
+) {
+  const box = checkbox({
+    label: strings[`side_${side}`],
+    checked: state.sides.includes(side),
+    onChange: (on) => {
+      const left = SIDES.filter((other) => (other === side ? on : state.sides.includes(other))).join("");
+      if (!left) return box.set(true); // at least one input has to be drawn
+      state.sides = left;
+      state.least = null;
+      showPaths(state, parts);
+      commit(state);
+    },
+  });
+  box.node.classList.add(`av-circuit-${side}`, "av-circuit-key");
+  return box.node;
+}
+
+/** Draws the graph anew, as wide as there is room. */
+function layGraph(/** @type {State} */ state, /** @type {Parts} */ parts) {
+  const { header } = state;
+  if (!header) return;
+  const focused = focusedHead(parts.drawing);
+  state.graph = makeGraph(header.columns, parts.drawing.clientWidth, header.strings.graph, {
+    chose: (id) => choose(state, parts, id === state.chosen ? "" : id),
+    pointed: (id) => point(state, parts, id),
+  });
+  parts.drawing.replaceChildren(state.graph.node);
+  showPaths(state, parts);
+  if (focused) focusOn(state.graph.node, state.graph.spots.get(focused));
+}
+
+function focusedHead(/** @type {HTMLElement} */ drawing) {
+  const root = drawing.getRootNode();
+  const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
+  return active instanceof SVGElement && drawing.contains(active) ? active.dataset.head : undefined;
+}
+
+/** The strongest path into the sides that are drawn. */
+function mostOf(/** @type {State} */ { paths, sides }) {
+  return paths.find(({ side }) => sides.includes(side))?.moved ?? 0;
+}
+
+function showPaths(/** @type {State} */ state, /** @type {Parts} */ parts) {
+  const { header, graph } = state;
+  if (!header || !graph) return;
+  const { strings } = header;
+  const head = graph.spots.has(state.chosen) ? state.chosen : null;
+  const { drawn, total, least } = shownPaths(state.paths, { sides: state.sides, least: state.least, head });
+  const chosen = state.paths.find(({ id }) => id === state.chosen);
+  graph.draw(chosen && !drawn.includes(chosen) ? [chosen, ...drawn] : drawn, mostOf(state));
+  const most = mostOf(state);
+  parts.slider.value = String(most > 0 ? Math.round((STEPS * least) / most) : 0);
+  parts.slider.setAttribute("aria-valuetext", `${fmtPercent(least)} %`);
+  const count = fill(strings.count, { n: total });
+  setText(parts.above, `${fill(strings.above, { value: fmtPercent(least) })} (${count})`);
+  const rows = drawn.slice(0, LISTED).map((path) => listRow(state, parts, header, path));
+  parts.list.replaceChildren(...(rows.length ? rows : [el("li", { class: "av-note" }, strings.none)]));
+  parts.clear.hidden = state.chosen === "";
+  const note = total > MOST_DRAWN ? fill(strings.capped, { n: MOST_DRAWN, total }) : "";
+  setText(parts.status, note);
+  mark(state, parts);
+}
+
+function listRow(
+  /** @type {State} */ state,
+  /** @type {Parts} */ parts,
+  /** @type {Header} */ { strings },
+  /** @type {Path} */ path,
+) {
+  const { id, sender, receiver, side, moved } = path;
+  const fillBar = el("span", { class: "av-circuit-bar", "aria-hidden": "true" });
+  fillBar.style.width = `${(100 * moved) / mostOf(state)}%`;
+  const row = el(
+    "button",
+    {
+      class: `av-circuit-row av-circuit-${side}`,
+      type: "button",
+      dataset: { path: id },
+      "aria-pressed": String(id === state.chosen),
+      on: {
+        click: () => choose(state, parts, id === state.chosen ? "" : id),
+        pointerenter: () => point(state, parts, id),
+        pointerleave: () => point(state, parts, null),
+      },
+    },
+    fillBar,
+    el("span", { class: "av-circuit-ends" }, `${sender} → ${receiver}`),
+    el("span", { class: "av-circuit-side" }, strings[`side_${side}`]),
+    el("span", { class: "av-number" }, `${fmtPercent(moved)}\u2009%`),
+  );
+  return el("li", {}, row);
+}
+
+function point(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {string | null} */ id) {
+  state.pointed = id;
+  mark(state, parts);
+  if (id && state.header) setText(parts.status, statusOf(state, state.header, id));
+}
+
+/** A head or a path in words. */
+function statusOf(
+  /** @type {State} */ { paths, sides, graph },
+  /** @type {Header} */ { strings },
+  /** @type {string} */ id,
+) {
+  if (graph?.spots.has(id)) {
+    const mine = paths.filter(({ side }) => sides.includes(side));
+    const strongest = (/** @type {"sender" | "receiver"} */ end) =>
+      fmtPercent(mine.find((path) => path[end] === id)?.moved ?? 0);
+    return fill(strings.head, { head: id, into: strongest("receiver"), out: strongest("sender") });
+  }
+  const path = paths.find((other) => other.id === id);
+  if (!path) return "";
+  const { sender, receiver, side, moved } = path;
+  const values = { sender, receiver, side: strings[`side_${side}`], value: fmtPercent(moved) };
+  return fill(side === "v" ? strings.path_v : strings.path, values);
+}
+
+function mark(/** @type {State} */ state, /** @type {Parts} */ parts) {
+  const { header, graph, chosen, pointed } = state;
+  if (!header) return;
+  graph?.mark({ chosen, pointed, labelOf: (name) => statusOf(state, header, name) });
+  for (const row of parts.list.querySelectorAll("button"))
+    row.setAttribute("aria-pressed", String(row.dataset.path === chosen));
+}
+
+function choose(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {string} */ id) {
+  const isPath = id.includes("-");
+  state.chosen = id;
+  showPaths(state, parts);
+  if (isPath) setBusy(parts.right, true);
+  else showDetail(state, parts, null);
+  commit(state);
+}
+
+/** Tells the address and the server. */
+function commit(/** @type {State} */ { host, chosen, least, sides }) {
+  const value = { path: chosen, least: least === null ? "" : String(least), sides };
+  host.address.set({
+    path: value.path || null,
+    least: value.least || null,
+    sides: sides === "qk" ? null : sides,
+  });
+  host.trigger("circuit", value);
+}
+
+function showDetail(
+  /** @type {State} */ { host, header, graph, chosen },
+  /** @type {Parts} */ { detail, summary },
+  /** @type {Detail | null} */ shown,
+) {
+  detail.hidden = !shown;
+  summary.hidden = Boolean(shown);
+  if (!shown || !header) return detail.replaceChildren();
+  const [sender = "", rest = ""] = chosen.split("-");
+  const ends = [rest.replace(/\.[qkv]$/, ""), sender].map((name) => graph?.spots.get(name));
+  detail.replaceChildren(...detailNodes(host, header.strings, shown, ends));
+}

@@ -1,0 +1,226 @@
+// @ts-check
+// The graph: a column for the heads that run together, a box for each head, arrows from a head's right side to a later
+// head's left side, where q ends above, k in the middle and v below. Colour and dashes tell the sides apart.
+
+import { dataAt, elementAt } from "../shared/dom.js";
+
+/** @import { Path } from "./paths.js" */
+/** @import { Column, Head, Side } from "./types.js" */
+
+const NODE = { width: 34, height: 20 };
+const ROW = { least: 28, most: 56 };
+const HEIGHT = 300; // of the rows, where the heads are few
+const COLUMN = 58; // at least; more where there is room
+const TITLE = 18;
+const EDGE = { thin: 1, thick: 6 };
+const TIP = 6;
+/** @type {Readonly<Record<Side, number>>} */
+const PORT = { q: -6, k: 0, v: 6 };
+
+/** A head's place. @typedef {Head & {column: number, row: number, x: number, y: number, height: number}} Spot */
+/**
+ * @typedef {{chose: (id: string) => void, pointed: (id: string | null) => void}} GraphEvents
+ * @typedef {{node: SVGSVGElement, spots: Map<string, Spot>, draw: (paths: readonly Path[], most: number) => void,
+ *   mark: (marks: {chosen: string, pointed: string | null, labelOf: (name: string) => string}) => void}} Graph
+ */
+
+/** @param {readonly Column[]} columns @param {number} room @param {string} label @param {GraphEvents} events @returns {Graph} */
+export function makeGraph(columns, room, label, events) {
+  const step = Math.max(COLUMN, Math.floor(room / columns.length));
+  const titles = columns.some(({ group }) => group) ? 2 : 1;
+  const top = titles * TITLE + 4;
+  const rows = Math.max(...columns.map(({ heads }) => heads.length));
+  const row = Math.max(ROW.least, Math.min(ROW.most, Math.floor(HEIGHT / rows)));
+  const spots = placeHeads(columns, step, row, top);
+  const [width, height] = [step * columns.length, top + rows * row];
+  const edges = svg("g", { class: "av-circuit-edges" });
+  const nodes = svg("g", {}, ...[...spots.values()].map(makeNode));
+  const headings = columns.flatMap((column, at) => makeTitle(column, at * step + step / 2, titles));
+  const node = svg(
+    "svg",
+    {
+      class: "av-circuit-graph",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      role: "group",
+      "aria-label": label,
+    },
+    ...headings,
+    edges,
+    nodes,
+  );
+  listen(node, spots, columns, events);
+  nodes.firstElementChild?.setAttribute("tabindex", "0");
+  return {
+    node,
+    spots,
+    draw: (paths, most) =>
+      edges.replaceChildren(...paths.toReversed().map((path) => makeEdge(path, spots, most))),
+    mark: (marks) => markAll(node, marks),
+  };
+}
+
+/**
+ * @param {readonly Column[]} columns
+ * @param {number} step
+ * @param {number} height of a row
+ * @param {number} top
+ * @returns {Map<string, Spot>}
+ */
+function placeHeads(columns, step, height, top) {
+  /** @type {Map<string, Spot>} */
+  const spots = new Map();
+  columns.forEach(({ heads }, column) =>
+    heads.forEach((head, row) => {
+      const [x, y] = [column * step + step / 2, top + row * height + height / 2];
+      spots.set(head.name, { ...head, column, row, x, y, height });
+    }),
+  );
+  return spots;
+}
+
+/** A column's layer, and above it its attention where there are several. */
+function makeTitle(
+  /** @type {Column} */ { title, group },
+  /** @type {number} */ x,
+  /** @type {number} */ lines,
+) {
+  const layer = svgText("av-circuit-layer", title, x, lines * TITLE - 5);
+  return group ? [svgText("av-circuit-layer", group, x, TITLE - 5), layer] : [layer];
+}
+
+function makeNode(/** @type {Spot} */ { name, head, x, y }) {
+  const { width, height } = NODE;
+  const box = svg("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 5 });
+  const text = svgText("av-circuit-name", `H${head}`, x, y + 4);
+  return svg("g", { class: "av-circuit-node", role: "button", tabindex: -1, "data-head": name }, box, text);
+}
+
+function makeEdge(
+  /** @type {Path} */ { id, sender, receiver, side, moved },
+  /** @type {Map<string, Spot>} */ spots,
+  /** @type {number} */ most,
+) {
+  const [from, to] = [spots.get(sender), spots.get(receiver)];
+  if (!from || !to) throw new Error(`no head ${sender} or ${receiver}`);
+  const width = EDGE.thin + (EDGE.thick - EDGE.thin) * (most > 0 ? moved / most : 0);
+  const [x1, x2, y2] = [from.x + NODE.width / 2, to.x - NODE.width / 2, to.y + PORT[side]];
+  const bend = (x2 - x1) * 0.45;
+  const end = x2 - TIP;
+  // past other columns an arrow bows, so that it runs between their heads and not behind them
+  const bow = to.column - from.column > 1 ? -0.66 * from.height : 0;
+  const line = `M${x1} ${from.y}C${x1 + bend} ${from.y + bow} ${end - bend} ${y2 + bow} ${end} ${y2}`;
+  const half = 2 + width / 2;
+  const tip = `M${end} ${y2 - half}L${x2} ${y2}L${end} ${y2 + half}Z`;
+  return svg(
+    "g",
+    {
+      class: `av-circuit-edge av-circuit-${side}`,
+      "data-path": id,
+      "data-sender": sender,
+      "data-receiver": receiver,
+    },
+    svg("path", { class: "av-circuit-hit", d: line }),
+    svg("path", { class: "av-circuit-line", d: line, "stroke-width": width.toFixed(2) }),
+    svg("path", { class: "av-circuit-tip", d: tip }),
+  );
+}
+
+/** Sets the chosen one apart, and what the pointer is on: a head with its paths, or one path. */
+function markAll(
+  /** @type {SVGSVGElement} */ node,
+  /** @type {{chosen: string, pointed: string | null, labelOf: (name: string) => string}} */ {
+    chosen,
+    pointed,
+    labelOf,
+  },
+) {
+  const lit = pointed ?? chosen;
+  for (const edge of node.querySelectorAll(".av-circuit-edge")) {
+    const { path = "", sender = "", receiver = "" } = /** @type {SVGGElement} */ (edge).dataset;
+    edge.classList.toggle("av-circuit-chosen", path === chosen);
+    edge.classList.toggle("av-circuit-dim", Boolean(lit) && ![path, sender, receiver].includes(lit));
+  }
+  for (const head of node.querySelectorAll(".av-circuit-node")) {
+    const { head: name = "" } = /** @type {SVGGElement} */ (head).dataset;
+    const ends = lit.replace(/\.[qkv]$/, "").split("-");
+    head.classList.toggle("av-circuit-end", ends.includes(name));
+    head.setAttribute("aria-pressed", String(name === chosen));
+    head.setAttribute("aria-label", labelOf(name));
+  }
+}
+
+/** @param {SVGSVGElement} node @param {Map<string, Spot>} spots @param {readonly Column[]} columns @param {GraphEvents} events */
+function listen(node, spots, columns, events) {
+  const idAt = (/** @type {Event} */ event) => svgData(event, "head") ?? svgData(event, "path") ?? null;
+  node.addEventListener("click", (event) => {
+    const id = idAt(event);
+    if (id) events.chose(id);
+  });
+  for (const type of /** @type {const} */ (["pointerover", "focusin"]))
+    node.addEventListener(type, (event) => events.pointed(idAt(event)));
+  for (const type of /** @type {const} */ (["pointerleave", "focusout"]))
+    node.addEventListener(type, () => events.pointed(null));
+  node.addEventListener("keydown", (event) => {
+    const spot = spots.get(svgData(event, "head") ?? "");
+    if (!spot) return;
+    if (event.key === "Enter" || event.key === " ") events.chose(spot.name);
+    else if (!focusOn(node, nextHead(columns, spot, event.key))) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
+/** The head that an arrow key leads to. @returns {Head | undefined} */
+function nextHead(
+  /** @type {readonly Column[]} */ columns,
+  /** @type {Spot} */ { column, row },
+  /** @type {string} */ key,
+) {
+  if (key === "ArrowUp") return columns[column].heads[row - 1];
+  if (key === "ArrowDown") return columns[column].heads[row + 1];
+  const beside = columns[column + (key === "ArrowLeft" ? -1 : key === "ArrowRight" ? 1 : NaN)]?.heads;
+  return beside?.[Math.min(row, beside.length - 1)];
+}
+
+/** Moves the focus to a head; false without one. */
+export function focusOn(/** @type {SVGSVGElement} */ node, /** @type {Head | undefined} */ head) {
+  if (!head) return false;
+  for (const other of node.querySelectorAll(".av-circuit-node")) {
+    const chosen = /** @type {SVGGElement} */ (other).dataset.head === head.name;
+    other.setAttribute("tabindex", chosen ? "0" : "-1");
+    if (chosen) /** @type {SVGGElement} */ (other).focus({ preventScroll: true });
+  }
+  return true;
+}
+
+/** As `dataAt`, of elements of a drawing. */
+function svgData(/** @type {Event} */ event, /** @type {string} */ name) {
+  const holder = elementAt(event)?.closest(`[data-${name}]`);
+  return holder instanceof SVGElement ? holder.dataset[name] : dataAt(event, name);
+}
+
+/**
+ * A new element of a drawing.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {...Node} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+function svg(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...children);
+  return node;
+}
+
+function svgText(
+  /** @type {string} */ name,
+  /** @type {string} */ text,
+  /** @type {number} */ x,
+  /** @type {number} */ y,
+) {
+  return svg("text", { class: name, x, y }, document.createTextNode(text));
+}

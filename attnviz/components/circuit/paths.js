@@ -1,0 +1,54 @@
+// @ts-check
+// The paths of a circuit: read out of the buffer once, the strongest first, and which of them are drawn.
+
+/** @import { PackedArray } from "../shared/buffer.js" */
+/** @import { Header, Side } from "./types.js" */
+
+/** @type {readonly Side[]} */
+export const SIDES = ["q", "k", "v"];
+const FIRST = 12; // as many arrows are drawn before anyone moves the threshold
+export const MOST_DRAWN = 150;
+
+/** @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number}} Path */
+/** @typedef {{drawn: Path[], total: number, least: number}} Shown */
+
+/** Every path that exists, the strongest first. @returns {Path[]} */
+export function readPaths(/** @type {Header} */ header, /** @type {PackedArray} */ { data }) {
+  const names = header.columns.flatMap(({ heads }) => heads.map(({ name }) => name));
+  /** @type {Path[]} */
+  const paths = [];
+  for (let i = 0, at = 0; i < names.length; i++)
+    for (let j = 0; j < names.length; j++)
+      for (const side of SIDES) {
+        const moved = data[at++];
+        if (moved > 0) paths.push(makePath(names[i], names[j], side, moved));
+      }
+  return paths.sort((a, b) => b.moved - a.moved);
+}
+
+/** @param {string} sender @param {string} receiver @param {Side} side @param {number} moved @returns {Path} */
+function makePath(sender, receiver, side, moved) {
+  return { id: `${sender}-${receiver}.${side}`, sender, receiver, side, moved };
+}
+
+/**
+ * The paths to draw: those into the chosen sides, of one head where one is chosen, that move enough.
+ * @param {readonly Path[]} paths
+ * @param {{sides: string, least: number | null, head: string | null}} choice
+ * @returns {Shown}
+ */
+export function shownPaths(paths, { sides, least, head }) {
+  const fitting = paths.filter(
+    ({ side, sender, receiver }) => sides.includes(side) && (!head || sender === head || receiver === head),
+  );
+  const limit = least ?? leastOfFirst(paths, sides);
+  const enough = fitting.filter(({ moved }) => moved >= limit);
+  return { drawn: enough.slice(0, MOST_DRAWN), total: enough.length, least: limit };
+}
+
+/** What the last of the first paths moves. */
+function leastOfFirst(/** @type {readonly Path[]} */ paths, /** @type {string} */ sides) {
+  const fitting = paths.filter(({ side }) => sides.includes(side));
+  const last = fitting[Math.min(FIRST, fitting.length) - 1];
+  return last ? Math.floor(1000 * last.moved) / 1000 : 0;
+}

@@ -1,0 +1,68 @@
+"""Changed rows in batches: a number after each, with progress and a way to stop.
+
+In: groups of row changes, such as the draws of one head. Out: the mean number after each group, and
+how far the clean rows of the batches are from the number before.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+
+from attnviz.effects.prepared import Prepared
+from attnviz.effects.readouts import Readout
+from attnviz.effects.rows import Clean, RowChange, changed_rows
+from attnviz.errors import Cancelled
+
+
+def ignore(_fraction: float) -> None:
+    """The progress of work that nobody watches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """Rows of changed copies of one input, at most `rows` in a batch."""
+
+    prepared: Prepared
+    readout: Readout
+    clean: Clean
+    rows: int
+    progress: Callable[[float], None]
+    cancel: threading.Event | None
+
+    def run(
+        self, changes: Sequence[Sequence[RowChange]]
+    ) -> tuple[Float64[np.ndarray, " group"], float]:
+        """(the mean number after each group of rows, how far clean rows are from the clean pass).
+
+        Raises `Cancelled` soon after `cancel` was set.
+        """
+        flat = [(at, change) for at, group in enumerate(changes) for change in group]
+        sums, spread, done = np.zeros(len(changes)), 0.0, 0
+        for batch in self._batches(flat):
+            if self.cancel is not None and self.cancel.is_set():
+                raise Cancelled("stopped on request; call again for the effects", code="cancelled")
+            numbers, own = changed_rows(
+                self.prepared, self.readout, self.clean, [change for _, change in batch]
+            )
+            for (at, _), number in zip(batch, numbers.double().tolist(), strict=True):
+                sums[at] += number - own
+            spread = max(spread, abs(own - self.clean.value))
+            done += len(batch)
+            self.progress(done / len(flat))
+        counts = np.array([len(group) for group in changes])
+        return self.clean.value + sums / counts, spread
+
+    def _batches(
+        self, flat: Sequence[tuple[int, RowChange]]
+    ) -> Iterator[Sequence[tuple[int, RowChange]]]:
+        """At most `rows` at a time; where blocks are resumed, those of one block together."""
+        groups: dict[str, list[tuple[int, RowChange]]] = {}
+        for at, change in flat:
+            block = self.clean.block_of.get(change.calls[0].place, "") if self.clean.blocks else ""
+            groups.setdefault(block, []).append((at, change))
+        for group in groups.values():
+            for start in range(0, len(group), self.rows):
+                yield group[start : start + self.rows]

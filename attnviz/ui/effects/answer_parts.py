@@ -1,0 +1,188 @@
+"""On the page Output: what wrote the answer, and from which tokens it comes, beside interventions.
+
+In: what is shown, and the guess of the lens that was chosen. Out: two switches, and below each that
+is on a table.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.components.ledger import pack_ledger
+from attnviz.i18n import text
+from attnviz.ui.effects import inputs, measuring
+from attnviz.ui.host.components import show_ledger
+from attnviz.ui.server import cache
+from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.jobs import Job
+from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.views import answer_parts as views
+from attnviz.views.captured import Captured, Shown
+
+if TYPE_CHECKING:
+    from attnviz.attribution.direct import Direct
+    from attnviz.attribution.from_where import FromWhere
+    from attnviz.capture.request import Request
+    from attnviz.effects.answer_measures import AnswerMeasure
+    from attnviz.effects.heads import Effects
+    from attnviz.effects.prepared import Prepared
+    from attnviz.models.loaded import LoadedModel
+
+FRAGMENT = "answer_parts"
+
+
+def fits(captured: Captured) -> bool:
+    """True for a model that reads one text."""
+    return captured.model.kind in ("encoder", "decoder") and captured.model.tokenizer is not None
+
+
+@st.fragment(key=FRAGMENT)
+def show(shown: Shown) -> None:
+    """The switches and what they show."""
+    if not fits(shown.captured):
+        return
+    lang = shown.lang
+    with st.container(horizontal=True):
+        for name in ("parts", "where"):
+            st.toggle(
+                text(lang, f"{name}.show"),
+                key=widgets.showing(f"answer.{name}", getattr(current.view().switched, name)),
+                on_change=_take,
+                args=(name,),
+            )
+    switched = current.view().switched
+    if not (switched.parts or switched.where):
+        return
+    with messages.guard(lang):
+        request = inputs.of_shown(shown)
+        if request is None or not shown.size.whole:
+            st.info(text(lang, "inside.not_here"))
+            return
+        with st.spinner(text(lang, "wait.effects")):
+            answered = cache.answers(shown.captured, request, inputs.others(shown))
+        key = f"{shown.captured.key} {request.key}"
+        if switched.parts:
+            _parts(shown, answered, request)
+        if switched.where:
+            _where(shown, answered, key)
+
+
+def _take(name: str) -> None:
+    """A switch of this fragment; the links are renewed."""
+    current.update(**{name: bool(widgets.value(f"answer.{name}"))})
+    if widgets.only_a_fragment_runs():
+        st.rerun([FRAGMENT, NAVIGATION])
+
+
+def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
+    lang, on = shown.lang, _measure(shown, answered)
+    if on is None:
+        st.info(text(lang, "parts.not_here"))
+        return
+    st.markdown(_asked(shown, answered, on))
+    key = f"{shown.captured.key} {request.key} {on}"
+    work = partial(_split, shown.captured.model, request, on)
+    measured = measuring.result(lang, "parts", key, work)
+    if measured is None:
+        return
+    data = cache.buffer(
+        f"{key} parts {lang}",
+        lambda: pack_ledger(views.parts_ledger(lang, *measured)),
+    )
+    name = widgets.component_key("parts")
+    show_ledger(data, name, inputs.open_head(name, shown))
+
+
+def _measure(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
+    """The lead of the answer, or of the guess that was chosen in the lens."""
+    from attnviz.effects.answer_measures import NextToken
+
+    lead, chosen = answered.answer.lead, current.view().switched.guess
+    if not chosen or not isinstance(lead, NextToken):
+        return _number(shown, answered)
+    from attnviz.ui.effects import lens
+
+    place, state = map(int, chosen.split("."))
+    guesses = lens.guesses(shown)
+    if guesses is None or place >= guesses.ids.shape[1] or state >= guesses.ids.shape[0]:
+        return lead
+    last, own = guesses.ids[-1, place].tolist(), int(guesses.ids[state, place, 0])
+    return NextToken(own, against=last[1] if own == last[0] else last[0], at=place)
+
+
+def _asked(shown: Shown, answered: Answering, on: "AnswerMeasure") -> str:
+    """The question that the table answers, in words."""
+    from attnviz.effects.answer_measures import NextToken
+
+    if not isinstance(on, NextToken):
+        return text(shown.lang, "parts.cosine" if answered.answer.lead is None else "parts.lead")
+    model = answered.prepared.lm
+    labels = model.labels_of([int(on.token), int(on.against or 0)])
+    own, other = (messages.plain(label) for label in labels)
+    tokens = next(iter(answered.prepared.tokens.values()))[0].labels
+    return text(
+        shown.lang,
+        "parts.token",
+        token=own,
+        other=other,
+        place=messages.plain(tokens[on.at]),
+    )
+
+
+def _split(
+    model: "LoadedModel", request: "Request", on: "AnswerMeasure", job: Job
+) -> "tuple[Direct, Effects, float]":
+    """The parts, the effect of every head on the same number, and how far both agree."""
+    import numpy as np
+
+    from attnviz.attribution.direct import direct_of
+    from attnviz.attribution.from_where import ranked
+    from attnviz.effects.heads import effects_of
+    from attnviz.effects.prepared import prepare_request
+
+    prepared = prepare_request(model, request, on)
+    direct = direct_of(prepared)
+    effects = effects_of(prepared, progress=job.report, cancel=job.cancel)
+    pairs = [
+        (value, -effects.of(component.site))
+        for component, value in zip(direct.components, direct.values, strict=True)
+        if component.site is not None and component.site in effects.heads
+    ]
+    own, lost = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    return direct, effects, ranked(own, lost)
+
+
+def _where(shown: Shown, answered: Answering, key: str) -> None:
+    lang, on = shown.lang, _number(shown, answered)
+    if on is None:
+        st.info(text(lang, "parts.not_here"))
+        return
+    st.markdown(text(lang, "where.cosine" if answered.answer.lead is None else "where.lead"))
+    work = partial(_tokens, replace(answered.prepared, on=on))
+    where = measuring.result(lang, "where", f"{key} {on}", work)
+    if where is None:
+        return
+    data = cache.buffer(
+        f"{key} where {lang}",
+        lambda: pack_ledger(views.tokens_ledger(lang, where, tuple(where.tokens.labels))),
+    )
+    show_ledger(data, widgets.component_key("where"))
+
+
+def _number(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
+    """The lead of the answer; of a sentence's vector its cosine to another sentence."""
+    from attnviz.effects.answer_measures import Cosine
+
+    if answered.answer.lead is not None or answered.answer.kind != "cosines":
+        return answered.answer.lead
+    return Cosine(to=inputs.others(shown)[0])
+
+
+def _tokens(prepared: "Prepared", job: Job) -> "FromWhere":
+    from attnviz.attribution.from_where import from_where_of
+
+    job.report(0.1)
+    return from_where_of(prepared)

@@ -1,0 +1,171 @@
+"""The page Circuit: which head moves which later head's q, k or v, as a graph, and each path cut.
+
+In: what is shown and the view. Out: a mounted component. A choice in it reruns this fragment alone;
+threshold and sides act in the browser.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from attnviz.components import circuit as component
+from attnviz.components.circuit import CircuitView, PathDetail
+from attnviz.components.selection import parse_open
+from attnviz.i18n import Language, text
+from attnviz.models.registry import REGISTRY
+from attnviz.ui.effects import inputs, measuring
+from attnviz.ui.host.components import show_circuit
+from attnviz.ui.page import needs_model
+from attnviz.ui.server import cache
+from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.jobs import Job
+from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.views import circuit as views
+from attnviz.views.axes import token_axes
+from attnviz.views.captured import Shown
+from attnviz.views.group_size import size_of
+from attnviz.views.groups import Group
+from attnviz.views.switchboard import prefix
+from attnviz.views.texts import strings
+
+if TYPE_CHECKING:
+    from attnviz.attribution.feeds import Feeds
+    from attnviz.changes.site import Site
+
+FRAGMENT = "circuit"
+MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball river Anna bread"
+
+
+def example(lang: Language) -> None:
+    """A button for the example in which the circuit of induction is the strongest path."""
+    view = current.view()
+    if (view.model, view.input.text) == (MODEL, REPEATED):
+        return
+    st.button(
+        text(lang, "circuit.example"), key=widgets.key("circuit.example"), on_click=_open_example
+    )
+
+
+def _open_example() -> None:
+    current.open_model(MODEL)
+    current.update(text=REPEATED, path="", least="", generate=0, **current.NO_POSITION)
+
+
+@st.fragment(key=FRAGMENT)
+def graph(shown: Shown) -> None:
+    """The graph, and the cut of the chosen path."""
+    lang = shown.lang
+    with messages.guard(lang):
+        if needs_model.say(shown, "circuit"):
+            return
+        request = inputs.of_shown(shown)
+        if request is None or not shown.size.whole:
+            st.info(text(lang, "inside.not_here"))
+            return
+        with st.spinner(text(lang, "wait.effects")):
+            answered = cache.answers(shown.captured, request, inputs.others(shown))
+        key = f"{shown.captured.key} {request.key}"
+        if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
+            _measure_button(lang)
+            return
+        feeds = measuring.result(lang, "circuit", key, partial(_measured, answered))
+        if feeds is not None:
+            _mount(shown, answered, feeds, key)
+
+
+def _measure_button(lang: Language) -> None:
+    st.button(
+        text(lang, "circuit.measure"),
+        key=widgets.key("circuit.measure"),
+        on_click=current.update,
+        kwargs={"paths": True},
+    )
+
+
+def _measured(answered: Answering, job: Job) -> "Feeds":
+    from attnviz.attribution.feeds import feeds_of
+
+    return feeds_of(answered.prepared, progress=job.report, cancel=job.cancel)
+
+
+def _mount(shown: Shown, answered: Answering, feeds: "Feeds", key: str) -> None:
+    lang, choice = shown.lang, current.view().circuit
+    with st.spinner(text(lang, "wait.effects")):
+        data = cache.buffer(
+            f"{key} circuit {lang} {choice}",
+            lambda: component.pack_circuit(
+                _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)
+            ),
+        )
+    name = widgets.component_key("circuit")
+    show_circuit(data, name, _take(name), _open_head(name, shown))
+
+
+def _view(shown: Shown, answered: Answering, feeds: "Feeds") -> CircuitView:
+    from attnviz.capture.changed.layout import layout_of
+
+    lang, choice = shown.lang, current.view().circuit
+    known = {str(head) for head in feeds.senders}
+    chosen = component.parse_chosen(choice.path)
+    if chosen is not None and not {chosen.sender, chosen.receiver} <= {*known, ""}:
+        chosen = None  # a head of another model
+    return CircuitView(
+        columns=views.columns(layout_of(answered.prepared.calls)),
+        moved=feeds.moved.astype(np.float32),
+        summary=views.summary(lang, feeds),
+        chosen=chosen,
+        least=float(choice.least) if choice.least else None,
+        sides=choice.sides,
+        detail=_detail(shown, answered, chosen) if chosen and chosen.receiver else None,
+    )
+
+
+def _detail(shown: Shown, answered: Answering, chosen: component.Chosen) -> PathDetail:
+    from attnviz.attribution.cut_path import cut_path
+
+    prepared, answer = answered.prepared, answered.answer
+    cut = cut_path(prepared, chosen.sender, chosen.receiver, chosen.side, answer)
+    group = _group_of(shown, cut.receiver)
+    queries, keys = token_axes(shown.of_group(group), layer=cut.receiver.layer)
+    return views.detail(shown.lang, prepared, answer, cut, (queries.labels, keys.labels))
+
+
+def _group_of(shown: Shown, head: "Site") -> Group:
+    fitting = [
+        group
+        for group in shown.captured.groups
+        if (group.kind, group.stack) == (head.kind, head.stack)
+    ]
+    return fitting[0] if fitting else shown.group
+
+
+def _open_head(key: str, shown: Shown) -> Callable[[], None]:
+    """A callback that opens a head of the graph, at the cell if one was chosen."""
+
+    def open_page() -> None:
+        sent = widgets.component_value(key, "open")
+        name = sent.get("name") if isinstance(sent, Mapping) else None
+        for group in shown.captured.groups:
+            request = parse_open(sent, size_of(group).extent)
+            if request and name == f"{prefix(group)}L{request.layer}.H{request.head}":
+                current.update(stack=group.stack, kind=group.kind)
+                current.take_opened(request)
+                parameters = address.params(current.view())
+                st.switch_page(routes.file(request.page), query_params=parameters)
+
+    return open_page
+
+
+def _take(key: str) -> Callable[[], None]:
+    """A callback that stores what was chosen in the graph; it and the links run again."""
+
+    def commit() -> None:
+        sent = widgets.component_value(key, "circuit")
+        if current.take_circuit(sent) and widgets.only_a_fragment_runs():
+            st.rerun([FRAGMENT, NAVIGATION])
+
+    return commit

@@ -1,0 +1,143 @@
+"""Below Compare: which head carries the difference between the two texts to the answer.
+
+In: what is shown on either side. Out: a switch, and below it a table of heads for the output, the
+pattern or the values, with the strongest head's control in words.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.capture.request import Request
+from attnviz.components.ledger import pack_ledger
+from attnviz.i18n import text
+from attnviz.ui.effects import inputs, measuring
+from attnviz.ui.host.components import show_ledger
+from attnviz.ui.page import needs_model
+from attnviz.ui.page.compare import right_side
+from attnviz.ui.server import cache
+from attnviz.ui.server.answering import Answering
+from attnviz.ui.server.jobs import Job
+from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.view import PATCH_STAGES
+from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.views import patching as views
+from attnviz.views.captured import Shown
+
+if TYPE_CHECKING:
+    from attnviz.effects.answer_measures import AnswerMeasure
+    from attnviz.effects.patching import Patching
+
+FRAGMENT = "patching"
+
+
+@st.fragment(key=FRAGMENT)
+def show(left: Shown, right: Shown) -> None:
+    """The switch and what it shows."""
+    lang = left.lang
+    st.toggle(
+        text(lang, "patching.show"),
+        key=widgets.showing("patching.patch", current.view().switched.patch),
+        on_change=_take,
+        args=("patch", "patching.patch"),
+    )
+    if not current.view().switched.patch:
+        return
+    with messages.guard(lang):
+        if needs_model.say(left, "patching") or needs_model.say(right, "patching.right"):
+            return
+        if not _fits(left, right):
+            st.info(text(lang, "patching.not_here"))
+            return
+        _choose_stage(left)
+        with st.spinner(text(lang, "wait.effects")):
+            a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
+        key = f"{left.captured.key} {right.captured.key}"
+        work = partial(_measured, a, b, _measure(a, b))
+        patching = measuring.result(lang, "patching", key, work)
+        if patching is not None:
+            _result(left, right, (a, b), patching)
+
+
+def _fits(left: Shown, right: Shown) -> bool:
+    """True for two texts of one model that answers with a word, a class or a vector."""
+    model = left.captured.model
+    return (
+        model is right.captured.model
+        and model.kind in ("encoder", "decoder")
+        and left.size.whole
+        and not left.captured.n_asked
+    )
+
+
+def _texts(left: Shown, right: Shown) -> tuple[tuple[Shown, str], tuple[Shown, str]]:
+    return (left, right_side.left().text), (right, right_side.right().text)
+
+
+def _answering(shown: Shown, typed: str) -> Answering:
+    request = Request.of(typed, cut=current.view().input.cut)
+    return cache.answers(shown.captured, request, ())
+
+
+def _choose_stage(shown: Shown) -> None:
+    names = {stage: text(shown.lang, f"patching.stage_{stage}") for stage in PATCH_STAGES}
+    widget = f"patching.stage.{shown.lang}"
+    st.segmented_control(
+        text(shown.lang, "patching.stage"),
+        PATCH_STAGES,
+        key=widgets.showing(widget, current.view().switched.stage),
+        format_func=names.__getitem__,
+        on_change=_take,
+        args=("stage", widget),
+    )
+
+
+def _take(name: str, widget: str) -> None:
+    """A choice of this fragment; the links are renewed."""
+    value = widgets.value(widget)
+    if value is not None:
+        current.update(**{name: value})
+    if widgets.only_a_fragment_runs():
+        st.rerun([FRAGMENT, NAVIGATION])
+
+
+def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":
+    from attnviz.effects.patching import patching_of
+
+    a, b = (replace(side.prepared, on=measure) for side in (left, right))
+    return patching_of(a, b, progress=job.report, cancel=job.cancel)
+
+
+def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
+    """The number that tells both answers apart: the right one's lead over the left one's."""
+    from attnviz.effects.answer_measures import Class, Cosine, NextToken
+
+    own, other = (int(side.answer.clean.argmax()) for side in (left, right))
+    lead = left.answer.lead
+    if isinstance(lead, NextToken):
+        return lead if own == other else NextToken(other, against=own, at=lead.at)
+    if isinstance(lead, Class):
+        return lead if own == other else Class(other, against=own)
+    return Cosine(to=right_side.right().text)
+
+
+def _result(
+    left: Shown, right: Shown, sides: tuple[Answering, Answering], patching: "Patching"
+) -> None:
+    lang, stage = left.lang, current.view().switched.stage
+    answers = tuple(
+        messages.plain(side.answer.name(side.prepared, int(side.answer.clean.argmax())))
+        if side.answer.is_probability
+        else ""
+        for side in sides
+    )
+    kind = "" if sides[0].answer.is_probability else "_cosine"
+    for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):
+        st.markdown(sentence)
+    for place, view in enumerate(views.boards(lang, patching, stage)):
+        key = f"{left.captured.key} {right.captured.key} patching {lang} {stage} {place}"
+        data = cache.buffer(key, partial(pack_ledger, view))
+        name = widgets.component_key(f"patching.{place}")
+        show_ledger(data, name, inputs.open_head(name, left))

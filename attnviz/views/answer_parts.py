@@ -1,0 +1,85 @@
+"""Tables of what wrote an answer, beside what its loss does, and of the tokens it comes from.
+
+In: a language and what `attnviz.attribution` measured. Out: `LedgerView`s. Nothing is computed here
+but ranks: it is chosen what is shown.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnviz.components.ledger import LedgerCell, LedgerRow, LedgerView
+from attnviz.i18n import Language, text
+from attnviz.views.inside import real
+
+if TYPE_CHECKING:
+    from attnviz.attribution.direct import Direct
+    from attnviz.attribution.from_where import FromWhere, Method
+    from attnviz.effects.heads import Effects
+
+MOST_PARTS, MOST_TOKENS = 14, 64
+
+
+def parts_ledger(
+    lang: Language, direct: "Direct", effects: "Effects", agreement: float
+) -> LedgerView:
+    """The largest parts of the answer; beside a head's part what the loss of the head does.
+
+    `agreement` is the rank correlation of both over all heads.
+    """
+    order = np.argsort(-np.abs(direct.values), kind="stable")[:MOST_PARTS]
+    most = float(np.abs(direct.values).max()) or 1.0
+    rows = []
+    for place in order:
+        component = direct.components[place]
+        part = _bar(float(direct.values[place]), most)
+        known = component.site is not None and component.site in effects.heads
+        change = effects.of(component.site) if known else None
+        opens = str(component.site) if component.site is not None else ""
+        effect = LedgerCell("–") if change is None else _bar(change, most)
+        label = component.label.partition(":")[0].split(".")
+        name = component.label if component.site is not None else ".".join(label[-2:])
+        rows.append(LedgerRow(name, (LedgerCell(part.text, part.share, opens=opens), effect)))
+    return LedgerView(
+        caption=text(lang, "parts.title"),
+        corner=text(lang, "parts.corner"),
+        columns=(text(lang, "parts.part"), text(lang, "parts.effect")),
+        rows=tuple(rows),
+        note=text(
+            lang,
+            "parts.note",
+            n=len(direct.values),
+            total=real(direct.total, 3),
+            own=real(direct.own, 3),
+            error=f"{direct.error:.1e}",
+            control=str(effects.control),
+            least=real(effects.of(effects.control), 3),
+            agreement=real(agreement, 2),
+        ),
+    )
+
+
+def _bar(value: float, most: float) -> LedgerCell:
+    return LedgerCell(real(value, 3), max(-1.0, min(1.0, value / most)))
+
+
+def tokens_ledger(lang: Language, where: "FromWhere", labels: tuple[str, ...]) -> LedgerView:
+    """The score of each token by each method, the interventions first."""
+    methods: tuple[Method, ...] = tuple(where.scores)
+    most = {name: float(np.abs(where.scores[name]).max()) or 1.0 for name in methods}
+    rows = tuple(
+        LedgerRow(label, tuple(_bar(float(where.scores[name][at]), most[name]) for name in methods))
+        for at, label in list(enumerate(labels))[:MOST_TOKENS]
+    )
+    agreement = ", ".join(
+        f"{text(lang, f'where.{name}')} {real(value, 2)}"
+        for name, value in where.agreement.items()
+        if np.isfinite(value)
+    )
+    return LedgerView(
+        caption=text(lang, "where.title"),
+        corner=text(lang, "where.corner"),
+        columns=tuple(text(lang, f"where.{name}") for name in methods),
+        rows=rows,
+        note=text(lang, "where.note", agreement=agreement),
+    )

@@ -1,0 +1,152 @@
+"""Heads of models with attention code of their own, changed where W_O reads them.
+
+The reference is the eager model with its softmax intercepted (a head without weights says nothing),
+or a hook on W_O's input by name.
+"""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+import attnviz
+from attnviz.capture.changed.run import changed
+from attnviz.changes import ablate, cut, patch, pattern
+from attnviz.effects.heads import effects
+from attnviz.errors import UnsupportedAttention
+from attnviz.models.loaded import LoadedModel
+from tests.support.changed_by_hand import EagerSoftmax, output_layer_reads
+from tests.support.tiny.configs import tiny_config
+from tests.support.tiny.models import build, set_seed
+
+IDS = {"input_ids": torch.tensor([[11, 7, 19, 7, 3, 23, 5]])}
+OTHER = {"input_ids": IDS["input_ids"].flip(1)}
+W_O = {
+    "bloom": "h.0.self_attention.dense",
+    "deberta-v2": "encoder.layer.0.attention.output.dense",
+    "falcon": "h.0.self_attention.dense",
+    "gptj": "h.0.attn.out_proj",
+    "mpt": "blocks.0.attn.out_proj",
+}
+COLUMNS = slice(16, 32)  # of head 1
+TOLERANCE = 1e-6
+
+
+@pytest.fixture(scope="module", params=W_O)
+def own(request: pytest.FixtureRequest) -> tuple[str, LoadedModel, PreTrainedModel]:
+    model, eager = build(request.param, tiny_config(request.param, "tiny", None))
+    return W_O[request.param], attnviz.load(model), eager
+
+
+def hidden(model: Any, inputs: dict[str, Tensor] = IDS) -> Tensor:
+    set_seed()
+    with torch.no_grad():
+        output = model(**inputs).last_hidden_state
+    assert isinstance(output, Tensor)
+    return output
+
+
+@pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
+def test_a_head_of_own_code_is_ablated_and_patched_where_w_o_reads_it(
+    own: tuple[str, LoadedModel, PreTrainedModel],
+) -> None:
+    w_o, lm, eager = own
+    plain, source = hidden(lm.model), attnviz.capture(lm, inputs=OTHER)
+    with EagerSoftmax(0, 1, weights=torch.zeros_like):
+        silent = hidden(eager)
+    with changed(lm, ablate("L0.H1", "zero")):
+        assert float((hidden(lm.model) - silent).abs().max()) <= TOLERANCE
+    assert float((silent - plain).abs().max()) > 1e-3
+
+    said = source.call(0).output[:, :, 1]
+    with output_layer_reads(lm.model, w_o, COLUMNS, lambda _: said):
+        theirs = hidden(lm.model)
+    capture = attnviz.capture(lm, inputs=IDS, changes=[patch("L0.H1", source)])
+    assert capture.hidden is not None
+    assert float((capture.hidden - theirs).abs().max()) <= TOLERANCE
+    assert torch.equal(hidden(lm.model), plain)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_changed_capture_of_own_code_says_so_and_verifies(
+    own: tuple[str, LoadedModel, PreTrainedModel],
+) -> None:
+    w_o, lm, _ = own
+    clean = attnviz.capture(lm, inputs=IDS)
+    capture = attnviz.capture(lm, inputs=IDS, changes=[ablate("L0.H1", "zero")])
+    assert capture.call(0).changes == ("L0.H1.mixed=zero",) and capture.call(1).changes == ()
+    capture.verify().require()
+    assert capture.call(0).projections["out"].module == w_o
+    assert not capture.call(0).stages(1)["mixed"].any()
+    assert not capture.call(0).output[:, :, 1].any()
+    assert torch.equal(capture.call(0).output[:, :, 0], clean.call(0).output[:, :, 0])
+    assert torch.equal(capture.call(0).weights(), clean.call(0).weights())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_effects_of_own_code_are_hooks_on_the_input_of_w_o(
+    own: tuple[str, LoadedModel, PreTrainedModel],
+) -> None:
+    w_o, lm, _ = own
+
+    def first(output: Any) -> Tensor:
+        number = output["last_hidden_state"][:, -1, 0]
+        assert isinstance(number, Tensor)
+        return number
+
+    found = effects(lm, None, first, to="zero", inputs=IDS)
+    assert len(found.heads) == 8 and found.spread <= TOLERANCE
+    with output_layer_reads(lm.model, w_o, COLUMNS, torch.zeros_like):
+        theirs = float(hidden(lm.model)[0, -1, 0])
+    assert found.after[1] == pytest.approx(theirs, abs=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_patterns_and_edges_of_own_code_are_refused_by_name(
+    own: tuple[str, LoadedModel, PreTrainedModel],
+) -> None:
+    _, lm, _ = own
+    source = attnviz.capture(lm, inputs=IDS)
+    for change in (
+        pattern("L0.H1"),
+        cut("L0.H1", 2, 1),
+        patch("L0.H1", source, "weights"),
+        patch("L0.H1", source, "v"),
+    ):
+        with pytest.raises(UnsupportedAttention, match="code of its own") as error:
+            attnviz.capture(lm, inputs=IDS, changes=[change])
+        assert error.value.code == "own_code_unchanged"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_own_code_without_a_layer_that_reads_the_heads_is_refused() -> None:
+    model, _ = build("xlnet", tiny_config("xlnet", "tiny", None))
+    lm = attnviz.load(model)
+    with pytest.raises(UnsupportedAttention) as error:
+        attnviz.capture(lm, inputs=IDS, changes=[ablate("L0.H1", "zero")])
+    assert error.value.code == "own_code_unchanged"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_own_code_is_changed_at_every_new_token() -> None:
+    from transformers import BloomConfig, BloomForCausalLM
+
+    torch.manual_seed(7)
+    config = BloomConfig(vocab_size=97, hidden_size=64, n_layer=2, n_head=4)
+    lm = attnviz.load(BloomForCausalLM(config).eval())
+    writing = {"max_new_tokens": 8, "do_sample": False, "pad_token_id": 3}
+    for parameter in lm.model.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    attnviz.capture(lm, inputs=IDS)
+    with torch.no_grad():
+        plain = lm.model.generate(**IDS, **writing)
+        with output_layer_reads(
+            lm.model, "transformer.h.1.self_attention.dense", COLUMNS, torch.zeros_like
+        ):
+            theirs = lm.model.generate(**IDS, **writing)
+        with changed(lm, ablate("L1.H1", "zero")):
+            ours = lm.model.generate(**IDS, **writing)
+    assert torch.equal(ours, theirs)
+    assert not torch.equal(ours, plain)

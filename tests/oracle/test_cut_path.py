@@ -1,0 +1,75 @@
+"""`cut_path` against the numbers of `feeds`, `weight_without` and a patched capture."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.attribution.cut_path import cut_path
+from attnviz.attribution.feeds import FedSide, feeds_of, weight_without
+from attnviz.effects.answers import answer_of
+from attnviz.effects.prepared import Prepared, prepare
+from attnviz.errors import BadInput, Cancelled
+
+STORE = "When Mary and John went to the store, John gave a drink to"
+
+
+@pytest.fixture(scope="module")
+def stories() -> Prepared:
+    return prepare(attnviz.load("stories"), STORE, None)
+
+
+@pytest.mark.parametrize("side", ["q", "k", "v"])
+def test_cut_path_moves_what_feeds_measured(stories: Prepared, side: FedSide) -> None:
+    circuit = feeds_of(stories)
+    path = circuit.strongest(1, (side,))[0]
+    cut = cut_path(stories, path.sender, path.receiver, side)
+    assert cut.moved == pytest.approx(path.moved, abs=1e-6)
+    others = [circuit.of(head, path.receiver, side) for head in cut.controls]
+    assert cut.moved_by_controls == pytest.approx(others, abs=1e-6)
+    assert path.sender not in cut.controls
+
+
+def test_cut_path_leaves_the_weight_that_weight_without_finds(stories: Prepared) -> None:
+    cut = cut_path(stories, "L0.H1", "L2.H0", "k")
+    (query, key), *_ = cut.cells(3)
+    lm = stories.lm
+    before, after = weight_without(lm, STORE, "L0.H1", "L2.H0", query, key, "k")
+    assert (cut.before[query, key], cut.after[query, key]) == pytest.approx((before, after))
+    assert abs(before - after) == pytest.approx(float(cut.change.max()), abs=1e-6)
+    rows = cut.after.sum(-1)
+    assert rows == pytest.approx(np.ones(len(rows)), abs=1e-5)
+
+
+@pytest.mark.parametrize("side", ["q", "k", "v"])
+def test_the_answer_of_cut_path_is_that_of_a_patched_capture(
+    stories: Prepared, side: FedSide
+) -> None:
+    lm, answer = stories.lm, answer_of(stories)
+    cut = cut_path(stories, "L0.H3", "L2.H0", side, answer)
+    without = attnviz.capture(lm, STORE, changes=[attnviz.ablate("L0.H3")])
+    patch = attnviz.patch("L2.H0", source=without, stage=side)
+    logits = attnviz.capture(lm, STORE, changes=[patch]).logits
+    assert logits is not None and cut.answer is not None
+    expected = logits[0, -1].double().softmax(-1).numpy()
+    assert np.abs(cut.answer.after - expected).max() < 1e-5
+    assert np.abs(cut.answer.after - cut.answer.before).max() > 1e-4
+    assert len(cut.answer.controls) == len(cut.controls)
+
+
+def test_cut_path_refuses_what_is_no_path(stories: Prepared) -> None:
+    with pytest.raises(BadInput, match="runs after its sender"):
+        cut_path(stories, "L2.H0", "L0.H1", "k")
+    with pytest.raises(BadInput, match="runs after its sender"):
+        cut_path(stories, "L1.H0", "L1.H1", "k")
+
+
+def test_feeds_of_tells_progress_and_stops(stories: Prepared) -> None:
+    told: list[float] = []
+    feeds_of(stories, rows=8, progress=told.append)
+    assert told == [0.5, 1.0]
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(Cancelled):
+        feeds_of(stories, cancel=cancel)
