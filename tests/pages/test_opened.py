@@ -75,7 +75,7 @@ def test_pages_show_a_file_without_its_model(
     app = visit(page, capture=uploaded(file), layer="2", head="3")
     assert not app.error
     assert component_name(app) == f"attnviz.{SHOWN[page]}"
-    assert any("Checked" in caption.value for caption in app.caption)
+    assert any("tolerance" in caption.value for caption in app.caption)
 
 
 def test_numbers_are_those_of_the_model(visit: Visit, file: bytes) -> None:

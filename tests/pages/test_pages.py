@@ -166,5 +166,5 @@ def test_a_picture_stands_alone_in_a_frame(
     assert "layer=2" in link.proto.url and "embed" not in link.proto.url
     if page != "calculator":
         assert component_name(app) == f"attnviz.{page}"
-        assert any("Checked" in caption.value for caption in app.caption)
+        assert any("tolerance" in caption.value for caption in app.caption)
         assert not app.toggle and not app.selectbox and not app.expander

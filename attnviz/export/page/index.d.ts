@@ -2,7 +2,10 @@
 
 import type { Dtype } from "../../components/shared/buffer.js";
 
-/** An array of a buffer: `from` names its bytes; `coarse` if its codes of 8 bits are made of codes of 16. */
+/**
+ * An array of a buffer: `from` names its bytes; `coarse` if its codes of 8 bits are made of codes of 16, `times` if its
+ * floats are those of another array times a number.
+ */
 export interface StoredArray {
   name: string;
   dtype: Dtype;
@@ -10,6 +13,7 @@ export interface StoredArray {
   first?: number;
   from: string;
   coarse?: 1;
+  times?: number;
 }
 
 /** A packed buffer without its bytes; `strings` names its texts. */

@@ -40,6 +40,11 @@ function padded(/** @type {number} */ length, /** @type {number} */ before) {
 function arrayBytes(/** @type {StoredArray} */ array, /** @type {Record<string, PackedArray>} */ bytes) {
   const { data } = bytes[array.from];
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  if (array.times !== undefined) {
+    const { times } = array;
+    // the product of two floats is exact as a double, and is rounded once when it is stored
+    return new Uint8Array(new Float32Array(raw.slice().buffer).map((value) => value * times).buffer);
+  }
   if (!array.coarse) return raw;
   const codes = new Uint16Array(raw.slice().buffer);
   return Uint8Array.from(codes, (code) => Math.floor((code + (COARSER >> 1)) / COARSER));

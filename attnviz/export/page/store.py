@@ -2,7 +2,8 @@
 
 In: packed buffers of components. Out: an index of their headers and arrays, and one byte string. An
 array with the same bytes as another one is kept once, and so are texts; the 8-bit codes of Overview
-are those of Head divided by 257 and rounded, and are made in the browser if that holds for each.
+are those of Head divided by 257 and rounded, and are made in the browser if that holds for each; so
+are scaled scores, which are the scores times one number.
 """
 
 import hashlib
@@ -18,15 +19,20 @@ from attnviz.errors import TooLarge
 
 MOST_BYTES = 64 * 2**20
 COARSER = 257  # 65,535 ÷ 255: the step between codes of 16 bits and of 8
+LEAST_MULTIPLE_BYTES = 4096  # in smaller arrays there is nothing to save
 
 
 @dataclass
 class Store:
-    """Arrays by a short name each, found by their content; `n_bytes` counts each once."""
+    """Arrays by a short name each, found by their content; `n_bytes` counts each once.
+
+    `floats` names the larger arrays of 32-bit floats among them.
+    """
 
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     names: dict[bytes, str] = field(default_factory=dict)
     texts: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    floats: list[str] = field(default_factory=list)
     n_bytes: int = 0
 
     def add(self, data: bytes, fine: "PackedBuffer | None" = None) -> dict[str, Any]:
@@ -47,7 +53,23 @@ class Store:
         source = None if fine is None else fine.coarser(entry["name"], raw)
         if source is not None:
             return {**kept, "from": self._name(source), "coarse": 1}
+        if entry["dtype"] == "f32" and raw.nbytes >= LEAST_MULTIPLE_BYTES:
+            return {**kept, **self._floats(raw)}
         return {**kept, "from": self._name(raw)}
+
+    def _floats(self, raw: np.ndarray) -> dict[str, Any]:
+        """An array of floats as kept, or as the name of another one times a number."""
+        for name in [] if self._has(raw) else self.floats:
+            factor = multiple(self.arrays[name], raw)
+            if factor is not None:
+                return {"from": name, "times": factor}
+        name = self._name(raw)
+        if name not in self.floats:
+            self.floats.append(name)
+        return {"from": name}
+
+    def _has(self, raw: np.ndarray) -> bool:
+        return hashlib.sha256(raw.tobytes()).digest() in self.names
 
     def _name(self, raw: np.ndarray) -> str:
         """The name of an array with these bytes."""
@@ -74,6 +96,21 @@ class Store:
     def packed(self, names: set[str]) -> bytes:
         """The arrays of these names, as `shared/buffer.js` reads them."""
         return pack({}, {name: raw for name, raw in self.arrays.items() if name in names})
+
+
+def multiple(kept: np.ndarray, raw: np.ndarray) -> float | None:
+    """The number that turns the floats of one array into those of the other, to the last bit."""
+    if kept.nbytes != raw.nbytes:
+        return None
+    before, after = kept.view("<f4"), raw.view("<f4")
+    largest = int(np.argmax(np.where(np.isfinite(before), np.abs(before), 0)))
+    if not before[largest] or not np.isfinite(after[largest]):
+        return None
+    ratio = np.float32(after[largest] / before[largest])
+    for factor in (ratio, np.nextafter(ratio, np.float32(0)), np.nextafter(ratio, 2 * ratio)):
+        if np.array_equal((before * factor).view(np.uint32), after.view(np.uint32)):
+            return float(factor)
+    return None
 
 
 class PackedBuffer:

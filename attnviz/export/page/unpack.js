@@ -7,7 +7,8 @@ export async function unpackPart(/** @type {string} */ name) {
   if (!node) throw new Error(`the page has no part ${name}`);
   const text = atob((node.textContent ?? "").trim());
   node.textContent = "";
-  const bytes = Uint8Array.from(text, (char) => char.charCodeAt(0));
+  const bytes = new Uint8Array(text.length); // `Uint8Array.from` would walk the text as an iterator, ten times slower
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -60,6 +60,8 @@ def arrays(page: str, view: str, head: str = "") -> dict[str, np.ndarray]:
         if entry.get("coarse"):
             codes = np.frombuffer(raw, "<u2").astype(np.uint32)
             raw = ((codes + 128) // 257).astype(np.uint8).tobytes()
+        if "times" in entry:
+            raw = (np.frombuffer(raw, "<f4") * np.float32(entry["times"])).tobytes()
         values = np.frombuffer(raw, dtypes[entry["dtype"]])[: int(np.prod(entry["shape"]))]
         made[entry["name"]] = values.reshape(entry["shape"])
     return made
@@ -91,6 +93,28 @@ def test_the_weights_of_all_heads_travel_once_for_overview_and_head(
         if entry["name"] == "weights"
     ]
     assert entry["coarse"] == 1
+
+
+def test_scaled_scores_are_made_of_the_scores() -> None:
+    cap = attnviz.capture("minilm", " ".join(["cat"] * 40))
+    page = write_page(cap).decode()
+    entries = index(page)["groups"][0]["views"]["steps"]["heads"]["L0.H0"]["arrays"]
+    [scaled] = [entry for entry in entries if entry["name"] == "scaled"]
+    assert scaled["times"] == np.float32(32**-0.5)
+    np.testing.assert_array_equal(
+        arrays(page, "steps", "L0.H0")["scaled"], cap.head("L0.H0")["scaled"]
+    )
+
+
+def test_multiple_is_exact_or_none() -> None:
+    scores = np.linspace(-7, 5, 2048, dtype=np.float32)
+    scores[3] = -np.inf
+    scaled = scores * np.float32(0.1)
+    as_bytes = scores.view(np.uint8), scaled.view(np.uint8)
+    assert store.multiple(*as_bytes) == np.float32(0.1)
+    scaled[7] = np.nextafter(scaled[7], np.float32(1))
+    assert store.multiple(*as_bytes) is None
+    assert store.multiple(np.zeros(8192, np.uint8), as_bytes[1]) is None
 
 
 def test_equal_arrays_are_kept_once(page: str) -> None:
