@@ -15,6 +15,7 @@ A message says what was asked, what was found, what is allowed and what to do. `
 """
 
 from collections.abc import Iterable
+from functools import partial
 from importlib.util import find_spec
 from operator import index as as_index
 from typing import SupportsIndex
@@ -27,6 +28,10 @@ class AttnVizError(Exception):
         super().__init__(message)
         self.code = code
         self.details: dict[str, str | int] = details
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """The error again in another process, with its code and details."""
+        return partial(type(self), str(self), code=self.code, **self.details), ()
 
 
 class ModelNotFound(AttnVizError):

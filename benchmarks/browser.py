@@ -75,12 +75,12 @@ def measure(model: LoadedModel, rounds: int) -> list[Result]:
             open_visit(browser, url).page.context.close()  # the server loads the model
             for n_tokens in SIZES:
                 text = text_of(model, n_tokens)
-                for path in ("", "head"):
+                for path in ("overview", "head"):
                     visit = open_visit(browser, url, path, text=text, layer=0, head=0)
                     results.append(head_switch(visit, model, text, palette, rounds))
                     visit.page.context.close()
             for n_tokens in TEXT_SIZES:
-                visit = open_visit(browser, url, layer=0, head=0)
+                visit = open_visit(browser, url, "overview", layer=0, head=0)
                 results.append(new_text(visit, model, n_tokens, palette, rounds))
                 visit.page.context.close()
     return results
@@ -92,7 +92,7 @@ def cold_start(browser: Browser, rounds: int) -> Result:
     for _ in range(rounds):
         start = time.perf_counter()
         with serve() as url:
-            visit = open_visit(browser, url)
+            visit = open_visit(browser, url, "overview")
             samples.append(1000 * (time.perf_counter() - start))
             wrong = wrong or "; ".join(visit.seen.problems()) or None
             visit.page.context.close()

@@ -24,11 +24,11 @@ PAINT_MS = 400  # the last fonts and transitions
 
 # name → path, colour scheme, and what stands in the address
 PICTURES: dict[str, tuple[str, str, dict[str, str | int]]] = {
-    "overview": ("", "light", {"text": LONG, "layer": 5, "head": 11}),
-    "overview-dark": ("", "dark", {"text": LONG, "layer": 5, "head": 11}),
-    "head": ("head", "light", {"text": LONG, "layer": 5, "head": 11, "query": 10, "key": 2}),
+    "overview": ("overview", "light", {"text": LONG, "layer": 3, "head": 1}),
+    "overview-dark": ("overview", "dark", {"text": LONG, "layer": 3, "head": 1}),
+    "head": ("head", "light", {"text": LONG, "layer": 3, "head": 1, "query": 10, "key": 2}),
     "steps": ("steps", "light", {"text": SHORT, "layer": 0, "head": 2, "query": 3, "key": 2}),
-    "masks": ("masks", "light", {"text": LONG, "text2": SHORT, "layer": 5, "head": 11}),
+    "masks": ("masks", "light", {"text": LONG, "text2": SHORT, "layer": 3, "head": 1}),
     "compare": (
         "compare",
         "light",

@@ -13,18 +13,11 @@ from typing import Literal, cast, get_args
 Scale = Literal["linear", "sqrt", "log"]
 Special = Literal["show", "hide"]
 Mean = Literal["layer", "all"]
-Page = Literal[
-    "overview",
-    "switches",
-    "circuit",
-    "head",
-    "steps",
-    "masks",
-    "compare",
-    "output",
-    "learn",
-    "calculator",
-]
+StartPage = Literal["start"]
+ExploringPage = Literal["overview", "head", "compare", "output"]
+TakingApartPage = Literal["steps", "masks", "switches", "circuit"]
+LearningPage = Literal["learn", "calculator"]
+Page = Literal[StartPage, ExploringPage, TakingApartPage, LearningPage]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 SPECIALS: tuple[Special, ...] = get_args(Special)
 MEANS: tuple[Mean, ...] = get_args(Mean)

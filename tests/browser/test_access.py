@@ -5,15 +5,16 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The cat sat on the mat."
-PAGES = ("", "head", "steps", "masks", "compare", "output")
+PAGES = ("overview", "head", "steps", "masks", "compare", "output")
 MOST_TABS = 60
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("", "steps", "output")))
 def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:
     painted = path != "output"  # a table has no canvas
     asked = {"layer": 1, "head": 2, "query": 3, "key": 2}
@@ -22,11 +23,13 @@ def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> 
     assert accessibility_problems(opened.page) == []
 
 
-@pytest.mark.parametrize("options", [{"text": ""}, {"model": "none"}, {"text": "word " * 600}])
+@pytest.mark.parametrize(
+    "options", mostly_slow([{"model": "none"}, {"text": ""}, {"text": "word " * 600}], 1)
+)
 def test_axe_finds_nothing_serious_beside_messages(
     visit: OpenVisit, options: dict[str, str]
 ) -> None:
-    opened = visit("", canvases=False, **options)
+    opened = visit("overview", canvases=False, **options)
     assert accessibility_problems(opened.page) == []
 
 
@@ -86,7 +89,7 @@ def shows_focus(node: Locator) -> bool:
 
 
 def test_the_whole_way_by_keyboard(visit: OpenVisit) -> None:
-    opened = visit("", text="Hello there.")
+    opened = visit("overview", text="Hello there.")
     page, press = opened.page, opened.page.keyboard.press
     tab_to(opened, page.get_by_role("textbox", name="Text", exact=True))
     press("Control+a")

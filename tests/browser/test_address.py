@@ -6,8 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.i18n import LANGUAGES, text
+from attnviz.ui.session import routes
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
+from tests.support.cases import mostly_slow
 from tests.support.server import serve
 from tests.support.visit import Visit, data, expect_data
 
@@ -25,16 +27,7 @@ VIEW = {
     "special": "hide",
 }
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = (
-    "overview",
-    "switches",
-    "circuit",
-    *PAGES[1:],
-    "compare",
-    "output",
-    "learn",
-    "calculator",
-)
+ALL_PAGES = tuple(routes.files())
 
 
 @pytest.fixture
@@ -84,6 +77,7 @@ def test_steps_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     expect(weights.locator(".scale")).to_contain_text("log")
 
 
+@pytest.mark.slow
 def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     opened = visit("masks", url=fresh_server, **VIEW)
     check_restored(opened, "masks")
@@ -96,7 +90,7 @@ def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
 
 
 def test_overview_restores_its_head(visit: OpenVisit) -> None:
-    opened = visit("", **VIEW)
+    opened = visit("overview", **VIEW)
     check_restored(opened, "overview")
     expect_data(opened.page.locator(".av-grid-side canvas").first, layer=4, head=6)
 
@@ -115,7 +109,7 @@ def test_reloading_keeps_what_was_chosen_in_the_component(visit: OpenVisit) -> N
 
 
 def test_the_language_is_switched_and_kept(visit: OpenVisit) -> None:
-    opened = visit("", text=TEXT)
+    opened = visit("overview", text=TEXT)
     expect_language(opened, "en", "overview")
     opened.choose("Language", text("ko", "language.name"))
     expect_language(opened, "ko", "overview")
@@ -130,17 +124,17 @@ def test_the_language_is_switched_and_kept(visit: OpenVisit) -> None:
 
 @pytest.mark.parametrize(
     ("locale", "lang"),
-    [("ja-JP", "ja"), ("zh-CN", "zh"), ("fr-FR", "en")],
+    mostly_slow([("ja-JP", "ja"), ("zh-CN", "zh"), ("fr-FR", "en")], 1),
 )
 def test_the_browser_decides_the_language_where_the_address_does_not(
     visit: OpenVisit, locale: str, lang: str
 ) -> None:
-    opened = visit("", locale=locale)
+    opened = visit("overview", locale=locale)
     expect_language(opened, lang, "overview")
     assert "lang" not in opened.parameters()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("en",)))
 def test_the_address_has_the_last_word_on_the_language(visit: OpenVisit, lang: str) -> None:
     opened = visit("head", locale="ja-JP", lang=lang)
     expect_language(opened, lang, "head")

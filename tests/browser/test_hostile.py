@@ -10,11 +10,12 @@ import attnviz
 from attnviz.models.loaded import LoadedModel
 from tests.browser.component_page import BROKEN_STAGE
 from tests.browser.conftest import HERE, OpenVisit
+from tests.support.cases import mostly_slow
 from tests.support.hostile import MARKUP, SCRIPT, TEXT, TOKENS, escaped
 from tests.support.server import app_command, free_port, serve
 from tests.support.visit import Visit, expect_data
 
-PAGES = ("", "head", "steps", "masks")
+PAGES = ("overview", "head", "steps", "masks")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def check(visit: Visit) -> None:
 
 
 def test_a_page_that_was_taken_over_would_be_seen(visit: OpenVisit) -> None:
-    opened = visit("")
+    opened = visit("overview")
     check(opened)
     opened.page.evaluate(
         """() => {
@@ -46,7 +47,7 @@ def test_a_page_that_was_taken_over_would_be_seen(visit: OpenVisit) -> None:
     assert escaped(opened.page) == ["IMG has onclick", "window.__pwned is 1"]
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("", "head")))
 def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text=TEXT, text2=TEXT, query=1, key=2)
     check(opened)
@@ -55,7 +56,11 @@ def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), [*zip(PAGES, ("lang", "layer", "scale", "key"), strict=True), ("", "model")]
+    ("path", "name"),
+    mostly_slow(
+        [*zip(PAGES, ("lang", "layer", "scale", "key"), strict=True), ("overview", "model")],
+        (("head", "layer"), ("overview", "model")),
+    ),
 )
 def test_hostile_parameters(visit: OpenVisit, path: str, name: str) -> None:
     value = SCRIPT + MARKUP
@@ -66,7 +71,7 @@ def test_hostile_parameters(visit: OpenVisit, path: str, name: str) -> None:
 
 
 def test_a_hostile_text_typed_in(visit: OpenVisit, minilm: LoadedModel) -> None:
-    opened = visit("")
+    opened = visit("overview")
     opened.type_text(TEXT)
     labels = list(attnviz.capture(minilm, TEXT).tokens.labels)
     expect(opened.page.locator(".av-chip")).to_have_text(labels)
@@ -76,7 +81,7 @@ def test_a_hostile_text_typed_in(visit: OpenVisit, minilm: LoadedModel) -> None:
 
 def test_a_lone_surrogate_in_the_box_does_no_harm(visit: OpenVisit) -> None:
     """Only a script can put one there. Streamlit hangs up on it, and the page connects again."""
-    opened = visit("")
+    opened = visit("overview")
     box = opened.page.get_by_role("textbox", name="Text", exact=True)
     box.evaluate(
         """(box) => {
@@ -94,7 +99,7 @@ def test_a_lone_surrogate_in_the_box_does_no_harm(visit: OpenVisit) -> None:
 
 
 def test_a_lone_surrogate_in_the_address_becomes_a_replacement(visit: OpenVisit) -> None:
-    opened = visit("")
+    opened = visit("overview")
     opened.page.goto(f"{opened.url}/?text=before%ED%A0%BDafter")
     chips = opened.page.locator(".av-chip")
     expect(chips.nth(1)).to_have_text(re.compile("before"))

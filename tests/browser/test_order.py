@@ -28,7 +28,7 @@ def sorted_heads(values: np.ndarray) -> list[tuple[int, int]]:
 def test_heads_are_sorted_by_the_librarys_numbers(visit: OpenVisit, minilm: LoadedModel) -> None:
     capture = attnviz.capture(minilm, TEXT)
     numbers = measured(capture.all_weights(), capture.tokens)
-    opened = visit("", text=TEXT)
+    opened = visit("overview", text=TEXT)
     board, before = opened.canvas("All heads of"), len(opened.seen.sent)
     expect_data(board, order=None)
     assert shown_heads(opened) == [divmod(i, N_HEADS) for i in range(72)]
@@ -48,7 +48,7 @@ def test_keys_follow_the_order_and_a_reload_keeps_it(visit: OpenVisit, minilm: L
     capture = attnviz.capture(minilm, TEXT)
     expected = sorted_heads(measured(capture.all_weights(), capture.tokens)["distance"])
     layer, head = expected[0]
-    opened = visit("", text=TEXT, order="distance", layer=layer, head=head)
+    opened = visit("overview", text=TEXT, order="distance", layer=layer, head=head)
     assert shown_heads(opened) == expected
     opened.page.locator(".av-picker-cell[aria-selected=true]").focus()
     opened.page.keyboard.press("ArrowRight")

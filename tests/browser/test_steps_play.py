@@ -1,7 +1,7 @@
-"""Steps played stage by stage, and a text too long for whole matrices: part and small map."""
+"""A row of a head as a film, and a text too long for whole matrices: part and small map."""
 
 import numpy as np
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 import attnviz
 from attnviz.models.loaded import LoadedModel
@@ -11,62 +11,80 @@ from tests.browser.test_steps import HEAD, LAYER, TEXT, canvas, number, panel
 from tests.support.canvas import Palette, cell_colours, cell_middle
 from tests.support.visit import Visit, data, expect_data
 
-STAGE_MS = 2200
 N_LONG, ACROSS = 90, 24
-# how many clocks of the strip are running
-COUNT_CLOCKS = """(wait) => {
-    const [start, stop] = [window.setTimeout, window.clearTimeout], running = new Set();
-    window.setTimeout = (act, ms, ...more) => {
-        const id = start(() => { running.delete(id); act(...more); }, ms);
-        if (ms === wait) running.add(id);
-        return id;
-    };
-    window.clearTimeout = (id) => { running.delete(id); stop(id); };
-    window.avClocks = () => running.size;
-}"""
+SCENES = ["q", "scores", "scaled", "masked", "weights", "mixed", "projected"]
+LENGTH_S = 27
 
 
-def stage(visit: Visit) -> str:
-    return data(visit.page.locator(".av.steps"))["playing"]
+def top_of(visit: Visit) -> Locator:
+    return visit.page.locator(".av.steps")
 
 
-def test_play_walks_through_the_stages_and_its_clock_ends_with_the_page(visit: OpenVisit) -> None:
-    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
-    opened.page.evaluate(COUNT_CLOCKS, STAGE_MS)
-    top = opened.page.locator(".av.steps")
-    opened.page.get_by_role("button", name="Play", exact=True).click()
-    expect_data(top, playing="x", clock="1")
-    expect_data(top, playing="q")  # the clock went on
-    expect(opened.page.locator(".panel.playing")).to_have_count(1)
-    expect(opened.page.locator(".play-where")).to_contain_text("Queries Q: Q = X·WQ + bQ")
+def drawn(visit: Visit) -> int:
+    return int(data(visit.page.locator(".play-film"))["drawn"])
+
+
+def test_play_shows_a_row_as_a_film_that_pauses_scrubs_and_ends_with_the_page(
+    visit: OpenVisit,
+) -> None:
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=3)
+    top, page = top_of(opened), opened.page
+    page.locator(".play-bar").get_by_role("button", name="Play", exact=True).click()
+    expect_data(top, playing="q", clock="1")
+    before = drawn(opened)
+    opened.wait_until(lambda: drawn(opened) > before + 3)
+    expect(page.locator(".play-where")).to_contain_text("One row of Q, that of")
+    expect(page.locator(".play-formula")).to_have_text("Q = X·WQ + bQ")
     canvas(opened, "q").focus()
-    opened.page.keyboard.press("Space")
+    page.keyboard.press("Space")
     expect_data(top, clock=None)
-    assert opened.page.evaluate("avClocks()") == 0
-    opened.page.keyboard.press("Space")
-    expect_data(top, clock="1")
-    assert opened.page.evaluate("avClocks()") == 1
-    opened.page.get_by_role("link", name="Masks", exact=True).click()
-    opened.page.locator(".av.masks canvas[data-drawn]").first.wait_for()
-    assert opened.page.evaluate("avClocks()") == 0
+    scrubber = page.get_by_role("slider", name="Position in the film")
+    scenes = []
+    for second in range(LENGTH_S):
+        scrubber.fill(str(1000 * second))
+        scenes.append(data(top)["playing"])
+        expect(page.locator(".panel.playing")).to_have_count(1)
+    assert list(dict.fromkeys(scenes)) == SCENES
+    before = drawn(opened)
+    page.get_by_label("Speed", exact=True).select_option("2×")
+    assert drawn(opened) == before  # nothing runs beside the scrubber
+    page.get_by_role("link", name="Masks", exact=True).click()
+    page.locator(".av.masks canvas[data-drawn]").first.wait_for()
 
 
-def test_with_less_motion_each_press_is_one_stage(visit: OpenVisit) -> None:
+def test_the_film_says_the_numbers_of_the_library(visit: OpenVisit, minilm: LoadedModel) -> None:
+    weights = attnviz.capture(minilm, TEXT).weights(LAYER, HEAD)
+    query, key = 3, int(weights[3].argmax())
+    opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=query)
+    opened.page.emulate_media(reduced_motion="reduce")
+    canvas(opened, "x").focus()
+    for _ in range(SCENES.index("weights") + 1):
+        opened.page.keyboard.press("Space")
+    expect_data(top_of(opened), playing="weights", clock=None)
+    labels = attnviz.capture(minilm, TEXT).tokens.labels
+    sentence = opened.page.locator(".play-where")
+    expect(sentence).to_contain_text(f"{labels[key]} gets {weights[query, key]:.2f}.")
+    # the film follows another row, and stays at its moment
+    canvas(opened, "weights").focus()
+    opened.page.keyboard.press("ArrowDown")
+    most = int(weights[query + 1].argmax())
+    expect(sentence).to_contain_text(f"{labels[most]} gets {weights[query + 1, most]:.2f}.")
+
+
+def test_with_less_motion_each_press_is_one_still(visit: OpenVisit) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=3, key=2)
     opened.page.emulate_media(reduced_motion="reduce")
     canvas(opened, "x").focus()
     walked = []
-    for _ in opened.page.locator(".panel").all():
+    for _ in SCENES:
         opened.page.keyboard.press("Space")
-        walked.append(stage(opened))
-    assert walked == [*"xqkv", "scores", "scaled", "masked", "weights", "mixed", "concat",
-                      "projected"]  # fmt: skip
-    expect_data(opened.page.locator(".av.steps"), clock=None)
+        walked.append(data(top_of(opened))["playing"])
+    assert walked == SCENES
+    expect_data(top_of(opened), clock=None)
     expect(opened.page.locator("li.playing[data-sum=projected]")).to_be_visible()
-    for part in (".play-where", ".play-stop", ".panel.playing"):  # the page has scrolled
-        expect(opened.page.locator(part).first).to_be_in_viewport()
     opened.page.get_by_role("button", name="Stop", exact=True).click()
     expect(opened.page.locator(".playing")).to_have_count(0)
+    expect(opened.page.locator(".play-film")).to_be_hidden()
 
 
 def test_a_long_text_shows_the_neighbourhood_of_the_cell_and_the_whole_as_a_map(

@@ -51,7 +51,7 @@ def test_summaries_are_means_and_maxima_of_the_weights(
 def test_a_summary_is_enlarged_and_kept_but_not_opened(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:
-    opened = visit("", text=TEXT)
+    opened = visit("overview", text=TEXT)
     page, before = opened.page, len(opened.seen.sent)
     page.get_by_label("Mean and maximum cells").check()
     all_max = 2 * PLACES - 1

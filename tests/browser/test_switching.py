@@ -9,6 +9,7 @@ import attnviz
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, data, expect_data
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -119,7 +120,7 @@ def test_the_pointer_reads_a_cell_and_a_click_pins_it(
 
 
 def test_overview_names_and_enlarges_what_is_pointed_at(visit: OpenVisit) -> None:
-    opened = visit("", text=TEXT, layer=0, head=0)
+    opened = visit("overview", text=TEXT, layer=0, head=0)
     before = len(opened.seen.sent)
     preview = heatmap(opened)
     expect_data(preview, layer=0, head=0)
@@ -138,7 +139,7 @@ def test_overview_names_and_enlarges_what_is_pointed_at(visit: OpenVisit) -> Non
 
 
 def test_overview_keys_move_without_a_message(visit: OpenVisit) -> None:
-    opened = visit("", text=TEXT, layer=0, head=0)
+    opened = visit("overview", text=TEXT, layer=0, head=0)
     before = len(opened.seen.sent)
     picker_cell(opened, 0, 0).focus()
     for key in ["ArrowDown", "ArrowDown", "End", "ArrowLeft"]:
@@ -148,9 +149,9 @@ def test_overview_keys_move_without_a_message(visit: OpenVisit) -> None:
     assert opened.seen.sent[before:] == []
 
 
-@pytest.mark.parametrize("how", ["click", "Enter", "button"])
+@pytest.mark.parametrize("how", mostly_slow(["click", "Enter", "button"], 2))
 def test_overview_opens_a_head(visit: OpenVisit, how: str) -> None:
-    opened = visit("", text=TEXT, layer=0, head=0)
+    opened = visit("overview", text=TEXT, layer=0, head=0)
     if how == "click":
         picker_cell(opened, 3, 2).click()
     else:

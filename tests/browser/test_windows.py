@@ -44,7 +44,7 @@ def test_the_grid_has_only_the_heads_there_are(
     visit: OpenVisit, tiny_server: str, folder: Path
 ) -> None:
     asked = {"model": str(folder), "image": "shapes", "text": "", "window": 8}
-    page = visit("", url=tiny_server, **asked, layer=2, head=3)
+    page = visit("overview", url=tiny_server, **asked, layer=2, head=3)
     cells = page.page.locator(".av-grid .av-picker-cell")
     expect(cells).to_have_count(2 + 2 + 4 + 4 + 4)
     board = page.page.locator(".av-grid-left canvas")

@@ -87,7 +87,7 @@ function begin(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     drawnFor: "",
     target: null,
     areAllTerms: false,
-    playing: { at: null, timer: 0, hasEnded: false },
+    film: null,
   };
   frame.top.replaceChildren(...parts.nodes);
   frame.committer.start(selection);

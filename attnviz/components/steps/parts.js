@@ -6,7 +6,7 @@ import { fill } from "../shared/fmt.js";
 import { makePicker } from "../shared/picker.js";
 import { makePicturePanel } from "../shared/picture_panel.js";
 import { makeEditBar } from "./edit_bar.js";
-import { makePlayBar } from "./play.js";
+import { makePlayer } from "./play.js";
 
 /** @import { Actions, State } from "./state.js" */
 /** @import { Header } from "./types.js" */
@@ -24,14 +24,14 @@ export function buildParts(now, actions) {
   const letGo = () => actions.choose(null, null);
   const clear = el("button", { type: "button", class: "av-button clear", on: { click: letGo } });
   const bar = el("div", { class: "bar" }, picker.node, asks, clear);
-  const play = makePlayBar(now);
+  const play = makePlayer(now);
   const edit = makeEditBar(now, actions);
   const strip = el("div", { class: "strip", role: "group" });
   const legend = el("p", { class: "legend" });
   const picture = makePicturePanel();
   const box = el("section", { class: "arithmetic" });
   const tops = el("div", { class: "tops" }, bar, play.node);
-  const nodes = [tops, edit.node, status, strip, legend, picture.node, box];
+  const nodes = [tops, play.film, edit.node, status, strip, legend, picture.node, box];
   return { picker, asks, status, clear, play, edit, strip, legend, picture, box, nodes };
 }
 

@@ -10,6 +10,9 @@ import type { Edit, Mode } from "./edits.js";
 import type { Parts } from "./parts.js";
 import type { ColourScale } from "./scales.js";
 import type { Arrays, EditableStage, Header, PanelInfo, ShownPanel } from "./types.js";
+import type { Scene } from "../shared/scenes.js";
+import type { FilmStage } from "./film_scenes.js";
+import type { FilmShow } from "./film_show.js";
 import type { Shown } from "./window.js";
 
 export interface Cell {
@@ -103,11 +106,10 @@ export interface Target {
   column: number;
 }
 
-/** Which stage is spoken of; `timer` is 0 while no clock runs. */
-export interface Playing {
-  at: number | null;
-  timer: number;
-  hasEnded: boolean;
+/** The film of a row; `show` is null where the numbers for it are not there. */
+export interface Film {
+  scenes: readonly Scene<FilmStage>[];
+  show: FilmShow | null;
 }
 
 export interface State extends Show {
@@ -121,7 +123,7 @@ export interface State extends Show {
   drawnFor: string;
   target: Target | null;
   areAllTerms: boolean;
-  playing: Playing;
+  film: Film | null;
 }
 
 /** What the controls can do. */

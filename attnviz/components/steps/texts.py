@@ -5,6 +5,9 @@ In: the stages. Out: the keys of the strings that the strip's script is given, a
 
 from attnviz.types import STAGES, Stage
 
+FILM_STAGES: tuple[Stage, ...] = (
+    *("q", "scores", "scaled", "masked", "weights", "mixed", "projected"),
+)
 TITLE_KEYS: dict[Stage, str] = {stage: f"title_{stage}" for stage in STAGES}
 STRING_KEYS: tuple[str, ...] = (
     "shared.layer",
@@ -16,6 +19,13 @@ STRING_KEYS: tuple[str, ...] = (
     "shared.clear_cell",
     "shared.asks",
     *(f"steps.{name}" for name in TITLE_KEYS.values()),
+    *(f"steps.film_{stage}" for stage in FILM_STAGES),
+    "steps.film_unmasked",
+    "steps.film_rest",
+    "steps.film_canvas",
+    "steps.play_again",
+    "steps.play_position",
+    "steps.play_speed",
     "steps.strip_label",
     "steps.shape",
     "steps.badge",

@@ -3,6 +3,7 @@
 import type { FloatArray, PackedArray } from "../shared/buffer.js";
 import type { AxesHeader, Flag, LayerPatchesHeader, Strings } from "../shared/heads.js";
 import type { PickerKey } from "../shared/picker.js";
+import type { FilmStage } from "./film_scenes.js";
 
 /** Stages with a token on both axes. */
 export type SquareStage = "scores" | "scaled" | "capped" | "biased" | "masked" | "weights";
@@ -89,6 +90,13 @@ export type StringKey =
   | "play_label"
   | "play_hint"
   | "play_at"
+  | "play_again"
+  | "play_position"
+  | "play_speed"
+  | `film_${FilmStage}`
+  | "film_unmasked"
+  | "film_rest"
+  | "film_canvas"
   | "mini_label"
   | "picture"
   | "picture_idle";

@@ -174,7 +174,7 @@ def _alignment(shown: Shown) -> bytes:
     """The words of source and target with the attention between them."""
     from attnviz.outputs.alignment import align
 
-    aligned = align(shown.captured.model, shown.captured.capture)
+    aligned = align(shown.captured.loaded, shown.captured.capture)
     chances = aligned.probabilities
     view = alignment.AlignmentView(
         source=tuple(alignment.ShownWord(w.text, w.start, w.special) for w in aligned.source),

@@ -11,6 +11,7 @@ from attnviz.components import (
     bars,
     board,
     circuit,
+    film,
     grid,
     head,
     ledger,
@@ -19,7 +20,9 @@ from attnviz.components import (
     pad,
     pair,
     patches,
+    recall,
     similarity,
+    stencil,
     steps,
     switches,
     tiles,
@@ -59,6 +62,11 @@ def show_circuit(
 ) -> None:
     """Mounts the component; `on_circuit` is called when a path was chosen or the arrows changed."""
     renderer(circuit.NAME)(data=data, key=key, on_circuit_change=on_circuit, on_open_change=on_open)
+
+
+def show_film(data: bytes, key: str, on_text: Callable[[], None]) -> None:
+    """Mounts the component; `on_text` is called when a sentence was typed or chosen."""
+    renderer(film.NAME)(data=data, key=key, on_text_change=on_text)
 
 
 def show_grid(
@@ -126,9 +134,19 @@ def show_patches(
     return mount(patches.NAME, data, extent, key, on_selection, on_open)
 
 
+def show_recall(data: bytes, key: str, on_resume: Callable[[], None] = ignore) -> None:
+    """Mounts the component; `on_resume` is called when the browser knows where one left."""
+    renderer(recall.NAME)(data=data, key=key, on_resume_change=on_resume)
+
+
 def show_similarity(data: bytes, key: str = "similarity") -> None:
     """Mounts the component."""
     renderer(similarity.NAME)(data=data, key=key)
+
+
+def show_stencil(data: bytes, key: str, on_cells: Callable[[], None]) -> None:
+    """Mounts the component; `on_cells` is called when a stroke is over."""
+    renderer(stencil.NAME)(data=data, key=key, on_cells_change=on_cells)
 
 
 def show_steps(
@@ -164,9 +182,9 @@ def show_tiles(data: bytes, key: str = "tiles", on_selection: Callable[[], None]
     )
 
 
-def show_usher(data: bytes, key: str) -> None:
-    """Mounts the component; it sends nothing."""
-    renderer(usher.NAME)(data=data, key=key)
+def show_usher(data: bytes, key: str, on_progress: Callable[[], None] = ignore) -> None:
+    """Mounts the component; `on_progress` is called when it has sent the kept progress."""
+    renderer(usher.NAME)(data=data, key=key, on_progress_change=on_progress)
 
 
 def show_writing(

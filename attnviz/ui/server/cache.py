@@ -6,11 +6,13 @@ revision, dtype, device, texts, whether they were cut, and for a buffer the page
 and head. Resources are shared, not copied: callers only read them.
 """
 
+import hashlib
 import math
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import streamlit as st
 
 import attnviz
@@ -23,6 +25,8 @@ from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.views.captured import Accuracy, Captured, Media, Shown
+from attnviz.views.drawn import Cells, HeadShare
+from attnviz.views.drawn import shares as head_shares
 from attnviz.views.groups import Group, groups
 from attnviz.views.links import HeadLink
 from attnviz.views.links import links as head_links
@@ -170,6 +174,17 @@ def links(shown: Shown, query: int, key: int) -> tuple[HeadLink, ...]:
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
 def _links(key: str, _group: Group, _query: int, _key: int) -> tuple[HeadLink, ...]:
     return head_links(_group, _query, _key)
+
+
+def shares(shown: Shown, cells: Cells) -> tuple[HeadShare, ...]:
+    """Every head's share of attention on painted cells, beside chance, the clearest first."""
+    painted = hashlib.sha256(np.packbits(cells).tobytes()).hexdigest()
+    return _shares(f"{shown.key} {cells.shape} {painted}", shown.group, cells)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _shares(key: str, _group: Group, _cells: Cells) -> tuple[HeadShare, ...]:
+    return head_shares(_group, _cells)
 
 
 def answer(source: Source, question: str, cut: bool) -> str:

@@ -5,6 +5,8 @@ an ordinary rerun the browser reports the parameters that it remembers, and thes
 a selection that a component has committed since.
 """
 
+from collections.abc import Mapping
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -18,17 +20,38 @@ def adopt() -> None:
     store.put(RUNS, n_runs() + 1)
     if store.has(current.KEPT) and not _went_back_or_forward():
         return
-    values, rejected_names = address.parse(st.query_params.to_dict())
+    adopt_query(st.query_params.to_dict())
+
+
+def adopt_query(query: Mapping[str, str]) -> None:
+    """Show the view of an address, whatever was shown before."""
+    values, rejected_names = address.parse(query)
     store.put(current.KEPT, address.view_of(values))
     store.put(REJECTED, rejected_names)
-    store.put(READS, n_reads() + 1)
+    mount_anew()
 
 
-def write() -> None:
-    """Make the address say what the view is; the browser is told only of a change."""
-    wanted = address.params(current.view())
+def write(with_view: bool = True) -> None:
+    """Make the address say what the view is; the browser is told only of a change.
+
+    Without the view, as on the start page, it names the language alone.
+    """
+    wanted = parameters(with_view)
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
+
+
+def parameters(with_view: bool = True) -> dict[str, str]:
+    """The query parameters of the view; without the view, of the language alone."""
+    everything = address.params(current.view())
+    return (
+        everything if with_view else {name: everything[name] for name in {"lang"} & {*everything}}
+    )
+
+
+def names_a_view() -> bool:
+    """True if the address says more than a language."""
+    return bool({*st.query_params} & {*address.PARAMETERS} - {"lang"})
 
 
 def n_runs() -> int:

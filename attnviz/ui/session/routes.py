@@ -5,12 +5,28 @@ installed wheel carries it inside the package.
 """
 
 from pathlib import Path
+from typing import get_args
 
 import attnviz
-from attnviz.components.selection import PAGES, Page
+from attnviz.components.selection import (
+    PAGES,
+    ExploringPage,
+    LearningPage,
+    Page,
+    StartPage,
+    TakingApartPage,
+)
 
-DEFAULT: Page = "overview"
-WITHOUT_MODEL: tuple[Page, ...] = ("learn", "calculator")
+DEFAULT: Page = "start"
+BEFORE: Page = "overview"  # what "/" with parameters showed before there was a start page
+WITHOUT_MODEL: tuple[Page, ...] = ("start", "learn", "calculator")
+# the groups of the navigation, by the last part of their texts' keys
+GROUPS: dict[str, tuple[Page, ...]] = {
+    "start": get_args(StartPage),
+    "explore": get_args(ExploringPage),
+    "apart": get_args(TakingApartPage),
+    "learn": get_args(LearningPage),
+}
 PACKAGE = Path(attnviz.__file__).resolve().parent
 
 

@@ -1,24 +1,37 @@
-"""Links to the pages, each with the whole view in its address.
+"""Links to the pages in their groups, each with the whole view in its address.
 
-In: the pages of the app. Out: links, in one fragment.
+In: the pages of the app. Out: links, in one fragment, and where the visitor is, for the next visit.
 """
+
+from collections.abc import Mapping
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.ui.session import address, current, widgets
+from attnviz.components.selection import Page
+from attnviz.i18n import Language, text
+from attnviz.ui.session import address_bar, routes, widgets
+from attnviz.ui.sidebar import recall
 
 NAVIGATION = "navigation"
 
 
 @st.fragment(key=NAVIGATION)
-def navigation(pages: tuple[StreamlitPage, ...]) -> None:
+def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page) -> None:
     """Links to the pages that carry the whole view, so that a page opens with its address.
 
     When a component commits a selection, only these links are made anew. Components know by them
-    that the selection has arrived (shared/selection.js).
+    that the selection has arrived (shared/selection.js). The start page shows no view.
     """
-    parameters = address.params(current.view())
     with st.container(key=widgets.key("pages"), gap="xsmall"):
-        for page in pages:
-            st.page_link(page, query_params=parameters, width="stretch")
+        for group, names in routes.GROUPS.items():
+            if names != (routes.DEFAULT,):
+                st.caption(text(lang, f"navigation.{group}"))
+            for name in names:
+                with st.container(key=widgets.key(f"page.{name}")):
+                    st.page_link(
+                        pages[name],
+                        query_params=address_bar.parameters(with_view=name != routes.DEFAULT),
+                        width="stretch",
+                    )
+    recall.keep(shown)

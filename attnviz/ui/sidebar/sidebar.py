@@ -5,18 +5,28 @@ never holds a value of its own: it is told what to show before it appears, and i
 what the visitor did into the view.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from attnviz.components import numbers
+from attnviz.components.selection import Page
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.session import address, current, examples, model_cards, sounds, uploads, widgets
+from attnviz.ui.session import (
+    address,
+    current,
+    examples,
+    model_cards,
+    routes,
+    sounds,
+    uploads,
+    widgets,
+)
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, text_label
 from attnviz.ui.session.messages import plain
-from attnviz.ui.sidebar import chat, picture, sampling, sound, text_file
+from attnviz.ui.sidebar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.ui.sidebar.navigation import navigation
 from attnviz.views.titles import model_title
 
@@ -25,17 +35,24 @@ TARGET_HEIGHT_PX = 82
 OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
-def sidebar(lang: Language, pages: Sequence[StreamlitPage], with_model: bool) -> None:
-    """Draw the sidebar; input and model only on pages that show one."""
+def sidebar(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> None:
+    """Draw the sidebar of a page; input and model only on pages that show one."""
     with st.sidebar:
-        st.markdown(f"**{text(lang, 'app.name')}**")
-        st.caption(text(lang, "app.tagline"))
-        navigation(tuple(pages))
-        if with_model:
-            _input(lang)
-            _model(lang)
-            _generating(lang)
+        _name(lang)
+        navigation(lang, pages, page)
+        if page not in routes.WITHOUT_MODEL:
+            if not capture_file.replaces_input(lang):
+                _input(lang)
+                _model(lang)
+                _generating(lang)
+            capture_file.upload(lang)
         _language(lang)
+
+
+def _name(lang: Language) -> None:
+    """The name of the app; the style puts the mark before it."""
+    with st.container(key=widgets.key("name")):
+        st.markdown(f"**{text(lang, 'app.name')}**")
 
 
 def _input(lang: Language) -> None:
@@ -108,7 +125,8 @@ def second_text(lang: Language) -> None:
     """The box for the second sentence of a batch, if the model reads sentences."""
     view = current.view()
     card = model_cards.card(view.model)
-    if card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES):
+    reads_no_text = card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES)
+    if reads_no_text or view.input.capture:
         return
     st.text_input(
         text(lang, "sidebar.text2"),

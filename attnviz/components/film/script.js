@@ -1,0 +1,66 @@
+// @ts-check
+// The scenes of the film in their order, what each says, and how far each has come at a moment.
+
+import { el, fillNodes } from "../shared/dom.js";
+import { fill, fmtFixed, headName } from "../shared/fmt.js";
+import { eased, momentOf } from "../shared/scenes.js";
+
+/** @import { Scene } from "../shared/scenes.js" */
+/** @import { Header, SceneName } from "./types.js" */
+
+/** Asks how far a scene has come: 0 before its `from`, 1 after its `to`. @typedef {(name: SceneName, from?: number, to?: number) => number} Progress */
+
+/** @type {readonly Scene<SceneName>[]} */
+export const SCENES = [
+  { name: "sentence", ms: 3200 },
+  { name: "asks", ms: 4200 },
+  { name: "heads", ms: 5600 },
+  { name: "head", ms: 6000 },
+  { name: "arcs", ms: 5000 },
+  { name: "change", ms: 6500 },
+  { name: "yours", ms: 1500 },
+];
+/** The scenes that have a still, for visitors who want no motion. @type {readonly SceneName[]} */
+export const STILLS = ["asks", "heads", "head", "arcs", "change"];
+const DECIMALS = 2;
+
+/** @returns {Progress} */
+export function progressAt(/** @type {number} */ time) {
+  const { at, part } = momentOf(SCENES, time);
+  return (name, from = 0, to = 1) => {
+    const place = SCENES.findIndex((scene) => scene.name === name);
+    return at === place ? eased(part, from, to) : Number(at > place);
+  };
+}
+
+/** A weight as the film prints it. */
+export function printedWeight(/** @type {number} */ weight) {
+  return fmtFixed(weight, DECIMALS);
+}
+
+/** The sentence of a scene, its words and numbers set off. */
+export function captionOf(/** @type {Header} */ header, /** @type {SceneName} */ name) {
+  const { strings, tokens, links, query, key, rival, changed, changed_to: word } = header;
+  const [first, second] = links;
+  const token = (/** @type {string} */ role, /** @type {string} */ label) =>
+    el("b", { class: `film-token ${role}`, dir: "auto" }, label);
+  const number = (/** @type {number} */ weight) => el("b", { class: "av-number" }, printedWeight(weight));
+  const count = { n_heads: header.n_layers * header.n_heads };
+  const nodes = fillNodes(fill(strings[name], count), {
+    query: token("query", tokens[query]),
+    key: token("key", tokens[key]),
+    rival: token("rival", tokens[rival]),
+    old: token("changed", tokens[changed]),
+    new: token("changed", word),
+    head: el("b", {}, headName(header.layer, header.head)),
+    weight: number(first.key.weight),
+    others: number(first.key.others),
+    weight_then: number(second.key.weight),
+    others_then: number(second.key.others),
+    rival_weight: number(first.rival.weight),
+    rival_then: number(second.rival.weight),
+    rival_others: number(second.rival.others),
+  });
+  // a word that stands twice in a sentence is two nodes
+  return nodes.map((node) => (node instanceof Node ? node.cloneNode(true) : node));
+}

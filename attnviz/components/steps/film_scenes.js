@@ -1,0 +1,105 @@
+// @ts-check
+// The scenes of a head's film: which there are for a row, what each says, and the panel that each stands for.
+
+import { el, fillNodes } from "../shared/dom.js";
+import { fill, fmtFixed } from "../shared/fmt.js";
+import { eased, momentOf } from "../shared/scenes.js";
+
+/** @import { Scene } from "../shared/scenes.js" */
+/** @import { Arrays, Header, Stage } from "./types.js" */
+
+/** @typedef {"q" | "scores" | "scaled" | "masked" | "weights" | "mixed" | "projected"} FilmStage */
+/** How far a scene has come: 0 before its `from`, 1 after its `to`. @typedef {(name: FilmStage, from?: number, to?: number) => number} Progress */
+/** The row that the film follows, and the keys that it shows. @typedef {{query: number, keys: number[], top: number}} FilmRow */
+
+/** @type {readonly Scene<FilmStage>[]} */
+const ALL = [
+  { name: "q", ms: 3200 },
+  { name: "scores", ms: 6400 },
+  { name: "scaled", ms: 2600 },
+  { name: "masked", ms: 2600 },
+  { name: "weights", ms: 3800 },
+  { name: "mixed", ms: 4400 },
+  { name: "projected", ms: 3400 },
+];
+const MOST_KEYS = 16;
+
+/** The scenes that this head has: a model may keep no output of W_O, and some scale nothing after the dot product. */
+export function filmScenes(/** @type {Header} */ { panels }) {
+  const there = new Set(panels.filter(({ absent }) => absent === null).map(({ stage }) => stage));
+  const needed = (/** @type {FilmStage} */ name) =>
+    name === "projected" ? there.has("projected") && there.has("concat") : there.has(name);
+  return ALL.filter(({ name }) => needed(name));
+}
+
+/**
+ * The row of a query: all keys, or those with the largest weights where there are many; `top` is the one with the
+ * largest of all.
+ * @param {Arrays} arrays
+ * @param {number} query
+ * @returns {FilmRow | null}
+ */
+export function filmRow(arrays, query) {
+  const weights = rowOf(arrays, "weights", query);
+  if (!weights) return null;
+  const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]);
+  return { query, keys: order.slice(0, MOST_KEYS).sort((a, b) => a - b), top: order[0] };
+}
+
+/** A row of a stage; undefined where the stage is not there. */
+export function rowOf(/** @type {Arrays} */ arrays, /** @type {Stage} */ stage, /** @type {number} */ row) {
+  const matrix = arrays[stage];
+  return matrix?.data.subarray(row * matrix.shape[1], (row + 1) * matrix.shape[1]);
+}
+
+/** @returns {Progress} */
+export function progressAt(/** @type {readonly Scene<FilmStage>[]} */ scenes, /** @type {number} */ time) {
+  const { at, part } = momentOf(scenes, time);
+  return (name, from = 0, to = 1) => {
+    const place = scenes.findIndex((scene) => scene.name === name);
+    if (place < 0) return Number(ALL.findIndex((scene) => scene.name === name) < placeOf(scenes[at].name));
+    return at === place ? eased(part, from, to) : Number(at > place);
+  };
+}
+
+/** How far a scene has come, at an even pace. */
+export function partOf(
+  /** @type {readonly Scene<FilmStage>[]} */ scenes,
+  /** @type {number} */ time,
+  /** @type {FilmStage} */ name,
+) {
+  const { at, part } = momentOf(scenes, time);
+  const place = scenes.findIndex((scene) => scene.name === name);
+  return at === place ? part : Number(at > place);
+}
+
+function placeOf(/** @type {FilmStage} */ name) {
+  return ALL.findIndex((scene) => scene.name === name);
+}
+
+/**
+ * The sentence of a scene about a row.
+ * @param {Header} header
+ * @param {Arrays} arrays
+ * @param {FilmRow} row
+ * @param {FilmStage} name
+ */
+export function filmSentence({ strings, ...header }, arrays, { query, keys, top }, name) {
+  const number = (/** @type {Stage} */ stage) =>
+    el("b", { class: "av-number" }, fmtFixed(rowOf(arrays, stage, query)?.[top] ?? NaN, 2));
+  const masked = rowOf(arrays, "masked", query);
+  const nBlocked = masked ? masked.filter((value) => value === -Infinity).length : 0;
+  const template = name === "masked" && !nBlocked ? strings.film_unmasked : strings[`film_${name}`];
+  const counts = { blocked: nBlocked, n_heads: header.n_heads, d_head: header.d_head };
+  const nodes = fillNodes(fill(template, counts), {
+    query: el("b", { class: "mark query", dir: "auto" }, header.tokens[query]),
+    key: el("b", { class: "mark key", dir: "auto" }, header.key_tokens[top]),
+    score: number("scores"),
+    scaled: number("scaled"),
+    weight: number("weights"),
+  });
+  const hidden = header.key_tokens.length - keys.length;
+  const rest = hidden ? [" ", ...fill(strings.film_rest, { n: keys.length })] : [];
+  // a word that stands twice in a sentence is two nodes
+  return [...nodes, ...rest].map((node) => (node instanceof Node ? node.cloneNode(true) : node));
+}

@@ -1,0 +1,133 @@
+"""Draw a pattern: all heads, ranked by the share of their attention on painted cells beside chance.
+
+In: what is shown. Out: a palette of patterns that can be searched by words, a matrix to paint on,
+and the clearest heads (`attnviz.views.drawn`), each opening its head on the page Head.
+"""
+
+import numpy as np
+import streamlit as st
+
+from attnviz.components import stencil
+from attnviz.components.stencil import Cells
+from attnviz.i18n import Language, text
+from attnviz.types import MEASURES
+from attnviz.ui.host.components import show_stencil
+from attnviz.ui.server import cache
+from attnviz.ui.session import address, address_bar, current, messages, routes, store, widgets
+from attnviz.views import drawn, group_tokens
+from attnviz.views.captured import Shown
+from attnviz.views.drawn import HeadShare
+from attnviz.views.texts import strings
+
+N_SHOWN = 6
+MINUS = "\N{MINUS SIGN}"
+PAINTED = "drawn.cells"  # what was painted, as text, and on which text of which model
+
+
+@st.fragment(key="draw_a_pattern")
+def show(shown: Shown) -> None:
+    """A switch, and below it palette, matrix and heads."""
+    if shown.group.uneven or not shown.size.all_at_once:
+        return
+    with messages.guard(shown.lang):
+        lang = shown.lang
+        if not st.toggle(
+            text(lang, "drawn.title"), key=widgets.key("drawn"), help=text(lang, "drawn.help")
+        ):
+            return
+        patterns = drawn.palette(shown.group)
+        _choice(shown, patterns)
+        cells = _painted(shown, patterns)
+        matrix, heads = st.columns(2)
+        with matrix:
+            _stencil(shown, cells)
+        with heads:
+            _ranked(lang, cache.shares(shown, cells))
+
+
+def _choice(shown: Shown, patterns: dict[str, Cells]) -> None:
+    """The palette: a box in which patterns are found by typing a word of theirs."""
+    lang = shown.lang
+    st.selectbox(
+        text(lang, "drawn.palette"),
+        list(patterns),
+        index=None,
+        key=widgets.key(f"drawn.palette.{lang}"),
+        format_func=lambda name: text(
+            lang, f"measure.{name}" if name in MEASURES else f"drawn.{name}"
+        ),
+        placeholder=text(lang, "drawn.placeholder"),
+        on_change=_take_pattern,
+        args=(lang, shown.key, patterns),
+    )
+
+
+def _take_pattern(lang: Language, key: str, patterns: dict[str, Cells]) -> None:
+    name = widgets.value(f"drawn.palette.{lang}")
+    if name in patterns:
+        store.put(PAINTED, (key, patterns[name]))
+
+
+def _painted(shown: Shown, patterns: dict[str, Cells]) -> Cells:
+    """What was painted on this text; the previous token at first."""
+    key, cells = store.get(PAINTED, ("", None))
+    if key == shown.key:
+        return np.asarray(cells)
+    return next(iter(patterns.values()))
+
+
+def _stencil(shown: Shown, cells: Cells) -> None:
+    """The matrix to paint on, for texts whose cells can be told apart."""
+    if max(cells.shape) > stencil.MOST_TOKENS:
+        st.caption(text(shown.lang, "drawn.too_long", count=stencil.MOST_TOKENS))
+        return
+    data = stencil.pack_stencil(
+        group_tokens.queries(shown.group).labels,
+        group_tokens.keys(shown.group).labels,
+        cells,
+        strings(shown.lang, stencil.STRING_KEYS),
+    )
+    component = widgets.component_key("stencil")
+
+    def take() -> None:
+        painted = stencil.parse(widgets.component_value(component, "cells"), cells.shape)
+        if painted is not None:
+            store.put(PAINTED, (shown.key, painted))
+
+    show_stencil(data, component, take)
+
+
+def _ranked(lang: Language, shares: tuple[HeadShare, ...]) -> None:
+    """The clearest heads as buttons, and all of them in a table."""
+    if not shares:
+        st.caption(text(lang, "drawn.none"))
+        return
+    st.caption(text(lang, "drawn.legend"))
+    with st.container(horizontal=True):
+        for share in shares[:N_SHOWN]:
+            label = f"**{share.head}** {_difference(share)}"
+            if st.button(label, key=widgets.key(f"drawn.{share.head}")):
+                _open(share)
+        with st.popover(text(lang, "links.all", count=len(shares))):
+            st.dataframe(
+                {
+                    text(lang, "links.head"): [str(share.head) for share in shares],
+                    text(lang, "drawn.share"): [share.share for share in shares],
+                    text(lang, "drawn.chance"): [share.chance for share in shares],
+                    text(lang, "links.difference"): [share.difference for share in shares],
+                },
+                hide_index=True,
+            )
+
+
+def _difference(share: HeadShare) -> str:
+    """The share minus chance, written so that the rounded numbers add up."""
+    part, chance = round(share.share, 3), round(share.chance, 3)
+    return f"{part:.3f} {MINUS} {chance:.3f} = {part - chance:.3f}".replace("-", MINUS)
+
+
+def _open(share: HeadShare) -> None:
+    """Show a head on the page Head."""
+    current.update(layer=share.head.layer, head=share.head.head, mean=None)
+    address_bar.mount_anew()
+    st.switch_page(routes.file("head"), query_params=address.params(current.view()))

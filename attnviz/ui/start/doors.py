@@ -1,0 +1,31 @@
+"""Four doors of the start page: explore, take a head apart, learn, teach.
+
+In: a language. Out: links to pages, each with a sentence on what is behind it.
+"""
+
+import streamlit as st
+
+from attnviz.components.selection import Page
+from attnviz.i18n import Language, text
+from attnviz.ui.session import address, current, routes, widgets
+
+DOORS: dict[str, Page] = {
+    "explore": "overview",
+    "apart": "steps",
+    "learn": "learn",
+    "teach": "learn",
+}
+
+
+def show(lang: Language) -> None:
+    """The doors beside each other, or below each other where the page is narrow."""
+    parameters = address.params(current.view())
+    with st.container(key=widgets.key("doors"), horizontal=True):
+        for name, page in DOORS.items():
+            with st.container(border=True, key=widgets.key(f"door.{name}")):
+                st.page_link(
+                    str(routes.file(page)),
+                    label=f"**{text(lang, f'start.{name}_title')}**",
+                    query_params=parameters,
+                )
+                st.caption(text(lang, f"start.{name}_text"))

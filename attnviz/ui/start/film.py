@@ -1,0 +1,73 @@
+"""The film of the start page, computed when it is shown: the opening of MiniLM, and its contrast.
+
+In: a language. Out: the mounted film; a sentence that the visitor typed or chose is opened on
+Overview, with the film's head chosen.
+"""
+
+import streamlit as st
+
+from attnviz.capture.request import Request
+from attnviz.components import film as component
+from attnviz.components.film import FilmView
+from attnviz.i18n import Language
+from attnviz.ui.host.components import show_film
+from attnviz.ui.server import cache, sources
+from attnviz.ui.session import (
+    address,
+    address_bar,
+    current,
+    examples,
+    messages,
+    openings,
+    routes,
+    widgets,
+)
+from attnviz.ui.session.view import DEFAULT_MODEL
+from attnviz.views import film as views
+from attnviz.views.captured import Captured
+from attnviz.views.texts import strings
+
+
+@st.fragment
+def show(lang: Language) -> None:
+    """The film, and below it the box for another sentence."""
+    with messages.guard(lang):
+        texts = offered()
+        data = cache.buffer(
+            f"film {lang}",
+            lambda: component.pack_film(view(), texts, strings(lang, component.STRING_KEYS)),
+        )
+        key = widgets.component_key("film")
+        show_film(data, key, lambda: _take_text(key))
+
+
+def view() -> FilmView:
+    """The film of the opening: its numbers are those of two captures."""
+    opening = openings.OPENINGS[DEFAULT_MODEL]
+    first = examples.texts(DEFAULT_MODEL)[0]
+    second = examples.contrast(DEFAULT_MODEL, first)
+    groups = [_captured(sentence).groups[0] for sentence in (first, second)]
+    return views.film(groups[0], groups[1], opening.head, opening.query, opening.key)
+
+
+def offered() -> tuple[str, ...]:
+    """Examples in the model's language, other than the sentence of the film."""
+    texts = examples.texts(DEFAULT_MODEL)[1:]
+    return tuple(text for text in texts if not examples.foreign_letters(DEFAULT_MODEL, text))
+
+
+def _captured(sentence: str) -> Captured:
+    return cache.captured(sources.source(DEFAULT_MODEL), Request.of((sentence,)))
+
+
+def _take_text(key: str) -> None:
+    """Open a visitor's sentence on Overview, at the head of the film."""
+    sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
+    if not sentence:
+        return
+    head = openings.OPENINGS[DEFAULT_MODEL].head
+    current.open_model(DEFAULT_MODEL)
+    current.open_text(sentence)
+    current.update(layer=head.layer, head=head.head)
+    address_bar.mount_anew()
+    st.switch_page(routes.file("overview"), query_params=address.params(current.view()))

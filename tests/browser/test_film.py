@@ -1,0 +1,87 @@
+"""The film of the start page: it starts, stops, is set to a moment, and becomes stills."""
+
+import json
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import OpenVisit
+from tests.support.browser import accessibility_problems
+from tests.support.visit import Visit, data, expect_data
+
+LENGTH_S = 32
+SCENES = ("sentence", "asks", "heads", "head", "arcs", "change", "yours")
+
+
+def film(visit: Visit) -> Locator:
+    return visit.page.locator(".av.film")
+
+
+def drawn(visit: Visit) -> int:
+    return int(data(film(visit).locator("canvas").first)["drawn"])
+
+
+def test_the_film_starts_by_itself_stops_and_is_set_to_any_moment(visit: OpenVisit) -> None:
+    opened = visit("")
+    top, page = film(opened), opened.page
+    expect_data(top, running="1")
+    before = drawn(opened)
+    opened.wait_until(lambda: drawn(opened) > before + 3)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect_data(top, running=None)
+    before = drawn(opened)
+    scrubber = page.get_by_role("slider", name="Position in the film")
+    scenes = []
+    for second in range(0, LENGTH_S + 1):
+        scrubber.fill(str(second * 1000))
+        scenes.append(data(top)["scene"])
+    assert tuple(dict.fromkeys(scenes)) == SCENES
+    assert drawn(opened) == before + LENGTH_S + 1  # nothing runs beside the scrubber
+    # what is said of the head carries its control, and the word that asks
+    scrubber.fill("18000")
+    caption = top.locator(".film-caption").first
+    expect(caption).to_contain_text("Its row of it gives animal a weight of 0.68.")
+    expect(caption).to_contain_text("Its other rows give animal only 0.11 on average")
+    scrubber.fill("29000")
+    expect(caption).to_contain_text(
+        "animal falls from 0.68 to 0.28, street rises from 0.05 to 0.12"
+    )
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect_data(top, running="1", scene="yours")
+    expect_data(top, running=None)  # it has come to its end
+    expect(page.get_by_role("button", name="Play again", exact=True)).to_be_visible()
+
+
+def test_a_film_is_skipped_and_a_sentence_opens_on_overview(visit: OpenVisit) -> None:
+    opened = visit("")
+    opened.page.get_by_role("button", name="Skip to your sentence").click()
+    expect_data(film(opened), running=None, scene="yours")
+    box = opened.page.get_by_role("textbox", name="Now your sentence")
+    expect(box).to_be_focused()
+    box.fill("The cat sat on the mat.")
+    box.press("Enter")
+    opened.page.get_by_role("heading", name="Overview", exact=True).wait_for()
+    opened.wait_for_parameters(text="The cat sat on the mat.", layer=3, head=1)
+    # a new visit of the bare address lands here again; the start page is one click away
+    opened.page.locator(".av canvas[data-drawn]").first.wait_for()
+    kept = opened.page.evaluate("localStorage.getItem('attnviz.left')")
+    assert json.loads(kept)["page"] == "overview"
+    opened.page.goto(opened.url)
+    opened.wait_for_parameters(text="The cat sat on the mat.", layer=3, head=1)
+    opened.page.get_by_role("heading", name="Overview", exact=True).wait_for()
+    opened.page.get_by_role("link", name="Start", exact=True).click()
+    expect_data(film(opened), running="1")
+
+
+def test_with_less_motion_the_film_is_five_stills(visit: OpenVisit) -> None:
+    opened = visit("")
+    opened.page.emulate_media(reduced_motion="reduce")
+    opened.page.reload()
+    expect_data(film(opened), scene="stills", running=None)
+    stills = film(opened).locator(".film-stills canvas[data-drawn]")
+    expect(stills).to_have_count(5)
+    assert accessibility_problems(opened.page) == []
+    expect(film(opened).locator(".av-film-bar")).to_be_hidden()
+    label = str(stills.nth(2).get_attribute("aria-label"))
+    assert label.startswith("One of them stands out: L3.H1. Its row of it gives animal a weight")
+    assert "Its other rows give animal only 0.11 on average" in label
+    assert all(data(still)["drawn"] == "1" for still in stills.all())

@@ -1,0 +1,58 @@
+"""The page Start: the film with real numbers, the doors, and addresses older than the page."""
+
+import pytest
+
+from attnviz import i18n
+from attnviz.components import film, recall
+from attnviz.components.buffer import unpack
+from attnviz.ui.session import routes
+from tests.pages.conftest import Visit, parameters
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_start_shows_the_film_and_a_door_to_each_group(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("start", lang=lang)
+    assert app.title[0].value == i18n.text(lang, "page.start.heading")
+    (mounted,) = [
+        part for part in app.main.get("bidi_component") if part.proto.component_name == film.NAME
+    ]
+    header, _ = unpack(mounted.proto.bytes)
+    assert (header["layer"], header["head"]) == (3, 1)
+    assert header["strings"]["yours"] == i18n.text(lang, "component.film.yours")
+    assert header["links"][0]["key"]["weight"] == pytest.approx(0.677, abs=5e-4)
+    captions = [caption.value for caption in app.main.caption]
+    for door in ("explore", "apart", "learn", "teach"):
+        assert i18n.text(lang, f"start.{door}_text") in captions
+    assert parameters(app) == {"lang": lang}
+
+
+def test_an_address_with_a_view_opens_it_as_before_there_was_a_start_page(visit: Visit) -> None:
+    app = visit("start", text="Hello there.", layer="2", head="3")
+    assert app.title[0].value == i18n.text("en", "page.overview.title")
+    assert parameters(app) == {"text": "Hello there.", "layer": "2", "head": "3"}
+
+
+def test_the_browser_is_asked_where_one_left_on_a_first_run_alone(visit: Visit) -> None:
+    app = visit("start")
+    asked = [_recall(app), _recall(app.run())]
+    assert [header["asks"] for header in asked] == [1, 0]
+    app.switch_page("../../pages/head.py").run()
+    header = _recall(app)
+    assert (header["page"], header["asks"]) == ("head", 0)
+    assert "layer=3" in header["query"]
+
+
+def test_a_class_is_not_kept(visit: Visit) -> None:
+    app = visit("learn", room="ABCD", seat="me")
+    assert recall.NAME not in [part.proto.component_name for part in app.get("bidi_component")]
+
+
+def test_every_page_stands_in_one_group_of_the_navigation() -> None:
+    assert [page for pages in routes.GROUPS.values() for page in pages] == list(routes.files())
+
+
+def _recall(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
+    (mounted,) = [
+        part for part in app.get("bidi_component") if part.proto.component_name == recall.NAME
+    ]
+    return unpack(mounted.proto.bytes)[0]

@@ -1,0 +1,44 @@
+"""The wrapper of the film: what travels, and what the browser may send back."""
+
+import json
+
+import numpy as np
+
+from attnviz.components import bundle, film
+from attnviz.components.buffer import unpack
+from attnviz.components.film import FilmView, Link, Reading
+from attnviz.components.heads import TokenAxis, strings_of
+from attnviz.types import HeadId
+
+SPECIAL = np.array([True, False, False])
+ROW, OTHER_ROW = np.array([0.1, 0.7, 0.2], np.float32), np.array([0.4, 0.3, 0.3], np.float32)
+
+
+def reading(word: str, row: np.ndarray, weight: float) -> Reading:
+    axis = TokenAxis(("[CLS]", "it", word), SPECIAL, np.zeros(3, np.bool_))
+    return Reading(axis, row, Link(weight, 0.25), Link(0.125, 0.0625))
+
+
+VIEW = FilmView(
+    reading("tired", ROW, 0.75),
+    reading("wide", OTHER_ROW, 0.5),
+    weights=np.full((2, 5, 3, 3), 0.25, np.float32),
+    head=HeadId(1, 3),
+    query=1,
+    key=0,
+    rival=1,
+    changed=2,
+)
+
+
+def test_demo_json_is_the_header_that_travels() -> None:
+    strings = strings_of(film.STRING_KEYS, lambda key: key.removeprefix("component."))
+    data = film.pack_film(VIEW, ("Hi.",), strings)
+    demo = json.loads((bundle.FOLDER / "film" / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
+
+
+def test_pack_film_sends_both_rows_as_they_are() -> None:
+    header, arrays = unpack(film.pack_film(VIEW, (), {}))
+    assert (arrays["first"] == ROW).all() and (arrays["second"] == OTHER_ROW).all()
+    assert arrays["weights"].shape == (2, 5, 3, 3) and header["changed_to"] == "wide"
