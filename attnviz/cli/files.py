@@ -1,7 +1,7 @@
-"""The inputs that a command reads: a text from standard input, a picture, a sound.
+"""The inputs that a command reads: a text from a file or standard input, a picture, a sound.
 
 In: what stands on the command line. Out: a string, a `PIL.Image` or a `Sound`. A file that cannot
-be read raises `BadInput`, standard input that is not text `Refused`.
+be read raises `BadInput`, one that is not text `Refused`.
 """
 
 import io
@@ -24,11 +24,20 @@ def text(argument: str | None) -> str | None:
     """The text itself, or for "-" all of standard input as UTF-8, without its last line break."""
     if argument != STANDARD_INPUT:
         return argument
+    return _decoded(sys.stdin.buffer.read(), "standard input")
+
+
+def text_in(path: str) -> str:
+    """All of a text file in UTF-8, without its last line break."""
+    return _decoded(_content(path), path)
+
+
+def _decoded(content: bytes, source: str) -> str:
     try:
-        return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n").removesuffix("\r")
+        return content.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise Refused(
-            f"standard input is not text in UTF-8: byte {error.start} cannot be read"
+            f"{source} is not text in UTF-8: byte {error.start} cannot be read"
         ) from error
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "minilm"
 INPUTS = {"image", "sound"}  # what a model may read besides a text
 NOTHING_TO_READ = ("what_to_capture", "nothing_to_read")  # the codes of an error that says so
-NOTHING_GIVEN = "give a text, - to read one from standard input, --image FILE or --sound FILE"
+NOTHING_GIVEN = "give a text, - for standard input, or --file, --image or --sound with a FILE"
 # what means nothing beside a saved capture, by the name that argparse keeps it under
 OF_A_RUN = (
-    "text", "pair", "target", "image", "sound", "generate", "chat", "cut", "model", "revision",
-    "device", "dtype",
+    "text", "file", "pair", "target", "image", "sound", "generate", "chat", "cut", "model",
+    "revision", "device", "dtype",
 )  # fmt: skip
 
 
@@ -32,6 +32,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say what is looked at."""
     add = parser.add_argument_group("input").add_argument
     add("text", nargs="?", metavar="TEXT", help="the text; - reads it from standard input")
+    add("--file", metavar="FILE", help="read the text from a file, in UTF-8")
     add("--pair", metavar="TEXT", help="a second text, for models that take a pair")
     add("--target", metavar="TEXT", help="the text that an encoder-decoder writes, or a transcript")
     add("--image", metavar="FILE", help="a picture, for models that see")
@@ -76,13 +77,22 @@ def _made(arguments: argparse.Namespace) -> tuple[str, "Capture"]:
 
 
 def _run(model: "LoadedModel", arguments: argparse.Namespace) -> "Capture":
-    text, options = files.text(arguments.text), _options(arguments)
+    text, options = _text(arguments), _options(arguments)
     try:
         return attnviz.capture(model, text, **options)
     except BadInput as error:
         if error.code in NOTHING_TO_READ and text is None and not INPUTS & options.keys():
             raise Refused(f"{model.name} has nothing to read: {NOTHING_GIVEN}") from error
         raise
+
+
+def _text(arguments: argparse.Namespace) -> str | None:
+    """The text on the command line, in a file or from standard input; None without one."""
+    if arguments.file is None:
+        return files.text(arguments.text)
+    if arguments.text is not None:
+        raise Refused("a text and --file FILE were given: leave one of them out")
+    return files.text_in(arguments.file)
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

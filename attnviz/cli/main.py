@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    arguments = parser().parse_args(argv)
+    arguments = _parsed(argv)
     try:
         code = COMMANDS[arguments.command].run(arguments)
         sys.stdout.flush()
@@ -72,6 +72,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _write_no_more()
         return READER_GONE
+
+
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments; what a command does not know is refused with its own usage."""
+    top = parser()
+    arguments, unknown = top.parse_known_args(argv)
+    if unknown:
+        commands = next(action for action in top._actions if action.dest == "command")
+        command = dict(commands.choices or {})[arguments.command]
+        command.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments
 
 
 def parser() -> argparse.ArgumentParser:

@@ -11,6 +11,7 @@ from pathlib import Path
 import attnviz
 from attnviz.cli import inputs, save
 from attnviz.cli.command import Command
+from attnviz.cli.json_text import json_line
 
 NAME = "attention.html"
 
@@ -19,6 +20,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     inputs.declare(parser)
     save.declare_page(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON about the page")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,8 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="attnviz-"))
     path = attnviz.save(cap, folder / NAME, **save.heads(arguments.heads), **lang)
     opened = webbrowser.open(path.as_uri())
-    print(path if opened else f"{path}: open it in a browser")
-    return 0 if cap.verify().ok else save.UNRELIABLE
+    verification = cap.verify()
+    if arguments.json:
+        print(json_line({"file": str(path), "opened": opened, "ok": verification.ok}))
+    else:
+        print(path if opened else f"{path}: open it in a browser")
+    return 0 if verification.ok else save.UNRELIABLE
 
 
 COMMAND = Command(

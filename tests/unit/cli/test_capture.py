@@ -126,6 +126,18 @@ def test_a_text_is_read_from_standard_input(
     assert report("-")["tokens"] == TOKENS
 
 
+def test_a_text_is_read_from_a_file(
+    report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_bytes(f"\ufeff{TEXT}\r\n".encode())
+    assert report("--file", str(path))["tokens"] == TOKENS
+    assert main.main(["capture", TEXT, "--file", str(path)]) == main.FAILED
+    assert "leave one of them out" in capsys.readouterr().err
+    assert main.main(["capture", "--file", str(tmp_path / "none.txt")]) == main.FAILED
+    assert "cannot read" in capsys.readouterr().err
+
+
 def test_cut_keeps_the_beginning_of_a_long_text(report: Report) -> None:
     assert len(report("word " * 600, "--cut")["tokens"]) == 512
 

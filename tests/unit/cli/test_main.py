@@ -143,3 +143,12 @@ def test_a_command_line_without_a_command_is_refused(capsys: pytest.CaptureFixtu
         main.main([])
     assert ended.value.code == main.FAILED
     assert "COMMAND" in capsys.readouterr().err
+
+
+def test_an_unknown_option_is_refused_with_the_usage_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main.main(["show", "Tom", "--pages", "3"])
+    assert "usage: attnviz show [TEXT]" in (refusal := capsys.readouterr().err)
+    assert "unrecognized arguments: --pages" in refusal

@@ -1,5 +1,6 @@
 """`attnviz show`: a page in the browser, without a server."""
 
+import json
 import webbrowser
 from pathlib import Path
 from urllib.parse import urlparse
@@ -33,6 +34,16 @@ def test_a_page_is_written_and_opened(
     assert text.startswith("<!doctype html>") and '<html lang="ja">' in text
     ending = "" if has_browser else ": open it in a browser"
     assert capsys.readouterr().out == f"{page}{ending}\n"
+
+
+def test_show_prints_json_about_the_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda address: False)
+    assert main.main(["show", "Tom", "--model", "stories", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert Path(report["file"]).is_file()
+    assert (report["opened"], report["ok"]) == (False, True)
 
 
 def test_a_head_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
