@@ -48,7 +48,8 @@ export function makeFilmShow(opts) {
   const rowHeight = MOST_ROW;
   const strip = (/** @type {FloatArray} */ matrix, /** @type {number[]} */ rows) =>
     stripsOf(matrix, rows, theme.dark);
-  const rowStrip = (/** @type {FloatArray | undefined} */ matrix) => (matrix ? strip(matrix, [row.query]) : null);
+  const rowStrip = (/** @type {FloatArray | undefined} */ matrix) =>
+    matrix ? strip(matrix, [row.query]) : null;
   return {
     ...opts,
     ...{ label, k: k0, bar, v: v0, rowHeight, height: TOP + rowHeight * row.keys.length + BELOW },
