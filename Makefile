@@ -1,11 +1,13 @@
 # attnviz: everything a person or a CI runs. Needs python3 (3.11 or newer), make and bash.
-#   make run          install what the app needs, start it, print its address  (PORT=8501 ADDRESS=127.0.0.1)
+#   make run          install what the app needs and the command .venv/bin/attnviz, start the app, print its address
+#                     (PORT=8501 ADDRESS=127.0.0.1)
 #   make test         checks and all tests but the slow ones, JOBS=2 at once; gets a browser where there is none
 #   make test-all     the slow ones too
 #   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
 #   make bench        the figures of benchmarks/README.md, measured here
 #   make format       rewrite the sources in the house format
 #   make screenshots  take the pictures of the docs from the running app
+#   make demo         write a static site of offline pages into DEMO=site: a page for each embedded model, and an index
 #   make train NAME=… make an embedded model again, e.g. NAME=stories  (TRAIN_ARGS, e.g. --threads 1)
 #   make clean        remove .venv and caches
 # PYTHON names another python3; PIP_ARGS is passed to pip, e.g. PIP_ARGS='--extra-index-url …' for a mirror,
@@ -24,6 +26,7 @@ NPM_ARGS ?=
 PYTEST_ARGS ?=
 JOBS ?= 2
 NAME ?=
+DEMO ?= site
 TRAIN_ARGS ?=
 export PYTHON VENV PIP_ARGS NPM_ARGS
 
@@ -31,8 +34,12 @@ BIN := $(VENV)/bin
 APP_STAMP := $(VENV)/.installed-app
 DEV_STAMP := $(VENV)/.installed-dev
 CODE := app.py attnviz pages tests scripts benchmarks
+# one thread for each of JOBS workers; files stay together and in the order of tests/conftest.py; the
+# servers and commands that tests start read bytecode, also where a container forbids to write it
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) \
+	--dist loadfile --no-loadscope-reorder --durations=15 --durations-min=3
 
-.PHONY: run test test-all check lint bench format screenshots train clean
+.PHONY: run test test-all check lint bench format screenshots demo train clean
 
 run: $(APP_STAMP)
 	@exec $(BIN)/python -m attnviz app --port $(PORT) --address $(ADDRESS)
@@ -41,10 +48,10 @@ check: lint
 	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)
 
 test: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) -m "not slow" $(PYTEST_ARGS)
 
 test-all: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) $(PYTEST_ARGS)
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check $(wildcard $(CODE))
@@ -64,6 +71,9 @@ format: $(DEV_STAMP)
 screenshots: $(DEV_STAMP)
 	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(BIN)/python -m scripts.screenshots
 
+demo: $(APP_STAMP)
+	@$(BIN)/python -m scripts.demo "$(DEMO)"
+
 train: $(DEV_STAMP)
 	@test -n "$(NAME)" || { echo "say which: make train NAME=stories"; exit 2; }
 	$(BIN)/python -m scripts.train.$(subst -,_,$(NAME)) $(TRAIN_ARGS)
@@ -72,9 +82,9 @@ clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(APP_STAMP): requirements.txt scripts/make_venv
+$(APP_STAMP): requirements.txt scripts/make_venv scripts/link_command
 	@scripts/make_venv requirements.txt $@
 
-$(DEV_STAMP): requirements-dev.txt requirements.txt scripts/make_venv
+$(DEV_STAMP): requirements-dev.txt requirements.txt scripts/make_venv scripts/link_command
 	@scripts/make_venv requirements-dev.txt $@
 	@touch $(APP_STAMP)

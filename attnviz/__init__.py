@@ -48,12 +48,15 @@ if TYPE_CHECKING:
         UnsupportedAttention,
     )
     from attnviz.export.from_tools.attentions import from_attentions
-    from attnviz.export.notebook import show
+    from attnviz.export.notebook.show import show
     from attnviz.export.save import read, save
     from attnviz.metrics.table import HeadTable
     from attnviz.models.loaded import LoadedModel
     from attnviz.models.loader import load
     from attnviz.models.registry import models
+    from attnviz.survey.archive import read_survey
+    from attnviz.survey.result import Survey
+    from attnviz.survey.run import survey
     from attnviz.types import HeadId, ModelCard, ModelKey, StepView, Tokens
 
 __version__ = "0.1.0"
@@ -82,6 +85,7 @@ _HOME = {
     "Sound": "attnviz.audio.sound",
     "StepView": "attnviz.types",
     "Steps": "attnviz.attention.steps",
+    "Survey": "attnviz.survey.result",
     "Target": "attnviz.effects.answer_measures",
     "Tokens": "attnviz.types",
     "TooLarge": "attnviz.errors",
@@ -110,9 +114,11 @@ _HOME = {
     "patching": "attnviz.effects.patching",
     "pattern": "attnviz.changes.make",
     "read": "attnviz.export.save",
+    "read_survey": "attnviz.survey.archive",
     "record": "attnviz.capture.record.recorder",
     "save": "attnviz.export.save",
-    "show": "attnviz.export.notebook",
+    "show": "attnviz.export.notebook.show",
+    "survey": "attnviz.survey.run",
     "tiles": "attnviz.tiles",
     "why": "attnviz.attribution.why",
 }
@@ -140,6 +146,7 @@ __all__ = [
     "Sound",
     "StepView",
     "Steps",
+    "Survey",
     "Target",
     "Tokens",
     "TooLarge",
@@ -168,9 +175,11 @@ __all__ = [
     "patching",
     "pattern",
     "read",
+    "read_survey",
     "record",
     "save",
     "show",
+    "survey",
     "tiles",
     "why",
 ]
@@ -191,14 +200,15 @@ def __dir__() -> list[str]:
 
 
 class _Facade(ModuleType):
-    """Keeps `attnviz.capture` and `attnviz.models` functions.
+    """Keeps `attnviz.capture`, `attnviz.survey` and their like functions.
 
     They share their names with the packages that hold them, and importing a module of such a
     package would otherwise bind the package in place of the function.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in ("capture", "effects", "models") and isinstance(value, ModuleType)):
+        is_package = isinstance(value, ModuleType)
+        if not (is_package and _HOME.get(name, "").startswith(f"attnviz.{name}.")):
             super().__setattr__(name, value)
 
 

@@ -14,6 +14,8 @@ A message says what was asked, what was found, what is allowed and what to do. `
 `details` holds the values of the message, so that an interface can say it in another language.
 """
 
+from collections.abc import Iterable
+from functools import partial
 from importlib.util import find_spec
 from operator import index as as_index
 from typing import SupportsIndex
@@ -26,6 +28,10 @@ class AttnVizError(Exception):
         super().__init__(message)
         self.code = code
         self.details: dict[str, str | int] = details
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """The error again in another process, with its code and details."""
+        return partial(type(self), str(self), code=self.code, **self.details), ()
 
 
 class ModelNotFound(AttnVizError):
@@ -107,3 +113,28 @@ def require_index(name: str, value: SupportsIndex, count: int) -> int:
             last=count - 1,
         )
     return number
+
+
+def cannot_write(path: object, error: OSError) -> BadInput:
+    """The error about a file that the system did not let us write, with its reason."""
+    reason = error.strerror or str(error)
+    return BadInput(
+        f"cannot write {path}: {reason}; give a file in a folder that exists",
+        code="cannot_write",
+        path=str(path),
+        reason=reason,
+    )
+
+
+def bad_kind(
+    kind: str | None, stack: str | None, present: Iterable[tuple[str, str | None]]
+) -> BadInput:
+    """The error about a kind of attention or a stack that is not among the present ones."""
+    allowed = ", ".join(sorted({f"{kind}/{stack}" for kind, stack in present}))
+    return BadInput(
+        f"no {kind!r} attention in stack {stack!r}; there is {allowed}",
+        code="bad_kind",
+        kind=str(kind),
+        stack=str(stack),
+        allowed=allowed,
+    )

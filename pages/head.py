@@ -9,6 +9,7 @@ from attnviz.ui.page import (
     ask_for_a_head,
     attention_choice,
     capture_of_view,
+    embedded,
     fragments,
     frame,
     long_head,
@@ -24,10 +25,12 @@ def main() -> None:
         fragments.player(shown)
         show = fragments.head if shown.size.all_at_once else long_head.head
         show(shown)
+        if embedded.ends(shown):
+            return
         ask_for_a_head.show(shown)
         inside.show(shown)
         frame.verification(shown)
-        take.offer(shown, "head", "lines")
+        take.offer(shown, "head", "head", "lines")
 
 
 main()

@@ -5,21 +5,34 @@ mask as code, and says what was verified.
 """
 
 from attnviz.ui.effects import edited_answer
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, mask_code
+from attnviz.ui.page import (
+    attention_choice,
+    capture_of_view,
+    embedded,
+    fragments,
+    frame,
+    mask_code,
+    take,
+)
+from attnviz.ui.session import embedding
 from attnviz.ui.sidebar import sidebar
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("masks")
-    sidebar.second_text(lang)
+    if not embedding.is_embedded():
+        sidebar.second_text(lang)
     shown = capture_of_view.shown(lang, with_second=True)
     if shown is not None:
         shown = attention_choice.choice(shown)
         fragments.masks(shown)
+        if embedded.ends(shown):
+            return
         edited_answer.show(shown, "masks")
         mask_code.show(shown)
         frame.verification(shown)
+        take.offer(shown, "masks", "head")
 
 
 main()

@@ -7,7 +7,7 @@ says what wrote the answer and what was verified.
 from attnviz.ui import outputs
 from attnviz.ui.effects import answer_parts, lens
 from attnviz.ui.outputs import model_card
-from attnviz.ui.page import capture_of_view, frame
+from attnviz.ui.page import capture_of_view, embedded, frame, take
 
 
 def main() -> None:
@@ -15,10 +15,13 @@ def main() -> None:
     shown = capture_of_view.shown(frame.open_page("output"))
     if shown is not None:
         outputs.fitting(shown)
+        if embedded.ends(shown):
+            return
         lens.show(shown)
         answer_parts.show(shown)
         model_card.show(shown.lang, shown.captured.name)
         frame.verification(shown)
+        take.offer(shown, "output", *outputs.figures(shown))
 
 
 main()

@@ -8,6 +8,7 @@ from attnviz.ui.page import (
     attention_choice,
     capture_of_view,
     draw_a_pattern,
+    embedded,
     fragments,
     frame,
     take,
@@ -21,10 +22,12 @@ def main() -> None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)
         fragments.grid(shown)
+        if embedded.ends(shown):
+            return
         ask_for_a_head.show(shown)
         draw_a_pattern.show(shown)
         frame.verification(shown)
-        take.offer(shown, "heads")
+        take.offer(shown, "overview", "heads")
 
 
 main()

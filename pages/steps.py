@@ -5,7 +5,7 @@ what was verified.
 """
 
 from attnviz.ui.effects import edited_answer, inside
-from attnviz.ui.page import attention_choice, capture_of_view, fragments, frame, take
+from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
 
 
 def main() -> None:
@@ -15,10 +15,12 @@ def main() -> None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)
         fragments.steps(shown)
+        if embedded.ends(shown):
+            return
         edited_answer.show(shown, "steps")
         inside.show(shown)
         frame.verification(shown)
-        take.offer(shown, "steps")
+        take.offer(shown, "steps", "steps")
 
 
 main()

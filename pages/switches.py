@@ -5,17 +5,20 @@ verified.
 """
 
 from attnviz.ui.effects import switchboard
-from attnviz.ui.page import capture_of_view, frame
+from attnviz.ui.page import capture_of_view, embedded, frame
+from attnviz.ui.session import embedding
 
 
 def main() -> None:
     """Draw the page."""
     lang = frame.open_page("switches")
-    switchboard.example(lang)
+    if not embedding.is_embedded():
+        switchboard.example(lang)
     shown = capture_of_view.shown(lang)
     if shown is not None:
         switchboard.board(shown)
-        frame.verification(shown)
+        if not embedded.ends(shown):
+            frame.verification(shown)
 
 
 main()

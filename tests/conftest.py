@@ -3,6 +3,9 @@
 A connection to anything but this machine raises at once, and the test fails even where a library
 swallows the error. Servers and browsers that tests start are other processes: they get the offline
 settings through the environment, and browser tests look at the requests themselves.
+
+Files with long tests run first, so that no worker is left with one at the end, and a quick test
+that takes much processor time is named in the summary.
 """
 
 import gc
@@ -19,6 +22,11 @@ from tests.support.network import NetworkGuard
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
+HERE = Path(__file__).parent
+LONGEST_FIRST = ("browser", "contracts", "oracle", "pages")
+PROCESSOR_TIME = "processor time"
+LONG_S = 10.0
+
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -30,6 +38,42 @@ OFFLINE = {
 def pytest_configure() -> None:
     os.environ.update(OFFLINE)
     use_python_bytecode_elsewhere()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the folders whose files take longest; `--no-loadscope-reorder` keeps the order."""
+    folders = [HERE / name for name in LONGEST_FIRST]
+    items.sort(
+        key=lambda item: next(
+            (n for n, folder in enumerate(folders) if folder in item.path.parents), len(folders)
+        )
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Note the processor time of a test and of the processes that it waited for."""
+    begun = sum(os.times()[:4])
+    try:
+        yield
+    finally:
+        item.user_properties.append((PROCESSOR_TIME, sum(os.times()[:4]) - begun))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that are too long for every run and lack the mark `slow`."""
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+    long = {
+        report.nodeid: seconds
+        for report in reports
+        if "slow" not in report.keywords
+        for name, seconds in report.user_properties
+        if name == PROCESSOR_TIME and seconds > LONG_S
+    }
+    for name, seconds in sorted(long.items(), key=lambda entry: -entry[1]):
+        terminalreporter.write_line(
+            f"TOO LONG {seconds:.0f} s of processor time, mark slow: {name}"
+        )
 
 
 def pytest_collection_finish() -> None:

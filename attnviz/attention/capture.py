@@ -18,7 +18,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.memory import nbytes, tensors
 from attnviz.attention.steps import Steps, derive
 from attnviz.attention.verification import Verification, joined
-from attnviz.errors import BadInput, require_index
+from attnviz.errors import BadInput, bad_kind, require_index
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.table import HeadTable, head_table
 from attnviz.summary import counted, html_card, shortened, size
@@ -253,14 +253,7 @@ class Capture:
         chosen = of_kind[0].stack if stack is None and of_kind else stack
         calls = [call for call in of_kind if call.stack == chosen]
         if not calls:
-            present = ", ".join(sorted({f"{call.kind}/{call.stack}" for call in self.calls}))
-            raise BadInput(
-                f"no {kind!r} attention in stack {stack!r}; this capture has {present}",
-                code="bad_kind",
-                kind=str(kind),
-                stack=str(stack),
-                allowed=present,
-            )
+            raise bad_kind(kind, stack, ((call.kind, call.stack) for call in self.calls))
         return calls
 
     def _layer_weights(self, call: AttentionCall, index: int, row: int) -> LayerWeights:

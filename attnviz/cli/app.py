@@ -31,12 +31,19 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", metavar="NAME", help="the model that the printed address opens")
     parser.add_argument("--text", metavar="TEXT", help="the text that it opens")
+    parser.add_argument(
+        "--capture",
+        metavar="FILE",
+        help="a .safetensors file of attnviz.save that it opens, without its model",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print where the app opens, and become its server; raises `Refused` for a taken port."""
     require_package("streamlit", "the app", "app")
     require_free(arguments.address, arguments.port)
+    if arguments.capture is not None:
+        _offer(arguments)
     shown = ADDRESS if arguments.address == "0.0.0.0" else arguments.address
     host = f"[{shown}]" if ":" in shown else shown
     opened = f"http://{host}:{arguments.port}{_query(arguments)}"
@@ -47,12 +54,29 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _query(arguments: argparse.Namespace) -> str:
-    """The part of the address that opens a model and a text; "" where neither was given."""
+    """The part of the address that opens a capture, or a model and a text; "" for none of them."""
     from urllib.parse import quote, urlencode
 
+    from attnviz.export.capture_file import digest
+
     view = {"model": arguments.model, "text": arguments.text}
+    if arguments.capture is not None:
+        view["capture"] = digest.digest_of_file(os.environ[digest.VARIABLE])
     chosen = {name: value for name, value in view.items() if value is not None}
     return f"/?{urlencode(chosen, quote_via=quote)}" if chosen else ""
+
+
+def _offer(arguments: argparse.Namespace) -> None:
+    """Name a capture file to the server, after checking it.
+
+    Raises `BadInput` for a file that is not a capture, `Refused` beside a model or a text.
+    """
+    from attnviz.export.capture_file import digest
+
+    if arguments.model is not None or arguments.text is not None:
+        raise Refused("--capture opens a file without a model: leave out --model and --text")
+    attnviz.read(arguments.capture)
+    os.environ[digest.VARIABLE] = str(Path(arguments.capture).resolve())
 
 
 def app_file() -> Path:
@@ -84,12 +108,13 @@ def require_free(address: str, port: int) -> None:
 COMMAND = Command(
     name="app",
     group="look at attention",
-    usage="[--port N] [--address IP] [--model NAME] [--text TEXT]",
+    usage="[--port N] [--address IP] [--model NAME] [--text TEXT] [--capture FILE]",
     help="start the app and print its address",
     examples=(
         "attnviz app",
         "attnviz app --port 9000",
         'attnviz app --model stories --text "Lily gave the red ball to"',
+        "attnviz app --capture run.safetensors",
     ),
     declare=declare,
     run=run,

@@ -21,6 +21,7 @@ from attnviz.cli import (
     models,
     save,
     show,
+    survey,
     worksheet,
 )
 from attnviz.cli.command import HelpFormat, Refused, examples, overview
@@ -36,6 +37,7 @@ COMMANDS = {
         show.COMMAND,
         compare.COMMAND,
         effects.COMMAND,
+        survey.COMMAND,
         models.COMMAND,
         worksheet.COMMAND,
         check.COMMAND,

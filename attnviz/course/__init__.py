@@ -11,8 +11,9 @@ from attnviz.course.recipe import Lesson
 from attnviz.errors import BadInput
 
 SLUGS: tuple[str, ...] = (
-    "block",
+    "where",
     "ask",
+    "block",
     "scale",
     "masks",
     "heads",

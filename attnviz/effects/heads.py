@@ -28,7 +28,7 @@ from attnviz.effects.batches import Batches, ignore
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import ROWS, RowChange, clean_pass
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_kind
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import Kind, Stack
@@ -96,14 +96,7 @@ class Effects:
         """
         mine = [head for head in self.heads if (head.kind, head.stack) == (kind, stack)]
         if not mine:
-            known = ", ".join(dict.fromkeys(f"{head.kind}/{head.stack}" for head in self.heads))
-            raise BadInput(
-                f"there is no {kind} attention in stack {stack!r}; there is {known}",
-                code="bad_kind",
-                kind=kind,
-                stack=str(stack),
-                allowed=known,
-            )
+            raise bad_kind(kind, stack, ((head.kind, head.stack) for head in self.heads))
         shape = 1 + max(head.layer for head in mine), 1 + max(head.head or 0 for head in mine)
         table = np.full(shape, np.nan)
         for head in mine:

@@ -65,21 +65,24 @@ class Clean:
 
 
 def clean_pass(prepared: Prepared, readout: Readout, calls: Sequence[CallSite]) -> Clean:
-    """One pass without changes, its blocks kept where that will save time."""
+    """The pass without changes; where it is slow it is made once more, to keep its blocks."""
+    if prepared.pass_ms <= SLOW_MS:
+        return Clean(float(readout.read(prepared.clean)[0]), prepared.pass_ms, {}, {})
     block_of = _blocks(prepared.lm.model, calls)
     modules = dict(prepared.lm.model.named_modules())
     blocks: dict[str, object] = {}
-    handles = [
-        modules[name].register_forward_hook(_keeping(blocks, name))
-        for name in dict.fromkeys(block_of.values())
-    ]
-    start = time.thread_time()
-    try:
-        value = float(_run(prepared, readout, 1, {})[0])
-    finally:
-        for handle in handles:
-            handle.remove()
-    pass_ms = 1000 * (time.thread_time() - start)
+    with prepared.lm.lock:  # another thread's pass would be kept, too
+        handles = [
+            modules[name].register_forward_hook(_keeping(blocks, name))
+            for name in dict.fromkeys(block_of.values())
+        ]
+        start = time.thread_time()
+        try:
+            value = float(_run(prepared, readout, 1, {})[0])
+        finally:
+            for handle in handles:
+                handle.remove()
+        pass_ms = 1000 * (time.thread_time() - start)
     resumes = pass_ms > SLOW_MS and all(_can_be_spread(output) for output in blocks.values())
     return Clean(value, pass_ms, blocks if resumes else {}, block_of)
 
@@ -90,7 +93,8 @@ def changed_rows(
     """(the number of each changed row, that of the clean row of the same batch)."""
     placed = by_place(changes)
     calls = [call for change in changes for call in change.calls]
-    with answered(prepared.lm.model, clean.before(calls), len(changes) + 1):
+    known = clean.before(calls)
+    with prepared.lm.lock, answered(prepared.lm.model, known, len(changes) + 1):
         numbers = _run(prepared, readout, len(changes) + 1, placed)
     if len(numbers) != len(changes) + 1:
         raise UnsupportedAttention(

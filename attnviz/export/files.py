@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from attnviz.errors import BadInput
+from attnviz.errors import cannot_write
 
 
 @contextmanager
@@ -25,10 +25,4 @@ def replacing(path: str | Path) -> Iterator[Path]:
         finally:
             unfinished.unlink(missing_ok=True)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise BadInput(
-            f"cannot write {path}: {reason}; give a file in a folder that exists",
-            code="cannot_write",
-            path=str(path),
-            reason=reason,
-        ) from error
+        raise cannot_write(path, error) from error

@@ -15,7 +15,7 @@ import torch
 
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput
-from attnviz.export import pictures
+from attnviz.export import pictures, surveys
 from attnviz.export.capture_file import read as capture_reader
 from attnviz.export.capture_file import write as capture_writer
 from attnviz.export.files import replacing
@@ -26,6 +26,7 @@ from attnviz.figures.ramp import Scale
 from attnviz.figures.sheet import Cells
 from attnviz.figures.style import Style
 from attnviz.i18n import Language
+from attnviz.survey.result import Survey
 from attnviz.types import Head, Kind, Stack
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from attnviz.export.page import Heads
     from attnviz.models.loaded import LoadedModel
 
-What = Capture | tuple[Capture, Capture]
+Captures = Capture | tuple[Capture, Capture]
+What = Captures | Survey
 Writer = Callable[[BufferedIOBase], object]
 
 PLACE = ("at", "kind", "stack", "batch")
@@ -96,6 +98,8 @@ def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
     .json are its weights as numbers; a CSV of one head (`at="L5.H11"`) is a matrix. .svg, .pdf,
     .png and .eps are figures for print: all heads, or one head as `view="head"`, "lines", "steps"
     or "alignment"; two captures are drawn with their difference. `Choices` explains the arguments.
+    A survey takes none of them: .npz is the survey itself, which `attnviz.read_survey` opens, .csv
+    and .json are its table of heads.
 
     Raises `BadInput` for another ending, an argument that this kind of file does not take, and a
     path that cannot be written; `TooLarge` for a file that would be absurd, with what to do
@@ -125,6 +129,10 @@ def read(path: str | Path, *, max_bytes: int = capture_reader.MOST_BYTES) -> Cap
 
 def _writer(what: What, ending: str, choices: Choices) -> Writer:
     """The function that writes a kind of file, after every argument was checked."""
+    if isinstance(what, Survey):
+        if choices:
+            raise _unused(next(iter(choices)), ending, "of a survey; it takes none")
+        return lambda file: surveys.write(what, file, ending)
     if ending not in ENDINGS:
         raise BadInput(
             f"a capture cannot be saved as {ending or 'a file without an ending'!r}; give one of"
@@ -136,7 +144,7 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
     options: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
     for name in options:
         if name not in ENDINGS[ending]:
-            raise _unused(name, ending)
+            raise _unused(name, ending, f"; it takes {', '.join(ENDINGS[ending])}")
     _require_captures(what, ending)
     if ENDINGS[ending] == FIGURE:
         return _figure(what, ending, options)
@@ -151,18 +159,17 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
     return _table(what, ending, options)
 
 
-def _unused(name: str, ending: str) -> BadInput:
-    allowed = ", ".join(ENDINGS[ending])
+def _unused(name: str, ending: str, instead: str) -> BadInput:
     return BadInput(
-        f"{name}= means nothing for a {ending} file; it takes {allowed}",
+        f"{name}= means nothing for a {ending} file{instead}",
         code="bad_argument",
         name=name,
         found=ending,
-        allowed=allowed,
+        allowed=", ".join(ENDINGS.get(ending, ())),
     )
 
 
-def _require_captures(what: What, ending: str) -> None:
+def _require_captures(what: object, ending: str) -> None:
     """Raise `BadInput` unless there is one capture, or two for a figure."""
     captures = what if isinstance(what, tuple) else (what,)
     kinds = [type(capture).__name__ for capture in captures]
@@ -180,7 +187,7 @@ def _require_captures(what: What, ending: str) -> None:
         )
 
 
-def _figure(what: What, ending: str, options: dict[str, Any]) -> Writer:
+def _figure(what: Captures, ending: str, options: dict[str, Any]) -> Writer:
     place = Place(**{name: options[name] for name in PLACE if name in options})
     style: Any = {name: options[name] for name in Style.__annotations__ if name in options}
     drawing = pictures.drawing(what, options.get("view"), place, style)

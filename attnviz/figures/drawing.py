@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, cannot_write
 from attnviz.figures import paper, svg
 from attnviz.figures.sheet import POINTS, PrintSheet
 
@@ -46,13 +46,7 @@ class Drawing:
         try:
             target.write_bytes(content)
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise BadInput(
-                f"cannot write {path}: {reason}; give a file in a folder that exists",
-                code="cannot_write",
-                path=str(path),
-                reason=reason,
-            ) from error
+            raise cannot_write(path, error) from error
         return target
 
     def content(self, ending: str) -> bytes:

@@ -8,6 +8,9 @@ test checks. A key or placeholder that is missing raises: a hole in a sentence i
 A placeholder with two words between a bar is a plural, `{count:token|tokens}`: it prints the first
 word for 1 and the second for any other number. The number itself stands in `{count}`. Browsers read
 it in the same way (`fill` in components/shared/fmt.js).
+
+A Korean particle behind a placeholder names both of its forms, `{token}이(가)`, and is printed in
+the form that fits the value (see `particles`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,6 +18,8 @@ from functools import cache
 from string import Formatter
 from types import MappingProxyType
 from typing import Literal, TypeGuard, get_args
+
+from attnviz.i18n import particles
 
 Language = Literal["en", "ja", "ko", "zh"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -46,7 +51,12 @@ def fill(template: str, values: Mapping[str, object]) -> str:
     >>> fill("{n} {n:token|tokens}", {"n": 1}), fill("{n} {n:token|tokens}", {"n": 2})
     ('1 token', '2 tokens')
     """
-    return _SENTENCES.vformat(template, (), values)
+    chosen = particles.choose(
+        template,
+        _AFTER_VALUE,
+        lambda match: str(values[match["name"]]) if match["name"] in values else None,
+    )
+    return _SENTENCES.vformat(chosen, (), values)
 
 
 class _Sentences(Formatter):
@@ -60,6 +70,7 @@ class _Sentences(Formatter):
 
 
 _SENTENCES = _Sentences()
+_AFTER_VALUE = particles.pattern(r"\{(?P<name>\w+)\}")
 
 
 def has(key: str) -> bool:

@@ -1,7 +1,7 @@
 """Roles over many texts: a share with its interval, beside what chance and position alone reach.
 
-In: weights and tokens of each text, arrays only; effects of each head on each text. Out: for every
-head and pattern the mean share of mass with a 95 % interval over texts, and two baselines:
+In: means over texts with their intervals, or effects of heads on texts; arrays only. Two baselines
+stand beside the share of mass that a head puts on a pattern:
 
     even          the share that even attention to the visible keys would give
     other words   the share that the same weights give to the pattern laid by shuffled tokens:
@@ -11,14 +11,15 @@ A role holds if the lower end is at least 0.3 and twice both baselines. A role i
 head and about texts: repeated random tokens show other roles than stories do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 import numpy as np
-from jaxtyping import Bool, Float32, Float64
+from jaxtyping import Bool, Float64
 
-from attnviz.metrics.measures import SHARES, Share, share_keys
-from attnviz.metrics.patterns import counted_queries, mean_mass, visible_keys
+from attnviz.metrics.measures import SHARES, Share
+from attnviz.metrics.patterns import counted_queries
 from attnviz.metrics.roles import MIN_COVERAGE, MIN_FRACTION, MIN_RATIO
 from attnviz.types import Tokens
 
@@ -31,17 +32,8 @@ DORMANT_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class TextShares:
-    """One text: shares [head, pattern], both baselines; NaN where it has no such key."""
-
-    share: Float64[np.ndarray, "head pattern"]
-    even: Float64[np.ndarray, " pattern"]
-    other_words: Float64[np.ndarray, "head pattern"]
-
-
-@dataclass(frozen=True, eq=False)
 class Interval:
-    """A mean over texts, with the ends of its 95 % interval (bootstrap)."""
+    """A mean over texts, with the ends of its 95 % interval."""
 
     mean: Float64[np.ndarray, "*of"]
     low: Float64[np.ndarray, "*of"]
@@ -50,14 +42,18 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class RoleTable:
-    """Heads over texts. `coverage` is the share of texts that have a pattern; `holds` is True if
-    the pattern is a role of the head."""
+    """Heads over texts, in the order of the survey's heads.
+
+    `even` is NaN where no text has a pattern, `other_words` for patterns that do not depend on
+    words. `coverage` is the share of texts that have a pattern; `holds` is True if the pattern is a
+    role of the head.
+    """
 
     patterns: tuple[Share, ...]
     share: Interval
-    even: Float64[np.ndarray, " pattern"]
+    even: Float64[np.ndarray, "head pattern"]
     other_words: Interval
-    coverage: Float64[np.ndarray, " pattern"]
+    coverage: Float64[np.ndarray, "head pattern"]
     holds: Bool[np.ndarray, "head pattern"]
 
     def roles(self, head: int) -> tuple[Share, ...]:
@@ -76,83 +72,30 @@ class Awake:
     dormant: Bool[np.ndarray, " head"]
 
 
-def text_shares(
-    weights: Float32[np.ndarray, "head query key"],
-    tokens: Tokens,
-    visible: Bool[np.ndarray, "query key"] | None = None,
-    patterns: Sequence[Share] = SHARES,
-    seed: int = 0,
-) -> TextShares:
-    """The shares of one text's heads; all layers of one attention at once.
+def shuffled_words(tokens: Tokens) -> Iterator[Tokens]:
+    """The tokens with the words that ask in other places, `SHUFFLES` times.
 
-    `visible` is True where a query may attend, as in `metrics.describe`.
+    The draws depend on the tokens alone: a text is shuffled alike wherever it stands.
     """
-    seen, rows = visible_keys(tokens, None, visible), counted_queries(tokens)
-    draws = np.random.default_rng(seed)
-    share, even, other = [], [], []
-    for name in patterns:
-        cells = share_keys(name, tokens, None) & seen
-        have = rows & cells.any(axis=1)
-        share.append(mean_mass(weights, cells, have))
-        even.append(_even(cells, seen, have))
-        other.append(_other_words(name, weights, tokens, seen, rows, draws))
-    return TextShares(
-        share=np.stack(share, axis=-1).astype(np.float64),
-        even=np.array(even, dtype=np.float64),
-        other_words=np.stack(other, axis=-1).astype(np.float64),
-    )
-
-
-def _even(
-    cells: Bool[np.ndarray, "query key"],
-    seen: Bool[np.ndarray, "query key"],
-    rows: Bool[np.ndarray, "query"],
-) -> float:
-    """The mean share of the cells in even attention to the visible keys; NaN without a row."""
-    if not rows.any():
-        return float("nan")
-    return float((cells[rows].sum(1) / np.maximum(seen[rows].sum(1), 1)).mean())
-
-
-def _other_words(
-    name: Share,
-    weights: Float32[np.ndarray, "head query key"],
-    tokens: Tokens,
-    seen: Bool[np.ndarray, "query key"],
-    rows: Bool[np.ndarray, "query"],
-    draws: np.random.Generator,
-) -> Float64[np.ndarray, " head"]:
-    """The mean share of a pattern of words, laid by the same words in other places."""
-    nothing = np.full(len(weights), np.nan)
-    if name not in CONTENT:
-        return nothing
-    places, found = np.flatnonzero(rows), []
+    places = np.flatnonzero(counted_queries(tokens))
+    draws = np.random.default_rng(crc32(tokens.ids[~tokens.padding].tobytes()))
     for _ in range(SHUFFLES):
         ids = tokens.ids.copy()
         ids[places] = ids[draws.permutation(places)]
-        cells = share_keys(name, replace(tokens, ids=ids), None) & seen
-        have = rows & cells.any(axis=1)
-        if have.any():
-            found.append(mean_mass(weights, cells, have).astype(np.float64))
-    return np.mean(found, axis=0) if found else nothing
+        yield replace(tokens, ids=ids)
 
 
 def role_table(
-    texts: Sequence[TextShares], patterns: Sequence[Share] = SHARES, seed: int = 0
+    share: Interval,
+    even: Float64[np.ndarray, "head pattern"],
+    other_words: Interval,
+    coverage: Float64[np.ndarray, "head pattern"],
 ) -> RoleTable:
-    """Roles with intervals over texts; the same head axis in every text."""
-    share = bootstrap(np.stack([text.share for text in texts]), seed)
-    other = bootstrap(np.stack([text.other_words for text in texts]), seed)
-    evens = np.stack([text.even for text in texts])
-    has = ~np.isnan(evens)
-    coverage = has.mean(0)
-    even = np.where(has.any(0), np.nansum(evens, 0) / np.maximum(has.sum(0), 1), np.nan)
-    baseline = np.fmax(even, np.nan_to_num(other.high, nan=-np.inf))
+    """The roles of heads whose means over texts are known, for the patterns of `SHARES`."""
+    baseline = np.fmax(even, np.nan_to_num(other_words.high, nan=-np.inf))
     with np.errstate(invalid="ignore"):
         holds = (share.low >= MIN_FRACTION) & (share.low >= MIN_RATIO * baseline)
-    return RoleTable(
-        tuple(patterns), share, even, other, coverage, holds & (coverage >= MIN_COVERAGE)
-    )
+    return RoleTable(SHARES, share, even, other_words, coverage, holds & (coverage >= MIN_COVERAGE))
 
 
 def bootstrap(

@@ -7,7 +7,7 @@ row later the mistake to avoid). Pieces of a word are merged so that mass is con
 the keys of a source word, averaged over the rows of a target word.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from jaxtyping import Float32, Float64, Int64
 from attnviz.attention.capture import Capture
 from attnviz.models.loaded import LoadedModel
 from attnviz.tokens.merge import merged
-from attnviz.tokens.words import Join, Word, words
+from attnviz.tokens.words import STARTS, Join, Word, words
 from attnviz.types import Tokens
 
 
@@ -46,15 +46,16 @@ def has_alignment(capture: Capture) -> bool:
 
 
 def align(
-    lm: LoadedModel, capture: Capture, target: str | None = None, batch: int = 0
+    lm: LoadedModel | None, capture: Capture, target: str | None = None, batch: int = 0
 ) -> Alignment:
     """The alignment of one sentence of a capture. `target` is the text that the decoder was given.
 
     Without it, what the model wrote is aligned; the last row, which predicts a token that the
-    capture does not know, is left out then.
+    capture does not know, is left out then. So it is of a capture whose model is not there
+    (`lm=None`); its pieces are joined by the signs of their vocabulary.
     """
-    join: Join = lm.text_tokenizer().convert_tokens_to_string
-    predicted = _predicted(lm, capture, target, batch)
+    join: Join = _spelled if lm is None else lm.text_tokenizer().convert_tokens_to_string
+    predicted = _read(capture, batch) if lm is None else _predicted(lm, capture, target, batch)
     source = words(_unpadded(capture.tokens_of(batch, "encoder")), join)
     of_target = words(predicted, join)
     weights = capture.all_weights(batch, kind="cross", stack="decoder")
@@ -81,6 +82,29 @@ def _predicted(lm: LoadedModel, capture: Capture, target: str | None, batch: int
         offsets=[(0, 0)] * len(ids),
         special=[int(token in special) for token in ids],
         attended=[1] * len(ids),
+    )
+
+
+def _spelled(pieces: list[str]) -> str:
+    """Pieces as text, without a tokenizer: a sign for a space is one."""
+    joined = "".join(pieces)
+    for sign in STARTS:
+        joined = joined.replace(sign, " ")
+    return joined
+
+
+def _read(capture: Capture, batch: int) -> Tokens:
+    """The decoder's tokens after the first, each of which the row before it predicts."""
+    tokens = _unpadded(capture.tokens_of(batch, "decoder"))
+    return replace(
+        tokens,
+        text="",
+        ids=tokens.ids[1:],
+        pieces=tokens.pieces[1:],
+        labels=tokens.labels[1:],
+        offsets=tokens.offsets[1:],
+        special=tokens.special[1:],
+        padding=tokens.padding[1:],
     )
 
 

@@ -2,7 +2,8 @@
 
 Runs once per visit and again after every change. The order matters: the address is read before
 anything is shown, written back before the page's body, so that a component finds its selection in
-it, and the sidebar is drawn before the model is loaded, so that the first paint comes early.
+it, and the sidebar is drawn before the model is loaded, so that the first paint comes early. In a
+frame (`?embed=true`) there is no sidebar.
 Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
@@ -13,8 +14,17 @@ import streamlit as st
 
 from attnviz.i18n import text
 from attnviz.ui.learn import links
-from attnviz.ui.page import notices
-from attnviz.ui.session import address_bar, current, messages, openings, routes, store, widgets
+from attnviz.ui.page import embedded, notices
+from attnviz.ui.session import (
+    address_bar,
+    current,
+    embedding,
+    messages,
+    openings,
+    routes,
+    store,
+    widgets,
+)
 from attnviz.ui.sidebar import sidebar
 
 STYLE = Path(__file__).with_name("style.css")
@@ -48,8 +58,12 @@ def main() -> None:
     name = next(name for name, listed in pages.items() if listed == page)
     if name == routes.DEFAULT and address_bar.names_a_view():
         st.switch_page(pages[routes.BEFORE], query_params=st.query_params.to_dict())
+    in_frame = embedding.is_embedded()
     st.set_page_config(
-        page_title=f"{page.title} · {text(lang, 'app.name')}", page_icon=MARK, layout="wide"
+        page_title=f"{page.title} · {text(lang, 'app.name')}",
+        page_icon=MARK,
+        layout="wide",
+        initial_sidebar_state="collapsed" if in_frame else "auto",
     )
     st.html(style())
     if lang == "ko":
@@ -57,12 +71,15 @@ def main() -> None:
     if name not in routes.WITHOUT_MODEL:
         openings.open_where_nothing_is_chosen()
     address_bar.write(with_view=name != routes.DEFAULT)
-    sidebar.sidebar(lang, pages, name)
+    if not in_frame:
+        sidebar.sidebar(lang, pages, name)
     notices.adjusted(lang)
-    if name != "learn":
+    if name != "learn" and not in_frame:
         links.back_to_lesson(lang)
     with messages.guard(lang):
         page.run()
+    if name in routes.WITHOUT_MODEL:
+        embedded.line_without_model(lang)
 
 
 main()

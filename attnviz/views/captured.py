@@ -67,7 +67,7 @@ class Captured:
 
     @property
     def model(self) -> "LoadedModel":
-        """The model that made the capture; the app always has it."""
+        """The model that made the capture, where the caller knows that it is there."""
         assert self.loaded is not None, "a capture that is shown without its model"
         return self.loaded
 

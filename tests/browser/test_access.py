@@ -5,6 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The cat sat on the mat."
@@ -13,7 +14,7 @@ MOST_TABS = 60
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("", "steps", "output")))
 def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:
     painted = path != "output"  # a table has no canvas
     asked = {"layer": 1, "head": 2, "query": 3, "key": 2}
@@ -22,7 +23,9 @@ def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> 
     assert accessibility_problems(opened.page) == []
 
 
-@pytest.mark.parametrize("options", [{"text": ""}, {"model": "none"}, {"text": "word " * 600}])
+@pytest.mark.parametrize(
+    "options", mostly_slow([{"model": "none"}, {"text": ""}, {"text": "word " * 600}], 1)
+)
 def test_axe_finds_nothing_serious_beside_messages(
     visit: OpenVisit, options: dict[str, str]
 ) -> None:

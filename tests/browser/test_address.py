@@ -9,6 +9,7 @@ from attnviz.i18n import LANGUAGES, text
 from attnviz.ui.session import routes
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
+from tests.support.cases import mostly_slow
 from tests.support.server import serve
 from tests.support.visit import Visit, data, expect_data
 
@@ -76,6 +77,7 @@ def test_steps_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     expect(weights.locator(".scale")).to_contain_text("log")
 
 
+@pytest.mark.slow
 def test_masks_on_a_fresh_server(visit: OpenVisit, fresh_server: str) -> None:
     opened = visit("masks", url=fresh_server, **VIEW)
     check_restored(opened, "masks")
@@ -122,7 +124,7 @@ def test_the_language_is_switched_and_kept(visit: OpenVisit) -> None:
 
 @pytest.mark.parametrize(
     ("locale", "lang"),
-    [("ja-JP", "ja"), ("zh-CN", "zh"), ("fr-FR", "en")],
+    mostly_slow([("ja-JP", "ja"), ("zh-CN", "zh"), ("fr-FR", "en")], 1),
 )
 def test_the_browser_decides_the_language_where_the_address_does_not(
     visit: OpenVisit, locale: str, lang: str
@@ -132,7 +134,7 @@ def test_the_browser_decides_the_language_where_the_address_does_not(
     assert "lang" not in opened.parameters()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("en",)))
 def test_the_address_has_the_last_word_on_the_language(visit: OpenVisit, lang: str) -> None:
     opened = visit("head", locale="ja-JP", lang=lang)
     expect_language(opened, lang, "head")

@@ -16,6 +16,7 @@ NAME = "nobody/tiny"
 FIRST_RUN_MS = 60_000  # a server of its own loads torch before it draws anything
 
 
+@pytest.mark.slow
 def test_bytes_are_counted_while_they_come(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

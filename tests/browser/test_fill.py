@@ -9,6 +9,10 @@ FILL = """async ([templates, values]) => {
     const { fill } = await import("/shared/fmt.js");
     return templates.map((template) => fill(template, values));
 }"""
+NODES = """async ([template, word]) => {
+    const { el, fillNodes } = await import("/shared/dom.js");
+    return el("p", {}, ...fillNodes(template, { word: el("b", {}, word) })).textContent;
+}"""
 NUMBERS = (0, 1, 2, 11, "1", "1,000")
 
 
@@ -27,7 +31,13 @@ def test_the_browser_fills_every_text_as_python_does(browser: Browser) -> None:
             assert page.evaluate(FILL, [templates, values]) == [
                 i18n.fill(template, values) for template in templates
             ]
+        particles = ["{n}은(는) “{n}”을(를) {n}(으)로, {n}(이)라 {n}과(와)"]
+        for value in ("L2.H1", "7", 9, "말", "고양이", "animal", "it", "%", ".", "{n}이(가)"):
+            assert page.evaluate(FILL, [particles[:1], {"n": value}]) == [
+                i18n.fill(particles[0], {"n": value})
+            ]
         hostile = {"token": "{n:one|many}", "n": 1}
         assert page.evaluate(FILL, [["{token}: {n} {n:one|many}"], hostile]) == [
             i18n.fill("{token}: {n} {n:one|many}", hostile)
         ]
+        assert page.evaluate(NODES, ["“{word}”을(를) 보는 단어", "cat"]) == "“cat”을 보는 단어"

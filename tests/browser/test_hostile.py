@@ -10,6 +10,7 @@ import attnviz
 from attnviz.models.loaded import LoadedModel
 from tests.browser.component_page import BROKEN_STAGE
 from tests.browser.conftest import HERE, OpenVisit
+from tests.support.cases import mostly_slow
 from tests.support.hostile import MARKUP, SCRIPT, TEXT, TOKENS, escaped
 from tests.support.server import app_command, free_port, serve
 from tests.support.visit import Visit, expect_data
@@ -46,7 +47,7 @@ def test_a_page_that_was_taken_over_would_be_seen(visit: OpenVisit) -> None:
     assert escaped(opened.page) == ["IMG has onclick", "window.__pwned is 1"]
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("", "head")))
 def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text=TEXT, text2=TEXT, query=1, key=2)
     check(opened)
@@ -56,7 +57,10 @@ def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [*zip(PAGES, ("lang", "layer", "scale", "key"), strict=True), ("overview", "model")],
+    mostly_slow(
+        [*zip(PAGES, ("lang", "layer", "scale", "key"), strict=True), ("overview", "model")],
+        (("head", "layer"), ("overview", "model")),
+    ),
 )
 def test_hostile_parameters(visit: OpenVisit, path: str, name: str) -> None:
     value = SCRIPT + MARKUP

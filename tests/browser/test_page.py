@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.i18n import LANGUAGES, Language, text
+from tests.support.cases import mostly_slow
 from tests.support.hostile import HALF, TEXT, TOKENS, escaped
 
 WORDS = "The cat sat on the mat because it was tired"
@@ -66,8 +67,10 @@ def painted(canvas: Locator) -> int:
     return colours
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    mostly_slow([("light", 390), ("dark", 1440), ("light", 1440), ("dark", 390)], 2),
+)
 def test_every_view_paints_without_a_network(
     opened: Open, capture: Capture, tmp_path: Path, scheme: str, width: int
 ) -> None:
@@ -147,7 +150,7 @@ def test_text_stays_text_in_the_title_the_tokens_and_the_names(
         assert escaped(page) == []
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("ja",)))
 def test_a_page_speaks_its_language(
     opened: Open, capture: Capture, tmp_path: Path, lang: Language
 ) -> None:

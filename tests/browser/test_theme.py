@@ -5,6 +5,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Colour, cell_colours
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, data, expect_data
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -36,7 +37,7 @@ def faintest_cell(canvas: Locator) -> Colour:
     return (min if page_is_dark else max)(found, key=luminance)
 
 
-@pytest.mark.parametrize("path", CANVAS)
+@pytest.mark.parametrize("path", mostly_slow(CANVAS, 2))
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_page_and_canvas_have_one_theme(visit: OpenVisit, path: str, scheme: str) -> None:
     opened = visit(path, text=TEXT, layer=5, head=11, scheme=scheme)

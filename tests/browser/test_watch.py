@@ -4,12 +4,13 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import OpenVisit
+from tests.support.cases import mostly_slow
 from tests.support.visit import open_visit
 
 PAGES = ("overview", "head", "steps", "masks", "compare")
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", mostly_slow(PAGES, 2))
 def test_no_page_reaches_outside_complains_or_asks(visit: OpenVisit, path: str) -> None:
     opened = visit(path)
     assert opened.seen.sent  # the record runs

@@ -15,6 +15,11 @@ def blocks(document: str, *languages: str) -> list[str]:
     return [body for language, body in FENCE.findall(document) if language in languages]
 
 
+def last_cells(document: str) -> list[str]:
+    """The code in the last column of a document's tables that compare two tools."""
+    return re.findall(r"^\|.*\| `([^`|]+)` \|$", document, flags=re.MULTILINE)
+
+
 def code_of(document: str) -> str:
     """Everything a document sets as code, inline and in blocks."""
     fenced = [body for _, body in FENCE.findall(document)]

@@ -2,12 +2,12 @@
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tests.contracts.rules import Function, functions
 
-Trees = list[tuple[str, ast.Module]]
 WORD = re.compile(r"[^\W\d]{3,}")
 
 
@@ -24,6 +24,24 @@ class Raised:
     words: frozenset[tuple[str, str]] = frozenset()
 
 
+class File:
+    """A file, walked once: its calls, those of a plain name by that name, and its imports."""
+
+    def __init__(self, name: str, source: str) -> None:
+        self.name, self.tree = name, ast.parse(source)
+        self.calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        self.calls_of: defaultdict[str, list[ast.Call]] = defaultdict(list)
+        for call in self.calls:
+            if isinstance(call.func, ast.Name):
+                self.calls_of[call.func.id].append(call)
+        self.imported = {
+            (node.module, alias.name)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+
+
 def raised(sources: Iterable[tuple[str, str]]) -> list[Raised]:
     """Every `code=` in a call, with the names of the other keywords there.
 
@@ -31,21 +49,19 @@ def raised(sources: Iterable[tuple[str, str]]) -> list[Raised]:
     that some call hands over for that parameter; what the call hands over by name counts too where
     the function passes its `**details` on.
     """
-    trees = [(name, ast.parse(source)) for name, source in sources]
-    return [error for name, tree in trees for error in _of_file(name, tree, trees)]
+    files = [File(name, source) for name, source in sources]
+    return [error for file in files for error in _of_file(file, files)]
 
 
-def _of_file(name: str, tree: ast.AST, trees: Trees) -> Iterator[Raised]:
-    around = {id(node): f for f in functions(tree) for node in ast.walk(f)}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
+def _of_file(file: File, files: list[File]) -> Iterator[Raised]:
+    around = {id(node): f for f in functions(file.tree) for node in ast.walk(f)}
+    for node in file.calls:
         details = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         code = details.pop("code", None)
         if code is None:
             continue
         inside = around.get(id(node))
-        callers = [] if inside is None else _callers(inside, name, trees)
+        callers = [] if inside is None else _callers(inside, file, files)
         words = {
             (detail, text)
             for detail, value in details.items()
@@ -57,25 +73,19 @@ def _of_file(name: str, tree: ast.AST, trees: Trees) -> Iterator[Raised]:
             yield Raised(
                 literal,
                 frozenset(details) | frozenset(passed),
-                f"{name}:{node.lineno}",
+                f"{file.name}:{node.lineno}",
                 frozenset(words),
             )
 
 
-def _callers(function: Function, file: str, trees: Trees) -> Trees:
+def _callers(function: Function, file: File, files: list[File]) -> list[File]:
     """The file of a function, and those that import it by name, from there or from its package."""
-    module = file.removesuffix(".py").replace("/", ".")
+    module = file.name.removesuffix(".py").replace("/", ".")
     homes = (module, module.rpartition(".")[0])
     return [
-        (name, tree)
-        for name, tree in trees
-        if name == file
-        or any(
-            isinstance(node, ast.ImportFrom)
-            and node.module in homes
-            and any(alias.name == function.name for alias in node.names)
-            for node in ast.walk(tree)
-        )
+        other
+        for other in files
+        if other is file or any((home, function.name) in other.imported for home in homes)
     ]
 
 
@@ -92,22 +102,22 @@ def _passed_on(
 
 
 def _codes(
-    code: ast.expr, inside: Function | None, trees: Trees
+    code: ast.expr, inside: Function | None, callers: list[File]
 ) -> Iterator[tuple[str, ast.Call | None]]:
     """The codes that an expression stands for, each with the call that handed it over."""
     if isinstance(code, ast.Constant):
         yield str(code.value), None
         return
     if isinstance(code, ast.IfExp):
-        yield from _codes(code.body, inside, trees)
-        yield from _codes(code.orelse, inside, trees)
+        yield from _codes(code.body, inside, callers)
+        yield from _codes(code.orelse, inside, callers)
         return
     parts = code.values if isinstance(code, ast.JoinedStr) else [code]
     inner = [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
     names = [part.id for part in inner if isinstance(part, ast.Name)]
     if inside is None or len(names) != 1:
         return
-    for argument, call in _handed_over(inside, names[0], trees):
+    for argument, call in _handed_over(inside, names[0], callers):
         if isinstance(argument, ast.Constant):
             yield (
                 "".join(
@@ -118,16 +128,16 @@ def _codes(
             )
 
 
-def _words(value: ast.expr, inside: Function | None, trees: Trees) -> Iterator[str]:
+def _words(value: ast.expr, inside: Function | None, callers: list[File]) -> Iterator[str]:
     """The literal words of a value, of a local variable, or of what callers hand over for it."""
     if isinstance(value, ast.Name) and inside is not None:
-        for argument, _ in _handed_over(inside, value.id, trees):
-            yield from _words(argument, None, trees)
+        for argument, _ in _handed_over(inside, value.id, callers):
+            yield from _words(argument, None, callers)
         for node in ast.walk(inside):
             if isinstance(node, ast.Assign) and any(
                 isinstance(target, ast.Name) and target.id == value.id for target in node.targets
             ):
-                yield from _words(node.value, None, trees)
+                yield from _words(node.value, None, callers)
         return
     parts = value.values if isinstance(value, ast.JoinedStr) else [value]
     for part in parts:
@@ -136,19 +146,14 @@ def _words(value: ast.expr, inside: Function | None, trees: Trees) -> Iterator[s
 
 
 def _handed_over(
-    function: Function, parameter: str, trees: Trees
+    function: Function, parameter: str, callers: list[File]
 ) -> Iterator[tuple[ast.expr, ast.Call]]:
     """What calls hand over for a parameter, by its position."""
     parameters = [argument.arg for argument in function.args.args]
     if parameter not in parameters:
         return
     position = parameters.index(parameter)
-    for _, tree in trees:
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id == function.name
-                and len(node.args) > position
-            ):
-                yield node.args[position], node
+    for file in callers:
+        for call in file.calls_of[function.name]:
+            if len(call.args) > position:
+                yield call.args[position], call

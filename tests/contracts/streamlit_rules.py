@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tests.contracts.rules import Function, dotted, functions
+from tests.contracts.rules import Function, dotted, functions, parse
 
 # methods whose first argument, or any of whose arguments named so, is read by a person
 TEXT_METHODS = frozenset(
@@ -24,7 +24,7 @@ TEXT_KEYWORDS = frozenset(
 def spoken_literals(name: str, source: str, keys: frozenset[str] = frozenset()) -> list[str]:
     """Texts that a person reads must come from i18n, not stand in the code."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse(source)):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         receiver = dotted(node.func.value).split(".")[0]
@@ -63,7 +63,7 @@ def unsafe_markup(name: str, source: str) -> list[str]:
     """Streamlit must never be told to read text as HTML."""
     return [
         f"{name}:{node.value.lineno}: {node.arg}"
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parse(source))
         if isinstance(node, ast.keyword)
         and node.arg in {"unsafe_allow_html", "unsafe_allow_javascript"}
         and not (isinstance(node.value, ast.Constant) and node.value.value is False)
@@ -81,7 +81,7 @@ def cache_use(name: str, source: str) -> list[str]:
     `key` or `model_key`, which determines them. `hash_funcs` can hide a difference: never.
     """
     found = []
-    for function in functions(ast.parse(source)):
+    for function in functions(parse(source)):
         for decorator in function.decorator_list:
             call = decorator.func if isinstance(decorator, ast.Call) else decorator
             if dotted(call).split(".")[-1] in CACHES:
@@ -113,7 +113,7 @@ def stray_caches(name: str, source: str) -> list[str]:
     """Every mention of Streamlit's caches outside the one file, decorators or not."""
     return [
         f"{name}:{node.lineno}: {dotted(node)}"
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parse(source))
         if isinstance(node, ast.Attribute) and node.attr in CACHES and name != CACHE_FILE
     ]
 
@@ -128,7 +128,7 @@ def session_state_use(name: str, source: str) -> list[str]:
     """`st.session_state` and `st.query_params` are each touched in one file only."""
     return [
         f"{name}:{node.lineno}: {dotted(node)}"
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parse(source))
         if isinstance(node, ast.Attribute)
         and dotted(node.value) == "st"
         and TOUCHED_IN.get(node.attr, name) != name

@@ -19,6 +19,16 @@ def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
     with contextlib.chdir(tmp_path):
         for block in doc_rules.blocks(GUIDE[name], "python"):
             exec(compile(block, f"{name}.md", "exec"), names)
+        if name == "other-tools":
+            lines = doc_rules.last_cells(GUIDE[name])
+            assert len(lines) > 20
+            for line in lines:
+                assert eval(line, names) is not None, line
+
+
+def test_the_last_column_of_a_table_is_read() -> None:
+    table = "| BertViz | attnviz |\n|---|---|\n| `a(b)`, c | `f(x)` |\n| d | none |\n"
+    assert doc_rules.last_cells(table) == ["f(x)"]
 
 
 def test_the_first_page_leads_to_every_other() -> None:

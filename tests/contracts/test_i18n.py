@@ -1,6 +1,7 @@
 """The four languages say the same things, nothing is said that no code asks for, and vice versa."""
 
 import re
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 
@@ -80,6 +81,7 @@ def test_a_wrong_and_a_lone_plural_are_found() -> None:
     assert [text_rules.lone_plurals(text) for text in texts.values()] == [[], [], [], ["n"]]
 
 
+@cache
 def used_in_project() -> text_rules.Used:
     used = text_rules.Used()
     for _, source in project.each_file(project.shipped_files()):

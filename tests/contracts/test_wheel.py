@@ -89,6 +89,7 @@ def test_the_command_runs_from_the_wheel(installed: Path) -> None:
     assert "minilm" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_claim_is_measured_from_the_wheel(installed: Path) -> None:
     """`attnviz check` needs the stored cases and none of the grammars that drew them."""
     result = run_installed(installed, "-m", "attnviz", "check", "translator")
@@ -107,6 +108,7 @@ print(entry, app.title[0].value)
 """
 
 
+@pytest.mark.slow
 def test_a_page_is_found_inside_the_wheel(installed: Path) -> None:
     result = run_installed(installed, "-c", SHOW_TITLE)
     assert result.returncode == 0, result.stderr
@@ -187,6 +189,7 @@ def test_the_library_runs_without_its_extras(fresh: Path) -> None:
     assert app.startswith("app | ") and "pip install 'attnviz[app]'" in app
 
 
+@pytest.mark.slow
 def test_the_command_runs_without_the_app_and_says_what_it_needs(fresh: Path) -> None:
     shown = run_fresh(fresh, "attnviz", "capture", "Lily gave", "--model", "stories")
     assert shown.returncode == 0 and "verified" in shown.stdout, shown.stderr

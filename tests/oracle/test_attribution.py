@@ -18,17 +18,20 @@ from attnviz.effects.heads import effects
 from attnviz.effects.prepared import prepare
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
+from tests.support.cases import mostly_slow
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE
 from tests.support.tiny.models import make_peaky
 
+# the first question to each model, and the other measures of one of them
+QUICK = [case for n, case in enumerate(CASES) if n < 2 or case[0] != CASES[n - 1][0]]
 SHARE = 1e-5  # Σ of parts is held to this share of their size
 
 
 # --- direct -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "text", "on"), CASES)
+@pytest.mark.parametrize(("name", "text", "on"), mostly_slow(CASES, QUICK))
 def test_direct_parts_sum_to_the_models_own_number(name: str, text: str, on: AnswerMeasure) -> None:
     lm = attnviz.load(name)
     found = direct(lm, text, on)
@@ -222,7 +225,7 @@ def test_a_model_without_a_head_has_no_lens(minilm: LoadedModel) -> None:
 # --- why ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("through_mlps", [False, True])
+@pytest.mark.parametrize("through_mlps", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "text", "head", "given"),
     [
@@ -261,11 +264,14 @@ def repeated(lm: LoadedModel, seed: int, n: int = 20) -> Tensor:
 
 
 @pytest.mark.parametrize(
+    "queries", [(31,), pytest.param((25, 31, 37), marks=pytest.mark.slow)], ids=len
+)
+@pytest.mark.parametrize(
     ("name", "looks", "writer"),
     [("stories", "L2.H1", "L0.H1"), ("stories-llama", "L1.H5", "L0.H4")],
 )
 def test_the_previous_token_head_writes_the_key_side_of_induction(
-    name: str, looks: str, writer: str
+    name: str, looks: str, writer: str, queries: tuple[int, ...]
 ) -> None:
     """Elhage et al. 2021: in `stories` only once the MLP is opened, and an intervention agrees."""
     lm = attnviz.load(name)
@@ -273,7 +279,7 @@ def test_the_previous_token_head_writes_the_key_side_of_induction(
     for seed in range(2):
         inputs = {"input_ids": repeated(lm, seed)}
         run = traced_run(prepare(lm, None, None, inputs=inputs))
-        for query in (25, 31, 37):
+        for query in queries:
             found = explain(run, looks, query, query - 19)
             by_source = found.by_source("k")
             assert next(iter(by_source)) == writer
@@ -333,7 +339,10 @@ def test_feeds_are_patterns_with_q_or_k_of_a_run_without_the_sender() -> None:
 
 @pytest.mark.parametrize(
     ("name", "sender", "receiver"),
-    [("stories", "L0.H1", ("L2.H0", "L2.H1", "L2.H2")), ("stories-llama", "L0.H4", ("L1.H5",))],
+    [
+        ("stories", "L0.H1", ("L2.H0", "L2.H1", "L2.H2")),
+        pytest.param("stories-llama", "L0.H4", ("L1.H5",), marks=pytest.mark.slow),
+    ],
 )
 def test_the_strongest_feeds_are_the_induction_circuits(
     name: str, sender: str, receiver: tuple[str, ...]

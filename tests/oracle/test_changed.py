@@ -30,7 +30,7 @@ from tests.support.tiny.models import build, set_seed
 from tests.support.tiny.reference import main_outputs
 
 WIDTH = 16  # of a head of the tiny models
-TOLERANCE = 1e-5
+TOLERANCE = 1e-5  # as a share of the largest number: how far kernels differ grows with the numbers
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,8 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def largest(ours: Tensor, theirs: Tensor) -> float:
-    return float((ours - theirs).abs().max())
+    """The largest difference, as a share of the largest of their numbers."""
+    return float((ours - theirs).abs().max() / theirs.abs().max())
 
 
 def columns(case: Case) -> slice:
@@ -264,16 +265,18 @@ def test_patching_q_k_or_v_is_a_hook_on_the_layer_that_writes_it(case: Case, sta
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_changed_capture_says_so_and_verifies(case: Case) -> None:
+@pytest.mark.parametrize("n_changes", [3, pytest.param(6, marks=pytest.mark.slow)])
+def test_a_changed_capture_says_so_and_verifies(case: Case, n_changes: int) -> None:
     site = case.family.site
-    for change in (
+    changes = (
         ablate(site, "zero"),
+        cut(site, 2, 1),
+        patch(site, case.clean, "v"),
         pattern(site),
         pattern(site, temperature=3),
-        cut(site, 2, 1),
         cut(site, key=1, renormalise=False),
-        patch(site, case.clean, "v"),
-    ):
+    )
+    for change in changes[:n_changes]:
         capture = attnviz.capture(case.lm, inputs=case.inputs, changes=[change])
         assert capture.verify().ok, capture.verify()
         said = [call for call in capture.calls if call.changes]

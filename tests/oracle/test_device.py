@@ -27,6 +27,7 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.outputs import similarity
 from attnviz.ui.session import pictures
 from tests.support import elsewhere, folders
+from tests.support.cases import mostly_slow
 
 TEXT, TARGET = "the cat sat on", "a dog ran"
 PICTURE = pictures.drawn("landscape")
@@ -69,6 +70,13 @@ CASES: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
 }
 
 
+# every family once, every way of writing, both places to keep a capture in
+QUICK = CASES.keys() - {
+    "decoder, padded", "sampled", "rotary, grouped, greedy", "cross",
+    "rotary, kept in main memory", "own code, kept in main memory",
+}  # fmt: skip
+
+
 def stages_of(call: AttentionCall) -> dict[str, np.ndarray]:
     """Every step of a head with the model's mask, and of a what-if; or the weights alone."""
     try:
@@ -85,14 +93,16 @@ def stages_of(call: AttentionCall) -> dict[str, np.ndarray]:
 def require_same(there: Capture, here: Capture) -> None:
     assert len(there.calls) == len(here.calls)
     assert there.verify().ok
-    for ours, theirs in zip(there.calls, here.calls, strict=True):
+    # a layer of each kind: the others run the same code
+    last = {(call.stack, call.kind, call.n_heads): n for n, call in enumerate(here.calls)}
+    for ours, theirs in ((there.calls[n], here.calls[n]) for n in last.values()):
         made, wanted = stages_of(ours), stages_of(theirs)
         assert made.keys() == wanted.keys()
         for stage, values in wanted.items():
             np.testing.assert_allclose(made[stage], values, atol=2e-5, err_msg=stage)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", mostly_slow(CASES, QUICK))
 def test_another_device_gives_the_same_numbers(folder: Callable[[str], Path], case: str) -> None:
     name, given, options = CASES[case]
     here = attnviz.capture(attnviz.load(folder(name)), *given, **options)

@@ -165,7 +165,7 @@ def test_grid_has_layers_and_heads_and_the_stack_that_is_asked_for(
     assert table[2, 1] == found.of("L2.H1")
     both = effects(translator, "the cat sleeps .", Target("le chat dort ."), to="zero")
     assert both.grid("cross", "decoder").shape == (2, 4)
-    with pytest.raises(BadInput, match="no cross attention in stack 'encoder'"):
+    with pytest.raises(BadInput, match="no 'cross' attention in stack 'encoder'"):
         both.grid("cross", "encoder")
 
 
@@ -283,3 +283,20 @@ def test_effects_report_progress_and_can_be_stopped(stories: LoadedModel) -> Non
 
     with pytest.raises(Cancelled):
         effects(stories, STORE, MARY, to="zero", rows=5, progress=stop_soon, cancel=stop)
+
+
+def test_changed_rows_waits_for_the_model_before_blocks_answer(
+    stories: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that measures heads leaves the model alone while another one runs it."""
+    monkeypatch.setattr(rows, "SLOW_MS", 0.0)  # blocks are resumed however fast the machine is
+    on = attnviz.NextToken(" Mary", against=" John")
+    worker = threading.Thread(target=effects, args=(stories, STORE, on), kwargs={"to": "zero"})
+    worker.start()
+    seen = []
+    while worker.is_alive():
+        if stories.lock.acquire(timeout=0.05):
+            worker.join(0.02)  # the lock is ours: the other thread must wait
+            seen.append(any("forward" in vars(module) for module in stories.model.modules()))
+            stories.lock.release()
+    assert seen and not any(seen)

@@ -38,7 +38,11 @@ NEEDS_FLOAT32 = {"inkling2_text", "jamba"}  # their own layers refuse half preci
 
 
 @pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.float16, pytest.param(torch.bfloat16, marks=pytest.mark.slow)],
+    ids=["float16", "bfloat16"],
+)
 @pytest.mark.parametrize("family", HALF)
 def test_verify_explains_the_rounding_of_half_precision(family: Family, dtype: torch.dtype) -> None:
     if family.name in NEEDS_FLOAT32:

@@ -57,9 +57,10 @@ def moved(before: Tensor, after: Tensor) -> set[int]:
     return set((before - after).abs().amax((0, 1, 3)).gt(1e-6).nonzero().flatten().tolist())
 
 
+@pytest.mark.parametrize("n_calls", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COARSE)
 def test_a_key_is_the_block_that_changes_it(
-    opened: Callable[[str], LoadedModel], name: str
+    opened: Callable[[str], LoadedModel], name: str, n_calls: int
 ) -> None:
     lm = opened(name)
     height, width = (64, 64) if name == "pvt" else WIDE
@@ -70,7 +71,7 @@ def test_a_key_is_the_block_that_changes_it(
     assert [call.layer for call in capture.calls] == list(range(len(capture.calls)))
     coarse = [call for call in capture.calls if call.key_places.coarse]
     assert len(coarse) == COARSE[name]
-    for call in coarse[:3]:
+    for call in coarse[:n_calls]:
         queries, keys = call.query_places, call.key_places
         assert queries.grid == keys.grid and queries.grid[0] * width == queries.grid[1] * height
         plain = seen_inside(lm, call, pixels, None)
@@ -151,7 +152,10 @@ def windows_moved(before: Tensor, after: Tensor) -> list[list[int]]:
     return (before - after).abs().amax((1, 3)).gt(1e-6).nonzero().tolist()
 
 
-def test_unrolled_tokens_are_where_the_model_says(opened: Callable[[str], LoadedModel]) -> None:
+@pytest.mark.parametrize("n_tokens", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_unrolled_tokens_are_where_the_model_says(
+    opened: Callable[[str], LoadedModel], n_tokens: int
+) -> None:
     lm = opened("hiera")
     pixels = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(4))
     capture = attnviz.capture(lm, inputs={"pixel_values": pixels})
@@ -161,7 +165,7 @@ def test_unrolled_tokens_are_where_the_model_says(opened: Callable[[str], Loaded
     for call in capture.calls:
         order, plain = unrolled(lm, call), seen_inside(lm, call, pixels, None)
         columns = call.key_places.grid[1]
-        for token in (0, len(order) // 3, len(order) - 2):
+        for token in (len(order) // 3, 0, len(order) - 2)[:n_tokens]:
             row, column = divmod(order[token], columns)
             marked = seen_inside(lm, call, pixels, token)
             ((window, key),) = windows_moved(plain.inputs.key, marked.inputs.key)

@@ -67,6 +67,7 @@ def best_word(lm: LoadedModel, prompt: str) -> str:
     return lm.tokenizer.decode([int(logits[0, -1].argmax())])
 
 
+@pytest.mark.slow
 def test_the_card_holds(lm: LoadedModel) -> None:
     card = cards.read(folder_of(lm))
     measured = checks.check(lm)

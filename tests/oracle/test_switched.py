@@ -17,7 +17,7 @@ from attnviz.models.loaded import LoadedModel
 
 STORE = "When Mary and John went to the store, John gave a drink to"
 ROUNDING = 2e-5
-N_THREADS, N_CAPTURES = 8, 25  # 200 in all
+N_THREADS = 8
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,10 @@ def test_answer_of_each_kind_of_model(name: str, text: str, kind: str) -> None:
         assert float(answer.clean.sum()) == pytest.approx(1)
 
 
-def test_threads_do_not_see_each_others_changes(asked: tuple[Prepared, Answer]) -> None:
+@pytest.mark.parametrize("n_captures", [5, pytest.param(25, marks=pytest.mark.slow)])
+def test_threads_do_not_see_each_others_changes(
+    asked: tuple[Prepared, Answer], n_captures: int
+) -> None:
     """Plain and changed captures in eight threads: each gives the bits that it gives alone."""
     lm = asked[0].lm
     changes = [[], [ablate("L0.H0", to="zero")], [pattern("L2.H1", "even")], [ablate("L1.H2")]]
@@ -107,7 +110,7 @@ def test_threads_do_not_see_each_others_changes(asked: tuple[Prepared, Answer]) 
 
     def work(start: int) -> None:
         torch.set_num_threads(1)
-        for n in range(start, start + N_CAPTURES):
+        for n in range(start, start + n_captures):
             if not np.array_equal(captured(lm, changes[n % 4]), wanted[n % 4]):
                 wrong.append(n)
 

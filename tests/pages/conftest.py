@@ -19,7 +19,8 @@ from attnviz.ui.session import routes
 
 TIMEOUT_S = 60.0
 
-IN_FULL = ("en", "ja")  # a page speaks these in every run, the other languages in `make test-all`
+IN_FULL = ("en",)  # a page speaks it in every run, the other languages in `make test-all`
+IN_JAPANESE_TOO = ("test_pages.py",)
 HERE = Path(__file__).parent
 
 Visit = Callable[..., AppTest]
@@ -28,18 +29,21 @@ Visit = Callable[..., AppTest]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what repeats a test of a page in a further language as slow.
 
-    `tests/contracts/test_i18n.py` compares the texts of all languages; here two scripts are enough
-    to see that a page takes its texts from there.
+    `tests/contracts/test_i18n.py` compares the texts of all languages; two scripts on every page
+    are enough to see that pages take their texts from there.
     """
     for item in items:
         parameters = getattr(item, "callspec", None)
-        if HERE in item.path.parents and parameters and is_repeated(parameters.params.get("lang")):
+        if HERE not in item.path.parents or parameters is None:
+            continue
+        if is_repeated(parameters.params.get("lang"), item.path.name):
             item.add_marker(pytest.mark.slow)
 
 
-def is_repeated(lang: object) -> bool:
-    """True for a language in which the tests of pages run with the slow tests only."""
-    return lang in i18n.LANGUAGES and lang not in IN_FULL
+def is_repeated(lang: object, file: str) -> bool:
+    """True for a language in which the tests of a file run with the slow tests only."""
+    in_full = (*IN_FULL, "ja") if file in IN_JAPANESE_TOO else IN_FULL
+    return lang in i18n.LANGUAGES and lang not in in_full
 
 
 @pytest.fixture(scope="session", autouse=True)

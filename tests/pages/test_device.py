@@ -12,6 +12,7 @@ from attnviz.ui.page import frame
 from attnviz.ui.server import sources
 from tests.pages.conftest import Visit
 from tests.support import elsewhere
+from tests.support.cases import mostly_slow
 
 PAGES = ("overview", "head", "steps", "masks", "compare", "output")
 VIEWS: dict[str, dict[str, str]] = {
@@ -46,12 +47,11 @@ def verified(app: AppTest) -> bool:
 
 
 WRITERS = ("gpt2", "marian")
-FAST = ("steps", "masks", "output")
 SHOWN = [(page, model) for page in PAGES for model in VIEWS if model in WRITERS or page == "steps"]
-SLOW = [pytest.param(*of, marks=pytest.mark.slow) for of in SHOWN if of[0] not in FAST]
+QUICK = [("steps", "marian"), ("masks", "gpt2"), ("output", "gpt2"), ("steps", "swinv2")]
 
 
-@pytest.mark.parametrize(("page", "model"), [*(of for of in SHOWN if of[0] in FAST), *SLOW])
+@pytest.mark.parametrize(("page", "model"), mostly_slow(SHOWN, QUICK))
 def test_a_page_shows_what_another_device_computes(
     visit: Visit, tiny: Tiny, simulated: None, page: str, model: str
 ) -> None:

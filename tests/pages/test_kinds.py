@@ -13,6 +13,7 @@ from attnviz.masks.spec import MASK_NAMES
 from attnviz.outputs.answer import answer
 from attnviz.ui.session import pictures, widgets
 from tests.pages.conftest import Visit, parameters, sent
+from tests.support.cases import mostly_slow
 
 KEY = widgets.key
 PAGES = ("overview", "head", "steps", "masks")
@@ -105,7 +106,7 @@ def test_tokens_that_were_written_are_counted(
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("model", ["marian", "t5"])
+@pytest.mark.parametrize("model", mostly_slow(["marian", "t5"], 1))
 @pytest.mark.parametrize(("stack", "kind"), [("encoder", "self"), ("decoder", "cross")])
 def test_an_encoder_decoder_on_every_page(
     visit: Visit, tiny: Tiny, page: str, model: str, stack: str, kind: str
@@ -248,6 +249,20 @@ def test_attention_of_own_code_is_said(
 def test_weights_of_own_code_are_shown(visit: Visit, tiny: Tiny) -> None:
     header, _ = sent(visit("overview", text=TEXT, model=tiny("deberta")))
     assert (header["n_layers"], header["n_heads"]) == (2, 3)
+
+
+def test_what_was_not_recorded_is_said(visit: Visit, tiny: Tiny) -> None:
+    """ConvBERT's convolutions have a softmax of their own, without keys."""
+    app = visit("head", text=TEXT, model=tiny("convbert"))
+    assert not app.error and sent(app)
+    missing = attnviz.capture(attnviz.load(tiny("convbert")), TEXT).missing
+    assert len(missing) == 2
+    (line,) = app.warning
+    assert line.value == i18n.text("en", "verify.missing", count=2)
+    reasons = [text.value for text in app.text]
+    assert {f"{call.module}: {call.reason}" for call in missing} <= set(reasons)
+    complete = visit("head", text=TEXT, model=tiny("bert"))
+    assert not complete.warning
 
 
 def test_a_softcap_has_its_step(visit: Visit, tiny: Tiny) -> None:

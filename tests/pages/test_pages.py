@@ -6,6 +6,7 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.masks.spec import MASK_NAMES
+from attnviz.ui.session import embedding
 from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, sent
 
@@ -152,3 +153,18 @@ def test_the_default_is_an_example(visit: Visit) -> None:
     app = visit("overview")
     assert app.sidebar.text_area[0].value == default_view().input.text
     assert i18n.text("en", "example_hint.tired") in [each.value for each in app.sidebar.caption]
+
+
+@pytest.mark.parametrize("page", ["head", "steps", "masks", "calculator"])
+def test_a_picture_stands_alone_in_a_frame(
+    page: str, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "is_embedded", lambda: True)
+    app = visit(page, layer="2", head="3", lang="en")
+    assert not app.error and not app.title and not app.sidebar.children
+    [link] = app.get("link_button")
+    assert "layer=2" in link.proto.url and "embed" not in link.proto.url
+    if page != "calculator":
+        assert component_name(app) == f"attnviz.{page}"
+        assert any("Checked" in caption.value for caption in app.caption)
+        assert not app.toggle and not app.selectbox and not app.expander

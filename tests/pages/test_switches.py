@@ -9,6 +9,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.ui.effects import measuring
 from tests.pages.conftest import Visit, component_name, parameters, sent
+from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
 
 STORE = "When Mary and John went to the store, John gave a drink to"
@@ -54,7 +55,9 @@ def test_all_on_shows_the_answer_alone(visit: Visit) -> None:
     assert all(bar["second"] is None for bar in header["answer"]["bars"])
 
 
-@pytest.mark.parametrize("model", ["minilm", "sentiment", "translator", "shapes", "dates"])
+@pytest.mark.parametrize(
+    "model", mostly_slow(["sentiment", "shapes", "translator", "minilm", "dates"], 3)
+)
 def test_every_kind_of_model_has_an_answer(visit: Visit, model: str) -> None:
     app = visit("switches", model=model)
     assert not app.error

@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
+from attnviz.attention import edits
+from attnviz.ui.page import link
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit
 
@@ -28,7 +30,7 @@ Files = dict[str, bytes]
 def opened(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[AppTest, Files]]:
     """A function that opens a page, switches the offer on and presses every button."""
 
-    def run(page: str, **parameters: str) -> tuple[AppTest, Files]:
+    def offered(page: str, **parameters: str) -> tuple[AppTest, Files]:
         files: Files = {}
 
         def press(_label: str, data: Callable[[], bytes], name: str, **_options: Any) -> bool:
@@ -42,17 +44,24 @@ def opened(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
         assert not app.exception and not app.error
         return app, files
 
-    return run
+    return offered
 
 
-FIGURES = {"overview": ["heads"], "head": ["head", "lines"], "steps": ["steps"]}
+FIGURES = {
+    "overview": ["heads"],
+    "head": ["head", "lines"],
+    "steps": ["steps"],
+    "masks": ["head"],
+    "output": [],
+    "switches": [],
+}
 
 
 @pytest.mark.parametrize("page", FIGURES)
 def test_each_button_makes_its_file(
     page: str, opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path
 ) -> None:
-    _, files = opened(page, text=TEXT, layer="5", head="11")
+    _, files = opened(page, text=TEXT, text2="", layer="5", head="11")
     names = [*(f"{view}.svg" for view in FIGURES[page]), "page.html", "numbers.csv"]
     assert list(files) == [f"minilm-L5.H11-{name}" for name in (*names, "capture.safetensors")]
     for name, data in files.items():
@@ -61,6 +70,88 @@ def test_each_button_makes_its_file(
     path.write_bytes(files["minilm-L5.H11-capture.safetensors"])
     expected = attnviz.capture("minilm", TEXT).weights("L5.H11")
     np.testing.assert_array_equal(attnviz.read(path).weights("L5.H11"), expected)
+
+
+def run(app: AppTest, files: Files, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The names that the code of a page defines, run beside its files."""
+    for file, data in files.items():
+        (folder / file).write_bytes(data)
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {}
+    exec(app.code[-1].value, names)
+    return names
+
+
+PLACE = {"text": TEXT, "layer": "2", "head": "3"}
+NUMBERS = {
+    "overview": lambda cap: {"weights": cap.all_weights()},
+    "head": lambda cap: {"weights": cap.weights("L2.H3")},
+    "steps": lambda cap: {"mixed": edited(cap)["mixed"]},
+    "masks": lambda cap: {"weights": np.tril(cap.weights("L2.H3")) > 0},
+    "output": lambda cap: {"hidden": cap.hidden},
+}
+
+
+def edited(cap: attnviz.Capture) -> attnviz.Steps:
+    return attnviz.derive(cap.call(2), 3, edits=edits.parse("q.1.2=0.5"))
+
+
+@pytest.mark.parametrize("page", NUMBERS)
+def test_the_code_of_a_page_gives_what_it_shows(
+    page: str,
+    opened: Callable[..., tuple[AppTest, Files]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    more = {"steps": {"edits": "q.1.2=0.5"}, "masks": {"masks": "causal"}}.get(page, {})
+    names = run(*opened(page, **PLACE, **more), tmp_path, monkeypatch)
+    [(name, expected)] = NUMBERS[page](attnviz.capture("minilm", TEXT)).items()
+    value = names[name] if name in names else names["steps"][name]
+    if page == "masks":  # with the second sentence in a batch, whose padding is no key
+        n_token = len(expected)
+        value = value[:n_token, :n_token] > 0
+    np.testing.assert_array_equal(np.asarray(value), np.asarray(expected))
+
+
+def test_the_code_of_compare_gives_both_sides(
+    opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, files = opened("compare", **PLACE, text_b="A dog ran.", layer_b="1", head_b="4")
+    names = run(app, files, tmp_path, monkeypatch)
+    expected = (("L2.H3", TEXT), ("L1.H4", "A dog ran."))
+    for (head, text), weights in zip(expected, names["weights"], strict=True):
+        np.testing.assert_array_equal(weights, attnviz.capture("minilm", text).weights(head))
+    saved = attnviz.read(tmp_path / "minilm-L2.H3-capture_b.safetensors")
+    np.testing.assert_array_equal(saved.weights("L1.H4"), names["weights"][1])
+
+
+def test_the_code_of_switches_takes_the_head_away(
+    opened: Callable[..., tuple[AppTest, Files]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, off = "Lily gave the red ball to", "L2.H1.mixed=zero"
+    app, files = opened("switches", model="stories", text=text, changes=off)
+    names = run(app, files, tmp_path, monkeypatch)
+    changes = attnviz.changes.parse(off)
+    expected = attnviz.capture("stories", text, changes=changes).logits
+    np.testing.assert_array_equal(names["off"].logits, expected)
+    assert not np.array_equal(names["cap"].logits, expected)
+
+
+def test_the_link_says_what_it_does_not_carry(
+    opened: Callable[..., tuple[AppTest, Files]],
+) -> None:
+    app, _ = opened("head", text=TEXT, layer="2", head="3")
+    assert app.code[0].value.endswith("?text=The+cat+sat.&layer=2&head=3")
+    assert i18n.text("en", "take.qr_long") not in [caption.value for caption in app.caption]
+    app, _ = opened("head", text="cat " * 300)
+    assert i18n.text("en", "take.qr_long") in [caption.value for caption in app.caption]
+
+
+def test_qr_code_is_a_drawing_of_the_standard() -> None:
+    """45 bytes take version 3: 29 modules a side, and four of quiet zone around them."""
+    drawing = link.qr_code("https://example.org/head?lesson=heads&card=12")
+    assert drawing.startswith("<svg") and f'width="{6 * (29 + 8)}"' in drawing
+    assert "<script" not in drawing and "http://www.w3.org/2000/svg" in drawing
 
 
 VIEWS = {
@@ -83,11 +174,7 @@ def test_the_code_for_a_view_gives_its_numbers(
 ) -> None:
     view = VIEWS[name]
     app, files = opened("head", **view)
-    for file, data in files.items():
-        (tmp_path / file).write_bytes(data)
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    exec(app.code[-1].value, names)
+    names = run(app, files, tmp_path, monkeypatch)
     [capture] = tmp_path.glob("*.safetensors")
     head = capture.name.split("-")[-2]
     place = {"kind": view.get("kind", "self"), "stack": view.get("stack")}

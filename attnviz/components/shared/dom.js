@@ -2,6 +2,8 @@
 // DOM helpers of all components. Text reaches the page only as text nodes: nothing here parses HTML,
 // so a token such as "<img onerror=...>" can only ever be shown.
 
+import { afterValue } from "./particles.js";
+
 /**
  * What `el` takes: properties by their names, everything else as an attribute; null and undefined are left out.
  * @typedef {{class?: string | null, style?: Partial<CSSStyleDeclaration>,
@@ -73,10 +75,15 @@ export function setText(/** @type {Element} */ node, /** @type {string} */ text)
  * @returns {(Node | string)[]}
  */
 export function fillNodes(template, nodes) {
-  return String(template ?? "")
+  const parts = String(template ?? "")
     .split(/(\{\w+\})/)
     .filter(Boolean)
     .map((part) => nodes[part.slice(1, -1)] ?? part);
+  return parts.map((part, at) => {
+    const before = parts[at - 1];
+    if (typeof part !== "string" || before === undefined) return part;
+    return afterValue(typeof before === "string" ? before : (before.textContent ?? ""), part);
+  });
 }
 
 /** Key names as keycaps: keycaps("←", "→"). */

@@ -1,6 +1,8 @@
 // @ts-check
 // Numbers and sentences as they are printed. Every number on screen goes through one of these.
 
+import { chooseParticles } from "./particles.js";
+
 const MINUS = "\u2212";
 
 /**
@@ -10,7 +12,7 @@ const MINUS = "\u2212";
  * @param {Record<string, string | number>} values
  */
 export function fill(template, values) {
-  return String(template ?? "").replace(
+  return chooseParticles(String(template ?? ""), values).replace(
     /\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g,
     (whole, name, one, others) => {
       if (!(name in values)) return whole;

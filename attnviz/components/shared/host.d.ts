@@ -58,6 +58,8 @@ export interface Announcement {
 export interface Lasting {
   /** board: the cell that was chosen; the time makes the same cell a new value. */
   cell: { panel: string; row: number; column: number; at: number };
+  /** usher: the progress in the lessons that this browser keeps. */
+  progress: string;
   /** listener: the count that came from the class, and when. */
   heard: { count: number; at: number };
   /** tiles: what the browser lacks. */
@@ -76,16 +78,16 @@ export interface Events {
   picture: string;
   /** switches: what is off, in the text form of changes, or "none". */
   switches: string;
+  /** ledger: what the clicked cell opens. */
+  ledger: string;
+  /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
+  circuit: { path: string; least: string; sides: string };
   /** stencil: the painted cells, "query.key,…". */
   cells: string;
   /** film: a sentence to look at. */
   text: string;
   /** recall: the page and the query of the address where the visitor left. */
   resume: { page: string; query: string };
-  /** ledger: what the clicked cell opens. */
-  ledger: string;
-  /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
-  circuit: { path: string; least: string; sides: string };
 }
 
 /** A page that a component can open; mirror of `Page` in selection.py. */

@@ -1,8 +1,9 @@
-"""Usher: brings a reader to the top of a card that has just opened, and names the way's numbers.
+"""Usher: shows a card that has just opened from its top, and keeps the reader's progress.
 
 In: a frozen `UsherView`. Out: a mounted component that is not seen. Each new arrival scrolls the
 page to the top of the card and puts the keyboard's focus on its heading; the numbers of the way get
-the words that a screen reader says for them.
+the words that a screen reader says for them. The progress is kept in the browser's own storage,
+under the address of the app, and sent back once to a session that asks for it.
 """
 
 from dataclasses import dataclass
@@ -14,12 +15,19 @@ NAME = "attnviz.usher"
 
 @dataclass(frozen=True)
 class UsherView:
-    """The number of cards opened before this one, and the words for each number of the way."""
+    """The number of cards opened before this one, and the words for each number of the way.
+
+    `progress` is the text to keep in the browser, "" for none; `asks` is True if the session wants
+    the text that is kept there.
+    """
 
     arrivals: int
     labels: tuple[str, ...] = ()
+    progress: str = ""
+    asks: bool = False
 
 
 def pack_usher(view: UsherView) -> bytes:
     """The buffer of an usher."""
-    return pack({"arrivals": view.arrivals, "labels": list(view.labels)}, {})
+    header = {"arrivals": view.arrivals, "labels": list(view.labels)}
+    return pack(header | {"progress": view.progress, "asks": view.asks}, {})

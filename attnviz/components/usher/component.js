@@ -1,6 +1,7 @@
 // @ts-check
 // Usher: nothing to see. When another card has opened it scrolls to the card's top and puts the focus on its heading,
-// which a screen reader then reads. It works on the page that Streamlit draws around it, and in no other host.
+// which a screen reader then reads. It works on the page that Streamlit draws around it, and in no other host. It also
+// keeps the learner's progress in the browser; a browser that keeps nothing (private windows) is fine.
 
 import { parse } from "../shared/buffer.js";
 import { setData } from "../shared/dom.js";
@@ -10,6 +11,7 @@ import { setData } from "../shared/dom.js";
 
 const TOP = ".st-key-attnviz-widget-learn-top";
 const HEADING = ".st-key-attnviz-widget-learn-card h2";
+const KEPT = "attnviz.progress";
 const WAY = ".st-key-attnviz-widget-learn-way button";
 
 /** @returns {Mounted} */
@@ -18,12 +20,18 @@ export default function usher(/** @type {Host} */ host) {
   const marked = root instanceof ShadowRoot ? root.host : root;
   let arrivals = 0;
   let frame = 0;
+  let hasAnswered = false;
   return {
     refresh(data) {
       /** @type {{header: Header, arrays: Arrays}} */
       const { header } = parse(data);
       const hasArrived = header.arrivals > arrivals;
       arrivals = header.arrivals;
+      if (header.asks && !hasAnswered) {
+        hasAnswered = true;
+        const progress = kept();
+        if (progress) host.send("progress", progress);
+      } else if (header.progress) keep(header.progress);
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(() => {
         nameWay(header.labels);
@@ -33,6 +41,22 @@ export default function usher(/** @type {Host} */ host) {
     },
     destroy: () => cancelAnimationFrame(frame),
   };
+}
+
+function kept() {
+  try {
+    return localStorage.getItem(KEPT);
+  } catch {
+    return null; // storage is switched off
+  }
+}
+
+function keep(/** @type {string} */ progress) {
+  try {
+    localStorage.setItem(KEPT, progress);
+  } catch {
+    // storage is switched off or full: the address and the session still hold the progress
+  }
 }
 
 function nameWay(/** @type {string[]} */ labels) {

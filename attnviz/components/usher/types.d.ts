@@ -5,6 +5,10 @@ export interface Header {
   arrivals: number;
   /** The words that a screen reader says for each number of the way. */
   labels: string[];
+  /** The progress to keep in the browser, "" for none. */
+  progress: string;
+  /** Whether the session wants the progress that the browser keeps. */
+  asks: boolean;
 }
 
 export type Arrays = Record<never, never>;

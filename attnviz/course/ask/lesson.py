@@ -181,7 +181,8 @@ def _rotate(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "ask",
-    minutes=8,
+    minutes=20,
+    needs=("where",),
     recipes=(
         Recipe("roles", _roles),
         Recipe("score", _score),

@@ -12,10 +12,21 @@ import numpy as np
 from attnviz.course.arrays import Matrix, apart, softmax
 from attnviz.course.recipe import CardInputs
 from attnviz.lab.presets import preset
-from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, NumberQuestion, Panel
+from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, NumberQuestion, Panel, Program
 
 TOLERANCE = 0.006
 PRINTED_DIGITS = 3
+
+# the note's program, line by line as it computes
+PROGRAM = """import numpy as np
+
+np.random.seed(0)
+Q, K, V = (np.random.normal(size=(5, 3)) for _ in range(3))
+S = Q @ K.T / 3
+A = np.exp(S) / np.exp(S).sum(axis=0)
+print(A.round(3))
+print(A.round(3) @ V)
+"""
 
 weights_panel = partial(Panel, signed=False)
 
@@ -48,7 +59,8 @@ def axis(inputs: CardInputs) -> Card:
     wrong = apart(total, {"assumed": 1.0}, TOLERANCE)
     columns = printed.sum(axis=0)
     numbers = {"row": row, "total": total, "least": columns.min(), "most": columns.max()}
-    return Card("axis", numbers, (bare,), NumberQuestion(total, TOLERANCE, wrong), (summed,))
+    pictures = (Program(PROGRAM), bare)
+    return Card("axis", numbers, pictures, NumberQuestion(total, TOLERANCE, wrong), (summed,))
 
 
 def divisor(inputs: CardInputs) -> Card:

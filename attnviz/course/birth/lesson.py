@@ -27,7 +27,6 @@ from attnviz.lessons.cards.card import (
     ChoiceQuestion,
     Link,
     LiveTraining,
-    NumberQuestion,
     Panel,
     Pick,
     Series,
@@ -39,7 +38,7 @@ HALVES = ((1, 3, 0, 2), (2, 0, 3, 1), (3, 1, 2, 0))
 TARGET = 1  # the letter that the questions ask about
 MODELS = ("stories", "stories-llama")
 HALF = 0.5
-WITHIN_STEPS = 150.0
+SHARE_REPEATED = 0.4  # of each training batch, random tokens that come twice (scripts.train)
 
 
 def _letters(seed: int) -> Int64[Tensor, "token"]:
@@ -140,56 +139,73 @@ def _crossing(curve: dict[str, Float64[np.ndarray, "point"]]) -> float:
 
 
 def _moment(inputs: CardInputs) -> Card:
-    """The loss of a training: when did the induction head come?"""
-    curve = _curve(MODELS[inputs.seed % len(MODELS)])
+    """The loss on stories without repeats: when did the induction head come?
+
+    The reveal shows the loss of the training batches, in which repeats are frequent.
+    """
+    name = MODELS[inputs.seed % len(MODELS)]
+    curve = _curve(name)
     steps, answer = curve["step"], _crossing(curve)
-    steepest = int(np.diff(curve["held_out_loss"]).argmin())
-    wrong = {
-        "steepest": float(steps[steepest + 1]),
-        "middle": float(steps[-1] / 2),
-        "end": float(steps[-1]),
-    }
-    loss = Chart("step", "loss", (Series("held_out_loss", steps, curve["held_out_loss"]),))
+    held_out = Series("held_out_loss", steps, curve["held_out_loss"])
+    losses = Chart(
+        "step", "loss", (held_out, Series("loss", steps, curve["loss"])), marked_x=answer
+    )
     names = ("induction", "previous", "copying")
     heads = Chart(
         "step", "share", tuple(Series(name, steps, curve[name]) for name in names), marked_x=answer
     )
     after = int(np.argmax(curve["induction"] > HALF))
     numbers: dict[str, float | int | str] = {
-        "model": MODELS[inputs.seed % len(MODELS)],
+        "model": name,
         "last": int(steps[-1]),
-        "answer": answer,
-        "before_step": int(steps[after - 1]),
-        "after_step": int(steps[after]),
-        "before": float(curve["induction"][after - 1]),
-        "after": float(curve["induction"][after]),
+        "early": int(steps[1 + int(np.diff(curve["held_out_loss"]).argmin())]),
+        "late": int(steps[-1] / 2),
+        "repeated": 100 * SHARE_REPEATED,
     }
-    question = NumberQuestion(answer, WITHIN_STEPS, wrong)
-    return Card("moment", numbers, (loss,), question, (heads,))
+    numbers |= _step_numbers(curve, after)
+    question = ChoiceQuestion(("early", "shelf", "late"), "shelf")
+    chart = Chart("step", "loss", (held_out,))
+    return Card("moment", numbers, (chart,), question, (losses, heads))
+
+
+def _step_numbers(
+    curve: dict[str, Float64[np.ndarray, "point"]], after: int
+) -> dict[str, float | int]:
+    """Scores and loss at the measurement of this index and at the one before it."""
+    before = after - 1
+    return {
+        "before_step": int(curve["step"][before]),
+        "after_step": int(curve["step"][after]),
+        "before": float(curve["induction"][before]),
+        "after": float(curve["induction"][after]),
+        "loss_before": float(curve["loss"][before]),
+        "loss_after": float(curve["loss"][after]),
+    }
 
 
 def _buys(inputs: CardInputs) -> Card:
-    """The use of the circuit: copying improves at once, the loss hardly falls."""
+    """The use of the circuit: copying improves at once, the loss on stories hardly falls."""
     name = MODELS[inputs.seed % len(MODELS)]
     curve = _curve(name)
     after = int(np.argmax(curve["induction"] > HALF))
     before, later = after - 1, after + 1
-    loss, copying = curve["held_out_loss"], curve["copying"]
+    held_out, batches, copying = curve["held_out_loss"], curve["loss"], curve["copying"]
     numbers: dict[str, float | int | str] = {
         "model": name,
         "from": int(curve["step"][before]),
         "to": int(curve["step"][later]),
         "rise": float(curve["induction"][later] - curve["induction"][before]),
-        "loss_before": float(loss[before]),
-        "loss_after": float(loss[later]),
-        "loss_start": float(loss[0]),
+        "loss_before": float(held_out[before]),
+        "loss_after": float(held_out[later]),
+        "training_before": float(batches[before]),
+        "training_after": float(batches[later]),
         "copy_before": 100 * float(copying[before]),
         "copy_after": 100 * float(copying[later]),
+        "repeated": 100 * SHARE_REPEATED,
     }
     steps = curve["step"]
-    chart = Chart(
-        "step", "loss", (Series("held_out_loss", steps, loss),), marked_x=float(steps[after])
-    )
+    lines = (Series("held_out_loss", steps, held_out), Series("loss", steps, batches))
+    chart = Chart("step", "loss", lines, marked_x=float(steps[after]))
     question = ChoiceQuestion(("falls", "hardly", "rises"), "hardly")
     return Card("buys", numbers, (), question, (chart,))
 
@@ -246,7 +262,8 @@ def _found(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "birth",
-    minutes=8,
+    minutes=30,
+    needs=("real",),
     recipes=(
         Recipe("needs", _needs),
         Recipe("by_hand", _by_hand),

@@ -1,22 +1,20 @@
-"""Lesson 1, one block, eight operations: Linear, QKᵀ, ÷√d_k, mask, softmax, ·V, concat, Linear.
+"""Lesson 2, one block, eight operations: Linear, QKᵀ, ÷√d_k, mask, softmax, ·V, concat, Linear.
 
-Source: the block of Vaswani et al. 2017, section 3.2, as course texts walk through it. Their worked
-example has four tokens under a causal mask; row 1 of the printed softmax divides the scores by
-their sum instead of taking exponents, which the learner finds out by running it.
+Source: Vaswani et al. 2017, section 3.2, as course texts walk through it. The cards follow one
+running example (`example`) from X to the output. The last two return to the worked example of a
+course text, one row of whose softmax is wrong (`erratum`).
 """
 
 import math
 from collections.abc import Mapping
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from attnviz import masks
-from attnviz.attention import formula
-from attnviz.course.arrays import apart, as_numbers
+from attnviz.course.arrays import Matrix, apart
+from attnviz.course.block.erratum import erratum, sharper
+from attnviz.course.block.example import D_HEAD, N_HEADS, WORDS, Example, example
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
-from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -24,202 +22,243 @@ from attnviz.lessons.cards.card import (
     ChoiceQuestion,
     Link,
     NumberQuestion,
+    Numbers,
     Panel,
     Slider,
 )
 
-TO_TWO_DIGITS = 0.006
-# the erratum: the row in question, and the weights as they are printed
-ROW = 1
-PRINTED = np.array(
-    [
-        [1.0, 0.0, 0.0, 0.0],
-        [0.67, 0.33, 0.0, 0.0],
-        [0.02, 0.54, 0.44, 0.0],
-        [0.05, 0.35, 0.52, 0.08],
-    ]
-)
-SIZES = ((512, 8), (768, 12), (256, 4))
-HEAD: Mapping[str, str | int] = {"model": "minilm", "layer": 5, "head": 11}
+TO_TWO_DIGITS, ONE_DIGIT = 0.006, 0.06  # tolerances of numbers typed with two digits, with one
+WIDE = ((512, 8), (768, 12), (256, 4))  # (d_model, heads) of models of the usual size
+HEAD: Mapping[str, str | int] = {"model": "minilm", "layer": 3, "head": 1}
+TIRED, CAT, WAS = 3, 1, 2
 
 
-def _scores(seed: int) -> Tensor:
-    """The scores of four tokens: those of the texts for seed 0, else random ones."""
-    if seed == 0:
-        return torch.from_numpy(preset("block").matrices["q"])
-    draws = np.random.default_rng(seed)
-    scores = np.round(draws.uniform(0.3, 3.0, size=(4, 4)), 1)
-    return torch.from_numpy(scores)
+def _panel(name: str, values: Matrix, **options: object) -> Panel:
+    """A matrix with a row for each word."""
+    return Panel(name, values, rows=WORDS, **options)  # type: ignore[arg-type]
 
 
-def _masked(seed: int) -> Tensor:
-    return formula.masked(_scores(seed), masks.causal(4, 4))
+def _square(name: str, values: Matrix, **options: object) -> Panel:
+    """A matrix with a row and a column for each word."""
+    return Panel(name, values, rows=WORDS, columns=WORDS, **options)  # type: ignore[arg-type]
 
 
 def _blocked() -> np.ndarray:
-    return ~masks.causal(4, 4).numpy()
+    return ~masks.causal(len(WORDS), len(WORDS)).numpy()
+
+
+def _mix(inputs: CardInputs) -> Card:
+    """The last row of head 0's output: weights times values."""
+    head = example(inputs.seed).heads[0]
+    weights, mixed = head.weights[TIRED : TIRED + 1], head.mixed[TIRED : TIRED + 1]
+    board = Board(
+        (
+            Panel("weights", weights, rows=WORDS[TIRED:], columns=WORDS, signed=False, sums="rows"),
+            _panel("values", head.v, before="·", decimals=0, scale="value"),
+            Panel("mixed", mixed, "=", rows=WORDS[TIRED:], hidden=True, scale="value"),
+        )
+    )
+    answer = float(mixed[0, 1])
+    heaviest = int(weights[0].argmax())
+    mistakes = {"largest": float(head.v[heaviest, 1]), "mean": float(head.v[:, 1].mean())}
+    numbers: Numbers = {
+        "token": WORDS[TIRED],
+        "heaviest": WORDS[heaviest],
+        "weight": float(weights[0, heaviest]),
+        "terms": " + ".join(
+            f"{weight:.2f}·{value:.0f}"
+            for weight, value in zip(weights[0], head.v[:, 1], strict=True)
+        ).replace("-", "−"),
+        "mixed": answer,
+    }
+    question = NumberQuestion(answer, ONE_DIGIT, apart(answer, mistakes, ONE_DIGIT))
+    return Card("mix", numbers, (board,), question, link=Link("steps", HEAD))
 
 
 def _order(inputs: CardInputs) -> Card:
-    """Q from X and W_Q, on the five rows of nn.MultiheadAttention's example."""
-    matrices = preset("multihead").matrices
-    x, w_q = matrices["x"], matrices["w_q"]
-    panels = (Panel("x", x), Panel("w_q", w_q, before="·"), Panel("q", x @ w_q, before="="))
-    return Card(
-        "order",
-        {"n": len(x), "d_model": x.shape[1], "d_k": w_q.shape[1]},
-        (Board(panels),),
-        ChoiceQuestion(("softmax", "scale", "mix"), "softmax"),
+    """The eight operations as a list; the question asks for a mask behind the softmax."""
+    question = ChoiceQuestion(("nothing", "sums", "error"), "sums")
+    head = example(inputs.seed).heads[0]
+    unmasked = np.exp(head.scaled - head.scaled.max(axis=1, keepdims=True))
+    late = np.where(_blocked(), 0.0, unmasked / unmasked.sum(axis=1, keepdims=True))
+    board = Board((_square("late", late, signed=False, sums="rows", blocked=_blocked()),))
+    numbers: Numbers = {"token": WORDS[CAT], "total": float(late[CAT].sum())}
+    return Card("order", numbers, (), question, (board,))
+
+
+def _qkv(inputs: CardInputs) -> Card:
+    """Q of head 0; the question asks for one number of it, row times column."""
+    steps = example(inputs.seed)
+    head = steps.heads[0]
+    panels = (
+        _panel("x", steps.x, decimals=0),
+        Panel("w_q", head.w_q, before="·", decimals=0),
+        _panel("q", head.q, before="=", decimals=0, hidden=True, scale="projected"),
     )
+    others = Board(
+        (
+            _panel("k", head.k, decimals=0, scale="projected"),
+            _panel("v", head.v, decimals=0, scale="projected"),
+        )
+    )
+    answer = float(head.q[CAT, 0])
+    mistakes = apart(answer, {"column": float(head.q[CAT, 1])}, 0.1)
+    numbers: Numbers = {
+        "token": WORDS[CAT],
+        "answer": answer,
+        "terms": _terms(steps, head.w_q),
+    }
+    question = NumberQuestion(answer, 0.1, mistakes)
+    return Card("qkv", numbers, (Board(panels),), question, (others,))
 
 
-def _sizes(inputs: CardInputs) -> Card:
-    d_model, n_heads = SIZES[inputs.seed % len(SIZES)]
-    question = NumberQuestion(d_model // n_heads, 0.5, {"whole": d_model, "heads": n_heads})
-    numbers = {"d_model": d_model, "heads": n_heads, "d_k": d_model // n_heads}
-    return Card("sizes", numbers, question=question)
+def _terms(steps: Example, w_q: Matrix) -> str:
+    pairs = zip(steps.x[CAT], w_q[:, 0], strict=True)
+    return " + ".join(f"{x:.0f}·{w:.0f}" for x, w in pairs).replace("-", "−")
 
 
 def _products(inputs: CardInputs) -> Card:
-    """Q·Kᵀ of small integers; the question asks for the cell of q_2·k_0."""
-    draws = np.random.default_rng(4 + inputs.seed)
-    q, k = (draws.integers(-2, 4, size=(3, 2)).astype(np.float64) for _ in range(2))
-    scores = as_numbers(formula.scores(torch.from_numpy(q), torch.from_numpy(k)))
+    """Q·Kᵀ; the question asks for the score of one query with one key."""
+    head = example(inputs.seed).heads[0]
     panels = (
-        Panel("q", q, decimals=0),
-        Panel("k_t", k.T.copy(), before="·", decimals=0),
-        Panel("scores", scores, before="=", decimals=0),
+        _panel("q", head.q, decimals=0),
+        Panel("k_t", head.k.T.copy(), before="·", columns=WORDS, decimals=0),
+        _square("scores", head.scores, before="=", decimals=0),
     )
+    n = range(len(WORDS))
     question = CellQuestion(
         "scores",
-        frozenset({(2, 0)}),
+        frozenset({(TIRED, CAT)}),
         {
-            "transposed": frozenset({(0, 2)}),
-            "column": frozenset({(0, 0), (1, 0)}),
-            "row": frozenset({(2, 1), (2, 2)}),
+            "transposed": frozenset({(CAT, TIRED)}),
+            "column": frozenset((row, CAT) for row in n) - {(TIRED, CAT)},
+            "row": frozenset((TIRED, column) for column in n) - {(TIRED, CAT)},
         },
     )
-    return Card("products", {"score": scores[2, 0]}, (Board(panels),), question)
+    numbers: Numbers = {
+        "asked": WORDS[TIRED],
+        "answers": WORDS[CAT],
+        "score": head.scores[TIRED, CAT],
+    }
+    return Card("products", numbers, (Board(panels),), question)
+
+
+def _scale(inputs: CardInputs) -> Card:
+    """The scores divided by √d_k; the question asks for one of them."""
+    head = example(inputs.seed).heads[0]
+    score, answer = float(head.scores[TIRED, CAT]), float(head.scaled[TIRED, CAT])
+    board = Board(
+        (
+            _square("scores", head.scores, decimals=0, scale="scores"),
+            _square("scaled", head.scaled, before="→", hidden=True, scale="scores"),
+        )
+    )
+    mistakes = {"whole": score / D_HEAD, "times": score * math.sqrt(D_HEAD)}
+    question = NumberQuestion(answer, ONE_DIGIT, apart(answer, mistakes, ONE_DIGIT))
+    numbers: Numbers = {
+        "asked": WORDS[TIRED],
+        "answers": WORDS[CAT],
+        "score": score,
+        "scaled": answer,
+    }
+    return Card("scale", {**numbers, "d_k": D_HEAD, "root": math.sqrt(D_HEAD)}, (board,), question)
 
 
 def _mask(inputs: CardInputs) -> Card:
-    blocked = _blocked()
+    head, blocked = example(inputs.seed).heads[0], _blocked()
     n_open = int((~blocked).sum())
-    board = Board(
-        (
-            Panel("scores", as_numbers(_scores(inputs.seed)), decimals=1, scale="scores"),
-            Panel(
-                "masked",
-                as_numbers(_masked(inputs.seed)),
-                before="→",
-                decimals=1,
-                blocked=blocked,
-                scale="scores",
-            ),
-        )
-    )
+    masked = _square("masked", head.masked, before="→", blocked=blocked, scale="scores")
+    board = Board((_square("scaled", head.scaled, scale="scores"), masked))
     question = NumberQuestion(n_open, 0.1, {"blocked": int(blocked.sum()), "all": blocked.size})
-    return Card("mask", {"open": n_open, "all": blocked.size, "n": 4}, (board,), question)
+    numbers: Numbers = {"open": n_open, "all": blocked.size, "n": len(WORDS), "token": WORDS[CAT]}
+    return Card("mask", {**numbers, "next": WORDS[WAS]}, (board,), question)
 
 
 def _softmax(inputs: CardInputs) -> Card:
-    masked = _masked(inputs.seed)
-    weights = as_numbers(formula.weights(masked))
-    first, second = (float(score) for score in masked[ROW, :2])
+    """The row with two open cells; the question asks for its first weight."""
+    head = example(inputs.seed).heads[0]
+    first, second = (float(score) for score in head.masked[CAT, :2])
+    weight, rest = (float(value) for value in head.weights[CAT, :2])
     board = Board(
         (
-            Panel("masked", as_numbers(masked), decimals=1, blocked=_blocked()),
-            Panel("weights", weights, before="→", signed=False, sums="rows", hidden=True),
+            _square("masked", head.masked, blocked=_blocked()),
+            _square("weights", head.weights, before="→", signed=False, sums="rows", hidden=True),
         )
     )
-    # the mistake divides absolute values: −0.7 counts as 0.7
-    divided = abs(first) / (abs(first) + abs(second))
-    numbers = {
-        "row": ROW,
+    divided = abs(first) / max(abs(first) + abs(second), 1e-9)
+    numbers: Numbers = {
+        "token": WORDS[CAT],
+        "first_key": WORDS[0],
         "first": first,
         "second": second,
         "exp_first": math.exp(first),
         "exp_second": math.exp(second),
-        "weight": weights[ROW, 0],
-        "rest": weights[ROW, 1],
-        "divided": divided,
+        "weight": weight,
+        "rest": rest,
     }
-    wrong = {"divided": divided, "swapped": weights[ROW, 1]}
-    question = NumberQuestion(
-        weights[ROW, 0], TO_TWO_DIGITS, apart(weights[ROW, 0], wrong, TO_TWO_DIGITS)
+    mistakes = apart(weight, {"divided": divided, "swapped": rest}, TO_TWO_DIGITS)
+    return Card("softmax", numbers, (board,), NumberQuestion(weight, TO_TWO_DIGITS, mistakes))
+
+
+def _sizes(inputs: CardInputs) -> Card:
+    """Two heads side by side; the question asks for the width of a head of a usual model."""
+    d_model, n_heads = WIDE[inputs.seed % len(WIDE)]
+    steps = example(inputs.seed)
+    panels = (
+        _panel("head0", steps.heads[0].mixed, scale="output"),
+        _panel("head1", steps.heads[1].mixed, scale="output"),
+        _panel("concat", steps.concat, before="→", scale="output"),
     )
-    return Card("softmax", numbers, (board,), question)
+    question = NumberQuestion(d_model // n_heads, 0.5, {"whole": d_model, "heads": n_heads})
+    numbers: Numbers = {"d_model": d_model, "heads": n_heads, "d_k": d_model // n_heads}
+    return Card(
+        "sizes",
+        {**numbers, "own_heads": N_HEADS, "own_d_k": D_HEAD, "own_d_model": N_HEADS * D_HEAD},
+        (Board(panels),),
+        question,
+    )
 
 
-def _erratum(inputs: CardInputs) -> Card:
-    weights = as_numbers(formula.weights(_masked(0)))
+def _output(inputs: CardInputs) -> Card:
+    """Concat·W_O, the last operation; the question asks for a number of the output."""
+    steps = example(inputs.seed)
+    row, column = TIRED, 0
+    answer = float(steps.output[row, column])
+    one_head = float(steps.heads[0].mixed[row] @ steps.w_o[:D_HEAD, column])
     board = Board(
         (
-            Panel("masked", as_numbers(_masked(0)), decimals=1, blocked=_blocked()),
-            Panel("printed", PRINTED, before="→", signed=False, sums="rows"),
+            _panel("concat", steps.concat, scale="output"),
+            Panel("w_o", steps.w_o, before="·", decimals=0),
+            _panel("output", steps.output, before="=", hidden=True, scale="output"),
         )
     )
-    solution = Board((Panel("computed", weights, signed=False, sums="rows"),))
-    right = frozenset((ROW, column) for column in range(4))
-    first = frozenset((0, column) for column in range(4))
-    question = CellQuestion("printed", right, {"one_key": first}, also=("masked",))
-    numbers = {
-        "row": ROW,
-        "printed": PRINTED[ROW, 0],
-        "computed": weights[ROW, 0],
-        "computed_rest": weights[ROW, 1],
+    mistakes = apart(answer, {"one_head": one_head}, ONE_DIGIT)
+    numbers: Numbers = {
+        "token": WORDS[row],
+        "column": column,
+        "answer": answer,
+        "one_head": one_head,
     }
-    return Card("erratum", numbers, (board,), question, (solution,))
+    question = NumberQuestion(answer, ONE_DIGIT, mistakes)
+    return Card("output", numbers, (board,), question)
 
 
-def _sharper(inputs: CardInputs) -> Card:
-    """The experiment: the weights of all scores times a factor, beside those without it."""
-    factor, masked = inputs.number("factor"), _masked(0)
-    before = as_numbers(formula.weights(masked))
-    after = as_numbers(formula.weights(formula.masked(factor * _scores(0), masks.causal(4, 4))))
-    board = Board(
-        (
-            Panel("control", before, signed=False, sums="rows"),
-            Panel("changed", after, signed=False, sums="rows"),
-        )
-    )
-    numbers = {"factor": factor, "before": before[3].max(), "after": after[3].max(), "row": 3}
-    return Card("sharper", numbers, (board,))
-
-
-def _mix(inputs: CardInputs) -> Card:
-    weights = as_numbers(formula.weights(_masked(inputs.seed)))
-    values = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 2.0]])
-    mixed = as_numbers(formula.mixed(torch.from_numpy(weights), torch.from_numpy(values)))
-    board = Board(
-        (
-            Panel("weights", weights, signed=False),
-            Panel("values", values, before="·", decimals=0, scale="value"),
-            Panel("mixed", mixed, before="=", hidden=True, scale="value"),
-        )
-    )
-    answer, largest = float(mixed[2, 1]), float(values[weights[2].argmax(), 1])
-    mean = float(values[:3, 1].mean())
-    wrong = apart(answer, {"largest": largest, "mean": mean}, TO_TWO_DIGITS)
-    numbers = {"row": 2, "mixed": answer}
-    link = Link("steps", HEAD)
-    question = NumberQuestion(answer, TO_TWO_DIGITS, wrong)
-    return Card("mix", numbers, (board,), question, link=link)
-
-
+FACTOR = Slider("factor", (0.0, 0.5, 1.0, 2.0, 5.0), 2.0)
 LESSON = Lesson(
     "block",
-    minutes=7,
+    minutes=25,
+    needs=("ask",),
     recipes=(
-        Recipe("order", _order),
-        Recipe("sizes", _sizes),
+        Recipe("mix", _mix),
+        Recipe("qkv", _qkv),
         Recipe("products", _products),
+        Recipe("scale", _scale),
         Recipe("mask", _mask),
         Recipe("softmax", _softmax),
-        Recipe("erratum", _erratum),
-        Recipe(
-            "sharper", _sharper, (Slider("factor", (0.0, 0.5, 1.0, 2.0, 5.0), 2.0),), "experiment"
-        ),
-        Recipe("mix", _mix),
+        Recipe("sizes", _sizes),
+        Recipe("output", _output),
+        Recipe("order", _order),
+        Recipe("erratum", erratum),
+        Recipe("sharper", sharper, (FACTOR,), "experiment"),
     ),
 )

@@ -264,7 +264,8 @@ def _louder(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "heads",
-    minutes=8,
+    minutes=25,
+    needs=("block",),
     recipes=(
         Recipe("views", views),
         Recipe("paper", _paper),

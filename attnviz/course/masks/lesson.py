@@ -122,7 +122,8 @@ def _after(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "masks",
-    minutes=8,
+    minutes=25,
+    needs=("block",),
     recipes=(
         Recipe("added", _added),
         Recipe("after", _after),

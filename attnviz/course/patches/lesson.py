@@ -244,7 +244,8 @@ def _merge(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "patches",
-    minutes=8,
+    minutes=30,
+    needs=("heads",),
     recipes=(
         Recipe("cut", _cut),
         Recipe("vector", _vector),

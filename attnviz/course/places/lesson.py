@@ -218,7 +218,8 @@ def _own(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "places",
-    minutes=8,
+    minutes=20,
+    needs=("masks",),
     recipes=(
         Recipe("three", _three),
         Recipe("keys", _keys),

@@ -36,6 +36,17 @@ def learned() -> Float32[np.ndarray, "position d_model"]:
     return embedded_tensor("stories", "transformer.wpe.weight")
 
 
+def before_training() -> Float64[np.ndarray, "position d_model"]:
+    """The table with which the training of `stories` began: waves from 2 to 512 tokens long.
+
+    Half of the columns hold sines, half cosines, as `scripts.train.stories` sets them.
+    """
+    rows, width = learned().shape
+    lengths = 2.0 ** np.linspace(1, 9, width // 2)
+    turns = 2 * np.pi * np.arange(rows)[:, None] / lengths
+    return np.concatenate([np.sin(turns), np.cos(turns)], axis=1)
+
+
 def rope_factors(
     positions: Float64[np.ndarray, "token"], width: int, base: float = LLAMA_BASE
 ) -> Complex64[np.ndarray, "token pair"]:

@@ -6,12 +6,11 @@ table and the permutation of tokens. The tables are in `encodings`, the rotary c
 """
 
 import math
-from itertools import pairwise
 
 import numpy as np
 
 from attnviz.course.arrays import apart
-from attnviz.course.positions.encodings import angles, learned, sinusoidal
+from attnviz.course.positions.encodings import angles, before_training, learned, sinusoidal
 from attnviz.course.positions.rotary import distance, turn
 from attnviz.course.positions.word_order import broken, order, order_controls, shuffle
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
@@ -31,7 +30,7 @@ from attnviz.lessons.cards.card import (
 TO_TWO_DIGITS = 0.006
 WIDTH, SHOWN = 8, 6
 LONG, WAVES = 12, 60
-ROW, NEAR, FAR = 20, 21, 80
+ROW = 20
 MAX_DISTANCE = 64
 SHIFTS = (0.0, 1.0, 5.0, 20.0, 50.0, 100.0)
 
@@ -128,37 +127,36 @@ def _cosine_by_distance(table: np.ndarray) -> np.ndarray:
 
 
 def _learned(inputs: CardInputs) -> Card:
-    """The table that a decoder learned; neighbouring rows are similar."""
-    table = learned().astype(np.float64)
-    mixed = np.random.default_rng(inputs.seed).permutation(table)
+    """A trained table beside the one with which its training began, and beside a random one."""
+    table, start = learned().astype(np.float64), before_training()
+    random = np.random.default_rng(inputs.seed).normal(size=table.shape)
     gaps = np.arange(1, MAX_DISTANCE + 1, dtype=np.float64)
-    by_distance, control = _cosine_by_distance(table), _cosine_by_distance(mixed)
-    unit = table / np.linalg.norm(table, axis=1, keepdims=True)
-    chart = Chart(
-        "distance",
-        "cosine",
-        (Series("learned", gaps, by_distance), Series("mixed", gaps, control)),
-    )
+    after, before, control = (_cosine_by_distance(rows) for rows in (table, start, random))
+    series = (Series("learned", gaps, after), Series("start", gaps, before))
+    chart = Chart("distance", "cosine", (*series, Series("random", gaps, control)))
     numbers = {
         "rows": len(table),
         "d_model": table.shape[1],
         "row": ROW,
-        "near": NEAR,
-        "far": FAR,
-        "near_cosine": float(unit[ROW] @ unit[NEAR]),
-        "far_cosine": float(unit[ROW] @ unit[FAR]),
-        "mean_near": float(by_distance[0]),
-        "mean_far": float(by_distance[-1]),
-        "mixed": float(control[0]),
-        "falls": sum(bool(later < before) for before, later in pairwise(by_distance[:16])),
+        "near": ROW + 1,
+        "pair_before": _cosine(start[ROW], start[ROW + 1]),
+        "pair_after": _cosine(table[ROW], table[ROW + 1]),
+        "mean_before": float(before[0]),
+        "mean_after": float(after[0]),
+        "random": float(control[0]),
     }
-    question = ChoiceQuestion(("near", "far", "equal"), "near")
+    question = ChoiceQuestion(("made", "kept", "lost"), "kept")
     return Card("learned", numbers, (), question, (chart,))
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
 LESSON = Lesson(
     "positions",
-    minutes=8,
+    minutes=25,
+    needs=("ask",),
     recipes=(
         Recipe("shuffle", shuffle),
         Recipe(

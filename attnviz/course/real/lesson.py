@@ -144,7 +144,8 @@ def _same(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "real",
-    minutes=8,
+    minutes=35,
+    needs=("heads", "masks"),
     recipes=(
         Recipe("chance", _chance_card),
         Recipe("previous", _previous),

@@ -1,7 +1,7 @@
 """Random queries and keys of many widths, and the softmax of their scores.
 
-In: a width d_k and a seed. Out: measured variances, histograms, entropies and gradients, each a
-mean of `N_ROWS` rows. Results of a seed are cached: a slider asks for them again.
+In: a width d_k and a seed. Out: measured variances, histograms, entropies and gradients, each of
+`N_ROWS` rows. Results of a seed are cached: a slider asks for them again.
 """
 
 import math
@@ -57,15 +57,28 @@ def gradient_size(weights: Float64[np.ndarray, "row key"]) -> Float64[np.ndarray
 def rows_at(
     seed: int,
 ) -> tuple[Mapping[int, tuple[float, float]], Mapping[int, tuple[float, float]]]:
-    """(entropy, gradient) by width, each a pair of means: scores divided by √d_k, and not."""
+    """(mean entropy, median slope) by width, each a pair: scores divided by √d_k, and not.
+
+    The median says what happens in a typical row: a few rows that waver between two keys keep a
+    large slope, and with it the mean.
+    """
     entropy: dict[int, tuple[float, float]] = {}
     gradient: dict[int, tuple[float, float]] = {}
     for width in WIDTHS:
         scores = scores_at(width, seed)
         divided, undivided = softmax(scores / math.sqrt(width)), softmax(scores)
         entropy[width] = _mean(entropy_bits(divided)), _mean(entropy_bits(undivided))
-        gradient[width] = _mean(gradient_size(divided)), _mean(gradient_size(undivided))
+        gradient[width] = _median(gradient_size(divided)), _median(gradient_size(undivided))
     return entropy, gradient
+
+
+def mean_slope(d_k: int, seed: int) -> float:
+    """The mean slope of the undivided scores of a width."""
+    return _mean(gradient_size(softmax(scores_at(d_k, seed))))
+
+
+def _median(values: Float64[np.ndarray, "row"]) -> float:
+    return float(np.median(values))
 
 
 def _mean(values: Float64[np.ndarray, "row"]) -> float:

@@ -18,6 +18,7 @@ from attnviz.course.scale.draws import (
     N_ROWS,
     WIDTHS,
     gradient_size,
+    mean_slope,
     measured_variance,
     rows_at,
     score_row,
@@ -127,6 +128,7 @@ def _lab(inputs: CardInputs) -> Card:
         "entropy_undivided": entropy[d_k][1],
         "gradient_divided": gradient[d_k][0],
         "gradient_undivided": gradient[d_k][1],
+        "gradient_mean": mean_slope(d_k, inputs.seed),
         "gradient_uniform": float(gradient_size(np.full((1, N_KEYS), 1 / N_KEYS))[0]),
     }
     return Card("lab", numbers, (board, *charts))
@@ -170,8 +172,7 @@ def _pictures(inputs: CardInputs) -> Card:
         name: Board((weights_panel("weights", rows, sums="rows"),))
         for name, rows in weights.items()
     }
-    order = (("sharp", "root", "flat"), ("root", "flat", "sharp"), ("flat", "sharp", "root"))
-    question = ChoiceQuestion(order[inputs.seed % 3], "root", pictures)
+    question = ChoiceQuestion(("sharp", "root", "flat"), "root", pictures)
     numbers = {
         "d_k": PICTURE_WIDTH,
         "keys": k.shape[0],
@@ -185,7 +186,8 @@ def _pictures(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "scale",
-    minutes=8,
+    minutes=20,
+    needs=("block",),
     recipes=(
         Recipe("grows", _grows),
         Recipe("divisor", _divisor),

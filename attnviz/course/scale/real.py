@@ -14,8 +14,9 @@ from attnviz.course.ask.real import MODEL, strongest, text_control, typed
 from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, Control, Link, Panel, Pick
 
-LAYER, HEAD = 5, 11  # the head that the texts of this card are about
+LAYER, HEAD = 3, 1  # as in `ask.real`: its row of "it" differs from its other rows
 # few tokens, so that a row of weights is shown with its numbers
+INITIAL_STD = 0.02  # of the entries of W_Q and W_K before training, as BERT is initialised
 SHORT = "The animal was tired, so it slept."
 
 
@@ -53,6 +54,8 @@ def real(inputs: CardInputs) -> Card:
         "head": f"L{LAYER}.H{HEAD}",
         "layer": LAYER,
         "d_k": d_k,
+        "initial_std": INITIAL_STD,
+        "initial": _initial_variance(d_k, captured.hidden),
         "variance": variances[HEAD],
         "least": min(variances),
         "most": max(variances),
@@ -69,6 +72,12 @@ def real(inputs: CardInputs) -> Card:
         "query": query,
     }
     return Card("real", numbers, (board,), link=Link("steps", view))
+
+
+def _initial_variance(d_k: int, hidden: Tensor | None) -> float:
+    """Var(q·k) before training, for inputs of variance 1: d_k·(d_model·σ²)²."""
+    assert hidden is not None, "the sentence encoder gives its hidden states"
+    return float(d_k * (hidden.shape[-1] * INITIAL_STD**2) ** 2)
 
 
 def _weights(scores: Tensor, divisor: float) -> Matrix:

@@ -48,7 +48,7 @@ def loses(inputs: CardInputs) -> Card:
         "temperature": HOTTER,
         "before": cool.max(),
         "after": hot.max(),
-        "losing": len(loses),
+        "losing": ", ".join(str(key) for _, key in sorted(loses)),
         "uniform": 1 / cool.shape[1],
     }
     question = CellQuestion("cool", loses, {"gains": gains}, also=("scores",))

@@ -18,6 +18,7 @@ from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput
 from attnviz.export.files import replacing
 from attnviz.export.page.document import Page, document
+from attnviz.export.page.opening import Opening
 from attnviz.export.page.parts import (
     PagePart,
     PageSource,
@@ -28,7 +29,7 @@ from attnviz.export.page.parts import (
 )
 from attnviz.export.page.store import PackedBuffer, Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
-from attnviz.types import Head, HeadId, head_id
+from attnviz.types import Head, head_id
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group
 from attnviz.views.titles import model_title
@@ -42,6 +43,7 @@ FIRST = ("overview", "head", "picture", "alignment")  # what is unpacked before 
 PACKAGES = ("torch", "transformers")
 TEXTS = ("views", "groups", "no_steps")
 PAGES = ("overview", "head", "steps", "masks")  # views that are pages of the app
+FROM_THE_TOP = Opening()
 
 
 class PageChoices(TypedDict, total=False):
@@ -70,6 +72,19 @@ def write_page(
     Of texts with more than 48 tokens X, concat and projected stay out. Raises `BadInput` for a
     language or a head that does not exist, `TooLarge` for more numbers than a browser can hold.
     """
+    source = PageSource(cap, choices.get("model"), choices.get("picture"))
+    content = page_text(source.captured(), choices).encode()
+    if path is not None:
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content)
+    return content
+
+
+def page_text(captured: Captured, choices: PageChoices, opening: Opening = FROM_THE_TOP) -> str:
+    """The page of a capture as text; `opening` says on which view and head it opens.
+
+    Raises what `write_page` raises, and `BadInput` for a view that the page does not have.
+    """
     lang = choices.get("lang", "en")
     if lang not in LANGUAGES:
         raise BadInput(
@@ -79,17 +94,14 @@ def write_page(
             found=str(lang),
             allowed=", ".join(LANGUAGES),
         )
-    source = PageSource(cap, choices.get("model"), choices.get("picture"))
-    written = _document(source.captured(), lang, choices.get("heads"), choices.get("title"))
-    content = written.encode("utf-8", errors="replace")  # a lone surrogate has no UTF-8 form
-    if path is not None:
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(content)
-    return content
+    written = _document(captured, lang, choices, opening)
+    return written.encode(errors="replace").decode()  # a lone surrogate has no UTF-8 form
 
 
-def _document(captured: Captured, lang: Language, heads: Heads | None, title: str | None) -> str:
+def _document(captured: Captured, lang: Language, choices: PageChoices, opening: Opening) -> str:
+    heads = choices.get("heads")
     named = None if heads is None or heads == "all" else tuple(head_id(head) for head in heads)
+    named = opening.heads(named)
     require_heads(captured.groups, named)
     store = Store()
     entries = []
@@ -103,13 +115,14 @@ def _document(captured: Captured, lang: Language, heads: Heads | None, title: st
         "texts": {name: catalogue(lang)[f"file.{name}"] for name in TEXTS},
         "groups": entries,
         "strings": store.texts,
-        "start": _start(named),
+        "start": opening.start(named, {view for entry in entries for view in entry["views"]}),
+        "live": int(opening.live),
     }
     first = _names(entries, FIRST)
     return document(
         Page(
             lang=lang,
-            title=title or _title(captured, lang),
+            title=choices.get("title") or _title(captured, lang),
             line=_line(captured, lang),
             origin=_origin(captured, lang),
             index=index,
@@ -141,12 +154,6 @@ def _names(entries: Sequence[dict[str, Any]], views: Sequence[str]) -> set[str]:
         for part in entry["views"].get(view, {"heads": {}})["heads"].values()
         for array in part["arrays"]
     }
-
-
-def _start(named: Sequence[HeadId] | None) -> dict[str, int]:
-    """The head that is chosen first."""
-    place = named[0] if named else HeadId(0, 0)
-    return {"layer": place.layer, "head": place.head}
 
 
 def _group_title(lang: Language, group: Group) -> str:

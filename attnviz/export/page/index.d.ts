@@ -38,5 +38,7 @@ export interface Index {
   texts: Record<"views" | "groups" | "no_steps", string>;
   groups: StoredGroup[];
   strings: Record<string, Record<string, string>>;
-  start: { layer: number; head: number };
+  start: { layer: number; head: number; view?: ViewName };
+  /** 1 if a notebook's kernel follows the page and has the steps of every head. */
+  live: 0 | 1;
 }

@@ -7,7 +7,7 @@ Masks.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from jaxtyping import UInt8
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # beyond so many tokens, matrices as wide as the model stay out: they would be most of the page
 WIDE_UP_TO = 48
 WIDE: tuple[Stage, ...] = ("x", "concat", "projected")
+HeadView = Literal["steps", "masks"]
+HEAD_VIEWS: tuple[HeadView, ...] = get_args(HeadView)  # those with a buffer for each head
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +92,21 @@ def parts(shown: Shown, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
     if shown.captured.loaded is not None and (group.stack, group.kind) == ("decoder", "cross"):
         yield PagePart("alignment", "alignment", _alignment(shown))
     for place in chosen:
-        if not group.own_code(place.layer):
-            yield PagePart("steps", "steps", _steps(shown, place), place)
-            yield PagePart("masks", "masks", _masks(shown, place), place)
+        for view in HEAD_VIEWS:
+            data = head_data(shown, view, place)
+            if data is not None:
+                yield PagePart(view, view, data, place)
+
+
+def head_data(shown: Shown, view: HeadView, place: HeadId) -> bytes | None:
+    """The buffer of Steps or Masks for one head; None if only the weights of its layer are known.
+
+    Raises `BadInput` for a head that the group does not have.
+    """
+    require_heads((shown.group,), (place,))
+    if shown.group.own_code(place.layer):
+        return None
+    return _steps(shown, place) if view == "steps" else _masks(shown, place)
 
 
 def chosen_heads(group: Group, named: Sequence[HeadId] | None) -> tuple[HeadId, ...]:
@@ -160,7 +174,7 @@ def _alignment(shown: Shown) -> bytes:
     """The words of source and target with the attention between them."""
     from attnviz.outputs.alignment import align
 
-    aligned = align(shown.captured.model, shown.captured.capture)
+    aligned = align(shown.captured.loaded, shown.captured.capture)
     chances = aligned.probabilities
     view = alignment.AlignmentView(
         source=tuple(alignment.ShownWord(w.text, w.start, w.special) for w in aligned.source),

@@ -9,6 +9,7 @@ import { headName } from "../../components/shared/fmt.js";
 import { readSelection, selectionParameters } from "../../components/shared/selection.js";
 import { theme } from "../../components/shared/theme.js";
 import { ownAddress } from "./address.js";
+import { connect } from "./notebook.js";
 import { repack } from "./repack.js";
 import { unpackPart } from "./unpack.js";
 
@@ -16,13 +17,14 @@ import { unpackPart } from "./unpack.js";
 /** @import { PackedArray } from "../../components/shared/buffer.js" */
 /** @import { AddressSelection } from "../../components/shared/selection.js" */
 /** @import { ComponentName, Index, ViewName } from "./index.js" */
+/** @import { Chosen, Notebook } from "./notebook.js" */
 
 /** The view that is shown; `head` is the name of its head where it has one for each, `mounted` null where that is missing. */
 /** @typedef {{name: ViewName, head: string, mounted: Mounted | null, data: Uint8Array | null}} Current */
 /**
  * @typedef {{index: Index, bytes: Record<string, PackedArray>, components: Record<ComponentName, Component>,
  *   sheets: Record<string, CSSStyleSheet>, host: Omit<Host, "root" | "theme">, group: number, chosen: AddressSelection,
- *   current: Current | null, tabs: HTMLElement,
+ *   current: Current | null, notebook: Notebook | null, tabs: HTMLElement,
  *   select: HTMLSelectElement | null, pane: HTMLElement}} Viewer
  */
 
@@ -30,6 +32,7 @@ import { unpackPart } from "./unpack.js";
 const VIEWS = ["overview", "head", "picture", "alignment", "steps", "masks"];
 /** What one group of attentions has for all of them. @type {readonly ViewName[]} */
 const WHOLE = ["picture", "alignment"];
+const ANSWER_MS = 1500; // for a notebook to answer: most heads take a tenth of that
 
 /**
  * Shows the page that this script stands in.
@@ -59,6 +62,7 @@ export default async function viewer(components, styles) {
     group: groupIn(address.get("group"), index),
     chosen: readSelection(address),
     current: null,
+    notebook: null,
     tabs,
     select: null,
     pane,
@@ -66,6 +70,7 @@ export default async function viewer(components, styles) {
   state.select = groupSelect(state);
   state.host.channel.listen(({ selection }) => {
     state.chosen = selection;
+    tell(state);
   });
   root.replaceChildren(el("div", { class: "bar" }, tabs, state.select), pane);
   watchTheme(state);
@@ -75,10 +80,15 @@ export default async function viewer(components, styles) {
   await takeBytes(state, "later");
   root.dataset.complete = "1";
   if (state.current?.mounted === null) show(state, state.current.name);
+  if (!index.live) return;
+  state.notebook = connect({
+    choose: (chosen) => follow(state, chosen),
+    arrived: () => state.current?.mounted === null && show(state, state.current.name),
+  });
 }
 
-function textOf(/** @type {Record<string, number>} */ numbers) {
-  return Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]));
+function textOf(/** @type {Record<string, number | string>} */ values) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
 function groupIn(/** @type {string | null} */ text, /** @type {Index} */ { groups }) {
@@ -173,6 +183,7 @@ function open(/** @type {Viewer} */ state, /** @type {ViewName} */ wanted) {
     if (tab instanceof HTMLElement) tab.tabIndex = isOpen ? 0 : -1;
   }
   show(state, name);
+  tell(state);
 }
 
 function close(/** @type {Viewer} */ state) {
@@ -197,7 +208,8 @@ function show(/** @type {Viewer} */ state, /** @type {ViewName} */ name) {
   close(state);
   if (!data) {
     state.current = { name, head: headNow, mounted: null, data: null };
-    state.pane.replaceChildren(headNow in view.heads ? "" : missingNote(state, name, headNow));
+    if (headNow in view.heads) state.pane.replaceChildren("");
+    else lookElsewhere(state, name, headNow);
     return;
   }
   const mounted = mount(state, view.component);
@@ -216,13 +228,57 @@ function mount(/** @type {Viewer} */ state, /** @type {ComponentName} */ compone
 
 /** The buffer of a view on a head; null where the page lacks it, or its numbers are not unpacked yet. */
 function dataOf(
-  /** @type {Viewer} */ { index, group, bytes },
+  /** @type {Viewer} */ { index, group, bytes, notebook },
   /** @type {ViewName} */ name,
   /** @type {string} */ head,
 ) {
   const part = index.groups[group].views[name]?.heads[head];
+  if (!part && notebook) return notebook.answer(wanted(group, name, head));
   if (!part || part.arrays.some((array) => !bytes[array.from])) return null;
   return repack(part, index.strings[part.strings], bytes);
+}
+
+/** Asks the notebook for a head that the page lacks, and says that it is missing where no answer comes. */
+function lookElsewhere(
+  /** @type {Viewer} */ state,
+  /** @type {ViewName} */ name,
+  /** @type {string} */ head,
+) {
+  const say = () => {
+    const { current } = state;
+    if (current?.mounted === null && current.name === name && current.head === head)
+      state.pane.replaceChildren(missingNote(state, name, head));
+  };
+  if (!state.notebook) return say();
+  state.pane.replaceChildren("");
+  state.notebook.ask(wanted(state.group, name, head));
+  setTimeout(say, ANSWER_MS);
+}
+
+/** The name of a head's buffer between page and notebook. */
+function wanted(/** @type {number} */ group, /** @type {ViewName} */ name, /** @type {string} */ head) {
+  return `${group} ${name} ${head}`;
+}
+
+/** Tells the notebook what is chosen. */
+function tell(/** @type {Viewer} */ { notebook, chosen, current, group }) {
+  if (!current) return;
+  const { layer, head, query, key } = chosen;
+  notebook?.tell({ layer: layer ?? 0, head: head ?? 0, query, key, view: current.name, group });
+}
+
+/** Shows what the notebook chose. */
+function follow(/** @type {Viewer} */ state, /** @type {Chosen} */ { view, group, ...place }) {
+  const selection = { ...state.chosen, ...place };
+  if (group !== state.group && state.index.groups[group]) takeGroup(state, group);
+  else if (view === state.current?.name && state.current.mounted) {
+    state.host.channel.post({ selection, from: null });
+    state.host.address.set(selectionParameters(selection));
+    if (state.current.head) show(state, view);
+    return;
+  }
+  state.chosen = selection;
+  open(state, view);
 }
 
 /** That the page lacks a head's steps, with buttons for those that it has. */

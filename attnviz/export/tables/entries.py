@@ -15,7 +15,7 @@ from jaxtyping import Float32
 from attnviz.attention import axis_tokens
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
-from attnviz.errors import BadInput, TooLarge, require_index
+from attnviz.errors import TooLarge, bad_kind, require_index
 from attnviz.tokens.labels import without_surrogates
 from attnviz.types import Head, Kind, Stack, Tokens, head_id
 
@@ -86,14 +86,7 @@ def _calls(cap: Capture, kind: Kind | None, stack: Stack | None) -> list[tuple[A
             calls.append((call, numbers[place]))
             numbers[place] += 1
     if not calls:
-        present = ", ".join(sorted({f"{call.kind}/{call.stack}" for call in cap.calls}))
-        raise BadInput(
-            f"no {kind!r} attention in stack {stack!r}; this capture has {present}",
-            code="bad_kind",
-            kind=str(kind),
-            stack=str(stack),
-            allowed=present,
-        )
+        raise bad_kind(kind, stack, ((call.kind, call.stack) for call in cap.calls))
     return calls
 
 

@@ -1,9 +1,11 @@
 """The texts of the lessons: one file per lesson and language, read into cards' texts.
 
 In: `content/<slug>/<lang>.md`. It begins with front matter between two lines of `---` (title,
-summary); then each card is `# name`, and each of its texts `## key`. Out: `LessonTexts`. A
-placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number is
-typed into a text. Text that a learner typed is inserted as plain text, never as markup.
+summary, goal: the ability that a learner gains, keep: the sentence to remember); then each card is
+`# name`, and each of its texts `## key`. Out: `LessonTexts`.
+
+A placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number
+is typed into a text. Text that a learner typed is inserted as plain text, never as markup.
 
 Keys of a card: title, text; question, reveal and feedback.<mistake>, feedback.other where it asks;
 option.<name> for the options of a choice; control.<name> and control.<name>.<option>;
@@ -16,11 +18,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from attnviz.i18n import Language, MissingText
+from attnviz.i18n import Language, MissingText, particles
 from attnviz.lessons.cards.card import Card, Numbers
 
 FENCE = "---"
-PLACEHOLDER = re.compile(r"\[\[(\w+)(?::([^\]]+))?\]\]")
+FRONT_MATTER = ("title", "summary", "goal", "keep")
+HOLE = r"\[\[(?P<name>\w+)(?::(?P<form>[^\]]+))?\]\]"
+PLACEHOLDER = re.compile(HOLE)
+PARTICLE = particles.pattern(HOLE)  # a Korean particle behind a placeholder
 # a number at the beginning of a line, with the full stop that would make it a list
 LIST_MARK = re.compile(r"^(\[\[[^\]]+\]\])([.)])", re.MULTILINE)
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
@@ -32,6 +37,8 @@ class LessonTexts:
 
     title: str
     summary: str
+    goal: str
+    keep: str
     cards: Mapping[str, Mapping[str, str]]
 
     def of(self, card: str, key: str) -> str:
@@ -40,6 +47,11 @@ class LessonTexts:
             return self.cards[card][key]
         except KeyError:
             raise MissingText(f"no text {key!r} of card {card!r} in {self.title!r}") from None
+
+    @property
+    def n_questions(self) -> int:
+        """The number of cards with a question."""
+        return sum(self.has(card, "question") for card in self.cards)
 
     def has(self, card: str, key: str) -> bool:
         """True if the card has this text."""
@@ -62,11 +74,11 @@ def parse(source: str) -> LessonTexts:
         if name in cards:
             raise ValueError(f"two cards are named {name!r}")
         cards[name] = dict(_parts(rest, "## "))
-    if about.keys() != {"title", "summary"} or not cards:
+    if about.keys() != set(FRONT_MATTER) or not cards:
         raise ValueError(
-            f"front matter has {sorted(about)}; it needs title and summary, then cards"
+            f"front matter has {sorted(about)}; it needs {', '.join(FRONT_MATTER)}, then cards"
         )
-    return LessonTexts(about["title"], about["summary"], cards)
+    return LessonTexts(**about, cards=cards)
 
 
 def _entry(line: str) -> tuple[str, str]:
@@ -97,14 +109,17 @@ def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
     if markup:
         template = LIST_MARK.sub(r"\1\\\2", template)
-    return PLACEHOLDER.sub(
-        lambda match: _written(numbers[match[1]], match[2] or "", markup), template
-    )
+    template = particles.choose(template, PARTICLE, lambda hole: _filled(hole, numbers, False))
+    return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, markup), template)
 
 
 def say(texts: LessonTexts, card: Card, key: str, markup: bool = True) -> str:
     """A text of a card with its numbers."""
     return fill(texts.of(card.name, key), card.numbers, markup)
+
+
+def _filled(hole: re.Match[str], numbers: Numbers, markup: bool) -> str:
+    return _written(numbers[hole["name"]], hole["form"] or "", markup)
 
 
 def _written(value: float | int | str, form: str, markup: bool) -> str:

@@ -18,6 +18,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs, measuring
 from attnviz.ui.host.components import show_circuit
+from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
@@ -59,11 +60,14 @@ def graph(shown: Shown) -> None:
     """The graph, and the cut of the chosen path."""
     lang = shown.lang
     with messages.guard(lang):
+        if needs_model.say(shown, "circuit"):
+            return
         request = inputs.of_shown(shown)
         if request is None or not shown.size.whole:
             st.info(text(lang, "inside.not_here"))
             return
-        answered = cache.answers(shown.captured, request, inputs.others(shown))
+        with st.spinner(text(lang, "wait.effects")):
+            answered = cache.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
             _measure_button(lang)
@@ -90,12 +94,13 @@ def _measured(answered: Answering, job: Job) -> "Feeds":
 
 def _mount(shown: Shown, answered: Answering, feeds: "Feeds", key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
-    data = cache.buffer(
-        f"{key} circuit {lang} {choice}",
-        lambda: component.pack_circuit(
-            _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)
-        ),
-    )
+    with st.spinner(text(lang, "wait.effects")):
+        data = cache.buffer(
+            f"{key} circuit {lang} {choice}",
+            lambda: component.pack_circuit(
+                _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)
+            ),
+        )
     name = widgets.component_key("circuit")
     show_circuit(data, name, _take(name), _open_head(name, shown))
 

@@ -15,6 +15,7 @@ from attnviz.errors import BadInput
 from attnviz.i18n import text
 from attnviz.masks import spec
 from attnviz.ui.effects import inputs
+from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.session import current, messages, store, widgets
@@ -45,6 +46,8 @@ def _sentence(shown: Shown, page: str) -> None:
     lang = shown.lang
     layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
     with messages.guard(lang):
+        if needs_model.say(shown, "edited"):
+            return
         request = inputs.of_shown(shown)
         if request is None or shown.group.own_code(layer):
             return

@@ -30,9 +30,14 @@ if TYPE_CHECKING:
 
 
 def of_shown(shown: Shown) -> "Request | None":
-    """The request of the first text, picture or sound, without what was generated after it."""
+    """The request of the first text, picture or sound, without what was generated after it.
+
+    None where a sound has no transcript, and for a capture that is shown without its model.
+    """
     from attnviz.capture.request import Request
 
+    if shown.captured.loaded is None:
+        return None
     view, card = current.view(), shown.captured.model.card
     if card.kind == "module":
         return Request.of()

@@ -14,6 +14,7 @@ from attnviz.components.ledger import LedgerView, pack_ledger
 from attnviz.i18n import text
 from attnviz.ui.effects import inputs
 from attnviz.ui.host.components import show_ledger
+from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.session import address, current, messages, routes, store, widgets
@@ -51,6 +52,8 @@ def _inside(shown: Shown) -> None:
     if not (options.edges or options.why):
         return
     with messages.guard(lang):
+        if needs_model.say(shown, "inside"):
+            return
         request = inputs.of_shown(shown)
         if request is None or not shown.size.whole:
             st.info(text(lang, "inside.not_here"))

@@ -31,7 +31,8 @@ FRAGMENT = "lens"
 
 def fits(captured: Captured) -> bool:
     """True if the model has scores to read its states with."""
-    return captured.capture.logits is not None and captured.model.kind != "speech"
+    loaded = captured.loaded
+    return loaded is not None and captured.capture.logits is not None and loaded.kind != "speech"
 
 
 @st.fragment(key=FRAGMENT)
@@ -49,7 +50,8 @@ def show(shown: Shown) -> None:
         )
         return
     with messages.guard(lang):
-        guess_lens = guesses(shown)
+        with st.spinner(text(lang, "wait.effects")):
+            guess_lens = guesses(shown)
         request = inputs.of_shown(shown)
         if guess_lens is None or request is None:
             return

@@ -15,6 +15,7 @@ from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
 from attnviz.ui.effects import inputs, measuring
 from attnviz.ui.host.components import show_ledger
+from attnviz.ui.page import needs_model
 from attnviz.ui.page.compare import right_side
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
@@ -45,11 +46,14 @@ def show(left: Shown, right: Shown) -> None:
     if not current.view().switched.patch:
         return
     with messages.guard(lang):
+        if needs_model.say(left, "patching") or needs_model.say(right, "patching.right"):
+            return
         if not _fits(left, right):
             st.info(text(lang, "patching.not_here"))
             return
         _choose_stage(left)
-        a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
+        with st.spinner(text(lang, "wait.effects")):
+            a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
         key = f"{left.captured.key} {right.captured.key}"
         work = partial(_measured, a, b, _measure(a, b))
         patching = measuring.result(lang, "patching", key, work)

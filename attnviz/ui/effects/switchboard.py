@@ -18,11 +18,12 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.effects import inputs, measuring
 from attnviz.ui.host.components import show_switches
+from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
-from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.session import address, current, embedding, messages, routes, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
@@ -43,7 +44,7 @@ MODEL, STORE = "stories", "When Mary and John went to the store, John gave a dri
 def example(lang: Language) -> None:
     """A button for the example in which one head decides who gets the drink."""
     view = current.view()
-    if (view.model, view.input.text) == (MODEL, STORE):
+    if (view.model, view.input.text, view.input.capture) == (MODEL, STORE, ""):
         return
     st.button(
         text(lang, "switchboard.example"),
@@ -62,11 +63,15 @@ def board(shown: Shown) -> None:
     """The board and the answer."""
     lang = shown.lang
     with messages.guard(lang):
-        request = inputs.of_shown(shown)
+        if needs_model.say(shown, "switches"):
+            return
+        with st.spinner(text(lang, "wait.effects")):
+            request = inputs.of_shown(shown)
+            if request is not None:
+                answered = cache.answers(shown.captured, request, inputs.others(shown))
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
-        answered = cache.answers(shown.captured, request, inputs.others(shown))
         to, key = current.view().switched.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -79,14 +84,17 @@ def board(shown: Shown) -> None:
             else None
         )
         off = _off(effects if is_quick else None, to)
-        data = cache.buffer(
-            f"{key} switches {lang} {to} {off} {effects is None}",
-            lambda: component.pack_switches(
-                _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
-            ),
-        )
+        with st.spinner(text(lang, "wait.effects")):
+            data = cache.buffer(
+                f"{key} switches {lang} {to} {off} {effects is None}",
+                lambda: component.pack_switches(
+                    _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
+                ),
+            )
         name = widgets.component_key("switches")
         show_switches(data, name, _take(name), _open_head(name, shown))
+        if not embedding.is_embedded():
+            take.offer(shown, "switches", changes=component.write(off) if off else "")
 
 
 def _choose_off(lang: Language) -> None:

@@ -182,9 +182,9 @@ def show_tiles(data: bytes, key: str = "tiles", on_selection: Callable[[], None]
     )
 
 
-def show_usher(data: bytes, key: str) -> None:
-    """Mounts the component; it sends nothing."""
-    renderer(usher.NAME)(data=data, key=key)
+def show_usher(data: bytes, key: str, on_progress: Callable[[], None] = ignore) -> None:
+    """Mounts the component; `on_progress` is called when it has sent the kept progress."""
+    renderer(usher.NAME)(data=data, key=key, on_progress_change=on_progress)
 
 
 def show_writing(

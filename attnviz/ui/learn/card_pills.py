@@ -4,6 +4,8 @@ In: an `OpenCard`. Out: pills that lead to the cards, with a sign for right, wro
 meaning of the signs, and an usher that scrolls to the top of a card that opens.
 """
 
+from functools import partial
+
 import streamlit as st
 
 from attnviz.components import usher
@@ -13,7 +15,7 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.progress import Standing
 from attnviz.ui.host.components import show_usher
-from attnviz.ui.learn import open_card
+from attnviz.ui.learn import browser_progress, open_card
 from attnviz.ui.learn.open_card import OpenCard
 from attnviz.ui.session import widgets
 
@@ -66,7 +68,17 @@ def scroll_to_top(lang: Language, opened: OpenCard, standings: Standings | None 
     if standings is not None:
         labels = tuple(_label(lang, opened, name, standings) for name in opened.names)
     moves = open_card.n_moves(f"{opened.lesson.slug}/{opened.name}")
-    show_usher(usher.pack_usher(UsherView(moves, labels)), widgets.component_key("learn.usher"))
+    if standings is None:  # a class: its answers are not the learner's own progress
+        view = UsherView(moves, labels)
+    else:
+        view = UsherView(moves, labels, browser_progress.written(), browser_progress.is_wanted())
+    keep_progress(view)
+
+
+def keep_progress(view: UsherView) -> None:
+    """Mount the usher, which keeps the progress in the browser and may bring it back."""
+    component = widgets.component_key("learn.usher")
+    show_usher(usher.pack_usher(view), component, partial(browser_progress.take, component))
 
 
 def _number(opened: OpenCard, name: str, standings: Standings) -> str:

@@ -28,7 +28,7 @@ def show(lang: Language, opened: OpenCard) -> None:
         st.title(texts.title, anchor=False)
         standings = card_pills.show(lang, opened)
     card(lang, texts, opened)
-    _next(lang, opened)
+    _next(lang, opened, sum(standing == "right" for standing in standings.values()))
     card_pills.legend(lang, standings)
     card_pills.scroll_to_top(lang, opened, standings)
 
@@ -54,13 +54,14 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     for number, picture in enumerate(built.reveal):
         pictures.show(shown, picture, f"reveal.{number}")
     if texts.has(built.name, "takeaway"):
-        st.markdown(f"> **{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
+        with st.container(border=True, key=widgets.key("learn.takeaway")):
+            st.markdown(f"**{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
     if built.link is not None:
         _link(lang, built.link)
 
 
-def _next(lang: Language, opened: OpenCard) -> None:
-    """Buttons to the cards before and after; after the last one comes the list of lessons."""
+def _next(lang: Language, opened: OpenCard, n_right: int) -> None:
+    """Buttons to the cards before and after; after the last one comes the result."""
     names, number = opened.names, opened.number
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -76,8 +77,8 @@ def _next(lang: Language, opened: OpenCard) -> None:
             text(lang, "learn.done" if last else "learn.next"),
             key=widgets.key("learn.next"),
             type="primary",
-            on_click=open_card.leave if last else open_card.go,
-            args=(True,) if last else (names[number + 1],),
+            on_click=open_card.finish if last else open_card.go,
+            args=(opened.lesson.slug, n_right) if last else (names[number + 1],),
         )
 
 

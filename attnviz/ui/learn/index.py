@@ -1,14 +1,15 @@
-"""The list of lessons: number, title, summary, time, and progress.
+"""The list of lessons: number, title, goal, what it builds on, time, and progress.
 
 In: the language, and the answers that this session gave so far. Out: one box for each lesson with a
-button that opens it where it was left.
+button that opens it where it was left; above them the result of a lesson that was just finished.
 """
 
 import streamlit as st
 
+from attnviz.components.usher import UsherView
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui.learn import open_card
+from attnviz.ui.learn import browser_progress, card_pills, open_card
 from attnviz.ui.page import frame
 from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
@@ -18,8 +19,31 @@ def show(lang: Language) -> None:
     """Draw the list."""
     frame.open_page("learn")
     open_card.n_moves("")
-    for number, slug in enumerate(cache.lesson_slugs(), start=1):
+    result = open_card.finished()
+    if result is not None:
+        _result(lang, *result)
+    for number, slug in enumerate(cache.lesson_slugs()):
         _lesson(lang, number, slug)
+    progress = UsherView(0, (), browser_progress.written(), browser_progress.is_wanted())
+    card_pills.keep_progress(progress)
+
+
+def _result(lang: Language, slug: str, n_right: int) -> None:
+    """The score, the sentence to keep, and a button to the next lesson."""
+    texts, slugs = lesson_texts(slug, lang), cache.lesson_slugs()
+    following = slugs[slugs.index(slug) + 1 :][:1]
+    with st.container(border=True, key=widgets.key("learn.result")):
+        st.subheader(text(lang, "learn.finished", lesson=texts.title), anchor=False)
+        st.markdown(text(lang, "learn.score", right=n_right, questions=texts.n_questions))
+        st.markdown(f"**{text(lang, 'learn.keep')}** {texts.keep}")
+        for next_slug in following:
+            st.button(
+                text(lang, "learn.next_lesson", lesson=lesson_texts(next_slug, lang).title),
+                key=widgets.key("learn.next_lesson"),
+                type="primary",
+                on_click=open_card.open_lesson,
+                args=(next_slug,),
+            )
 
 
 def _lesson(lang: Language, number: int, slug: str) -> None:
@@ -31,6 +55,7 @@ def _lesson(lang: Language, number: int, slug: str) -> None:
         with left:
             st.subheader(f"{number}. {texts.title}", anchor=False)
             st.markdown(texts.summary)
+            st.markdown(f"**{text(lang, 'learn.goal')}** {texts.goal}")
             st.caption(
                 text(
                     lang,
@@ -40,6 +65,9 @@ def _lesson(lang: Language, number: int, slug: str) -> None:
                     answered=len(answers),
                 )
             )
+            if lesson.needs:
+                titles = (lesson_texts(needed, lang).title for needed in lesson.needs)
+                st.caption(text(lang, "learn.needs", lessons=" · ".join(titles)))
         with right:
             _open(lang, slug, texts.title, begun)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ANSWERS = "learn.answers"
 LAST_CARD = "learn.left"
 HERE = "learn.here"
+FINISHED = "learn.finished"
 NO_LESSON = {"lesson": "", "card": "", "values": "", "answers": ""}
 
 
@@ -163,12 +164,25 @@ def open_lesson(slug: str, from_start: bool = False) -> None:
 
 def leave(done: bool = False) -> None:
     """Go to the list of lessons; the session keeps the answers, and the card unless `done`."""
+    store.put(FINISHED, None)
     learn = current.view().learn
     if learn.lesson:
         card = "" if done else learn.card
         store.put(ANSWERS, {**(store.get(ANSWERS) or {}), learn.lesson: learn.answers})
         store.put(LAST_CARD, {**(store.get(LAST_CARD) or {}), learn.lesson: card})
     current.update(**NO_LESSON)
+
+
+def finish(slug: str, n_right: int) -> None:
+    """Go to the list of lessons, which shows the result of this one."""
+    leave(done=True)
+    store.put(FINISHED, (slug, n_right))
+
+
+def finished() -> tuple[str, int] | None:
+    """The lesson that was just finished, with the number of right answers; None for none."""
+    result: tuple[str, int] | None = store.get(FINISHED)
+    return result
 
 
 def go(card: str) -> None:

@@ -87,12 +87,18 @@ def _choice(shown: CardShown, question: ChoiceQuestion) -> None:
         text(shown.lang, "learn.options"),
         question.options,
         key=widgets.showing(f"learn.{name}.answer", marked),
-        format_func=lambda option: shown.say(f"option.{option}"),
+        format_func=lambda option: _marked(shown, question, option),
         disabled=not is_open,
         on_change=_take_option,
         args=(name,),
         label_visibility="collapsed",
     )
+
+
+def _marked(shown: CardShown, question: ChoiceQuestion, option: str) -> str:
+    """The text of an option; once the question is answered, the right one has a sign."""
+    sign = "✓ " if option == question.right and not shown.is_open else ""
+    return f"{sign}{shown.say(f'option.{option}')}"
 
 
 def _options_with_pictures(shown: CardShown, question: ChoiceQuestion, marked: str | None) -> None:

@@ -9,8 +9,10 @@ from typing import Protocol, runtime_checkable
 
 import streamlit as st
 
+from attnviz.export.pictures import View
 from attnviz.i18n import text
 from attnviz.ui.outputs import classes, decoder, picture, similarity, translation
+from attnviz.ui.page import needs_model
 from attnviz.views.captured import Captured, Shown
 
 
@@ -28,8 +30,20 @@ class OutputView(Protocol):
 VIEWS: tuple[OutputView, ...] = (classes, picture, translation, similarity, decoder)
 
 
+def figures(shown: Shown) -> tuple[View, ...]:
+    """The figures for print of what the page shows: an alignment, where its attention is chosen."""
+    return ("alignment",) if shown.group.cross and translation.fits(shown.captured) else ()
+
+
 def fitting(shown: Shown) -> None:
-    """Draw every view that fits, or say that there is none."""
+    """Draw every view that fits, or say that there is none.
+
+    Of a capture without its model that is the alignment: the other views read the model's answer.
+    """
+    if needs_model.say(shown, "output"):
+        if translation.fits(shown.captured):
+            translation.show(shown)
+        return
     views = [view for view in VIEWS if view.fits(shown.captured)]
     for view in views:
         view.show(shown)

@@ -30,7 +30,8 @@ LAYER_OR_HEAD = re.compile(r"L(\d+)(?:\.H(\d+))?")
 
 def fits(captured: Captured) -> bool:
     """True if a target attends to a source."""
-    if captured.model.kind != "encoder-decoder":
+    loaded = captured.loaded
+    if loaded is not None and loaded.kind != "encoder-decoder":
         return False
     return any((group.stack, group.kind) == (STACK, KIND) for group in captured.groups)
 
@@ -51,7 +52,7 @@ def show(shown: Shown) -> None:
 
 
 def _data(shown: Shown) -> bytes:
-    target = current.view().input.target
+    target = current.view().input.target if shown.captured.loaded is not None else ""
     return cache.buffer(
         f"{shown.captured.key} alignment {shown.lang}",
         lambda: component.pack_alignment(
@@ -63,7 +64,7 @@ def _data(shown: Shown) -> bytes:
 def _view(shown: Shown, target: str) -> AlignmentView:
     from attnviz.outputs.alignment import align
 
-    alignment = align(shown.captured.model, shown.captured.capture, target or None)
+    alignment = align(shown.captured.loaded, shown.captured.capture, target or None)
     probabilities = alignment.probabilities
     return AlignmentView(
         source=tuple(ShownWord(word.text, word.start, word.special) for word in alignment.source),

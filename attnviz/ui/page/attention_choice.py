@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.ui.page import window_choice
-from attnviz.ui.session import current, widgets
+from attnviz.ui.session import current, embedding, widgets
 from attnviz.views.captured import Shown
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
@@ -22,9 +22,9 @@ def choice(shown: Shown) -> Shown:
 
 
 def selector(shown: Shown, name: str, take: Callable[[str, Sequence[Group]], None]) -> None:
-    """A row of buttons for the groups of a capture; none if there is only one group."""
+    """A row of buttons for the groups of a capture; none for a single group or in a frame."""
     groups = shown.captured.groups
-    if len(groups) < 2:
+    if len(groups) < 2 or embedding.is_embedded():
         return
     titles = {group.name: group_title(shown.lang, group) for group in groups}
     label = {"attention": "attention.label", "attention_b": "compare.attention"}[name]

@@ -13,7 +13,7 @@ from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelCard
 from attnviz.ui.page import download, missing_input, notices
-from attnviz.ui.server import cache, sources
+from attnviz.ui.server import cache, opened, sources
 from attnviz.ui.session import (
     address,
     current,
@@ -39,6 +39,8 @@ def shown(lang: Language, with_second: bool = False) -> Shown | None:
     `with_second` runs the second sentence in the same batch.
     """
     view = current.view()
+    if view.input.capture:
+        return _opened(lang, view.input.capture)
     if not view.model:
         missing_input.model(lang)
         return None
@@ -52,6 +54,17 @@ def shown(lang: Language, with_second: bool = False) -> Shown | None:
     if captured is None:
         return None
     return Shown(lang, captured, chosen(captured.groups, view.place.stack, view.place.kind))
+
+
+def _opened(lang: Language, digest: str) -> Shown | None:
+    """Show a capture file; None after saying that this server does not keep it."""
+    captured = opened.opened(digest)
+    if captured is None:
+        missing_input.capture(lang)
+        return None
+    notices.generated(lang, captured)
+    place = current.view().place
+    return Shown(lang, captured, chosen(captured.groups, place.stack, place.kind))
 
 
 def load(lang: Language, source: sources.Source, name: str) -> "LoadedModel":

@@ -7,16 +7,21 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.i18n import Language, text
-from attnviz.ui.session import current
-from attnviz.ui.session.messages import plain
+from attnviz.ui.session import current, embedding
+from attnviz.ui.session.messages import shortened
 from attnviz.views.captured import Shown
 
 MAX_REASON_CHARS = 300
 
 
 def open_page(name: str, heading: str = "title") -> Language:
-    """Show a page's title, or another heading, and explanation; the language to go on in."""
+    """Show a page's title, or another heading, and explanation; the language to go on in.
+
+    In a frame neither is shown.
+    """
     lang = current.language()
+    if embedding.is_embedded():
+        return lang
     with _row():
         st.title(text(lang, f"page.{name}.{heading}"), width="stretch")
         with st.popover(text(lang, "explain.label")):
@@ -39,7 +44,7 @@ def verification(shown: Shown) -> None:
             st.warning(text(lang, "verify.missing", count=len(missing)))
         with st.popover(text(lang, "verify.how")):
             for call in missing:
-                st.text(plain(f"{call.module}: {call.reason}", MAX_REASON_CHARS))
+                st.text(shortened(f"{call.module}: {call.reason}", MAX_REASON_CHARS))
             own_code = {
                 group.own_code(layer)
                 for group in shown.captured.groups

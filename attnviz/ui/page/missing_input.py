@@ -52,6 +52,11 @@ def file(lang: Language) -> None:
     )
 
 
+def capture(lang: Language) -> None:
+    """The server does not keep the capture file of the address."""
+    _say(lang, "capture", file=text(lang, "opened.title"))
+
+
 def target(lang: Language) -> None:
     """The decoder has no target; offers to let the model generate it."""
     _say(lang, "target", target=text(lang, "sidebar.target"))

@@ -1,30 +1,54 @@
-"""Take with you: what a page shows as files, and the code that gives the same numbers.
+"""Take with you: what a page shows as files, a link, and the code that gives the same numbers.
 
-In: what is shown, and the view of a figure for each button. Out: buttons that make their file when
-they are pressed (`attnviz.export`), and a block of code. Nothing is made before; another choice in
-the picture renews the names of the files.
+In: what is shown, the page, and the view of a figure for each button. Out: buttons that make their
+file when they are pressed (`attnviz.export`), the link, and a block of code. Nothing is made
+before; another choice in the picture renews the names of the files.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from attnviz.components.selection import Page
 from attnviz.export.pictures import View
 from attnviz.export.save import content
 from attnviz.i18n import text
 from attnviz.types import HeadId
-from attnviz.ui.session import current, messages, view_request, widgets
-from attnviz.ui.session.model_cards import generates
+from attnviz.ui.page import link, view_code
+from attnviz.ui.session import current, messages, widgets
 from attnviz.views.captured import Shown
 
 FRAGMENT = "take"
 
 
+@dataclass(frozen=True)
+class RightSide:
+    """The right side of Compare, and the text that it reads."""
+
+    shown: Shown
+    text: str
+
+
+@dataclass(frozen=True)
+class TakeFile:
+    """A button: the name of its text, the ending of its file, and what makes the bytes."""
+
+    name: str
+    ending: str
+    make: Callable[[], bytes]
+
+
 @st.fragment(key=FRAGMENT)
-def offer(shown: Shown, *figures: View) -> None:
-    """A switch, and below it a button for each file; `figures` are drawn as SVG."""
+def offer(
+    shown: Shown, page: Page, *figures: View, right: RightSide | None = None, changes: str = ""
+) -> None:
+    """A switch, and below it files, link and code; `figures` are drawn as SVG.
+
+    `changes` are the heads that are off on Switches.
+    """
     with messages.guard(shown.lang):
         lang = shown.lang
         if not st.toggle(
@@ -33,78 +57,54 @@ def offer(shown: Shown, *figures: View) -> None:
             return
         widgets.rerun_too(FRAGMENT)
         head = HeadId(*shown.size.nearest_head(*current.view().place.layer_and_head))
+        files = _files(shown, head, figures) + ([] if right is None else _files_of(right))
         with st.container(horizontal=True):
-            for name, ending, make in _files(shown, head, figures):
+            for file in files:
                 st.download_button(
-                    text(lang, f"take.{name}", head=str(head)),
-                    make,
-                    f"{_stem(shown)}-{head}-{name}{ending}",
-                    key=widgets.key(f"take.{name}"),
+                    text(lang, f"take.{file.name}", head=str(head)),
+                    file.make,
+                    _file_name(shown, head, file.name, file.ending),
+                    key=widgets.key(f"take.{file.name}"),
                     on_click="ignore",
                 )
+        link.show(lang)
         st.caption(text(lang, "take.code"))
-        st.code(code(shown, head), language="python")
+        saved = (_file_name(shown, head, name, ".safetensors") for name in ("capture", "capture_b"))
+        sources = [view_code.of_left(shown, next(saved), page)]
+        if right is not None:
+            sources.append(view_code.of_right(right.shown, next(saved), right.text))
+        st.code(view_code.code(shown, page, head, sources, changes), language="python")
 
 
-def _files(
-    shown: Shown, head: HeadId, figures: tuple[View, ...]
-) -> list[tuple[str, str, Callable[[], bytes]]]:
-    """Name, ending and maker of each file that the size of the text allows."""
+def _files(shown: Shown, head: HeadId, figures: tuple[View, ...]) -> list[TakeFile]:
+    """The files that the size of the text allows."""
     captured, size = shown.captured, shown.size
     cap = captured.capture
     place: dict[str, Any] = {"kind": shown.group.kind, "stack": shown.group.stack}
-    files: list[tuple[str, str, Callable[[], bytes]]] = []
+    files: list[TakeFile] = []
     if size.all_at_once:
         for view in figures:
             at = None if view == "heads" else head
-            files.append((view, ".svg", partial(content, cap, ".svg", view=view, at=at, **place)))
-        page = partial(
+            draw = partial(content, cap, ".svg", view=view, at=at, **place)
+            files.append(TakeFile(view, ".svg", draw))
+        write = partial(
             content, cap, ".html", lang=shown.lang, heads=[head],
             model=captured.loaded, picture=captured.media.picture,
         )  # fmt: skip
-        files.append(("page", ".html", page))
+        files.append(TakeFile("page", ".html", write))
     if size.whole:
-        files.append(("numbers", ".csv", partial(content, cap, ".csv", at=head, **place)))
-    files.append(("capture", ".safetensors", partial(content, cap, ".safetensors")))
+        files.append(TakeFile("numbers", ".csv", partial(content, cap, ".csv", at=head, **place)))
+    files.append(TakeFile("capture", ".safetensors", partial(content, cap, ".safetensors")))
     return files
 
 
-def _stem(shown: Shown) -> str:
-    """The model's name as a part of a file's."""
+def _files_of(right: RightSide) -> list[TakeFile]:
+    """The capture of the right side."""
+    cap = right.shown.captured.capture
+    return [TakeFile("capture_b", ".safetensors", partial(content, cap, ".safetensors"))]
+
+
+def _file_name(shown: Shown, head: HeadId, name: str, ending: str) -> str:
+    """The model's name, the head and the kind of file."""
     kept = "".join(sign if sign.isalnum() else "-" for sign in shown.captured.name)
-    return kept.strip("-")[:40] or "attention"
-
-
-def code(shown: Shown, head: HeadId) -> str:
-    """Python that gives the weights of the head on screen, from its text or from the saved capture.
-
-    A text is run again; pictures, sounds, sampling and uploaded files are in the capture alone.
-    """
-    lines = ["import attnviz", ""]
-    options = _options(shown)
-    if options is None:
-        lines.append(f"cap = attnviz.read({f'{_stem(shown)}-{head}-capture.safetensors'!r})")
-    else:
-        given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
-        lines.append(f"lm = attnviz.load({shown.captured.name!r})")
-        lines.append(f"cap = attnviz.capture(lm, {current.view().input.text!r}{given})")
-    group = shown.group
-    kind = "" if group.kind == "self" else f", kind={group.kind!r}"
-    stack = "" if group.stack is None else f", stack={group.stack!r}"
-    return "\n".join([*lines, f"weights = cap.weights({str(head)!r}{kind}{stack})"])
-
-
-def _options(shown: Shown) -> dict[str, str | int] | None:
-    """The arguments of `attnviz.capture` besides a text; None where a text is not all."""
-    view, media, card = current.view(), shown.captured.media, shown.captured.model.card
-    more = view.input.file or view.generating.temperature
-    if more or not view.input.text or media.picture is not None or media.sound is not None:
-        return None
-    target = view.input.target if card.kind == "encoder-decoder" else ""
-    n_read = 0 if target.strip() or not generates(card) else view.generating.n_tokens
-    return {
-        "target": target if target.strip() else "",
-        "generate": n_read + 1 if n_read else 0,  # the last one is never read
-        "cut": view.input.cut,
-        "chat": view_request.is_message(card),
-    }
+    return f"{kept.strip('-')[:40] or 'attention'}-{head}-{name}{ending}"

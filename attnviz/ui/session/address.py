@@ -16,6 +16,7 @@ from attnviz.attention import edits
 from attnviz.components import circuit, numbers, options, switches
 from attnviz.components.selection import MEANS, SCALES, SPECIALS
 from attnviz.errors import BadInput
+from attnviz.export.capture_file import digest
 from attnviz.lab import sheet
 from attnviz.lessons.cards import progress
 from attnviz.tokens.labels import without_surrogates
@@ -32,6 +33,7 @@ SOUNDS = ("", "own")  # the one made here, or an upload
 INDICES = ("layer", "head", "query", "key")
 SLUG = re.compile(r"[a-z0-9_-]{0,40}")
 GUESS = re.compile(r"(\d{1,5}\.\d{1,4})?", re.ASCII)  # a position and a state
+DIGEST = re.compile(f"([0-9a-f]{{{digest.DIGITS}}})?")
 SECRET = re.compile(r"[A-Za-z0-9_-]{0,40}")
 
 # (the value to use, or None for none; True if it is exactly what was given)
@@ -127,6 +129,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("image", "input", "image", _picture),
         Parameter("window", "place", "window", partial(numbers.count, "window")),
         Parameter("sound", "input", "sound", partial(_choice, SOUNDS)),
+        Parameter("capture", "input", "capture", partial(_matching, DIGEST)),
         Parameter("lang", "", "lang", partial(_choice, i18n.LANGUAGES)),
         Parameter("stack", "place", "stack", _stack),
         Parameter("kind", "place", "kind", _kind),

@@ -29,14 +29,17 @@ NO_RIGHT_PLACE: Mapping[str, None] = dict.fromkeys(
 # what was chosen in one model means nothing in another
 ANOTHER_MODEL: Mapping[str, Any] = {
     **dict.fromkeys((*address.INDICES, "stack", "kind", "mean")),
-    **{"target": "", "window": 0, "chat": False, "changes": "", "effects": False},
+    **{"target": "", "window": 0, "chat": False, "changes": "", "effects": False, "capture": ""},
     **{"path": "", "least": "", "paths": False, "guess": ""},
     **NO_RIGHT_INPUT,
     **NO_RIGHT_PLACE,
 }
 # a change of any of these leaves no masks, or no edits
 GENERATING = ("generate", "temperature", "top_k", "top_p", "seed")
-INPUT = ("model", "text", "text2", "cut", "file", "chat", "target", "image", "sound", *GENERATING)
+INPUT = (
+    *("model", "text", "text2", "cut", "file", "chat", "target", "image", "sound", "capture"),
+    *GENERATING,
+)
 MASKS_BELONG_TO = frozenset((*INPUT, "stack", "kind", "window"))
 EDITS_BELONG_TO = frozenset((*MASKS_BELONG_TO, "layer", "head"))
 CIRCUIT = ("path", "least", "sides")
@@ -75,7 +78,7 @@ def update(**changes: Any) -> None:
 def open_model(name: str) -> None:
     """Look at another model, from its first head on, on a text that is fit for it."""
     before = view()
-    if name == before.model:
+    if name == before.model and not before.input.capture:
         return
     text = examples.after_switch(before.model, name, before.input.text)
     update(
@@ -99,7 +102,12 @@ def _right_model(left: str) -> str:
 
 def open_text(text: str) -> None:
     """Read another text, which a model that translates translates anew."""
-    update(text=text, target="", cut=False, file=False, **NO_POSITION)
+    update(text=text, target="", cut=False, file=False, capture="", **NO_POSITION)
+
+
+def open_capture(digest: str) -> None:
+    """Look at a capture file, from its first head on; "" goes back to the model."""
+    update(**{**ANOTHER_MODEL, "masks": "", "edits": "", "capture": digest})
 
 
 def want_target() -> None:

@@ -26,7 +26,8 @@ class Input:
 
     `cut` keeps only the tokens that the model has positions for, `file` reads an uploaded file in
     place of `text`, `chat` puts the text into the model's chat template. `target` is fed to a
-    decoder as if it had generated it. `image` and `sound` name a picture and a sound.
+    decoder as if it had generated it. `image` and `sound` name a picture and a sound. `capture` is
+    the digest of a capture file, which is shown without its model and in place of all of these.
     """
 
     text: str = ""
@@ -37,6 +38,7 @@ class Input:
     target: str = ""
     image: str = ""
     sound: str = ""
+    capture: str = ""
 
 
 @dataclass(frozen=True)

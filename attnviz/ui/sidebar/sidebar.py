@@ -26,7 +26,7 @@ from attnviz.ui.session import (
 )
 from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, text_label
 from attnviz.ui.session.messages import plain
-from attnviz.ui.sidebar import chat, picture, sampling, sound, text_file
+from attnviz.ui.sidebar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.ui.sidebar.navigation import navigation
 from attnviz.views.titles import model_title
 
@@ -41,9 +41,11 @@ def sidebar(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> 
         _name(lang)
         navigation(lang, pages, page)
         if page not in routes.WITHOUT_MODEL:
-            _input(lang)
-            _model(lang)
-            _generating(lang)
+            if not capture_file.replaces_input(lang):
+                _input(lang)
+                _model(lang)
+                _generating(lang)
+            capture_file.upload(lang)
         _language(lang)
 
 
@@ -123,7 +125,8 @@ def second_text(lang: Language) -> None:
     """The box for the second sentence of a batch, if the model reads sentences."""
     view = current.view()
     card = model_cards.card(view.model)
-    if card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES):
+    reads_no_text = card is not None and card.kind in (*READS_NO_TEXT, *READS_PICTURES)
+    if reads_no_text or view.input.capture:
         return
     st.text_input(
         text(lang, "sidebar.text2"),

@@ -25,11 +25,23 @@ def figures(lm: LoadedModel) -> tuple[Figure, ...]:
     return shapes.check(lm)
 
 
+def test_a_part_of_the_cases_reaches_the_targets(
+    lm: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shapes, "CASES", shapes.CASES[:80])
+    monkeypatch.setattr(shapes, "N_CAPTURED", 40)
+    figures = shapes.check(lm)
+    assert len(figures) == 5
+    assert {figure.name for figure in figures if not figure.reached} == set()
+
+
+@pytest.mark.slow
 def test_every_figure_reaches_its_target(figures: tuple[Figure, ...]) -> None:
     assert {figure.name for figure in figures if not figure.reached} == set()
     assert all(figure.cases >= 200 for figure in figures) and figures[0].cases >= 1000
 
 
+@pytest.mark.slow
 def test_the_card_tells_what_is_measured(figures: tuple[Figure, ...]) -> None:
     told = card("shapes")
     assert told is not None
@@ -77,11 +89,12 @@ def answer(lm: LoadedModel, image: object) -> str:
     return str(lm.model.config.id2label[int(logits[0].argmax())])
 
 
-def test_drawings_of_a_visitor_are_named_right(lm: LoadedModel) -> None:
-    """All forms in all colours, filled and as a line, two places and sizes, on white."""
+@pytest.mark.parametrize("n_colours", [2, pytest.param(6, marks=pytest.mark.slow)])
+def test_drawings_of_a_visitor_are_named_right(lm: LoadedModel, n_colours: int) -> None:
+    """All forms in several colours, filled and as a line, two places and sizes, on white."""
     wrong, n = [], 0
-    for form in FORMS:
-        for colour, paint in PALETTE.items():
+    for number, form in enumerate(FORMS):
+        for colour, paint in [*PALETTE.items(), *PALETTE.items()][number : number + n_colours]:
             for filled, centre, half in ((True, (100, 100), 70), (False, (84, 110), 60)):
                 n += 1
                 image = drawing(form, paint, filled=filled, centre=centre, half=half, brush=16)

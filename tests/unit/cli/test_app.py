@@ -1,12 +1,16 @@
 """`attnviz app`: refuses a port in one line, else becomes Streamlit."""
 
+import os
 import socket
 import sys
 from pathlib import Path
 
 import pytest
 
+import attnviz
 from attnviz.cli import app, main
+from attnviz.export.capture_file import digest
+from tests.support import captures
 
 
 def test_require_free_names_another_port(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,3 +64,22 @@ def test_run_becomes_streamlit(
     assert command[:4] == [sys.executable, "-m", "streamlit", "run"]
     assert Path(command[4]).read_text(encoding="utf-8").count("st.App(") == 1
     assert command[5:] == [f"--server.port={port}", "--server.address=127.0.0.1"]
+
+
+def test_run_names_a_capture_to_the_server(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv(digest.VARIABLE, "")
+    monkeypatch.setattr(app.os, "execv", lambda *_: sys.exit())
+    path = attnviz.save(captures.every_kind()["grouped"], tmp_path / "run.safetensors")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = ["--port", str(server.getsockname()[1])]
+    with pytest.raises(SystemExit):
+        main.main(["app", *port, "--capture", str(path)])
+    assert f"/?capture={digest.digest_of_file(path)} (stop" in capsys.readouterr().out
+    assert os.environ[digest.VARIABLE] == str(path)
+    assert main.main(["app", *port, "--capture", str(path), "--model", "minilm"]) == main.FAILED
+    assert "leave out --model" in capsys.readouterr().err
+    path.write_bytes(b"no capture")
+    assert main.main(["app", *port, "--capture", str(path)]) == main.FAILED
+    assert "cannot be read as a capture" in capsys.readouterr().err

@@ -113,7 +113,7 @@ def test_a_higher_temperature_takes_from_the_largest(seed: int) -> None:
     card = _card("loses", seed)
     assert isinstance(card.question, CellQuestion)
     assert (0, int(_panels(card)["cool"][0].argmax())) in card.question.right
-    assert _number(card, "losing") == len(card.question.right) < 5
+    assert card.numbers["losing"] == ", ".join(str(key) for _, key in sorted(card.question.right))
 
 
 def test_no_temperature_changes_the_order_and_its_ends_are_one_hot_and_even() -> None:
@@ -143,5 +143,5 @@ def test_a_trained_head_sets_its_own_variance() -> None:
     same = _card("real", capture=run, by="root")
     assert np.allclose(_panels(same)["control"], _panels(same)["changed"])
     captured = run("minilm", str(LESSON.recipe("real").start_values()["text"]))
-    row = captured.weights(5, 11)[captured.tokens.labels.index("it")]
+    row = captured.weights(3, 1)[captured.tokens.labels.index("it")]
     assert np.allclose(_panels(same)["control"][0], row, atol=1e-6)

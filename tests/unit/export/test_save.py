@@ -164,7 +164,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a head of a capture": ("x.safetensors", {"at": "L0.H0"}, "it takes dtype, with_weights"),
     "W in a figure": ("x.svg", {"with_weights": True}, "with_weights= means nothing"),
     "a head that is not there": ("x.npz", {"at": "L0.H99"}, "99"),
-    "a kind that is not there": ("x.json", {"kind": "cross"}, "this capture has self"),
+    "a kind that is not there": ("x.json", {"kind": "cross"}, "there is self"),
     "a text that is not there": ("x.csv", {"batch": 5}, "5"),
     "another view": ("x.svg", {"view": "bars"}, "give one of heads, head, lines, steps, alignment"),
     "a view of two captures": ("x.svg", {"view": "compare"}, "of one capture give one of"),

@@ -18,6 +18,7 @@ from attnviz.figures import Drawing, lettering, ramp
 from attnviz.figures.sheet import Matrix, Segment, Text
 from attnviz.types import named_tokens
 from tests.support import captures, hostile
+from tests.support.cases import mostly_slow
 
 JAPANESE = tuple("猫 は マット の 上 に 座っ て い まし た 。 なぜ なら 疲れ て".split())
 ENGLISH = ("[CLS]", "the", "international", "cat", "sat", "on", "mat", ".")
@@ -64,7 +65,7 @@ def reach(text: Text) -> tuple[float, float, float, float]:
     return text.x - before, text.y - high, text.x - before + wide, text.y + low
 
 
-@pytest.mark.parametrize("n", [2, 16, 64, 128])
+@pytest.mark.parametrize("n", mostly_slow([2, 64, 16, 128], 2))
 @pytest.mark.parametrize("words", [ENGLISH, JAPANESE, hostile.TOKENS], ids=["en", "ja", "hostile"])
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_no_text_leaves_the_sheet(name: str, words: tuple[str, ...], n: int) -> None:

@@ -40,7 +40,11 @@ def test_no_text_is_empty_or_padded(lang: i18n.Language) -> None:
 
 # names of a program's parts are the same in every language
 CODE = r"\{\w+\}|\S*[\w)][_=.]\w\S*"
-SCRIPTS = {"ja": r"[\u3040-\u30ff]", "ko": r"[\uac00-\ud7a3]", "zh": r"[\u4e00-\u9fff]"}
+SCRIPTS = {
+    "ja": r"[\u3040-\u30ff\u4e00-\u9fff]",
+    "ko": r"[\uac00-\ud7a3]",
+    "zh": r"[\u4e00-\u9fff]",
+}
 
 
 @pytest.mark.parametrize("lang", OTHERS)

@@ -43,8 +43,11 @@ def left(shown: Shown) -> None:
     lang, side = shown.lang, right_side.left()
     st.markdown(text(lang, "compare.side", model=plain(model_title(lang, side.model))))
     st.caption(text(lang, "compare.left"))
-    if shown.captured.model.kind not in READS_NO_TEXT:
+    loaded = shown.captured.loaded
+    if side.text.strip() if loaded is None else loaded.kind not in READS_NO_TEXT:
         st.markdown(text(lang, "compare.quote", text=plain(side.text.strip())))
+    if loaded is None:
+        return
     with st.container(horizontal=True):
         for name, act in (("swap", right_side.swap), ("copy", right_side.copy)):
             st.button(text(lang, f"compare.{name}"), key=widgets.key(name), on_click=act)
@@ -53,6 +56,8 @@ def left(shown: Shown) -> None:
 def right(lang: Language, side: Side) -> None:
     """The choice of the right side's model, and of its text or picture."""
     _model(lang)
+    if right_side.shows_capture():
+        return
     card = model_cards.card(side.model)
     kind: ModelKind = "encoder" if card is None else card.kind
     if kind not in READS_NO_TEXT:
@@ -67,7 +72,8 @@ def _model(lang: Language) -> None:
     """The registered models, the visitor's own among them, and a box to name another."""
     named = current.view().right.model
     own = named not in (SAME, *REGISTRY)
-    titles = {SAME: text(lang, "compare.same_model"), OTHER: text(lang, "sidebar.other_model")}
+    same = "opened.same" if current.view().input.capture else "compare.same_model"
+    titles = {SAME: text(lang, same), OTHER: text(lang, "sidebar.other_model")}
     # the browser answers with a label: in another language it must be another widget
     widget = f"model_b.{lang}"
     st.selectbox(

@@ -17,10 +17,10 @@ from attnviz.components.heads import TokenAxis
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.tokens import merge
 from attnviz.ui.host.components import show_pair
-from attnviz.ui.page import attention_choice, frame, notices
+from attnviz.ui.page import attention_choice, embedded, frame, notices, take
 from attnviz.ui.page.compare import controls, right_side
 from attnviz.ui.server import cache
-from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.labels import READS_NO_TEXT
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import group_tokens, group_weights
@@ -35,7 +35,13 @@ MAX_PAIRED = 1536
 
 
 def show(left: Shown) -> tuple[Shown, Shown] | None:
-    """Both sides and their difference; what was shown, None where a side is missing."""
+    """Both sides and their difference; in a frame without the choice of the sides.
+
+    Returns what was shown; None where a side is missing, and in a frame.
+    """
+    if embedding.is_embedded():
+        _alone(left)
+        return None
     columns, side = st.columns(2, gap="large"), right_side.right()
     with columns[0]:
         controls.left(left)
@@ -47,12 +53,20 @@ def show(left: Shown) -> tuple[Shown, Shown] | None:
     left = attention_choice.choice(left)
     both = left, controls.attention(left, right)
     _compared(*both)
+    take.offer(left, "compare", right=take.RightSide(both[1], side.text))
     return both
 
 
 def verification(both: tuple[Shown, Shown]) -> None:
     """Say how far our numbers are from the model's own, on the worse side."""
     frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
+
+
+def _alone(left: Shown) -> None:
+    right = right_side.captured(left.lang, right_side.right())
+    if right is not None:
+        _compared(left, controls.attention(left, right))
+        embedded.ends(left)
 
 
 @st.fragment
@@ -144,8 +158,13 @@ def _axis(parts: tuple[pairing.Piece, ...], tokens: TokenAxis) -> TokenAxis:
 
 
 def _same_vocabulary(left: Captured, right: Captured) -> bool:
-    """True if equal tokens of both mean the same; patches do if the grids are equal."""
-    a, b = left.model, right.model
+    """True if equal tokens of both mean the same; patches do if the grids are equal.
+
+    Of a capture without its model, tokens mean those of the model with the same name.
+    """
+    a, b = left.loaded, right.loaded
+    if a is None or b is None:
+        return left.name == right.name and left.capture.grid == right.capture.grid
     if a is b or a.kind == b.kind == "vision":
         return left.capture.grid == right.capture.grid
     if a.kind in READS_NO_TEXT or b.kind in READS_NO_TEXT:

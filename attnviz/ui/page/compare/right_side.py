@@ -14,7 +14,7 @@ from attnviz.capture.request import Request
 from attnviz.i18n import Language, text
 from attnviz.types import ModelCard
 from attnviz.ui.page import capture_of_view
-from attnviz.ui.server import cache, sources
+from attnviz.ui.server import cache, opened, sources
 from attnviz.ui.session import (
     address,
     current,
@@ -45,13 +45,25 @@ class Side:
 def left() -> Side:
     """The input that all pages show."""
     view = current.view()
+    capture = opened.opened(view.input.capture) if view.input.capture else None
+    if capture is not None:
+        words = capture.capture.tokens.text
+        return Side(capture.name, words, target="", image=uploads.picture_name())
     typed = text_files.input_text() or ""
     return Side(view.model, typed, view.input.target, uploads.picture_name())
+
+
+def shows_capture() -> bool:
+    """True if the right side is the capture file of the left one."""
+    view = current.view()
+    return bool(view.input.capture) and view.right.model == SAME
 
 
 def right() -> Side:
     """The input that the view asks for on the right."""
     view, other = current.view(), left()
+    if shows_capture():
+        return other
     model = view.right.model or view.model
     typed = view.right.text if view.right.text.strip() else _suggested(model, other)
     card = model_cards.card(model)
@@ -66,12 +78,19 @@ def right() -> Side:
 
 
 def _suggested(model: str, other: Side) -> str:
-    """Another model reads the same text, the same model one that differs a little."""
+    """Another model reads the same text, the same model one that differs a little.
+
+    Beside a capture file a model reads the file's own text.
+    """
+    if current.view().input.capture and other.text.strip():
+        return other.text
     return other.text if model != other.model else examples.contrast(model, other.text)
 
 
 def captured(lang: Language, side: Side) -> Captured | None:
     """The right side's capture; None after saying that a picture or sound has to be chosen."""
+    if shows_capture():
+        return opened.opened(current.view().input.capture)
     source = sources.source(side.model)
     loaded = capture_of_view.load(lang, source, side.model)
     if loaded.kind == "module":

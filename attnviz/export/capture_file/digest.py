@@ -1,0 +1,36 @@
+"""The digest of a capture file, which stands for it in an address of the app.
+
+In: the path or the bytes of a file. Out: 32 hexadecimal digits, which nobody can guess.
+"""
+
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+# the environment variable in which an operator names a file that the app opens
+VARIABLE = "ATTNVIZ_CAPTURE"
+DIGITS = 32
+BLOCK_BYTES = 2**20
+
+
+def digest_of_bytes(data: bytes) -> str:
+    """The digest of a file's bytes."""
+    return sha256(data).hexdigest()[:DIGITS]
+
+
+def digest_of_file(path: str | Path) -> str:
+    """The digest of a file as it is now; "" for one that cannot be read."""
+    try:
+        state = Path(path).stat()
+        return _digest(str(path), state.st_mtime_ns, state.st_size)
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=1)
+def _digest(path: str, _changed_ns: int, _size: int) -> str:
+    hashed = sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(BLOCK_BYTES):
+            hashed.update(block)
+    return hashed.hexdigest()[:DIGITS]

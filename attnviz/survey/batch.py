@@ -1,0 +1,82 @@
+"""What follows from the tokens of a batch of texts, for every head alike.
+
+In: a capture of several texts. Out: arrays [text, token] and [text, query, key] of torch, so that
+the heads of all texts are measured at once. Only words ask, not special tokens or padding, as in
+`metrics.counted_queries`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
+
+from attnviz.attention.capture import Capture
+from attnviz.metrics.measures import SHARES, Share, share_keys
+from attnviz.metrics.over_texts import CONTENT, SHUFFLES, shuffled_words
+from attnviz.metrics.patterns import counted_queries
+from attnviz.types import Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class TextBatch:
+    """The tokens of some texts, padded to one length.
+
+    `asks` is True for the queries that count, `real` for all tokens but padding. `patterns` are the
+    cells of `SHARES`; `shuffled` those of `CONTENT` with the words in other places, `SHUFFLES`
+    times.
+    """
+
+    ids: Int64[Tensor, "text token"]
+    real: Bool[Tensor, "text token"]
+    asks: Bool[Tensor, "text token"]
+    patterns: Bool[Tensor, "pattern text query key"]
+    shuffled: Bool[Tensor, "shuffle content text query key"]
+
+    @classmethod
+    def of(cls, cap: Capture) -> "TextBatch":
+        """The batch of a capture of texts."""
+        texts = [cap.tokens_of(row) for row in range(cap.n_batch)]
+        return cls(
+            ids=torch.from_numpy(np.stack([tokens.ids for tokens in texts])),
+            real=torch.from_numpy(np.stack([~tokens.padding for tokens in texts])),
+            asks=torch.from_numpy(np.stack([counted_queries(tokens) for tokens in texts])),
+            patterns=torch.from_numpy(_cells(texts, SHARES)),
+            shuffled=torch.from_numpy(
+                np.stack([_cells(drawn, CONTENT) for drawn in _draws(texts)])
+            ),
+        )
+
+    @property
+    def n_text(self) -> int:
+        """The number of texts."""
+        return self.ids.shape[0]
+
+    @property
+    def n_token(self) -> int:
+        """The number of tokens of the longest text."""
+        return self.ids.shape[1]
+
+    @property
+    def apart(self) -> Float32[Tensor, "query key"]:
+        """The distance from each query to each key, in tokens."""
+        place = torch.arange(self.n_token, dtype=torch.float32)
+        return (place[None, :] - place[:, None]).abs()
+
+
+def _cells(
+    texts: list[Tokens], patterns: tuple[Share, ...]
+) -> Bool[np.ndarray, "pattern text query key"]:
+    return np.stack(
+        [np.stack([share_keys(name, tokens, None) for tokens in texts]) for name in patterns]
+    )
+
+
+def _draws(texts: list[Tokens]) -> list[list[Tokens]]:
+    """The texts with their words in other places, drawn anew for each shuffle.
+
+    A draw depends on the text alone, so that it does not matter in which batch a text stands.
+    """
+    by_text = [list(shuffled_words(tokens)) for tokens in texts]
+    return [[drawn[shuffle] for drawn in by_text] for shuffle in range(SHUFFLES)]

@@ -1,0 +1,188 @@
+"""Sums over texts for every head, all of them integers: the order of adding does not change a bit.
+
+In: measured batches. Out: a `Tally`, which can be added to another of the same model, written as
+arrays and read again. Fractions are kept in steps of 2⁻²⁰. Its size is bounded: pairs of tokens are
+pruned to the heaviest, examples are the texts with the smallest tickets (a hash) of each bin of a
+histogram, so that who is drawn does not depend on who computes it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+from jaxtyping import Float, Int64, Shaped, UInt64
+
+from attnviz.metrics.measures import SHARES
+from attnviz.metrics.over_texts import CONTENT
+from attnviz.types import MEASURES, Measure
+
+BITS = 20
+BINS = 100
+EXAMPLES = 3  # texts kept for each bin
+FURTHEST = 32  # tokens, in the profile of distances
+CORNER = 24  # tokens, of the mean map
+MOST_PAIRS = 4096  # of a head
+MOST_ENTRIES = 1024  # of the vocabulary, of a head
+UPPER: dict[Measure, float] = {"entropy": 10.0, "distance": 64.0}  # ends of histograms, else 1
+NO_TICKET = np.iinfo(np.uint64).max
+
+Sums = Int64[np.ndarray, "..."]
+
+
+def fixed(values: Float[np.ndarray, "..."]) -> Sums:
+    """The numbers in steps of 2⁻²⁰."""
+    return np.rint(np.asarray(values, dtype=np.float64) * (1 << BITS)).astype(np.int64)
+
+
+def upper_ends() -> Float[np.ndarray, " measure"]:
+    """The upper end of each measure's histogram; larger values are in the last bin."""
+    return np.array([UPPER.get(measure, 1.0) for measure in MEASURES])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The weight that went to each of many things, and how often, in order of their `code`."""
+
+    code: Int64[np.ndarray, " code"]
+    weight: Int64[np.ndarray, " code"]
+    count: Int64[np.ndarray, " code"]
+
+    @classmethod
+    def summed(cls, code: Sums, weight: Sums, count: Sums) -> "Weighed":
+        """Each code once, with the sums of its weights and counts."""
+        unique, place = np.unique(code, return_inverse=True)
+        sums = np.zeros((2, len(unique)), dtype=np.int64)
+        for row, values in zip(sums, (weight, count), strict=True):
+            np.add.at(row, place, values)
+        return cls(unique, *sums)
+
+    def __add__(self, other: "Weighed") -> "Weighed":
+        return Weighed.summed(
+            *(
+                np.concatenate([getattr(self, name), getattr(other, name)])
+                for name in ("code", "weight", "count")
+            )
+        )
+
+    def pruned(self, heads: Int64[np.ndarray, " code"], most: int) -> "Weighed":
+        """The `most` heaviest of each head; of equal ones those with the smaller code."""
+        order = np.lexsort((self.code, -self.weight, heads))
+        start = np.searchsorted(heads[order], heads[order])  # where each head begins
+        keep = np.sort(order[np.arange(len(order)) - start < most])
+        return Weighed(self.code[keep], self.weight[keep], self.count[keep])
+
+
+NOTHING = Weighed(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What was counted over texts; sums of shares are in steps of 2⁻²⁰.
+
+    `values` has the count, the sum and the sum of squares of each measure, `even` and `other_words`
+    the same of what chance gives. `ticket` and `example` are the smallest tickets of
+    each bin with the number of the text. `profile` sums the weight at each distance from
+    −`FURTHEST` to +`FURTHEST`, `profile_seen` counts the cells; `corner` is the sum of the first
+    tokens' weights.
+    `received` has the weight that each entry of the vocabulary got, under head·vocabulary + entry,
+    and `pairs` that of the key that got most of a query, under (head·vocabulary + query)·vocabulary
+    + key. `texts` are those of the examples.
+    """
+
+    n_entry: int
+    n_text: int
+    n_token: int
+    values: Int64[np.ndarray, "sum head measure"]
+    histogram: Int64[np.ndarray, "head measure bin"]
+    even: Int64[np.ndarray, "sum layer share"]
+    other_words: Int64[np.ndarray, "sum head content"]
+    ticket: UInt64[np.ndarray, "head measure bin example"]
+    example: Int64[np.ndarray, "head measure bin example"]
+    profile: Int64[np.ndarray, "head distance"]
+    profile_seen: Int64[np.ndarray, "layer distance"]
+    corner: Int64[np.ndarray, "head query key"]
+    corner_seen: Int64[np.ndarray, "query key"]
+    received: Weighed = NOTHING
+    pairs: Weighed = NOTHING
+    texts: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, n_layer: int, n_head: int, n_entry: int) -> "Tally":
+        """Nothing counted yet, for `n_head` heads in all and a vocabulary of `n_entry`."""
+
+        def zeros(*shape: int) -> Sums:
+            return np.zeros(shape, dtype=np.int64)
+
+        by_bin = (n_head, len(MEASURES), BINS, EXAMPLES)
+        return cls(
+            n_entry=n_entry,
+            n_text=0,
+            n_token=0,
+            values=zeros(3, n_head, len(MEASURES)),
+            histogram=zeros(*by_bin[:3]),
+            even=zeros(3, n_layer, len(SHARES)),
+            other_words=zeros(3, n_head, len(CONTENT)),
+            ticket=np.full(by_bin, NO_TICKET, dtype=np.uint64),
+            example=np.full(by_bin, -1, dtype=np.int64),
+            profile=zeros(n_head, 2 * FURTHEST + 1),
+            profile_seen=zeros(n_layer, 2 * FURTHEST + 1),
+            corner=zeros(n_head, CORNER, CORNER),
+            corner_seen=zeros(CORNER, CORNER),
+        )
+
+    @property
+    def n_head(self) -> int:
+        """The number of heads, of all layers."""
+        return int(self.values.shape[1])
+
+    def __add__(self, other: "Tally") -> "Tally":
+        """Both together; the examples are those with the smallest tickets of both."""
+        ticket, example = smallest(
+            np.concatenate([self.ticket, other.ticket], axis=-1),
+            np.concatenate([self.example, other.example], axis=-1),
+        )
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _ADDED}
+        texts = {**self.texts, **other.texts}
+        kept = set(np.unique(example).tolist())
+        return Tally(
+            **sums,
+            ticket=ticket,
+            example=example,
+            n_entry=self.n_entry,
+            received=self.received + other.received,
+            pairs=self._bounded(self.pairs + other.pairs),
+            texts={number: text for number, text in texts.items() if number in kept},
+        )
+
+    def closed(self) -> "Tally":
+        """The same with the heaviest pairs and entries of each head only."""
+        received = self.received
+        return replace(
+            self,
+            pairs=self.pairs.pruned(self._pair_heads(self.pairs), MOST_PAIRS),
+            received=received.pruned(received.code // self.n_entry, MOST_ENTRIES),
+        )
+
+    def _bounded(self, pairs: Weighed) -> Weighed:
+        """The pairs, pruned where they are many more than will be kept."""
+        if len(pairs.code) <= 4 * MOST_PAIRS * self.n_head:
+            return pairs
+        return pairs.pruned(self._pair_heads(pairs), 4 * MOST_PAIRS)
+
+    def _pair_heads(self, pairs: Weighed) -> Sums:
+        return pairs.code // self.n_entry**2
+
+
+_ADDED = tuple(
+    entry.name
+    for entry in fields(Tally)
+    if entry.name not in ("n_entry", "ticket", "example", "received", "pairs", "texts")
+)
+
+
+def smallest(
+    tickets: Shaped[np.ndarray, "... draw"], examples: Shaped[np.ndarray, "... draw"]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The `EXAMPLES` draws with the smallest tickets; of equal ones, those of the earlier text."""
+    order = np.lexsort((examples, tickets), axis=-1)[..., :EXAMPLES]
+    return np.take_along_axis(tickets, order, -1), np.take_along_axis(examples, order, -1)

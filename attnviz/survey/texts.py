@@ -1,0 +1,151 @@
+"""The texts of a survey, one after another: from a list, a file or a folder of any size.
+
+In: a list of texts, or a path: a folder of text files (each one text), .txt (a text per line), .csv
+(a column `text`), .jsonl (a key `text`) or .parquet (a column `text`; needs pyarrow). Out: an
+iterator of texts; a file is read line by line and never kept whole. Empty texts are left out.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from attnviz.errors import BadInput, require_package
+
+Texts = Sequence[str] | str | Path
+COLUMN = "text"
+LONGEST_CELL = 10_000_000  # characters of one cell of a CSV; the csv module's own limit is 131,072
+
+
+def read_texts(source: Iterable[object] | str | Path) -> Iterator[str]:
+    """Every text that is not empty, in order.
+
+    Raises `BadInput` for a path that does not exist or cannot be read, another ending, a table
+    without a column `text`, and entries that are no texts.
+    """
+    if not isinstance(source, str | Path):
+        yield from _filled(_checked(source))
+        return
+    path = Path(source)
+    try:
+        yield from _filled(_reader(path)(path))
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"it is not UTF-8 text: {error.reason}") from error
+
+
+def _filled(texts: Iterable[str]) -> Iterator[str]:
+    return (text for text in texts if text.strip())
+
+
+def _checked(texts: Iterable[object]) -> Iterator[str]:
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise _no_text(f"number {place} is of type {type(text).__name__}")
+        yield text
+
+
+def _reader(path: Path) -> Callable[[Path], Iterator[str]]:
+    if path.is_dir():
+        return _folder
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise BadInput(
+            f"{path} is no folder and ends in {path.suffix or 'nothing'}; give a folder of text"
+            f" files, or a file that ends in {', '.join(READERS)}",
+            code="bad_argument",
+            name="texts",
+            found=str(path),
+            allowed=", ".join(READERS),
+        )
+    return reader
+
+
+def _folder(path: Path) -> Iterator[str]:
+    """Each text file of a folder, by name."""
+    files = sorted(path.glob("*.txt"))
+    if not files:
+        raise _unreadable(path, "there is no .txt file in it")
+    return (file.read_text(encoding="utf-8") for file in files)
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield line.rstrip("\n")
+
+
+def _cells(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        before = csv.field_size_limit(LONGEST_CELL)
+        try:
+            table = csv.DictReader(file)
+            if COLUMN not in (table.fieldnames or ()):
+                raise _no_column(path, table.fieldnames or ())
+            for row in table:
+                yield row[COLUMN] or ""
+        except csv.Error as error:
+            raise _unreadable(path, f"line {table.line_num}: {error}") from error
+        finally:
+            csv.field_size_limit(before)
+
+
+def _records(path: Path) -> Iterator[str]:
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise _unreadable(path, f"line {number} is not JSON") from error
+        text = record.get(COLUMN) if isinstance(record, dict) else record
+        if not isinstance(text, str):
+            raise _unreadable(path, f"line {number} has no {COLUMN!r} that is a text")
+        yield text
+
+
+def _parquet(path: Path) -> Iterator[str]:
+    require_package("pyarrow", "reading .parquet", "app")
+    import pyarrow.parquet as parquet
+    from pyarrow import ArrowException
+
+    try:
+        file = parquet.ParquetFile(path)
+    except ArrowException as error:
+        raise _unreadable(path, "it is not a parquet file") from error
+    if COLUMN not in file.schema_arrow.names:
+        raise _no_column(path, file.schema_arrow.names)
+    for batch in file.iter_batches(columns=[COLUMN]):
+        yield from _checked([text or "" for text in batch.column(0).to_pylist()])
+
+
+READERS: dict[str, Callable[[Path], Iterator[str]]] = {
+    ".txt": _lines,
+    ".csv": _cells,
+    ".jsonl": _records,
+    ".parquet": _parquet,
+}
+
+
+def _no_text(found: str) -> BadInput:
+    return BadInput(
+        f"a survey reads a list of texts, or a path; {found}",
+        code="bad_argument",
+        name="texts",
+        found=found,
+        allowed="str",
+    )
+
+
+def _no_column(path: Path, names: Sequence[str]) -> BadInput:
+    return _unreadable(path, f"it has no column {COLUMN!r}, only {', '.join(names) or 'nothing'}")
+
+
+def _unreadable(path: Path, reason: str) -> BadInput:
+    return BadInput(
+        f"cannot read texts from {path}: {reason}",
+        code="cannot_read",
+        path=str(path),
+        reason=reason,
+    )

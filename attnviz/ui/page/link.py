@@ -1,0 +1,52 @@
+"""The link to a view, as a text to copy and as a QR code for the phones of a class.
+
+In: a language and the view. Out: the link with what it does not carry.
+"""
+
+import io
+from urllib.parse import urlencode, urlsplit
+
+import segno
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.ui.session import address, current, pictures
+
+MOST_PROXY_CHARS = 8000  # many proxies refuse a longer request line
+MOST_QR_BYTES = 1000  # a code with more has cells that a phone cannot tell apart
+QR_PX = 320
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+
+def show(lang: Language) -> None:
+    """The link, its code, and notes on what it does not carry."""
+    link = f"{st.context.url or ''}?{urlencode(address.params(current.view()))}"
+    st.caption(text(lang, "take.link"))
+    st.code(link, language=None, wrap_lines=True)
+    for note in _notes(link):
+        st.caption(text(lang, f"take.{note}"))
+    with st.popover(text(lang, "take.qr")):
+        if len(link.encode("utf-8")) > MOST_QR_BYTES:
+            st.caption(text(lang, "take.qr_long"))
+        else:
+            st.image(qr_code(link), width=QR_PX, alt=text(lang, "take.qr"))
+
+
+def qr_code(link: str) -> str:
+    """A QR code as SVG, dark on white in either theme, with the quiet zone of the standard."""
+    drawing = io.BytesIO()
+    segno.make(link, micro=False).save(drawing, kind="svg", scale=6, light="#fff", xmldecl=False)
+    return drawing.getvalue().decode("utf-8")
+
+
+def _notes(link: str) -> list[str]:
+    """The names of the texts on what the link does not do."""
+    given = current.view().input
+    uploaded = given.file or given.image == pictures.OWN or given.sound == "own"
+    notes = {
+        "link_here": urlsplit(link).hostname in THIS_MACHINE,
+        "link_long": len(link) > MOST_PROXY_CHARS,
+        "link_uploads": uploaded and not given.capture,
+        "link_capture": bool(given.capture),
+    }
+    return [name for name, applies in notes.items() if applies]

@@ -1,0 +1,156 @@
+"""Python that gives the numbers of a page, from its text or from a saved capture.
+
+In: what is shown, and the page. Out: lines to run; a test runs those of every page. A text is
+captured again; pictures, sounds, sampling and uploads are in the saved capture alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attnviz.components.selection import Page
+from attnviz.types import HeadId
+from attnviz.ui.session import current, view_request
+from attnviz.ui.session.model_cards import generates
+from attnviz.ui.session.view import View
+from attnviz.views.captured import Shown
+
+Options = dict[str, str | int]
+
+
+@dataclass(frozen=True)
+class CodeSource:
+    """A name of the code, and where its capture comes from: a file, or a model and its texts."""
+
+    name: str
+    file: str
+    model: str = ""
+    texts: tuple[str, ...] = ()
+    options: Options | None = None  # of `attnviz.capture`; None where the file is needed
+
+    def lines(self) -> list[str]:
+        """The lines that make the capture."""
+        if self.options is None:
+            return [f"{self.name} = attnviz.read({self.file!r})"]
+        texts = repr(self.texts[0] if len(self.texts) == 1 else list(self.texts))
+        return [
+            f"lm = attnviz.load({self.model!r})",
+            f"{self.name} = attnviz.capture(lm, {texts}{self.arguments})",
+        ]
+
+    @property
+    def arguments(self) -> str:
+        """The options that are set, as they stand in a call."""
+        options = self.options or {}
+        return "".join(f", {name}={value!r}" for name, value in options.items() if value)
+
+
+def of_left(shown: Shown, file: str, page: Page) -> CodeSource:
+    """The capture of the view; on Masks both sentences are in one batch."""
+    view = current.view()
+    second = (view.input.text2,) if page == "masks" and view.input.text2.strip() else ()
+    name = "a" if page == "compare" else "cap"
+    return CodeSource(
+        name, file, shown.captured.name, (view.input.text, *second), _options(shown, view)
+    )
+
+
+def of_right(shown: Shown, file: str, text: str) -> CodeSource:
+    """The capture of Compare's right side, which a text alone determines in some models."""
+    loaded, view = shown.captured.loaded, current.view()
+    is_text = loaded is not None and loaded.kind in ("encoder", "decoder")
+    options = _options(shown, view) if is_text else None
+    return CodeSource("b", file, shown.captured.name, (text,), options)
+
+
+def code(
+    shown: Shown, page: Page, head: HeadId, sources: Sequence[CodeSource], changes: str
+) -> str:
+    """The program; `changes` are the heads that are off on Switches."""
+    captures = [line for source in sources for line in source.lines()]
+    return "\n".join(
+        ["import attnviz", "", *captures, *_numbers(shown, page, head, sources[0], changes)]
+    )
+
+
+def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes: str) -> list[str]:
+    """The lines that take the numbers of a page out of its captures."""
+    place = _place(shown)
+    if page == "overview":
+        if not shown.group.uneven:
+            return [f"weights = cap.all_weights({place.removeprefix(', ')})"]
+        layers = f"range({shown.group.n_layers})"
+        return [f"weights = [cap.weights(layer{place}) for layer in {layers}]"]
+    if page == "compare":
+        right = current.view().right
+        layer = head.layer if right.layer is None else right.layer
+        other = HeadId(layer, head.head if right.head is None else right.head)
+        return [f"weights = a.weights({str(head)!r}{place}), b.weights({str(other)!r}{place})"]
+    if page == "switches":
+        return _without_heads(source, changes)
+    if page == "output":
+        answer = "logits" if shown.captured.capture.logits is not None else "hidden"
+        return [] if source.options is None else [f"{answer} = cap.{answer}"]
+    if page in ("steps", "masks") and not shown.group.own_code(head.layer):
+        return _stages(page, head, place)
+    return [f"weights = cap.weights({str(head)!r}{place})"]
+
+
+def _place(shown: Shown) -> str:
+    """The arguments that choose the attention, where it is not the first."""
+    group = shown.group
+    kind = "" if group.kind == "self" else f", kind={group.kind!r}"
+    stack = "" if group.stack is None else f", stack={group.stack!r}"
+    return f"{kind}{stack}"
+
+
+def _stages(page: Page, head: HeadId, place: str) -> list[str]:
+    """The steps of a head, with the edits of Steps or under the masks of Masks."""
+    drawing = current.view().drawing
+    call = f"call = cap.call({head.layer}{place})"
+    if page == "steps" and drawing.edits:
+        return [
+            "from attnviz.attention import edits",
+            call,
+            f"steps = attnviz.derive(call, {head.head}, edits=edits.parse({drawing.edits!r}))",
+        ]
+    if page == "masks" and drawing.masks:
+        return [
+            "import torch",
+            "from attnviz.masks import combine, named, spec",
+            call,
+            "attended = torch.as_tensor(~cap.key_tokens(call).padding)",
+            f"masks = named(spec.parse({drawing.masks!r}), call.n_query, attended)",
+            "everything = torch.ones(call.n_query, call.n_key, dtype=torch.bool)",
+            f"steps = attnviz.derive(call, {head.head}, mask=combine(everything, *masks.values()))",
+        ]
+    return [f"steps = cap.head({str(head)!r}{place})"]
+
+
+def _without_heads(source: CodeSource, changes: str) -> list[str]:
+    """The capture of the model with heads switched off."""
+    if source.options is None or not changes:
+        return []
+    switched = f"changes=attnviz.changes.parse({changes!r})"
+    return [
+        f"off = attnviz.capture(lm, {source.texts[0]!r}{source.arguments}, {switched})",
+    ]
+
+
+def _options(shown: Shown, view: View) -> Options | None:
+    """The arguments of `attnviz.capture` besides a text; None where a text is not all.
+
+    That is so of pictures, sounds, sampling, uploaded texts and captures.
+    """
+    loaded, media = shown.captured.loaded, shown.captured.media
+    if loaded is None or media.picture is not None or media.sound is not None:
+        return None
+    if view.input.file or view.generating.temperature or not view.input.text:
+        return None
+    target = view.input.target if loaded.card.kind == "encoder-decoder" else ""
+    n_read = 0 if target.strip() or not generates(loaded.card) else view.generating.n_tokens
+    return {
+        "target": target if target.strip() else "",
+        "generate": n_read + 1 if n_read else 0,  # the last one is never read
+        "cut": view.input.cut,
+        "chat": view_request.is_message(loaded.card),
+    }

@@ -1,0 +1,136 @@
+"""Captures that visitors or the operator opened from a file, kept for all sessions.
+
+In: the bytes of an upload, which is input from outside, or the file that the operator names in the
+environment variable ATTNVIZ_CAPTURE. Out: a `Captured` without a model, by the digest of its file.
+The digest stands in the address: whoever has the link sees the capture while this server keeps it.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from functools import cache, lru_cache
+from math import nan
+from typing import TYPE_CHECKING
+
+from attnviz.errors import BadInput, TooLarge
+from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
+from attnviz.ui.server import loading
+from attnviz.views.captured import Accuracy, Captured, Media
+from attnviz.views.groups import groups
+
+if TYPE_CHECKING:
+    from attnviz.attention.call import AttentionCall
+    from attnviz.attention.capture import Capture
+
+MIB = 2**20
+MOST_BYTES = 64 * MIB  # of an upload: 128 tokens of a GPT-2 take 28 MB
+MOST_KEPT_BYTES = 256 * MIB  # of all uploads together; the least recently seen goes first
+# a hostile file may say that few numbers stand for many: so many products are checked in seconds
+MOST_PRODUCTS = 10**11
+USUAL_WIDTH = 64
+
+
+class OpenedCaptures:
+    """The uploads that are kept, bounded by the bytes of their files."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[Captured, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, digest: str, captured: Captured, n_bytes: int) -> None:
+        """Keep a capture, and let go of those that were not seen for longest."""
+        with self._lock:
+            self._kept[digest] = captured, n_bytes
+            self._kept.move_to_end(digest)
+            while len(self._kept) > 1 and self._n_bytes() > MOST_KEPT_BYTES:
+                self._kept.popitem(last=False)
+
+    def get(self, digest: str) -> Captured | None:
+        """The capture of a file; None for one that is not kept any longer."""
+        with self._lock:
+            if digest not in self._kept:
+                return None
+            self._kept.move_to_end(digest)
+            return self._kept[digest][0]
+
+    def _n_bytes(self) -> int:
+        return sum(n_bytes for _, n_bytes in self._kept.values())
+
+
+@cache
+def _uploads() -> OpenedCaptures:
+    return OpenedCaptures()
+
+
+def opened(digest: str) -> Captured | None:
+    """The capture of a file that was opened on this server; None for one that it does not keep."""
+    path = os.environ.get(VARIABLE, "")
+    if path and digest_of_file(path) == digest:
+        return _of_operator(digest, path)
+    return _uploads().get(digest)
+
+
+def open_upload(data: bytes, file_name: str) -> str:
+    """Check and keep an uploaded capture; returns the digest of its file.
+
+    Raises `TooLarge` for a file over 64 MiB or with more to compute than a visitor would wait for,
+    and `BadInput` that names the file for one that is not a capture.
+    """
+    with loading.importing:
+        from attnviz.export.capture_file.read import read
+    digest = digest_of_bytes(data)
+    if _uploads().get(digest) is not None:
+        return digest
+    try:
+        capture = read(data, max_bytes=MOST_BYTES)
+    except BadInput as error:
+        raise BadInput(
+            str(error), code=error.code, **{**error.details, "path": file_name}
+        ) from error
+    _require_products(capture)
+    _uploads().put(digest, _captured(digest, capture), len(data))
+    return digest
+
+
+@lru_cache(maxsize=1)
+def _of_operator(digest: str, path: str) -> Captured:
+    """The operator's file, of any size; its numbers stay in the file until they are read."""
+    with loading.importing:
+        from attnviz.export.capture_file.read import read
+    return _captured(digest, read(path))
+
+
+def _captured(digest: str, capture: "Capture") -> Captured:
+    worst = capture.verify().worst
+    return Captured(
+        key=f"file {digest}",
+        name=capture.model.id,
+        loaded=None,
+        capture=capture,
+        groups=groups(capture),
+        accuracy=Accuracy(worst.error, worst.tolerance) if worst else Accuracy(nan, nan),
+        media=Media(),
+    )
+
+
+def _width(call: "AttentionCall") -> int:
+    """The products that one weight takes; a narrow head counts as a usual one."""
+    query = call.inputs.query
+    return max(USUAL_WIDTH, call.output.shape[-1], 0 if query is None else query.shape[-1])
+
+
+def _require_products(capture: "Capture") -> None:
+    """Refuse a capture whose weights would take minutes to compute."""
+    products = sum(
+        call.n_batch * call.n_heads * call.n_query * call.n_key * _width(call)
+        for call in capture.calls
+    )
+    if products > MOST_PRODUCTS:
+        raise TooLarge(
+            f"the capture stands for {products:,} products and the limit is {MOST_PRODUCTS:,};"
+            " capture fewer tokens, or open it with attnviz app --capture",
+            code="capture_too_long",
+            found=products // 10**9,
+            limit=MOST_PRODUCTS // 10**9,
+            unit="billion products",
+        )

@@ -1,0 +1,67 @@
+"""The part of the sidebar for a capture from a file, which is shown without its model.
+
+In: the language. Out: an uploader; or, while a capture is open, what it is and a way back to the
+model. An upload is checked before it is kept; a refusal is shown beside the uploader.
+"""
+
+import streamlit as st
+
+from attnviz.errors import AttnVizError
+from attnviz.i18n import Language, text
+from attnviz.ui.server import opened
+from attnviz.ui.session import current, messages, uploads, widgets
+from attnviz.ui.session.messages import plain
+from attnviz.views.titles import model_title
+
+WIDGET = "capture_file"
+
+
+def replaces_input(lang: Language) -> bool:
+    """True if a capture is open, which is then described in place of text and model."""
+    digest = current.view().input.capture
+    if not digest:
+        return False
+    captured = opened.opened(digest)
+    if captured is not None:
+        tokens = captured.capture.tokens
+        model = plain(model_title(lang, captured.name))
+        st.caption(text(lang, "opened.reading", model=model, count=len(tokens)))
+        words = tokens.text.strip() or " ".join(tokens.labels)
+        st.caption(text(lang, "compare.quote", text=plain(words)))
+    st.button(
+        text(lang, "opened.close"),
+        key=widgets.key("opened.close"),
+        on_click=current.open_capture,
+        args=("",),
+        width="stretch",
+    )
+    return True
+
+
+def upload(lang: Language) -> None:
+    """An uploader, folded away."""
+    with st.expander(text(lang, "opened.title"), key=widgets.key("opened")):
+        file = st.file_uploader(
+            text(lang, "opened.upload"),
+            type=["safetensors"],
+            max_upload_size=opened.MOST_BYTES // opened.MIB,
+            key=widgets.key(WIDGET),
+            help=text(lang, "opened.help"),
+            on_change=_take,
+        )
+        problem = uploads.problem(WIDGET)
+        if file is not None and problem is not None:
+            messages.show(lang, problem)
+
+
+def _take() -> None:
+    file = widgets.value(WIDGET)
+    if file is None:
+        return
+    try:
+        digest = opened.open_upload(file.getvalue(), file.name)
+    except AttnVizError as error:
+        uploads.keep_problem(error, WIDGET)
+    else:
+        uploads.forget_problem()
+        current.open_capture(digest)

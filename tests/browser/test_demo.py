@@ -1,0 +1,51 @@
+"""`make demo`: a site of offline pages, opened without a network; links open the head they name."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from attnviz.i18n import text
+from scripts import demo
+
+MODELS = ("mha-55", "translator", "shapes")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    arguments = [str(folder), "--models", *MODELS, "--languages", "en", "ja"]
+    assert demo.main(arguments) == 0
+    return folder
+
+
+def test_write_site_makes_pages_that_open_without_a_network(site: Path, browser: Browser) -> None:
+    context = browser.new_context(offline=True, viewport={"width": 390, "height": 900})
+    page = context.new_page()
+    asked: list[str] = []
+    said: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto((site / "index.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.locator("article")).to_have_count(len(MODELS))
+    pictures = page.locator("article img")
+    assert all(image.evaluate("(image) => image.naturalWidth") for image in pictures.all())
+    follow(page, "translator.html?view=head&layer=1&head=2&group=2")
+    page.go_back()
+    follow(page, "shapes.html?view=head")
+    page.goto((site / "index.html").as_uri())
+    page.locator("nav a[lang=ja]").click()
+    assert page.locator("header + p").inner_text() == text("ja", "app.tagline")
+    assert (site / "ja" / "mha-55.html").is_file()
+    assert not said and all(url.startswith(("file:", "data:")) for url in asked)
+    context.close()
+
+
+def follow(page: Page, start: str) -> None:
+    """The first link to a model's head shows that head, drawn."""
+    link = page.locator(f"li a[href^='{start}']").first
+    name = link.inner_text()
+    link.click()
+    page.locator("[data-component=head] canvas[data-drawn]").first.wait_for()
+    expect(page.locator("#view").get_by_text(name, exact=True).first).to_be_visible()

@@ -1,0 +1,126 @@
+"""The files of deploy/ parse, and say what the Dockerfile and the app say: ports, user, sizes."""
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from attnviz.ui.server import opened
+from tests.contracts import dockerfile, project
+
+DEPLOY = project.ROOT / "deploy"
+FINAL = dockerfile.stages(project.read(project.ROOT / "Dockerfile"))[-1]
+PORT = int(FINAL.last("EXPOSE"))
+NEEDED = (
+    "proxy_http_version 1.1;",
+    "proxy_set_header Upgrade $http_upgrade;",
+    "proxy_set_header Connection $connection_upgrade;",
+    "proxy_set_header Host $http_host;",
+    "ip_hash;",
+)
+UPLOAD = f"{opened.MOST_BYTES // opened.MIB}m"
+
+
+def kubernetes(text: str) -> dict[str, Any]:
+    """The objects of a file, by their kind."""
+    return {entry["kind"]: entry for entry in yaml.safe_load_all(text)}
+
+
+def kubernetes_problems(text: str) -> list[str]:
+    objects = kubernetes(text)
+    pod = objects["Deployment"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    [service_port] = objects["Service"]["spec"]["ports"]
+    annotations = objects["Ingress"]["metadata"]["annotations"]
+    user = re.search(r"--uid (\d+)", project.read(project.ROOT / "Dockerfile"))
+    assert user is not None
+    labels = objects["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    checks = {
+        "port": container["ports"][0]["containerPort"] == PORT,
+        "user": pod["securityContext"]["runAsUser"] == int(user[1]),
+        "command": not {"command", "args"} & container.keys(),
+        "health": all(
+            f":{PORT}{container[name]['httpGet']['path']}'" in FINAL.last("HEALTHCHECK")
+            for name in ("readinessProbe", "livenessProbe")
+        ),
+        "selector": objects["Service"]["spec"]["selector"] == labels,
+        "service port": service_port["targetPort"] == container["ports"][0]["name"],
+        "sticky": annotations["nginx.ingress.kubernetes.io/affinity"] == "cookie",
+        "upload": annotations["nginx.ingress.kubernetes.io/proxy-body-size"] == UPLOAD,
+        "host": objects["Ingress"]["spec"]["rules"][0]["host"].endswith("example.org"),
+    }
+    return [name for name, holds in checks.items() if not holds]
+
+
+def compose_problems(text: str, proxy: str) -> list[str]:
+    services = yaml.safe_load(text)["services"]
+    app, before = services["attnviz"], services["proxy"]
+    (mounted,) = before["volumes"]
+    checks = {
+        "port": app["expose"] == [str(PORT)],
+        "built": (DEPLOY / "compose" / app["build"] / "Dockerfile").resolve().is_file(),
+        "command": "command" not in app and "entrypoint" not in app,
+        "config": (DEPLOY / "compose" / mounted.split(":")[0]).is_file(),
+        "upstream": f"server attnviz:{PORT};" in proxy,
+        "headers": all(line in proxy for line in NEEDED),
+        "upload": f"client_max_body_size {UPLOAD};" in proxy,
+        "braces": proxy.count("{") == proxy.count("}"),
+    }
+    return [name for name, holds in checks.items() if not holds]
+
+
+def front_matter(text: str) -> dict[str, Any]:
+    """The settings at the top of a Space's README."""
+    match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
+    assert match is not None, "no front matter"
+    settings: dict[str, Any] = yaml.safe_load(match[1])
+    return settings
+
+
+KUBERNETES = project.read(DEPLOY / "kubernetes" / "attnviz.yaml")
+COMPOSE = project.read(DEPLOY / "compose" / "compose.yaml")
+NGINX = project.read(DEPLOY / "compose" / "nginx.conf")
+
+
+def test_kubernetes_says_what_the_dockerfile_says() -> None:
+    assert kubernetes(KUBERNETES).keys() == {"Deployment", "Service", "Ingress"}
+    assert not kubernetes_problems(KUBERNETES)
+
+
+def test_compose_says_what_the_dockerfile_says() -> None:
+    assert not compose_problems(COMPOSE, NGINX)
+
+
+def test_a_space_runs_the_dockerfile() -> None:
+    text = project.read(DEPLOY / "huggingface" / "README.md")
+    settings = front_matter(text)
+    assert (settings["sdk"], settings["app_port"]) == ("docker", PORT)
+    assert len(settings["short_description"]) <= 60  # more is refused
+    assert "STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION=false" in text
+
+
+SPOILT = [
+    ("containerPort: 8501", "containerPort: 8502", "port"),
+    ("runAsUser: 10001", "runAsUser: 1000", "user"),
+    ("image: attnviz:latest", "image: attnviz:latest\n          args: [x]", "command"),
+    ("/_stcore/health, port", "/health, port", "health"),
+    ("proxy-body-size: 64m", "proxy-body-size: 1m", "upload"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "problem"), SPOILT)
+def test_a_spoilt_file_is_found(old: str, new: str, problem: str) -> None:
+    assert old in KUBERNETES
+    assert problem in kubernetes_problems(KUBERNETES.replace(old, new))
+
+
+def test_a_spoilt_proxy_is_found() -> None:
+    assert compose_problems(COMPOSE.replace('"8501"', '"80"'), NGINX) == ["port"]
+    assert compose_problems(COMPOSE, NGINX.replace("Upgrade $http", "Up $http")) == ["headers"]
+
+
+def test_every_folder_is_told_of() -> None:
+    told = project.read(DEPLOY / "README.md")
+    folders = [path.name for path in sorted(DEPLOY.iterdir()) if path.is_dir()]
+    assert folders and all(f"`{name}/`" in told for name in folders)

@@ -1,0 +1,167 @@
+"""A capture file in the app: uploaded, shown on every page without its model, refused in words."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import attnviz
+from attnviz import i18n
+from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
+from attnviz.export.save import content
+from attnviz.ui.server import cache, opened
+from attnviz.ui.session import messages, widgets
+from attnviz.ui.sidebar import capture_file
+from tests.pages.conftest import Visit, component_name, parameters, sent
+
+TEXT = "The cat sat on the mat."
+SHOWN = {"overview": "grid", "head": "head", "steps": "steps", "masks": "masks", "compare": "pair"}
+
+
+def say(key: str, **values: Any) -> str:
+    return i18n.text("en", key, **values)
+
+
+@pytest.fixture
+def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model can be loaded."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a model was asked for")
+
+    monkeypatch.setattr(cache, "model", refuse)
+
+
+def uploaded(data: bytes) -> str:
+    return opened.open_upload(data, "run.safetensors")
+
+
+@pytest.fixture(scope="module")
+def file() -> bytes:
+    """The capture file of a text."""
+    return content(attnviz.capture("minilm", TEXT), ".safetensors")
+
+
+def upload(app: AppTest, data: bytes, name: str = "run.safetensors") -> None:
+    [box] = [box for box in app.file_uploader if box.key == widgets.key(capture_file.WIDGET)]
+    box.set_value((name, data, "application/octet-stream")).run()
+
+
+def test_a_file_is_uploaded_shown_and_closed(visit: Visit, file: bytes) -> None:
+    app = visit("overview", layer="3", head="1", masks="causal")
+    upload(app, b"no capture", "my *file*.safetensors")
+    [error] = app.error
+    assert error.value.startswith(r"my \*file\*\.safetensors is not a capture that can be read")
+    upload(app, file)
+    assert not app.error and not app.exception
+    assert parameters(app)["capture"] == digest_of_bytes(file)
+    assert not parameters(app).keys() & {"layer", "head", "masks"}
+    captions = [caption.value for caption in app.sidebar.caption]
+    assert any("Capture file of" in caption for caption in captions)
+    assert not app.sidebar.text_area and len(app.sidebar.selectbox) == 1  # the language alone
+    header, _ = sent(app)
+    assert header["tokens"][:3] == ["[CLS]", "The", "cat"]
+    app.button(widgets.key("opened.close")).click().run()
+    assert "capture" not in parameters(app) and app.sidebar.text_area
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_pages_show_a_file_without_its_model(
+    page: str, visit: Visit, file: bytes, without_model: None
+) -> None:
+    app = visit(page, capture=uploaded(file), layer="2", head="3")
+    assert not app.error
+    assert component_name(app) == f"attnviz.{SHOWN[page]}"
+    assert any("Checked" in caption.value for caption in app.caption)
+
+
+def test_numbers_are_those_of_the_model(visit: Visit, file: bytes) -> None:
+    view = {"layer": "2", "head": "3"}
+    from_file = sent(visit("head", capture=uploaded(file), **view))[1]
+    from_model = sent(visit("head", text=TEXT, **view))[1]
+    for name, array in from_model.items():
+        np.testing.assert_array_equal(from_file[name], array, err_msg=name)
+
+
+@pytest.mark.parametrize("page", ["switches", "output"])
+def test_what_needs_the_model_is_said_in_one_line(
+    page: str, visit: Visit, file: bytes, without_model: None
+) -> None:
+    app = visit(page, capture=uploaded(file))
+    title = messages.plain(say("model.minilm.label"))
+    assert say("opened.needs_model", model=title) in [info.value for info in app.info]
+    assert not app.error and len(app.main.button) <= 2
+
+
+def test_the_model_is_run_on_the_text_of_a_file(visit: Visit, file: bytes) -> None:
+    app = visit("switches", capture=uploaded(file))
+    app.button(widgets.key("opened.run.switches")).click().run()
+    assert component_name(app) == "attnviz.switches" and not app.error
+    assert parameters(app)["text"] == TEXT and "capture" not in parameters(app)
+
+
+def test_what_edits_do_needs_the_model(visit: Visit, file: bytes, without_model: None) -> None:
+    app = visit("steps", capture=uploaded(file), edits="q.1.2=0.5", why="1")
+    assert len([info for info in app.info if "itself" in info.value]) == 2
+    assert not app.error
+
+
+def test_an_alignment_needs_no_model(visit: Visit, without_model: None) -> None:
+    lm = attnviz.load("translator")
+    cap = attnviz.capture(lm, "I like red cars.", generate=8)
+    app = visit("output", capture=uploaded(content(cap, ".safetensors")))
+    assert component_name(app) == "attnviz.alignment"
+    header, _ = sent(app)
+    assert [word["text"] for word in header["target"]][:3] == ["J'", "aime", "les"]
+
+
+def test_a_file_is_compared_with_a_model(visit: Visit, file: bytes) -> None:
+    app = visit("compare", capture=uploaded(file), model_b="minilm")
+    header, _ = sent(app)
+    assert header["alike"] and not app.error
+    assert header["rows"] == [[token, token, 1] for token in range(len(header["rows"]))]
+
+
+def test_a_capture_that_is_not_kept_is_missed_in_words(visit: Visit) -> None:
+    app = visit("head", capture="0" * 32)
+    assert say("empty.capture_title") in [heading.value for heading in app.subheader]
+    assert not app.error
+
+
+def test_uploads_are_bounded(file: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = content(attnviz.capture("minilm", "Another text."), ".safetensors")
+    first = uploaded(file)
+    monkeypatch.setattr(opened, "MOST_KEPT_BYTES", len(file))
+    second = uploaded(other)
+    assert opened.opened(first) is None and opened.opened(second) is not None
+    monkeypatch.setattr(opened, "MOST_PRODUCTS", 10**5)
+    with pytest.raises(attnviz.TooLarge, match="billion|products"):
+        uploaded(file)
+    monkeypatch.setattr(opened, "MOST_BYTES", 1000)
+    with pytest.raises(attnviz.TooLarge):
+        uploaded(file)
+
+
+def test_the_operator_names_a_file(
+    visit: Visit,
+    file: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    without_model: None,
+) -> None:
+    path = tmp_path / "of-operator.safetensors"
+    path.write_bytes(file)
+    monkeypatch.setenv(VARIABLE, str(path))
+    app = visit("head", capture=digest_of_bytes(file))
+    assert component_name(app) == "attnviz.head" and not app.error
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_uploader_speaks_the_language(
+    lang: i18n.Language, visit: Callable[..., AppTest]
+) -> None:
+    app = visit("overview", lang=lang)
+    assert i18n.text(lang, "opened.title") in [box.label for box in app.expander]
