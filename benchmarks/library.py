@@ -135,7 +135,7 @@ def payload(
     app = AppTest.from_file(ENTRY, default_timeout=RUN_LIMIT_S)
     for parameter, value in {"text": text, **parameters}.items():
         app.query_params[parameter] = value
-    (component,) = app.run().get("bidi_component")
+    (component,) = app.run().main.get("bidi_component")  # another one is in the sidebar
     data: bytes = component.proto.bytes
     weights = capture.all_weights()
     off = float(np.abs(unpack(data)[1]["weights"] / 255 - np.sqrt(weights)).max())

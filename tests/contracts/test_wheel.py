@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from attnviz import i18n
 from tests.contracts import project
 from tests.support import server
 
@@ -112,7 +113,8 @@ print(entry, app.title[0].value)
 def test_a_page_is_found_inside_the_wheel(installed: Path) -> None:
     result = run_installed(installed, "-c", SHOW_TITLE)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith(str(installed)) and result.stdout.strip().endswith("Overview")
+    heading = i18n.text("en", "page.start.heading")
+    assert result.stdout.startswith(str(installed)) and result.stdout.strip().endswith(heading)
 
 
 def test_the_app_starts_from_the_wheel(installed: Path) -> None:

@@ -34,8 +34,8 @@ def test_an_address_with_a_view_opens_it_as_before_there_was_a_start_page(visit:
 
 def test_the_browser_is_asked_where_one_left_on_a_first_run_alone(visit: Visit) -> None:
     app = visit("start")
-    asked = [_recall(app), _recall(app.run())]
-    assert [header["asks"] for header in asked] == [1, 0]
+    headers = [_recall(app), _recall(app.run())]
+    assert [header["asks"] for header in headers] == [1, 0]
     app.switch_page("../../pages/head.py").run()
     header = _recall(app)
     assert (header["page"], header["asks"]) == ("head", 0)

@@ -48,7 +48,8 @@ export function makeFilmShow(opts) {
   const rowHeight = MOST_ROW;
   const strip = (/** @type {FloatArray} */ matrix, /** @type {number[]} */ rows) =>
     stripsOf(matrix, rows, theme.dark);
-  const one = (/** @type {FloatArray | undefined} */ matrix) => (matrix ? strip(matrix, [row.query]) : null);
+  const rowStrip = (/** @type {FloatArray | undefined} */ matrix) =>
+    matrix ? strip(matrix, [row.query]) : null;
   return {
     ...opts,
     ...{ label, k: k0, bar, v: v0, rowHeight, height: TOP + rowHeight * row.keys.length + BELOW },
@@ -56,7 +57,7 @@ export function makeFilmShow(opts) {
       q: strip(q, [row.query]),
       k: strip(k, row.keys),
       v: strip(v, row.keys),
-      ...{ mixed: one(mixed), concat: one(concat), projected: one(projected) },
+      ...{ mixed: rowStrip(mixed), concat: rowStrip(concat), projected: rowStrip(projected) },
     },
     partial: row.keys.map((key) => runningSums(q, k, row.query, key)),
     blended: blends(arrays, row, theme.dark),
