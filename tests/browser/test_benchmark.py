@@ -6,6 +6,7 @@ from attnviz.models.loaded import LoadedModel
 from benchmarks import browser as bench
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette
+from tests.support.cases import mostly_slow
 
 TEXT = "The animal didn't cross the street because it was too tired."
 PAINT_MS = 150
@@ -20,7 +21,7 @@ SLOW_PAINT = f"""() => {{
 }}"""
 
 
-@pytest.mark.parametrize("path", ["", "head"])
+@pytest.mark.parametrize("path", mostly_slow(["head", ""], 1))
 def test_a_head_switch_is_timed_and_right(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], path: str
 ) -> None:
@@ -31,6 +32,7 @@ def test_a_head_switch_is_timed_and_right(
     assert min(result.samples) > 0
 
 
+@pytest.mark.slow
 def test_a_slow_paint_is_seen(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:
@@ -49,6 +51,7 @@ def test_a_wrong_picture_is_seen(
     assert "wrong colour" in result.wrong
 
 
+@pytest.mark.slow
 def test_a_message_to_the_server_is_seen(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette]
 ) -> None:

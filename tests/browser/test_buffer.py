@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 
 from attnviz.components.buffer import pack, packable, quantise
 from tests.support.canvas import module_page
+from tests.support.cases import mostly_slow
 
 LAYERS, HEADS, QUERIES, KEYS = 3, 7, 5, 11
 # all heads, one after the other and again the last one; all heads in one scratch matrix; all rows
@@ -29,7 +30,7 @@ READ = """async (text) => {
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32])
-@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("causal", mostly_slow([True, False], 1))
 def test_heads_and_rows_are_read_with_their_zeros(
     browser: Browser, bits: int, causal: bool
 ) -> None:

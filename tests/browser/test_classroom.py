@@ -66,6 +66,7 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     expect(one.page.get_by_role("button", name="To the lessons")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_the_presenter_points_at_is_marked_for_the_class(visit: OpenVisit) -> None:
     lead = visit("learn", lesson="block", card="softmax", canvases=False).page
     drawn(lead)

@@ -9,6 +9,7 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.types import STAGES, StepView
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Colour, Palette, cell_colours
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -45,7 +46,7 @@ def test_a_wrong_number_would_be_seen(minilm: LoadedModel, palettes: dict[str, P
     assert sum(same) < 0.2 * len(same)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", mostly_slow(["light", "dark"], 1))
 def test_overview_preview(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str
 ) -> None:
@@ -56,7 +57,7 @@ def test_overview_preview(
 
 
 @pytest.mark.parametrize(
-    ("scheme", "scale"), [("light", "sqrt"), ("light", "linear"), ("dark", "log")]
+    ("scheme", "scale"), mostly_slow([("dark", "log"), ("light", "sqrt"), ("light", "linear")], 2)
 )
 def test_head_heatmap(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str, scale: str
@@ -115,7 +116,7 @@ def _colour(text: str) -> Colour:
     return red, green, blue
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", mostly_slow(["dark", "light"], 1))
 def test_steps_panels(
     visit: OpenVisit, minilm: LoadedModel, palettes: dict[str, Palette], scheme: str
 ) -> None:

@@ -11,6 +11,7 @@ from attnviz.compare import pairing
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette, cell_colours, cell_middle
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
@@ -32,7 +33,7 @@ def difference(minilm: LoadedModel) -> np.ndarray:
     return pairing.difference(a.weights(LAYER, HEAD), b.weights(LAYER, HEAD), axis, axis)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", mostly_slow(["dark", "light"], 1))
 def test_the_difference_has_the_colours_of_the_librarys_numbers(
     visit: OpenVisit, palettes: dict[str, Palette], difference: np.ndarray, scheme: str
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_cell_is_answered_by_keyboard_and_a_link_restores_it(visit: OpenVisit)
     expect(verdict(again.page, "✓ Right.")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_click_beside_the_asking_panel_counts_or_says_where_to_answer(visit: OpenVisit) -> None:
     page = visit("learn", canvases=False, lesson="masks").page
     page.locator(CELL.format(panel="weights", row=2, column=1)).click()

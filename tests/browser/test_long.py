@@ -146,6 +146,7 @@ def test_the_whole_has_the_colours_of_the_maxima(
         assert colour in allowed, (row, key, most)
 
 
+@pytest.mark.slow
 def test_search_walks_from_place_to_place(opened: Visit) -> None:
     page, plot_ = opened.page, canvas(opened)
     page.get_by_role("searchbox", name="Find a token").fill("[unk")
@@ -165,6 +166,7 @@ def test_search_walks_from_place_to_place(opened: Visit) -> None:
     expect(page.get_by_role("button", name="Next place")).to_be_disabled()
 
 
+@pytest.mark.slow
 def test_the_strongest_cells_lead_to_their_place(
     opened: Visit, weights: np.ndarray, folder: Path
 ) -> None:
@@ -249,6 +251,7 @@ def test_another_head_is_asked_of_the_server(opened: Visit, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_axe_finds_nothing_serious(
     visit: OpenVisit, tiny_server: str, folder: Path, scheme: Any
 ) -> None:

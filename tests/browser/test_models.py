@@ -2,6 +2,7 @@
 
 from io import BytesIO
 
+import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -115,14 +116,15 @@ def test_an_uploaded_picture_lies_under_its_patches(
     assert pixels(picture, middles) == red
 
 
+@pytest.mark.parametrize("n_rounds", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_text_outlives_models_that_read_none(
-    visit: OpenVisit, tiny_server: str, tiny: Tiny
+    visit: OpenVisit, tiny_server: str, tiny: Tiny, n_rounds: int
 ) -> None:
     opened = visit("head", url=tiny_server, model=tiny("bert"), text=SOURCE)
     name = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
     box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
     heatmap = opened.canvas("Attention weights of")
-    for _ in range(2):
+    for _ in range(n_rounds):
         for other, rows in (("vit", 10), ("forms", 17), ("bert", 8)):
             name.fill(str(tiny(other)))
             name.press("Enter")

@@ -10,6 +10,7 @@ import attnviz
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 PAGES = {"overview": "Overview", "head": "Head", "steps": "Steps", "masks": "Masks"}
@@ -38,7 +39,7 @@ def go(visit: Visit, name: str) -> None:
     links.filter(has_text=name).click(delay=PRESS_MS)
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", mostly_slow(PAGES, 2))
 def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
     opened = visit(path)
     expect(opened.page.get_by_role("heading", name=PAGES[path], exact=True)).to_be_visible()

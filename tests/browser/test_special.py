@@ -10,6 +10,7 @@ import attnviz
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette, cell_colours, cell_middle
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -32,7 +33,7 @@ def printed(share: float) -> float:
     return round(percent, 2 if percent < 1 else 1 if percent < 9.95 else 0)
 
 
-@pytest.mark.parametrize(("layer", "head"), [(LAYER, HEAD), (0, 0), (5, 2)])
+@pytest.mark.parametrize(("layer", "head"), mostly_slow([(LAYER, HEAD), (0, 0), (5, 2)], 1))
 def test_the_hidden_mass_is_that_of_the_library(
     visit: OpenVisit, minilm: LoadedModel, layer: int, head: int
 ) -> None:
@@ -52,7 +53,7 @@ def test_the_hidden_mass_is_that_of_the_library(
     assert percents(opened)[1] == pytest.approx(printed(of_rows[query]), rel=0.02)
 
 
-@pytest.mark.parametrize("special", ["show", "hide"])
+@pytest.mark.parametrize("special", mostly_slow(["hide", "show"], 1))
 def test_pointing_does_not_move_the_heatmap(visit: OpenVisit, special: str) -> None:
     opened = visit("head", text=TEXT, layer=LAYER, head=HEAD, special=special)
     canvas, n = heatmap(opened), N if special == "show" else N - 2

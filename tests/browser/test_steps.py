@@ -11,6 +11,7 @@ from attnviz.attention.steps import Steps
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, data, expect_data
 
 TEXT = "The cat sat on the mat."
@@ -69,7 +70,7 @@ def test_a_cell_chosen_by_mouse_is_marked_in_every_panel(visit: OpenVisit) -> No
     assert opened.seen.sent[before:] == []
 
 
-@pytest.mark.parametrize("stage", ["scores", "weights"])
+@pytest.mark.parametrize("stage", mostly_slow(["weights", "scores"], 1))
 def test_a_cell_chosen_by_keys_is_marked_in_every_panel(visit: OpenVisit, stage: str) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
     canvas(opened, stage).focus()

@@ -9,6 +9,7 @@ import attnviz
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, data, expect_data
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -148,7 +149,7 @@ def test_overview_keys_move_without_a_message(visit: OpenVisit) -> None:
     assert opened.seen.sent[before:] == []
 
 
-@pytest.mark.parametrize("how", ["click", "Enter", "button"])
+@pytest.mark.parametrize("how", mostly_slow(["click", "Enter", "button"], 2))
 def test_overview_opens_a_head(visit: OpenVisit, how: str) -> None:
     opened = visit("overview", text=TEXT, layer=0, head=0)
     if how == "click":

@@ -14,6 +14,7 @@ from attnviz.outputs.alignment import Alignment, align
 from attnviz.outputs.answer import answer
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 TEXT, TARGET = "the cat sat on a mat", "the dog ran and slept"
@@ -73,7 +74,9 @@ def test_a_source_word_shows_who_looks_at_it(opened: Open, aligned: Alignment) -
     np.testing.assert_allclose(shown_weights(visit, "target", len(column)), column, atol=1e-3)
 
 
-@pytest.mark.parametrize(("mean", "label"), [("layer", "Mean of a layer"), ("all", "Mean of all")])
+@pytest.mark.parametrize(
+    ("mean", "label"), mostly_slow([("layer", "Mean of a layer"), ("all", "Mean of all")], 1)
+)
 def test_means_are_those_of_the_heads(
     opened: Open, aligned: Alignment, mean: str, label: str
 ) -> None:

@@ -12,6 +12,7 @@ from attnviz.tokens.words import words
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.canvas import cell_middle, module_page
+from tests.support.cases import mostly_slow
 from tests.support.visit import expect_data
 from tests.unit.tokens.test_words import random_words
 
@@ -35,7 +36,7 @@ NOTE_TEXTS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", mostly_slow(range(5), 2))
 def test_the_browser_merges_as_the_library_does(browser: Browser, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_query, n_key = (int(n) for n in rng.integers(2, 60, size=2))
