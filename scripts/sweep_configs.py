@@ -1,6 +1,7 @@
 """Check attnviz on every config type of transformers that can be built tiny, and print a table.
 
     python -m scripts.sweep_configs --out sweep.jsonl            # all types, one worker
+    python -m scripts.sweep_configs --out sweep.jsonl --resume   # the types that are not in it yet
     python -m scripts.sweep_configs --only bert,gpt2 --jobs 2
     python -m scripts.sweep_configs --pictures                   # what reads text with pictures
     python -m scripts.sweep_configs --summary sweep.jsonl        # the table of an earlier run
@@ -23,7 +24,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-STATUSES = ("exact", "refused", "wrong", "upstream", "silent", "crashed")
+STATUSES = ("exact", "partly", "refused", "wrong", "upstream", "silent", "crashed")
 STATUSES += ("unverified", "no attention", "not built")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
@@ -31,13 +32,14 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VER
 def main() -> int:
     options = _options()
     if options.summary:
-        rows = [json.loads(line) for line in options.summary.read_text().splitlines()]
-        print(summary(rows))
+        print(summary(_rows_in(options.summary)))
         return 0
     os.environ.update(OFFLINE)
     types = options.only.split(",") if options.only else all_types()
-    rows = []
-    with options.out.open("w") as out:
+    rows = _rows_in(options.out) if options.resume and options.out.exists() else []
+    done = {row["model_type"] for row in rows}
+    types = [model_type for model_type in types if model_type not in done]
+    with options.out.open("a" if options.resume else "w") as out:
         for row in sweep(types, options):
             rows.append(row)
             out.write(json.dumps(row) + "\n")
@@ -53,12 +55,18 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
     parser.add_argument("--limit", type=float, default=60, help="seconds for one type")
     parser.add_argument("--out", type=Path, default=Path("sweep.jsonl"))
+    parser.add_argument("--resume", action="store_true", help="go on with --out")
     parser.add_argument("--summary", type=Path, help="print the table of this file and stop")
     parser.add_argument("--pictures", action="store_true", help="text with a picture in it")
     parser.add_argument(
         "--recorder", default="attnviz:record", help="module:function to check in its place"
     )
     return parser.parse_args()
+
+
+def _rows_in(path: Path) -> list[dict[str, Any]]:
+    """The rows of an earlier run."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def all_types() -> list[str]:

@@ -29,7 +29,7 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, site
 from attnviz.effects.batches import ignore
 from attnviz.effects.heads import Taking, sites_of, taking_of
-from attnviz.effects.prepared import Prepared, prepare
+from attnviz.effects.prepared import Prepared, prepare, takes
 from attnviz.effects.rows import ROWS, RowChange, by_place, spread
 from attnviz.errors import BadInput, Cancelled, require_index
 from attnviz.models.loaded import LoadedModel
@@ -147,6 +147,9 @@ def recorded_without(
 ) -> list[AttentionCall]:
     """The calls of a pass in which row r has sender r taken away."""
     lm, layout = prepared.lm, layout_of(prepared.calls)
+    options = dict(prepared.options)
+    if takes(lm, "logits_to_keep"):
+        options["logits_to_keep"] = 1  # none is looked at
     changes: list[RowChange] = [taking.changes(layout, sender)[0] for sender in senders]
     with (
         lm.lock,
@@ -154,7 +157,7 @@ def recorded_without(
         changes_made(lm.model, by_place(changes)),
         record(lm.model) as calls,
     ):
-        lm.model(**spread(prepared.inputs, len(senders)), **prepared.options)
+        lm.model(**spread(prepared.inputs, len(senders)), **options)
     return list(calls)
 
 
@@ -205,7 +208,8 @@ def patterns(
         last = formula.capped(last, inputs.softcap)
     if inputs.bias is not None:
         last = last + inputs.bias[..., : inputs.n_key].float()
-    seen = [inputs.may_attend(head) for head in range(inputs.n_heads)]
+    one_for_all = inputs.mask is None or inputs.mask.dim() < 4 or inputs.mask.shape[1] == 1
+    seen = [inputs.may_attend(head) for head in range(1 if one_for_all else inputs.n_heads)]
     known = [mask for mask in seen if mask is not None]
     last = formula.masked(last, torch.stack(known)[None] if known else None)
     if inputs.sinks is None or inputs.sinks_gate:

@@ -20,6 +20,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.trace import SeenAttention
@@ -134,14 +135,14 @@ def _found_corners(module: nn.Module, token_at: Tensor) -> CallCorners | None:
     columns[order] = torch.arange(n_column).repeat(n_row).to(weight)
     coordinates = torch.stack([torch.zeros_like(rows), torch.ones_like(rows), rows, columns])
     direction = torch.randn(linear.in_features, generator=torch.Generator().manual_seed(SEED))
-    stored = _stored_weights(module, coordinates[:, :, None] * direction.to(weight))
-    if stored is None or stored.query is None or stored.key is None:
+    inputs = _inputs(module, coordinates[:, :, None] * direction.to(weight))
+    if inputs is None or inputs.query is None or inputs.key is None:
         return None
-    query, key = (_corners(vectors.float()) for vectors in (stored.query, stored.key))
+    query, key = (_corners(vectors.float()) for vectors in (inputs.query, inputs.key))
     return None if query is None or key is None else CallCorners(query, key)
 
 
-def _stored_weights(module: nn.Module, tokens: Tensor) -> StoredWeights | None:
+def _inputs(module: nn.Module, tokens: Tensor) -> AttentionInputs | StoredWeights | None:
     """The attention that a module computes of these tokens; None unless it is one softmax."""
     seen: list[SeenAttention] = []
     with torch.no_grad(), fast_path.off():
@@ -153,8 +154,7 @@ def _stored_weights(module: nn.Module, tokens: Tensor) -> StoredWeights | None:
             return None  # it takes other arguments: nothing is known
         finally:
             watch.close()
-    inputs = seen[0].inputs if len(seen) == 1 else None
-    return inputs if isinstance(inputs, StoredWeights) else None
+    return seen[0].inputs if len(seen) == 1 else None
 
 
 def _corners(vectors: Float[Tensor, "input_window head token d_head"]) -> Corners | None:

@@ -37,6 +37,7 @@ from attnviz.summary import counted
 
 EXACT = 50
 ROWS = 64
+HEAVY = 0.5  # the weight from which an edge without an effect is worth a word
 WHOLE_ROW = 1 - 1e-6  # a weight that is all of its row: the head is left with nothing
 Cell = tuple[int, int]
 
@@ -70,15 +71,17 @@ class Edges:
         order = np.argsort([-abs(self.exact[tuple(cell)]) for cell in places], kind="stable")
         return tuple((int(q), int(k)) for q, k in places[order])
 
-    def idle(self, count: int = 10, least: float = 0.5) -> tuple[Cell, ...]:
+    def idle(self, count: int = 10, least: float = HEAVY) -> tuple[Cell, ...]:
         """Heavy but idle cells: a weight of `least` or more whose effect is among the smallest.
 
-        An effect counts as small below 1 % of the largest one; rows with a single key are left out.
+        An effect counts as small below 1 % of the largest one. It is exact, or exactly 0 since
+        nothing behind the query depends on it; an estimate that is merely small names no cell. Rows
+        with a single key are left out.
         """
-        effect = np.where(np.isnan(self.exact), self.estimate, self.exact)
-        largest = np.nanmax(np.abs(effect)) if np.isfinite(effect).any() else 0.0
+        known = np.where(np.isnan(self.exact) & (self.estimate == 0), 0.0, self.exact)
+        largest = np.nanmax(np.abs(known)) if np.isfinite(known).any() else 0.0
         several = (~np.isnan(self.estimate)).sum(1, keepdims=True) > 1
-        heavy = (self.weights >= least) & several & (np.abs(effect) <= 0.01 * largest)
+        heavy = (self.weights >= least) & several & (np.abs(known) <= 0.01 * largest)
         places = sorted(map(tuple, np.argwhere(heavy)), key=lambda at: -float(self.weights[at]))
         return tuple((int(q), int(k)) for q, k in places[:count])
 
@@ -101,6 +104,7 @@ def edges(
 ) -> Edges:
     """Estimate every edge of a head, and compute those exactly that matter most, or `cells`.
 
+    Of the largest estimates `exact` are computed, and as many heavy edges at most that may be idle.
     `renormalise` gives the weight of a cut edge to the rest of its row, as if a mask had hidden the
     key. `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a head or a
     cell that does not exist, and without `cells` for a measure that has no first order.
@@ -130,6 +134,8 @@ def edges_of(
     if resolved.linear is not None or (cells is None and row is None):
         estimate = work.estimate(slopes(prepared, resolved))
     chosen = _largest(estimate, exact) if cells is None else work.checked(cells)
+    if cells is None and exact:
+        chosen = list(dict.fromkeys([*chosen, *work.heavy(estimate, exact)]))
     if row is not None:
         chosen = list(dict.fromkeys([*chosen, *work.heaviest(row, exact)]))
     computed, spread = work.exact(chosen)
@@ -273,6 +279,20 @@ class _Work:
         weights = self.recorded.weights(self.number)[query].cpu()
         order = weights.masked_fill(~self.seen[query], -1.0).argsort(descending=True, stable=True)
         return [(query, int(key)) for key in order[:count] if bool(self.seen[query, key])]
+
+    def heavy(self, estimate: Float64[np.ndarray, "query key"], count: int) -> list[Cell]:
+        """The edges with the largest weights, of HEAVY or more, whose estimate is small, not 0.
+
+        They may be idle, which an estimate alone does not show.
+        """
+        if not np.isfinite(estimate).any():
+            return []
+        weights = self.recorded.weights(self.number).cpu().numpy()
+        small = (np.abs(estimate) <= np.nanmax(np.abs(estimate)) / 10) & (estimate != 0)
+        several = (~np.isnan(estimate)).sum(1, keepdims=True) > 1
+        places = np.argwhere(small & several & (weights >= HEAVY))
+        order = np.argsort([-weights[tuple(cell)] for cell in places], kind="stable")[:count]
+        return [(int(query), int(key)) for query, key in places[order]]
 
     def exact(self, cells: Sequence[Cell]) -> tuple[Float64[np.ndarray, "query key"], float]:
         """(the change of the number without each of some cells, how far clean rows were off)."""

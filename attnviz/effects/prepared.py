@@ -5,6 +5,8 @@ clean pass, that say which heads there are, and the model's output without any c
 effects put many changed copies of it into one batch.
 """
 
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +18,7 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.changed.layout import layout_of, remember
+from attnviz.capture.changed.run import unchanged
 from attnviz.capture.plan.plan import Plan, TokensByStack
 from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
@@ -40,7 +43,7 @@ class Prepared:
     """Inputs of one row, on the model's device; `calls` and `clean` come from a recorded pass.
 
     `options` are keyword arguments of the pass that are no input, `target` is the text that an
-    encoder-decoder is to have written.
+    encoder-decoder is to have written. `pass_ms` is the time that the recorded pass took.
     """
 
     lm: LoadedModel
@@ -51,6 +54,7 @@ class Prepared:
     calls: tuple[AttentionCall, ...]
     clean: Mapping[str, Any]
     target: str | None = None
+    pass_ms: float = math.inf
 
     @cached_property
     def attended(self) -> Bool[Tensor, "row token"]:
@@ -105,7 +109,7 @@ def prepare(
     on: object,
     **further: Unpack[FurtherInputs],
 ) -> Prepared:
-    """Plan the inputs and run them once, recorded and unchanged.
+    """Plan the inputs and run them once, recorded and without the changes of a block around it.
 
     `further` holds other arguments of `attnviz.capture` that are read. A language model computes
     only its last row of logits where `on` needs no other. Raises what `attnviz.capture` raises, and
@@ -124,8 +128,10 @@ def prepare_request(
     options: dict[str, Any] = {"use_cache": False} if takes(lm, "use_cache") else {}
     if _reads_last_row(measure) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
-    with lm.lock, torch.no_grad(), record(lm.model) as calls:
+    with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls:
+        start = time.thread_time()
         output = lm.model(**planned.inputs, **options)
+        pass_ms = 1000 * (time.thread_time() - start)
     remember(lm, layout_of(calls))
     return Prepared(
         lm,
@@ -136,6 +142,7 @@ def prepare_request(
         tuple(calls),
         as_mapping(output),
         next(iter(request.target), None),
+        pass_ms,
     )
 
 

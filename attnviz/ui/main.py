@@ -78,7 +78,7 @@ def main() -> None:
         links.back_to_lesson(lang)
     with messages.guard(lang):
         page.run()
-    if not with_model:
+    if name in routes.WITHOUT_MODEL:
         embedded.line_without_model(lang)
 
 

@@ -104,28 +104,28 @@ def click_cell(page: Page, panel: str, shape: tuple[int, int], row: int, column:
     "lang", ["ja", *(pytest.param(of, marks=pytest.mark.slow) for of in ("ko", "zh"))]
 )
 def test_the_first_card_speaks_the_language(visit: OpenVisit, lang: str) -> None:
-    opened = visit("learn", canvases=False, lesson=FIRST, lang=lang)
-    texts = lesson_texts(FIRST, lang)  # type: ignore[arg-type]
-    expect(opened.page.get_by_role("heading", level=2)).to_have_text(texts.of("order", "title"))
+    opened = visit("learn", canvases=False, lesson="block", lang=lang)
+    texts = lesson_texts("block", lang)  # type: ignore[arg-type]
+    expect(opened.page.get_by_role("heading", level=2)).to_have_text(texts.of("mix", "title"))
     expect(opened.page.locator(".av-board figcaption").first).to_have_text(
-        texts.of("order", "panel.x")
+        texts.of("mix", "panel.weights")
     )
     assert accessibility_problems(opened.page) == []
 
 
 def test_a_cell_is_answered_by_keyboard_and_a_link_restores_it(visit: OpenVisit) -> None:
-    opened = visit("learn", canvases=False, lesson=FIRST, card="products", scheme="dark")
+    opened = visit("learn", canvases=False, lesson="block", card="products", scheme="dark")
     page = opened.page
     page.locator(CELL.format(panel="scores", row=0, column=0)).focus()
-    for key in ("ArrowRight", "ArrowRight", "Enter"):
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
-    expect(verdict(page, "That is query 0 with key 2.")).to_be_visible()
+    expect(verdict(page, "That is the query “cat” with the key “tired”.")).to_be_visible()
     settle(page, canvases=False)
     page.locator(CELL.format(panel="scores", row=0, column=0)).focus()
-    for key in ("ArrowDown", "ArrowDown", "Enter"):
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
         page.keyboard.press(key)
     expect(verdict(page, "✓ Right.")).to_be_visible()
-    opened.wait_for_parameters(answers="products=2.0")
+    opened.wait_for_parameters(answers="products=3.1")
     assert accessibility_problems(page) == []
     found = parse_qs(urlsplit(page.url).query)
     again = visit("learn", canvases=False, **{name: of[0] for name, of in found.items()})
@@ -141,20 +141,20 @@ def test_a_click_beside_the_asking_panel_counts_or_says_where_to_answer(visit: O
     expect(verdict(page, past)).to_be_visible()
     page.locator(CELL.format(panel="mask", row=2, column=4)).click()
     expect(verdict(page, "✓ Right.")).to_be_visible()
-    other = visit("learn", canvases=False, lesson=FIRST, card="products").page
+    other = visit("learn", canvases=False, lesson="block", card="products").page
     other.locator(CELL.format(panel="q", row=2, column=0)).click()
-    scores = lesson_texts(FIRST, "en").of("products", "panel.scores")
+    scores = lesson_texts("block", "en").of("products", "panel.scores")
     expect(other.locator(".av-board .av-status")).to_have_text(f"Answer in “{scores}”.")
     expect(other.get_by_test_id("stAlert")).to_have_count(0)
 
 
 @pytest.mark.slow
 def test_a_choice_stays_when_the_language_changes(visit: OpenVisit) -> None:
-    opened = visit("learn", canvases=False, lesson=FIRST, answers="order=scale")
+    opened = visit("learn", canvases=False, lesson=FIRST, answers="next=word")
     page, texts = opened.page, lesson_texts(FIRST, "ja")
-    expect(page.get_by_role("radio", name="Scale", exact=True)).to_be_checked()
+    expect(page.get_by_role("radio", name="One word, the next", exact=True)).to_be_checked()
     opened.choose("Language", "日本語")
-    expect(page.get_by_role("radio", name=texts.of("order", "option.scale"))).to_be_checked()
+    expect(page.get_by_role("radio", name=texts.of("next", "option.word"))).to_be_checked()
     expect(page.get_by_role("radio", name="Card 1")).to_have_count(0)
 
 
@@ -179,22 +179,22 @@ def test_the_next_card_is_read_from_its_top(visit: OpenVisit) -> None:
 def test_a_number_gets_its_mistake_then_a_real_head_leads_back(
     visit: OpenVisit, capture_text: CaptureText
 ) -> None:
-    opened = visit("learn", canvases=False, lesson=FIRST, card="mix")
+    opened = visit("learn", canvases=False, lesson="block", card="mix")
     page = opened.page
-    hidden = page.locator(CELL.format(panel="mixed", row=2, column=1))
+    hidden = page.locator(CELL.format(panel="mixed", row=0, column=1))
     expect(hidden).to_have_text("?")
-    enter(opened, "1")
-    expect(verdict(page, "That is the value with the largest weight alone.")).to_be_visible()
-    (right,) = (card for _, card in cards(lesson(FIRST), capture_text) if card.name == "mix")
+    enter(opened, "3")
+    expect(verdict(page, "That is the value of “cat” alone.")).to_be_visible()
+    (right,) = (card for _, card in cards(lesson("block"), capture_text) if card.name == "mix")
     enter(opened, f"{right.question.answer:.3f}".replace(".", ","))  # type: ignore[union-attr]
     expect(verdict(page, "✓ Right.")).to_be_visible()
     expect(hidden).not_to_have_text("?")
     page.get_by_role("button", name="Try it on a real head: Steps →").click()
     weights = page.locator(".panel[data-stage=weights] canvas[role=img]")
-    expect_data(weights, layer=5, head=11)
+    expect_data(weights, layer=3, head=1)
     page.get_by_role("link", name="← Back to the lesson").click()
     expect(verdict(page, "✓ Right.")).to_be_visible()
-    opened.wait_for_parameters(lesson=FIRST, card="mix", layer=5, head=11)
+    opened.wait_for_parameters(lesson="block", card="mix", layer=3, head=1)
 
 
 def enter(opened: Visit, typed: str) -> None:

@@ -124,6 +124,18 @@ def stores(calls: Calls) -> None:
     assert any(isinstance(call.inputs, StoredWeights) for call in calls)
 
 
+def explains(calls: Calls) -> None:
+    """What the model's own code does to its scores was seen, and the layers beside it."""
+    assert len(inputs_of(calls)) == len(calls)
+    assert all(set(call.projections) == {"q", "k", "v", "out"} for call in calls)
+
+
+def explains_bias(calls: Calls) -> None:
+    """The same, with a bias among it."""
+    explains(calls)
+    biased(calls)
+
+
 def opens(calls: Calls) -> None:
     """torch's own attention module shows its projections as the model's other layers do."""
     assert len(inputs_of(calls)) == len(calls)
@@ -218,23 +230,28 @@ FAMILIES: tuple[Family, ...] = (
     Family("wav2vec2", "speech", attends),
     Family("hubert", "speech", attends),
     Family("jamba", "attention between other layers", attends),
-    Family("bloom", "ALiBi, own code", stores, fast=True),
-    Family("mpt", "ALiBi, own code", stores),
+    Family("bloom", "ALiBi, own code", explains_bias, fast=True),
+    Family("mpt", "ALiBi, own code", explains_bias),
     Family("falcon", "own code around torch's kernel", attends),
-    Family("gptj", "own code", stores),
+    Family("gptj", "own code", explains),
     Family("gpt_neo", "own code, local attention", slides, overrides={"window_size": 4}),
-    Family("codegen", "own code", stores),
-    Family("deberta-v2", "own code, disentangled", stores),
-    Family("mpnet", "own code, position bias", stores),
-    Family("layoutlmv3", "own code, spatial bias", stores),
-    Family("xglm", "own code", stores),
+    Family("codegen", "own code", explains),
+    Family(
+        "deberta-v2",
+        "own code, disentangled",
+        stores,
+        overrides={"relative_attention": True, "pos_att_type": ["c2p", "p2c"]},
+    ),
+    Family("mpnet", "own code, position bias", explains_bias),
+    Family("layoutlmv3", "own code, spatial bias", explains_bias),
+    Family("xglm", "own code", explains),
     Family("mvp", "own code, cross-attention", crosses),
     Family("swinv2", "own code, windows of a picture", windows),
     Family("hiera", "own code, heads before windows", windows),
-    Family("cpmant", "own code, mask behind the softmax", stores),
+    Family("cpmant", "own code, mask behind the softmax", explains),
     Family("gemma4_audio", "own code, heads before blocks of frames", stores),
     Family("sam_vision_model", "own code, decomposed positions", biased),
-    Family("canine", "own code, local attention", stores),
-    Family("perceiver", "own code, cross-attention to latents", stores),
+    Family("canine", "own code, local attention", explains),
+    Family("perceiver", "own code, cross-attention to latents", explains),
     Family("bridgetower", "torch's attention beside the interface", attends),
 )

@@ -1,6 +1,7 @@
 """Effects of single edges: against captures with that edge cut, and planted models."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def llama() -> LoadedModel:
 def test_exact_edges_are_captures_with_that_edge_cut(name: str, renormalise: bool) -> None:
     lm = attnviz.load(name)
     found = edges(lm, STORE, "L2.H1", MARY, exact=6, renormalise=renormalise)
-    assert len(found.cells) == 6
+    assert 6 <= len(found.cells) <= 12  # six by their estimate, and heavy ones that may be idle
     tokenizer = lm.text_tokenizer()
     mary, john = (
         tokenizer(of, add_special_tokens=False)["input_ids"][0] for of in (" Mary", " John")
@@ -129,14 +130,23 @@ def test_a_head_whose_weight_misleads_is_rank_one_by_weight_and_zero_by_effect()
 
 def test_heavy_but_idle_cells_are_named(stories: LoadedModel) -> None:
     found = edges(stories, STORE, "L2.H1", MARY)
-    for query, key in found.idle(3):
+    idle = found.idle(3)
+    assert idle
+    for query, key in idle:
         assert found.weights[query, key] >= 0.5 and query > 0
-        effect = found.exact[query, key]
-        effect = found.estimate[query, key] if np.isnan(effect) else effect
-        assert abs(effect) <= 0.01 * np.nanmax(np.abs(found.exact))
+        without = edges(stories, STORE, "L2.H1", MARY, cells=[(query, key)]).exact[query, key]
+        assert abs(without) <= 0.01 * np.nanmax(np.abs(found.exact))
 
 
-def test_effects_hold_beside_other_changes_of_the_model(stories: LoadedModel) -> None:
+def test_changes_of_a_block_around_them_are_left_out_of_effects(stories: LoadedModel) -> None:
+    plain = edges(stories, STORE, "L2.H1", MARY, exact=3)
+    with attnviz.changed(stories, pattern("L2.H1"), ablate("L0.H0", "zero")):
+        inside = edges(stories, STORE, "L2.H1", MARY, exact=3)
+    assert inside.before == pytest.approx(plain.before, abs=2e-5)
+    assert np.array_equal(inside.weights, plain.weights)
+
+
+def test_two_changes_of_one_capture_are_made_in_their_order(stories: LoadedModel) -> None:
     """Two changes in one capture, in the order in which they were given."""
     both = attnviz.capture(
         stories, STORE, changes=[pattern("L2.H1"), ablate("L2.H1", "zero"), cut("L3.H0", key=4)]
@@ -157,7 +167,7 @@ def test_own_code_edges_are_refused_by_name(
     def own_code(*args: object) -> object:
         layout = original(*args)
         calls = tuple(
-            type(call)(call.place, call.site, call.n_heads, call.n_rows, True, call.projected)
+            replace(call, only_weights=True)
             for call in layout.calls  # type: ignore[attr-defined]
         )
         return type(layout)(calls)

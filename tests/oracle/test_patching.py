@@ -153,8 +153,8 @@ def test_stages_and_heads_that_were_not_patched_are_refused(
         patched.of("L9.H0")
 
 
-def test_a_patched_head_stays_patched_where_another_change_is_made(stories: LoadedModel) -> None:
-    """Inside a block of other changes, the rows are those of the plain model: nothing is mixed."""
+def test_changes_of_a_block_around_it_are_left_out_of_patching(stories: LoadedModel) -> None:
+    """Inside a block of other changes, the rows are those of the plain model."""
     inputs = {"input_ids": torch.tensor([stories.text_tokenizer()(SWAPPED)["input_ids"]])}
     with torch.no_grad(), attnviz.changed(stories, ablate("L0.H1", "zero")):
         found = patching(stories, SWAPPED, STORE, MARY, heads=["L0.H0"])

@@ -1,7 +1,9 @@
 """Recording leaves the model as it was, refuses what it cannot derive, and keeps threads apart."""
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from transformers import (
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.steps import derive
-from attnviz.capture.record.interface import refuse_unmodelled
+from attnviz.capture.record.interface import unmodelled
 from attnviz.capture.record.recorder import record
 from attnviz.capture.run import capture
 from attnviz.errors import CaptureMismatch, UnsupportedAttention
@@ -187,9 +189,32 @@ def test_the_fast_path_stays_off_until_the_last_watcher_has_gone() -> None:
 
 def test_an_argument_that_no_step_models_is_refused_by_name() -> None:
     attention = tiny("llama").layers[0].self_attn
-    refuse_unmodelled(attention, {"softcap": 5.0, "position_ids": torch.arange(3), "new": None})
-    with pytest.raises(UnsupportedAttention, match=r"LlamaAttention .*block_indices, temperature"):
-        refuse_unmodelled(attention, {"temperature": 2.0, "block_indices": torch.ones(1)})
+    harmless = {"softcap": 5.0, "position_ids": torch.arange(3), "new": None}
+    assert unmodelled(attention, harmless) is None
+    error = unmodelled(attention, {"temperature": 2.0, "block_indices": torch.ones(1)})
+    assert error is not None and error.code == "unmodelled_argument"
+    assert re.search(r"LlamaAttention .*block_indices, temperature", str(error))
+
+
+def test_an_unmodelled_argument_leaves_out_its_call_and_no_other() -> None:
+    model, ids = tiny("llama"), torch.tensor([[5, 6, 7, 8]])
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        expected = model(input_ids=ids).last_hidden_state
+    odd = model.layers[1].self_attn
+    odd.forward = partial(odd.forward, block_indices=torch.ones(1))
+    with torch.no_grad(), record(model) as calls:
+        ours = model(input_ids=ids).last_hidden_state
+    assert "layers.1.self_attn" not in {call.module for call in calls} and calls
+    assert [call.module for call in calls.missing] == ["layers.1.self_attn"]
+    assert "block_indices" in calls.missing[0].reason
+    torch.testing.assert_close(ours, expected, atol=1e-5, rtol=0)
+    for layer in model.layers:
+        layer.self_attn.forward = partial(layer.self_attn.forward, block_indices=torch.ones(1))
+    with pytest.raises(UnsupportedAttention, match="block_indices") as caught, torch.no_grad():
+        with record(model):
+            model(input_ids=ids)
+    assert caught.value.code == "unmodelled_argument"
 
 
 def test_a_model_that_exchanges_its_modules_is_run_again() -> None:

@@ -98,3 +98,17 @@ def test_any_text_is_read(translator: LoadedModel, text: str) -> None:
 def test_the_examples_are_translated(translator: LoadedModel) -> None:
     for answer in greedy_answers(translator, french.EXAMPLES):
         assert answer[-1] in ".?" and answer[0].isupper()
+
+
+def test_keys_from_the_cache_keep_their_layers(translator: LoadedModel) -> None:
+    """Cross-attention makes its keys once; while the model writes they come from the cache."""
+    cap = attnviz.capture(translator, "The little white cat sleeps.", generate=4)
+    for call in [call for call in cap.calls if call.kind == "cross"]:
+        assert {"q", "k", "v"} <= call.projections.keys() and not {"k", "v"} & call.absent.keys()
+        assert call.projections["k"].input.shape[1] == call.n_key
+        assert all(part.ok for part in attnviz.derive(call, 1).comparisons.values())
+    inputs = translator.tokenize(["The cat sleeps."], return_tensors="pt")
+    with attnviz.record(translator.model) as calls:
+        translator.model.generate(**inputs, max_new_tokens=3)
+    later = [call for call in calls if call.kind == "cross" and call.index > 0]
+    assert later and all({"k", "v"} <= call.projections.keys() for call in later)

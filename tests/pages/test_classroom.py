@@ -45,6 +45,12 @@ def bars(app: AppTest) -> list[str]:
     return [each.proto.text for each in app.get("progress")]
 
 
+def option_bars(**counts: int) -> list[str]:
+    """The bars of the card "order" with these counts."""
+    names = ("nothing", "sums", "error")
+    return [f"{EN.of('order', f'option.{name}')}: {counts.get(name, 0)}" for name in names]
+
+
 def test_opening_a_class_shows_code_and_link_and_keeps_the_key_to_the_presenter(
     presenter: AppTest, visit: Visit
 ) -> None:
@@ -64,9 +70,9 @@ def test_a_follower_shows_the_presenters_card_in_its_own_language(
     follower = visit("learn", room=code(presenter), lang="ja")
     assert follower.header[0].value == JA.of("order", "title")
     press(presenter, "learn.next")
-    assert follower.run().header[0].value.startswith(JA.of("sizes", "title").partition("[[")[0])
+    assert follower.run().header[0].value.startswith(JA.of("erratum", "title").partition("[[")[0])
     late = visit("learn", room=code(presenter), lang="ko")
-    assert late.header[0].value == lesson_texts("block", "ko").of("sizes", "title")
+    assert late.header[0].value == lesson_texts("block", "ko").of("erratum", "title")
 
 
 def test_what_the_presenter_sets_is_set_for_all(presenter: AppTest, visit: Visit) -> None:
@@ -83,46 +89,46 @@ def test_answers_are_counted_and_judged_only_after_the_reveal(
     presenter: AppTest, visit: Visit
 ) -> None:
     one, two = (visit("learn", room=code(presenter)) for _ in range(2))
-    one.radio(key=KEY("learn.order.answer")).set_value("softmax").run()
-    two.radio(key=KEY("learn.order.answer")).set_value("scale").run()
+    one.radio(key=KEY("learn.order.answer")).set_value("sums").run()
+    two.radio(key=KEY("learn.order.answer")).set_value("nothing").run()
     for app in (one, two):
         assert not app.success and not app.warning and not app.error
         assert i18n.text("en", "learn.held") in [each.value for each in app.caption]
     presenter.run()
-    assert bars(presenter) == ["Softmax: 1", "Scale: 1", "The product with V: 0"]
+    assert bars(presenter) == option_bars(nothing=1, sums=1)
     assert not bars(one)
     press(presenter, "class.show")
     assert bars(one.run()) == bars(presenter)
     press(presenter, "class.reveal")
-    assert bars(one.run())[0] == "✓ **Right.** Softmax: 1"
+    assert f"✓ **Right.** {EN.of('order', 'option.sums')}: 1" in bars(one.run())
     assert one.success[0].value.startswith("**✓ Right.**") and not one.warning
     two.run()
     assert two.success[0].value.startswith("**The answer:**")
-    assert two.warning[0].value.endswith(EN.of("order", "feedback.scale"))
+    assert two.warning[0].value.endswith(EN.of("order", "feedback.nothing"))
     assert two.radio(key=KEY("learn.order.answer")).disabled
 
 
 def test_a_free_question_is_not_made_a_choice_before_the_reveal(
     presenter: AppTest, visit: Visit
 ) -> None:
-    presenter.pills(key=KEY("learn.way")).set_value("softmax").run()
+    presenter.pills(key=KEY("learn.way")).set_value("sums").run()
     assert bars(presenter) == []
     follower = visit("learn", room=code(presenter))
-    follower.text_input(key=KEY("learn.softmax.answer")).set_value("0.89").run()
-    assert bars(presenter.run()) == [r"0\.891: 1"]
+    follower.text_input(key=KEY("learn.softmax.answer")).set_value("0.107").run()
+    assert bars(presenter.run()) == [r"0\.107: 1"]
     press(presenter, "class.reveal")
     shown = bars(presenter.run())
-    assert len(shown) == 4 and r"✓ **Right.** 0\.891: 1" in shown
+    assert len(shown) == 4 and r"✓ **Right.** 0\.107: 1" in shown
 
 
 def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: Visit) -> None:
     follower = visit("learn", room=code(presenter))
-    follower.radio(key=KEY("learn.order.answer")).set_value("mix").run()
+    follower.radio(key=KEY("learn.order.answer")).set_value("error").run()
     seat = parameters(follower)["seat"]
     again = visit("learn", room=code(presenter), seat=seat)
     assert parameters(again)["seat"] == seat
-    again.radio(key=KEY("learn.order.answer")).set_value("scale").run()
-    assert bars(presenter.run()) == ["Softmax: 0", "Scale: 1", "The product with V: 0"]
+    again.radio(key=KEY("learn.order.answer")).set_value("nothing").run()
+    assert bars(presenter.run()) == option_bars(nothing=1)
     assert presenter.main.get("bidi_component")
     tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
     assert (tally.present, tally.answered) == (1, 1)
@@ -131,7 +137,7 @@ def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: V
 def test_a_reload_keeps_control(presenter: AppTest, visit: Visit) -> None:
     again = visit("learn", **parameters(presenter))
     press(again, "learn.next")
-    assert class_socket.rooms().stage(code(presenter)).card == "sizes"
+    assert class_socket.rooms().stage(code(presenter)).card == "erratum"
 
 
 def test_the_presenter_may_go_to_another_lesson(presenter: AppTest, visit: Visit) -> None:
@@ -189,7 +195,7 @@ def test_ending_a_class_ends_it_for_all(presenter: AppTest, visit: Visit) -> Non
 
 def test_a_follower_is_not_offered_another_try(presenter: AppTest, visit: Visit) -> None:
     follower = visit("learn", room=code(presenter))
-    follower.radio(key=KEY("learn.order.answer")).set_value("softmax").run()
+    follower.radio(key=KEY("learn.order.answer")).set_value("sums").run()
     press(presenter, "class.reveal")
     assert follower.run().success
     assert not {KEY("learn.order.again"), KEY("learn.order.shown")} & {

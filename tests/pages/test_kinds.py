@@ -251,6 +251,20 @@ def test_weights_of_own_code_are_shown(visit: Visit, tiny: Tiny) -> None:
     assert (header["n_layers"], header["n_heads"]) == (2, 3)
 
 
+def test_what_was_not_recorded_is_said(visit: Visit, tiny: Tiny) -> None:
+    """ConvBERT's convolutions have a softmax of their own, without keys."""
+    app = visit("head", text=TEXT, model=tiny("convbert"))
+    assert not app.error and sent(app)
+    missing = attnviz.capture(attnviz.load(tiny("convbert")), TEXT).missing
+    assert len(missing) == 2
+    (line,) = app.warning
+    assert line.value == i18n.text("en", "verify.missing", count=2)
+    reasons = [text.value for text in app.text]
+    assert {f"{call.module}: {call.reason}" for call in missing} <= set(reasons)
+    complete = visit("head", text=TEXT, model=tiny("bert"))
+    assert not complete.warning
+
+
 def test_a_softcap_has_its_step(visit: Visit, tiny: Tiny) -> None:
     app = visit("steps", text=TEXT, model=tiny("gemma2"))
     assert not app.error

@@ -31,7 +31,7 @@ def test_the_list_names_every_lesson(visit: Visit, lang: i18n.Language) -> None:
     app.button(key=KEY("learn.open.block")).click().run()
     texts = lesson_texts("block", lang)
     assert [title.value for title in app.title] == [texts.title]
-    assert app.header[0].value == texts.of("order", "title")
+    assert app.header[0].value == texts.of("mix", "title")
     assert parameters(app)["lesson"] == "block"
     assert not app.error
 
@@ -69,18 +69,19 @@ def test_a_wrong_number_gets_the_feedback_of_its_mistake(visit: Visit) -> None:
     app = visit("learn", lesson="block", card="softmax")
     header, _ = sent(app)
     assert [panel["hidden"] for panel in header["panels"]] == [False, True]
-    app.text_input(key=KEY("learn.softmax.answer")).set_value("0,667").run()
+    app.text_input(key=KEY("learn.softmax.answer")).set_value("0,333").run()
     template = EN.of("softmax", "feedback.divided")
-    assert app.warning[0].value.endswith(fill(template, {"first": 1.4, "second": -0.7}))
+    exponentials = {"exp_first": np.exp(1.5 * 2**0.5), "exp_second": np.exp(3 * 2**0.5)}
+    assert app.warning[0].value.endswith(fill(template, exponentials))
     assert not app.success
     assert sent(app)[0]["panels"][1]["hidden"]
-    app.text_input(key=KEY("learn.softmax.answer")).set_value("0.89").run()
+    app.text_input(key=KEY("learn.softmax.answer")).set_value("0.11").run()
     assert not app.warning
-    assert "0.891" in app.success[0].value
+    assert "0.107" in app.success[0].value
     header, arrays = sent(app)
     assert not header["panels"][1]["hidden"]
-    assert arrays["values1"][1, 0] == pytest.approx(0.890903, abs=1e-6)
-    assert parse(parameters(app)["answers"]) == {"softmax": "0.89"}
+    assert arrays["values1"][1, 0] == pytest.approx(0.107042, abs=1e-6)
+    assert parse(parameters(app)["answers"]) == {"softmax": "0.11"}
 
 
 def test_what_is_no_number_is_said(visit: Visit) -> None:
@@ -91,12 +92,12 @@ def test_what_is_no_number_is_said(visit: Visit) -> None:
 
 
 def test_a_choice_is_judged_and_an_answer_can_be_shown(visit: Visit) -> None:
-    app = visit("learn", lesson="block")
-    app.radio(key=KEY("learn.order.answer")).set_value("scale").run()
-    assert app.warning[0].value.endswith(EN.of("order", "feedback.scale"))
+    app = visit("learn", lesson="block", card="order")
+    app.radio(key=KEY("learn.order.answer")).set_value("nothing").run()
+    assert app.warning[0].value.endswith(EN.of("order", "feedback.nothing"))
     app.button(key=KEY("learn.order.shown")).click().run()
-    assert app.success[0].value.endswith(EN.of("order", "reveal"))
-    assert app.radio(key=KEY("learn.order.answer")).value == "softmax"
+    assert "0.927" in app.success[0].value
+    assert app.radio(key=KEY("learn.order.answer")).value == "sums"
 
 
 def test_a_control_changes_its_card(visit: Visit) -> None:
@@ -111,25 +112,30 @@ def test_a_control_changes_its_card(visit: Visit) -> None:
 
 
 def test_a_link_restores_card_values_and_answers(visit: Visit) -> None:
-    kept = {"lesson": "block", "card": "sharper", "values": "factor=5.0", "answers": "order=scale"}
+    kept = {
+        "lesson": "block",
+        "card": "sharper",
+        "values": "factor=5.0",
+        "answers": "order=nothing",
+    }
     app = visit("learn", **kept)
     assert app.header[0].value == EN.of("sharper", "title")
     assert app.select_slider(key=KEY("learn.sharper.factor")).value == 5.0
     assert {name: parameters(app)[name] for name in kept} == kept
     app.pills(key=KEY("learn.way")).set_value("order").run()
-    assert app.radio(key=KEY("learn.order.answer")).value == "scale"
+    assert app.radio(key=KEY("learn.order.answer")).value == "nothing"
     assert app.warning
 
 
 def test_answers_are_kept_while_another_lesson_is_open(visit: Visit) -> None:
-    app = visit("learn", lesson="block", answers="order=softmax")
+    app = visit("learn", lesson="block", answers="order=sums")
     app.button(key=KEY("learn.all")).click().run()
     assert "answers" not in parameters(app)
     app.button(key=KEY(f"learn.open.{SLUGS[1]}")).click().run()
     assert "answers" not in parameters(app)
     app.button(key=KEY("learn.all")).click().run()
     app.button(key=KEY("learn.open.block")).click().run()
-    assert parse(parameters(app)["answers"]) == {"order": "softmax"}
+    assert parse(parameters(app)["answers"]) == {"order": "sums"}
 
 
 def test_a_card_leads_to_a_real_head(visit: Visit) -> None:
@@ -137,7 +143,7 @@ def test_a_card_leads_to_a_real_head(visit: Visit) -> None:
     app.button(key=KEY("learn.try")).click().run()
     assert not app.exception
     found = parameters(app)
-    assert (found["layer"], found["head"], found["lesson"]) == ("5", "11", "block")
+    assert (found["layer"], found["head"], found["lesson"]) == ("3", "1", "block")
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -162,7 +168,7 @@ def test_what_a_card_does_not_know_is_replaced_and_said(visit: Visit) -> None:
     app = visit("learn", lesson="block", card="sharper", values="factor=1.7", answers=answers)
     assert app.warning[0].value == adjusted("values", "answers")
     found = parameters(app)
-    assert "values" not in found and parse(found["answers"]) == {"order": "softmax"}
+    assert "values" not in found and parse(found["answers"]) == {"order": "sums"}
     fine = visit("learn", lesson="block", card="sharper", values="factor=5.0", answers="order=mix")
     assert not fine.warning
 
@@ -203,7 +209,7 @@ def test_marks_are_explained_only_where_there_are_some(visit: Visit, lang: i18n.
         [each.value for each in app.caption if each.value.startswith(begins)]
         for app in (
             visit("learn", lesson="block", lang=lang),
-            visit("learn", lesson="block", lang=lang, answers="order=softmax"),
+            visit("learn", lesson="block", lang=lang, answers="order=sums"),
         )
     ]
     right = i18n.text(lang, "learn.marks", signs=f"✓ {i18n.text(lang, 'learn.is_right')}")
@@ -282,7 +288,7 @@ def test_before_and_after_share_their_colours(
 
 
 def test_a_question_can_be_asked_again(visit: Visit) -> None:
-    app = visit("learn", lesson="block", answers="order=softmax")
+    app = visit("learn", lesson="block", answers="order=sums")
     app.button(key=KEY("learn.order.again")).click().run()
     assert not app.success and way(app)[0] == "1"
     assert app.radio(key=KEY("learn.order.answer")).value is None
@@ -290,12 +296,12 @@ def test_a_question_can_be_asked_again(visit: Visit) -> None:
 
 
 def test_a_lesson_opens_where_it_was_left_or_from_the_start(visit: Visit) -> None:
-    app = visit("learn", lesson="block", card="mask", answers="order=softmax")
+    app = visit("learn", lesson="block", card="mask", answers="order=sums")
     for opened, title in (("open", "mask"), ("from_start", "order")):
         app.button(key=KEY("learn.all")).click().run()
         app.button(key=KEY(f"learn.{opened}.block")).click().run()
         assert app.header[0].value == EN.of(title, "title")
-        assert parse(parameters(app)["answers"]) == {"order": "softmax"}
+        assert parse(parameters(app)["answers"]) == {"order": "sums"}
 
 
 def test_a_lesson_that_was_finished_begins_with_its_first_card(visit: Visit) -> None:

@@ -15,6 +15,8 @@ from transformers import (
     CLIPConfig,
     CLIPModel,
     CLIPVisionConfig,
+    ConvBertConfig,
+    ConvBertForMaskedLM,
     DebertaV2Config,
     DebertaV2ForMaskedLM,
     Gemma2Config,
@@ -123,7 +125,16 @@ def tokenizer(kind: str, longest: int = 32) -> PreTrainedTokenizerFast:
 def _rarer(shape: dict[str, int], ids: dict[str, int]) -> dict[str, Callable[[], PreTrainedModel]]:
     """Attention code of its own; a softcap and a sliding window."""
     return {
-        "deberta": lambda: DebertaV2ForMaskedLM(DebertaV2Config(**shape, intermediate_size=20)),
+        # its scores are sums of several products, so that only its weights are known
+        "deberta": lambda: DebertaV2ForMaskedLM(
+            DebertaV2Config(
+                **shape, intermediate_size=20, relative_attention=True, pos_att_type=["c2p", "p2c"]
+            )
+        ),
+        # its attention is recorded, its convolutions beside it are named as missing
+        "convbert": lambda: ConvBertForMaskedLM(
+            ConvBertConfig(**shape, intermediate_size=20, embedding_size=24, head_ratio=1)
+        ),
         "gemma2": lambda: Gemma2ForCausalLM(
             Gemma2Config(
                 **shape,
@@ -354,7 +365,7 @@ def save(folder: Path, name: str) -> Path:
             return folder
     kind = (
         "encoder"
-        if name in ("bert", "deberta", "verdict", "topics")
+        if name in ("bert", "convbert", "deberta", "verdict", "topics")
         else "encoder-decoder"
         if name in ("marian", "t5")
         else "transcript"

@@ -8,7 +8,6 @@ forward. How many tokens came before is asked of the key cache, not told from th
 cache keeps the last keys only.
 """
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.changed.applied import applied, outputs_changed
 from attnviz.capture.changed.passes import Pass, first_key, pass_of
-from attnviz.capture.record.interface import active, inside
+from attnviz.capture.record.interface import Changes, active, changing, inside
 from attnviz.types import Kind
 
 
@@ -57,8 +56,8 @@ class Changer:
     """The changes of some passes; a context variable of the attention function holds it.
 
     `made` are the places whose changes were made, `ran` the names of the modules on
-    the way to a place that ran, `n_passes` counts the passes. The hooks heed only the thread that
-    made the changer.
+    the way to a place that ran, `n_passes` counts the passes. `acts_as` is the object that
+    attention is handed to instead of the changer, None for the changer itself.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Changer:
         self.made: set[CallPlace] = set()
         self.ran: set[str] = set()
         self.n_passes = 0
-        self._thread = threading.get_ident()
+        self.acts_as: Changes | None = None
         self._at_function: set[CallPlace] = set()  # the places of this pass
         self._by_place = by_place
         self._names = {id(module): name for name, module in modules.items()}
@@ -92,6 +91,7 @@ class Changer:
         """Take the hooks off the model."""
         for handle in self._handles:
             handle.remove()
+        self.acts_as = None  # which may hold this object: a circle is freed late
 
     @property
     def missed(self) -> tuple[CallPlace, ...]:
@@ -99,7 +99,7 @@ class Changer:
         return tuple(place for place in self._by_place if place not in self.made)
 
     def _enter(self, module: nn.Module, _args: Any, kwargs: Mapping[str, Any]) -> None:
-        if threading.get_ident() != self._thread:
+        if not self._is_active:
             return
         if self._depth == 0:
             self.n_passes += 1
@@ -110,8 +110,13 @@ class Changer:
         self.ran.add(self._name(module))
 
     def _leave(self, _module: nn.Module, _args: Any, _output: Any) -> None:
-        if threading.get_ident() == self._thread:
+        if self._is_active:
             self._depth -= 1
+
+    @property
+    def _is_active(self) -> bool:
+        """True in the block that it was made for: not in other threads, nor in a block inside."""
+        return changing.get() is (self.acts_as or self)
 
     def _name(self, module: nn.Module) -> str:
         return self._names.get(id(module)) or type(module).__name__
@@ -142,7 +147,7 @@ class Changer:
         """A hook that changes what W_O reads, unless the attention function has done so."""
 
         def change(_layer: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-            if threading.get_ident() != self._thread:
+            if not self._is_active:
                 return None
             place = CallPlace(module, self._counts[layer])
             self._counts[layer] += 1

@@ -100,6 +100,7 @@ def _attending(
     """The model on attnviz's attention function, which hands each call to `changes`."""
     with ExitStack() as stack:
         stack.callback(changer.close)
+        changer.acts_as = None if changes is changer else changes
         token = changing.set(changes)
         stack.callback(changing.reset, token)
         stack.enter_context(switched(modules.values(), interface_configs(modules)))

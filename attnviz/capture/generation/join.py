@@ -23,7 +23,6 @@ from attnviz.errors import UnsupportedAttention
 
 SAME_FACTOR = 1e-3  # factors measured on single tokens differ by that in half precision
 NOT_IN_EVERY_STEP = "it was not found in every step of the writing"
-FROM_CACHE = "after the first step the keys and values come from the cache, not from a layer"
 
 
 def join(steps: Sequence[StepCall], written: Written) -> tuple[AttentionCall, ...]:
@@ -175,10 +174,13 @@ def _stacked(parts: list[Tensor], steps: list[StepCall], n_known: list[int]) -> 
 
 def _projections(calls: list[AttentionCall]) -> dict[str, Projection]:
     """The layers that were found in every step, with their inputs and outputs in order."""
-    # the keys of cross-attention are made once, in the first step
-    names = ("q", "out") if calls[0].kind == "cross" else ("q", "k", "v", "out")
-    joined = {}
-    for name in names:
+    first = calls[0].projections
+    # the keys and values of cross-attention are made once, in the first step
+    once = ("k", "v") if calls[0].kind == "cross" else ()
+    joined: dict[str, Projection] = {name: first[name] for name in once if name in first}
+    for name in ("q", "k", "v", "out"):
+        if name in once:
+            continue
         layers = [call.projections[name] for call in calls if name in call.projections]
         is_rotated = any(layer.turned for layer in layers)  # the first position turns by nothing
         if len(layers) == len(calls) and (is_rotated or _have_one_factor(layers)):
@@ -203,7 +205,6 @@ def _reasons(first: AttentionCall, joined: dict[str, Projection]) -> dict[str, s
     stages = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
     absent = dict(first.absent)
     for name, missing in stages.items():
-        from_cache = first.kind == "cross" and name in ("k", "v")
         if name in first.projections and name not in joined:
-            absent |= dict.fromkeys(missing, FROM_CACHE if from_cache else NOT_IN_EVERY_STEP)
+            absent |= dict.fromkeys(missing, NOT_IN_EVERY_STEP)
     return absent

@@ -119,7 +119,7 @@ class ValueSearch:
         rotated.
         """
         n_batch, _, n_all, width = tensor.shape
-        sampled = {n: _sampled(tensor[0], n) for n in {n_token, n_all}}
+        sampled = {n: _sampled(tensor[0], n) for n in {n_token, n_all} if n <= n_all}
         for place in self._order(name, len(recent)):
             layer = recent[len(recent) + place]
             n_row, n_written, n_column = layer.output.shape

@@ -24,11 +24,21 @@ PROOF_ROWS = 4
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Axes of a softmax in the order of an operand: those before the queries, then the queries."""
+    """Axes of a softmax in the order of an operand: those before the queries, queries, keys.
+
+    `sizes` are those of the axes before the queries.
+    """
 
     lead: tuple[int, ...]
     query: int | None
+    key: int
     sizes: tuple[int, ...]
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """[axes joined, query, key] of a tensor with the shape of the softmax."""
+        order = (*self.lead, *(() if self.query is None else (self.query,)), self.key)
+        n_query = 1 if self.query is None else tensor.shape[self.query]
+        return tensor.permute(order).reshape(math.prod(self.sizes), n_query, tensor.shape[self.key])
 
 
 def arranged(softmax: OpenSoftmax, operand: Tensor) -> Arrangement | None:
@@ -41,8 +51,7 @@ def arranged(softmax: OpenSoftmax, operand: Tensor) -> Arrangement | None:
         return None
     for late in (False, True):
         for candidate in _arrangements(softmax, operand):
-            order = (*candidate.lead, *(() if candidate.query is None else (candidate.query,)))
-            moved = kept.permute(*order, softmax.axis).reshape(operand.shape).to(operand.dtype)
+            moved = candidate.of(kept).reshape(operand.shape).to(operand.dtype)
             if _is_masked_late(operand, moved) if late else _are_equal(operand, moved):
                 return candidate
     return None
@@ -53,17 +62,17 @@ def _arrangements(softmax: OpenSoftmax, operand: Tensor) -> Iterator[Arrangement
     axes = [axis for axis in range(len(shape)) if axis != softmax.axis]
     n_tried = 0
     if not axes:
-        yield Arrangement((), None, ())
+        yield Arrangement((), None, softmax.axis, ())
     for order in permutations(axes):
         lead, query = order[:-1], order[-1] if order else None
         sizes = tuple(shape[axis] for axis in lead)
         fits = query is not None and shape[query] == operand.shape[-2]
         if fits and math.prod(sizes) == operand.shape[0] and n_tried < MOST_ARRANGEMENTS:
             n_tried += 1
-            yield Arrangement(lead, query, sizes)
+            yield Arrangement(lead, query, softmax.axis, sizes)
     if axes and operand.shape[-2] == 1:  # one query, without an axis
         sizes = tuple(shape[axis] for axis in axes)
-        yield Arrangement(tuple(axes), None, sizes)
+        yield Arrangement(tuple(axes), None, softmax.axis, sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +93,8 @@ def only_source(softmax: OpenSoftmax) -> ScoreSource | None:
 
 def with_heads_in_rows(
     softmax: OpenSoftmax, product: MatrixProduct, source: ScoreSource
-) -> Iterator[tuple[tuple[int, ...], Unfolded]]:
-    """The ways in which rows of a product may be heads and queries, with the axes before these.
+) -> Iterator[tuple[Arrangement, Unfolded]]:
+    """The ways in which rows of a product may be heads and queries, with the softmax's axes.
 
     Heads that share keys and values (multi-query attention) are rows of one product of matrices.
     """
@@ -111,7 +120,10 @@ def with_heads_in_rows(
                     _shared(source.right.transpose(-1, -2), lead[1]),
                 ),
             )
-            yield lead, unfolded
+            yield (
+                Arrangement((order[0], order[head]), order[3 - head], softmax.axis, lead),
+                unfolded,
+            )
         return
 
 

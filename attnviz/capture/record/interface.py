@@ -56,6 +56,9 @@ class Sink(Protocol):
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one attention call; `output` is [batch, query, head, d_value]."""
 
+    def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
+        """Name one attention call that cannot be kept, with the reason."""
+
     def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
         """Keep the changed output in place of the one that W_O was to `read`."""
 
@@ -132,11 +135,14 @@ def _attend(
     causal: bool,
     kwargs: dict[str, Any],
 ) -> Tensor:
-    refuse_unmodelled(module, kwargs)
+    error = unmodelled(module, kwargs)
     mask = _with_chosen_keys(mask, kwargs.get("indices"), query, key)
     token = inside.set(True)
     try:
         sink, changes = active.get(), changing.get()
+        if error is not None:
+            _leave_out(module, error)
+            return _as_the_model_does(module, query, key, value, mask, causal, kwargs, error)
         sinks = _sinks_of(module, kwargs)
         softcap = kwargs.get("softcap")
         if sink is None and changes is None and sinks is None and softcap is None:
@@ -240,31 +246,61 @@ def _sinks_of(module: nn.Module, kwargs: dict[str, Any]) -> Tensor | None:
     return None
 
 
-def refuse_unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> None:
-    """Raise `UnsupportedAttention` for dropout, and for an argument that no step models."""
-    if kwargs.get("dropout"):
-        raise UnsupportedAttention(
-            f"{type(module).__name__} drops {kwargs['dropout']:.0%} of its weights at random, as"
-            " models in training mode do; call .eval() on the model first",
-            code="training_mode",
-            module=type(module).__name__,
-        )
-    unmodelled = sorted(
-        name
-        for name, value in kwargs.items()
-        if name not in HARMLESS | MODELLED
+def _leave_out(module: nn.Module, error: UnsupportedAttention) -> None:
+    """Tell the recorder of a call that it cannot keep; raise if the call may be to be changed."""
+    sink = active.get()
+    if changing.get() is not None:
+        raise error
+    if sink is not None:
+        sink.leave_out(module, error)
+
+
+def _as_the_model_does(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    kwargs: dict[str, Any],
+    error: UnsupportedAttention,
+) -> Tensor:
+    """What the model's own eager function returns; the error if its file has none."""
+    eager = own_eager(module)
+    if eager is not None:
+        return kernels.by_own_function(eager, module, query, key, value, mask, causal, kwargs)
+    if error.code == "training_mode" and kwargs.get("softcap") is None:
+        return kernels.fused(module, query, key, value, mask, causal, kwargs)
+    raise error
+
+
+def unmodelled(module: nn.Module, kwargs: dict[str, Any]) -> UnsupportedAttention | None:
+    """The error for an argument that no step models, or for dropout; None if there is neither."""
+    name = type(module).__name__
+    unknown = sorted(
+        argument
+        for argument, value in kwargs.items()
+        if argument not in HARMLESS | MODELLED
         and value is not None
         and value is not False
-        and not _eager_ignores(module, name)
+        and not _eager_ignores(module, argument)
     )
-    if unmodelled:
-        raise UnsupportedAttention(
-            f"{type(module).__name__} calls its attention with {', '.join(unmodelled)}, which the"
-            " steps do not model; its numbers would be wrong, so nothing was captured",
+    if unknown:
+        return UnsupportedAttention(
+            f"{name} calls its attention with {', '.join(unknown)}, which the steps do not model;"
+            " its numbers would be wrong, so it was not captured",
             code="unmodelled_argument",
-            module=type(module).__name__,
-            arguments=", ".join(unmodelled),
+            module=name,
+            arguments=", ".join(unknown),
         )
+    if kwargs.get("dropout"):
+        return UnsupportedAttention(
+            f"{name} drops {kwargs['dropout']:.0%} of its weights at random, as models in training"
+            " mode do; call .eval() on the model first",
+            code="training_mode",
+            module=name,
+        )
+    return None
 
 
 def _eager_ignores(module: nn.Module, name: str) -> bool:
@@ -275,9 +311,14 @@ def _eager_ignores(module: nn.Module, name: str) -> bool:
 
 def own_eager_source(module: nn.Module) -> str:
     """The source of the eager attention function in the module's file; "" if there is none."""
-    file = sys.modules.get(type(module).__module__)
-    eager = getattr(file, "eager_attention_forward", None)
+    eager = own_eager(module)
     return "" if eager is None else _source(eager)
+
+
+def own_eager(module: nn.Module) -> Callable[..., Any] | None:
+    """The eager attention function in the module's file; None if there is none."""
+    file = sys.modules.get(type(module).__module__)
+    return getattr(file, "eager_attention_forward", None)
 
 
 @cache

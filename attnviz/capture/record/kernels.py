@@ -5,6 +5,7 @@ as transformers expects it. A sink is one more key of the kernel. No fused kerne
 that is computed from the formulas, in blocks of rows.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -41,6 +42,26 @@ def fused(
         is_causal=causal,
         position_bias=kwargs.get("position_bias"),
     )[0]
+    return output
+
+
+def by_own_function(
+    eager: Callable[..., Any],
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    kwargs: dict[str, Any],
+) -> Tensor:
+    """The result of the model's own eager function, which takes a mask of numbers to add."""
+    lowest = torch.finfo(query.dtype).min
+    if causal:
+        mask = masks.causal(query.shape[2], key.shape[2]).to(query.device)[None, None]
+    if mask is not None and mask.dtype == torch.bool:
+        mask = query.new_zeros(mask.shape).masked_fill(~mask, lowest)
+    output: Tensor = eager(module, query, key, value, mask, **kwargs)[0]
     return output
 
 

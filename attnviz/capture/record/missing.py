@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from torch import nn
 
 from attnviz.attention.capture import MissingCall
+from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import UnsupportedAttention
 
 NO_SOFTMAX = "it ran without a softmax over keys that could be seen, as linear attention does"
@@ -29,6 +30,23 @@ NO_ORDER = (
 )
 LINEAR = "it multiplies its queries with what a softmax over the keys gave: linear attention"
 OVERWRITTEN = "the model overwrote its weights, q, k or v in place after it had used them"
+OWN_CODE = "the model computes attention with code of its own"
+UNKNOWN_STEPS = (
+    "between q·kᵀ and its softmax the model does more than to multiply by one number, to add"
+    " something and to hide keys"
+)
+NO_ONE_PRODUCT = "no single product gives its scores: several are added up, or there is none"
+# the stages that are missing without each projection
+STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
+
+
+def absent_stages(stored: StoredWeights) -> dict[str, str]:
+    """The reason for each stage that stored weights do not show."""
+    absent = dict.fromkeys((stage for stages in STAGES_OF.values() for stage in stages), OWN_CODE)
+    absent |= dict.fromkeys(("scaled", "masked"), UNKNOWN_STEPS)
+    if stored.query is None:
+        absent |= dict.fromkeys(("q", "k", "scores"), NO_ONE_PRODUCT)
+    return absent
 
 
 class Missing:
@@ -38,12 +56,18 @@ class Missing:
         self.calls: list[MissingCall] = []
         self._names = names
         self._in_training = False
+        self._first_error: UnsupportedAttention | None = None
 
     def add(self, module: nn.Module, reason: str) -> None:
         """Keep a module whose attention was not recorded, with the reason."""
         name = self._names.get(id(module)) or type(module).__name__
         self.add_named(name, f"{type(module).__name__}: {reason}")
         self._in_training |= module.training and "training mode" in reason
+
+    def add_error(self, module: nn.Module, error: UnsupportedAttention) -> None:
+        """Keep a module whose attention was refused by an error; it is raised if all is missing."""
+        self.add_named(self._names.get(id(module)) or type(module).__name__, str(error))
+        self._first_error = self._first_error or error
 
     def add_named(self, name: str, reason: str) -> None:
         """Keep the dotted name of a module with the reason, once."""
@@ -78,6 +102,8 @@ class Missing:
         """The error if nothing else was recorded: the first reason; None if nothing is missing."""
         if not self.calls:
             return None
+        if self._first_error is not None:
+            return self._first_error
         first, n_more = self.calls[0], len(self.calls) - 1
         more = f" ({n_more} more like it)" if n_more else ""
         return UnsupportedAttention(

@@ -4,11 +4,14 @@ In: an operation with its arguments. Out: its operands under their own names: a 
 always as [rows, row, inner] times [rows, inner, column], whatever the operation was called.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from attnviz.capture.record.score_trail import Scores
 
 aten = torch.ops.aten
 
@@ -44,13 +47,14 @@ Stack = tuple[nn.Module, ...]
 
 @dataclass(frozen=True, eq=False)
 class MatrixProduct:
-    """left·right, or added + left·right; `is_learned` if one factor is a parameter of the model."""
+    """factor · left·right, or beta · added + factor · left·right."""
 
     left: Tensor
     right: Tensor
     out: Tensor
     added: Tensor | None = None
-    is_learned: bool = False
+    factor: float = 1.0
+    beta: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,18 +89,22 @@ class LayerRun:
 class OpenSoftmax:
     """Weights as a softmax gave them, until a product multiplies values with them.
 
-    `axis` is the axis that sums to 1, the keys; `stack` the modules that ran, outermost first.
-    `fault` is a module and the reason why a product with it was not taken.
+    `axis` is the axis that sums to 1, the keys; `stack` the modules that ran, outermost first;
+    `scores` what it read, if all that was done to q·kᵀ before is known. `fault` is a module and the
+    reason why a product with it was not taken.
     """
 
     kept: Tensor
     axis: int
     sources: tuple[ScoreSource, ...]
     stack: Stack
+    scores: Scores | None = None
     fault: tuple[nn.Module, str] | None = None
 
 
-def as_product(func: Any, args: tuple[Any, ...], out: Tensor) -> MatrixProduct:
+def as_product(
+    func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Tensor
+) -> MatrixProduct:
     """The operands of a matrix product as stacks of matrices."""
     left, right = args[-2].detach(), args[-1].detach()
     result = out.detach()
@@ -104,8 +112,9 @@ def as_product(func: Any, args: tuple[Any, ...], out: Tensor) -> MatrixProduct:
         right, result = right[:, None], result[:, None]
     if left.dim() == 2:
         left, right, result = left[None], right[None], result[None]
-    added = args[0].detach() if len(args) > 2 else None
-    return MatrixProduct(left, right, result, added)
+    factor, beta = float(kwargs.get("alpha", 1)), float(kwargs.get("beta", 1))
+    added = args[0].detach() if len(args) > 2 and beta != 0 else None
+    return MatrixProduct(left, right, result, added, factor, beta)
 
 
 def swapped(product: MatrixProduct) -> MatrixProduct:
@@ -115,7 +124,8 @@ def swapped(product: MatrixProduct) -> MatrixProduct:
         product.left.transpose(-1, -2),
         product.out.transpose(-1, -2),
         product.added,
-        product.is_learned,
+        product.factor,
+        product.beta,
     )
 
 

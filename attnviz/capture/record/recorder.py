@@ -34,7 +34,7 @@ from attnviz.capture.locate.structure import kind_of
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.interface import active, is_recording
-from attnviz.capture.record.missing import OVERWRITTEN, Missing
+from attnviz.capture.record.missing import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step
 from attnviz.capture.record.switch import eagerly, switched
@@ -51,9 +51,6 @@ SCRIPTED = (
     "is compiled by torch.jit and takes no hooks; record the module that it was compiled from, or a"
     " module around it"
 )
-OWN_CODE = "the model computes attention with code of its own"
-# the stages that are missing without each projection
-STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}
 
 
 class RecordedCalls(list[AttentionCall]):
@@ -87,6 +84,7 @@ class Recorder:
         self._thin, self._newest = thin, newest
         self._names = {id(module): name for name, module in modules.items()}
         self._runs: list[ModuleRun] = []
+        self._first_calls: dict[str, AttentionCall] = {}
         self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
         self.missing = Missing(self._names)
         self.calls.missing = self.missing.calls
@@ -99,10 +97,15 @@ class Recorder:
         """Remove the hooks from the model."""
         for part in (self._counter, self._linears, self._spatial):
             part.close()
+        self._first_calls.clear()
 
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one call of the attention interface."""
         self._add_with_projections(module, inputs, output)
+
+    def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
+        """Name one call of the attention interface that no step models."""
+        self.missing.add_error(module, error)
 
     def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
         """Keep the changed output of a call in place of the one that W_O was to `read`.
@@ -142,7 +145,7 @@ class Recorder:
             )
         self._sums[len(self.calls)] = _sums(seen.inputs)
         if isinstance(seen.inputs, StoredWeights):
-            absent = dict.fromkeys((stage for of in STAGES_OF.values() for stage in of), OWN_CODE)
+            absent = absent_stages(seen.inputs)
             projections: dict[str, Projection] = {}
             step = self._row_step(seen.inputs.n_query)
             self._linears.await_output(
@@ -168,9 +171,37 @@ class Recorder:
     ) -> None:
         """Keep a call with the linear layers before it and, as soon as that runs, behind it."""
         projections, absent = self._linears.makers(inputs.query, inputs.key, inputs.value)
+        if "k" in absent or "v" in absent:
+            self._add_layers_of_cached(self._name(module), inputs, projections, absent)
         step = self._row_step(inputs.n_query)
         self._linears.await_output(AwaitedOutput(output, projections, absent, step, by_value))
         self._add(module, inputs, output, projections, absent, kind)
+
+    def _add_layers_of_cached(
+        self,
+        name: str,
+        inputs: AttentionInputs,
+        projections: dict[str, Projection],
+        absent: dict[str, str],
+    ) -> None:
+        """Add the layers of keys and values that a cache kept from an earlier call of the module.
+
+        Cross-attention makes them once; in later steps no layer runs that could be found.
+        """
+        earlier = self._first_calls.get(name)
+        if earlier is None or not isinstance(earlier.inputs, AttentionInputs):
+            return
+        pairs = {
+            "k": (earlier.inputs.key, inputs.key),
+            "v": (earlier.inputs.value, inputs.value),
+        }
+        for layer, (before, now) in pairs.items():
+            known = earlier.projections.get(layer)
+            if known is None or known.turned or layer not in absent:
+                continue  # a rotation is a guess until the pass ends
+            if before.shape == now.shape and torch.equal(before, now):
+                projections[layer] = known
+                del absent[layer]
 
     def _add(
         self,
@@ -206,6 +237,7 @@ class Recorder:
             query_places=query_places,
             key_places=key_places,
         )
+        self._first_calls.setdefault(name, call)
         self._runs.append(self._counter.run_of(module, name))
         if self._newest:
             step_call = newest_step(call) if self._counter.n_pass > 1 else whole_step(call)
@@ -279,6 +311,10 @@ def record(model: nn.Module, *, thin: bool = False, grad: bool = False) -> Itera
     call.output)` gives the slope of a number of the answer; a first-order estimate, not an effect.
 
     Attention that cannot be recorded does not stop the rest: `calls.missing` has its module and the
+    reason: an argument of transformers' attention function that the steps do not model, dropout
+    among them, weights that are changed after the softmax, and the like. Raises
+    `UnsupportedAttention`, with the first of these reasons, if no attention at all was recorded.
+
     reason. Raises `UnsupportedAttention` if no attention at all was recorded, for an argument of
     transformers' attention function that the steps do not model, dropout among them, and with
     `grad` for a model with attention code of its own; `BadInput` for `grad` inside torch.no_grad().

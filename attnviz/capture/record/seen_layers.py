@@ -12,9 +12,17 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from attnviz.capture.locate.structure import is_same_source
-from attnviz.capture.record import head_layout
+from attnviz.capture.record import evidence, head_layout
+from attnviz.capture.record.evidence import Arrangement
 from attnviz.capture.record.head_layout import HeadLayout
-from attnviz.capture.record.operations import LayerRun, OpenSoftmax, Scaling, ScoreSource, Stack
+from attnviz.capture.record.operations import (
+    LayerRun,
+    MatrixProduct,
+    OpenSoftmax,
+    Scaling,
+    ScoreSource,
+    Stack,
+)
 from attnviz.types import Kind
 
 RECENT_LAYERS = 12
@@ -27,7 +35,7 @@ class Undecided:
 
     softmax: OpenSoftmax
     stack: Stack
-    lead: tuple[int, ...]
+    arrangement: Arrangement
     weights: Tensor
     values: Tensor
     mixed: Tensor
@@ -37,11 +45,44 @@ class Undecided:
     number: int
 
     @property
+    def lead(self) -> tuple[int, ...]:
+        """The sizes of the axes before query and key."""
+        return self.arrangement.sizes
+
+    @property
     def is_learned(self) -> bool:
         """True if no product of two computed tensors entered the scores: so far, it may be half
         of linear attention.
         """
         return all(source.is_learned for source in self.softmax.sources)
+
+
+def undecided(
+    softmax: OpenSoftmax,
+    stack: Stack,
+    arrangement: Arrangement,
+    product: MatrixProduct,
+    scaling: Scaling | None,
+    number: int,
+) -> Undecided:
+    """The attention whose weights, arranged so, are the left factor of a product."""
+    mixed = product.out
+    if product.added is not None:
+        added = product.added
+        mixed = mixed - (added.reshape(mixed.shape) if added.numel() == mixed.numel() else added)
+    return Undecided(
+        softmax,
+        stack,
+        arrangement,
+        product.left,
+        product.right,
+        # a copy: the model may add to it in place, which is not part of weights·V
+        mixed.clone(),
+        evidence.factors(softmax, arrangement, product.left),
+        scaling,
+        None,
+        number,
+    )
 
 
 class SeenLayers:
@@ -72,6 +113,34 @@ class SeenLayers:
             for tensor in tensors:
                 if self.have_written(layout, tensor):
                     return layout
+        return None
+
+    def with_shared_values(
+        self, softmax: OpenSoftmax, stack: Stack, product: MatrixProduct, number: int
+    ) -> Undecided | None:
+        """A call whose heads stand among the rows of the product, since they share their values.
+
+        The layer that wrote q has to show which of the rows' axes are the queries.
+        """
+        source = evidence.only_source(softmax)
+        if source is None or source.left.shape[:2] != product.left.shape[:2]:
+            return None
+        n_heads = head_layout.head_count(stack)
+        for arrangement, turned in evidence.with_heads_in_rows(softmax, product, source):
+            for layout in head_layout.layouts(arrangement.sizes, n_heads):
+                if self.have_written(layout, turned.factors[0]):
+                    return Undecided(
+                        softmax,
+                        stack,
+                        arrangement,
+                        turned.weights,
+                        turned.values,
+                        turned.mixed.clone(),
+                        (*turned.factors, source),
+                        None,
+                        layout,
+                        number,
+                    )
         return None
 
     def kind(self, layout: HeadLayout, query: Tensor, key: Tensor) -> Kind | None:

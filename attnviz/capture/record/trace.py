@@ -20,11 +20,13 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import evidence, fused, head_layout, multihead
 from attnviz.capture.record import operations as ops
+from attnviz.capture.record.derived import derived
 from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.missing import CHANGED, DROPOUT, LINEAR, NO_KEYS, NO_ORDER, NO_VALUES
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
 from attnviz.capture.record.origins import NOTHING, Origins
-from attnviz.capture.record.seen_layers import SeenLayers, Undecided
+from attnviz.capture.record.score_trail import Scores, ScoreTrails
+from attnviz.capture.record.seen_layers import SeenLayers, Undecided, undecided
 from attnviz.types import Kind
 
 OPEN_SOFTMAXES = 6
@@ -48,6 +50,14 @@ class SeenAttention:
     product: multihead.ScoreProduct | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Exponentials:
+    """exp(scores), and the number of the softmax that they were taken for themselves, if any."""
+
+    sources: tuple[ScoreSource, ...]
+    early: int | None
+
+
 class ThreadTrace:
     """The operations of one thread, from the first to the last of a recorded model."""
 
@@ -63,10 +73,11 @@ class ThreadTrace:
         self._sources: dict[int, ScoreSource] = {}
         self._softmaxes: dict[int, OpenSoftmax] = {}
         self._logs: dict[int, OpenSoftmax] = {}
-        self._exps: dict[int, tuple[ScoreSource, ...]] = {}
+        self._exps: dict[int, Exponentials] = {}
         self._layers = SeenLayers()
         self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
+        self._trails = ScoreTrails()
         self.chained: list[ops.Stack] = []
 
     def add(
@@ -81,9 +92,10 @@ class ThreadTrace:
     ) -> None:
         """Add an operation that ran."""
         if func in ops.PRODUCTS:
-            self._add_product(ops.as_product(func, args, out), out, stack)
+            self._add_product(ops.as_product(func, args, kwargs, out), out, stack)
         elif func in ops.SOFTMAX:
-            self._add_softmax(self._sources_of(args[0]), args[1], out, stack)
+            scores = self._trails.scores(args[0])
+            self._add_softmax(self._sources_of(args[0]), args[1], out, stack, scores)
         elif func in ops.FUSED:
             names = [argument.name for argument in func._schema.arguments]
             self._add_fused(dict(zip(names, args, strict=False)) | dict(kwargs), out, stack)
@@ -111,6 +123,7 @@ class ThreadTrace:
         for store in (self._sources, self._logs, self._exps):
             store.clear()
         self._layers.runs.clear()
+        self._trails.clear()
         self._scaling = None
 
     def forget(self, written: Any) -> None:
@@ -123,6 +136,7 @@ class ThreadTrace:
         if written:
             read = ops.tensors_in((*args, *kwargs.values()) if kwargs else args)
             self._origins.pass_on(read, written)
+            self._trails.follow(func, args, kwargs, written)
 
     def _next(self, store: dict[int, Any], most: int) -> int:
         """A new number, after the oldest entries of a store were dropped."""
@@ -136,14 +150,20 @@ class ThreadTrace:
         return tuple(self._sources[number] for number in numbers if number in self._sources)
 
     def _add_softmax(
-        self, sources: tuple[ScoreSource, ...], axis: int, out: Tensor, stack: ops.Stack
+        self,
+        sources: tuple[ScoreSource, ...],
+        axis: int,
+        out: Tensor,
+        stack: ops.Stack,
+        scores: Scores | None = None,
     ) -> None:
         if out.dim() == 0:
             return
         while len(self._softmaxes) >= OPEN_SOFTMAXES:
             self._drop_oldest()
         number = self._next({}, OPEN_SOFTMAXES)
-        self._softmaxes[number] = OpenSoftmax(out.detach(), axis % out.dim(), sources, stack)
+        axis %= out.dim()
+        self._softmaxes[number] = OpenSoftmax(out.detach(), axis, sources, stack, scores)
         self._origins.replace(out, frozenset({number}))
 
     def _add_exp(self, scores: Tensor, out: Tensor, stack: ops.Stack) -> None:
@@ -156,16 +176,21 @@ class ThreadTrace:
         sources = tuple(self._sources[n] for n in sorted(numbers) if n in self._sources)
         if not any(not source.has_learned_columns for source in sources) or out.dim() < 2:
             return
-        if not self._add_if_normalised(sources, out, stack):
-            number = self._next(self._exps, OPEN_SOFTMAXES)
-            self._exps[number] = sources
-            self._origins.replace(out, numbers | {number})
+        # by chance the exponentials may add up to 1 before they are divided by their sum
+        early = self._number if self._add_if_normalised(sources, out, stack) else None
+        numbers |= self._origins.of(out)
+        number = self._next(self._exps, OPEN_SOFTMAXES)
+        self._exps[number] = Exponentials(sources, early)
+        self._origins.replace(out, numbers | {number})
 
     def _add_quotient(self, out: Tensor, stack: ops.Stack) -> None:
         """Take exp(x) divided by its sum as a softmax."""
-        for number in self._origins.of(out):
+        numbers = self._origins.of(out)
+        for number in numbers:
             if number in self._exps and out.dim() >= 2:
-                self._add_if_normalised(self._exps[number], out, stack)
+                exponentials = self._exps[number]
+                if self._add_if_normalised(exponentials.sources, out, stack):
+                    self._softmaxes.pop(exponentials.early or 0, None)
                 return
 
     def _add_if_normalised(
@@ -182,7 +207,10 @@ class ThreadTrace:
         is_learned = [self._origins.is_parameter(part) for part in (product.left, product.right)]
         self._retract_if_read(right)
         number = self._next(self._sources, OPEN_SOURCES)
-        if not any(is_learned):
+        if any(is_learned):
+            self._trails.drop(out)
+        else:
+            self._trails.begin(out, product.factor, product.added, product.beta)
             self._find_values(product, left, right, stack, number)
             if any(n in self._sources and not self._sources[n].is_learned for n in left | right):
                 self.chained.append(stack)
@@ -221,9 +249,9 @@ class ThreadTrace:
                 continue
             arrangement = evidence.arranged(softmax, turned.left)
             call = (
-                self._call_with_shared_values(softmax, common, turned, result)
+                self._layers.with_shared_values(softmax, common, turned, result)
                 if arrangement is None
-                else self._call(softmax, common, arrangement, turned, result)
+                else undecided(softmax, common, arrangement, turned, self._scaling, result)
             )
             if call is None:
                 softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
@@ -232,62 +260,6 @@ class ThreadTrace:
             self._decide_late()
             self._take(call)
             return
-
-    def _call_with_shared_values(
-        self, softmax: OpenSoftmax, stack: ops.Stack, product: MatrixProduct, number: int
-    ) -> Undecided | None:
-        """A call whose heads stand among the rows of the product, since they share their values.
-
-        The layer that wrote q has to show which of the rows' axes are the queries.
-        """
-        source = evidence.only_source(softmax)
-        if source is None or source.left.shape[:2] != product.left.shape[:2]:
-            return None
-        n_heads = head_layout.head_count(stack)
-        for lead, turned in evidence.with_heads_in_rows(softmax, product, source):
-            for layout in head_layout.layouts(lead, n_heads):
-                if self._layers.have_written(layout, turned.factors[0]):
-                    return Undecided(
-                        softmax,
-                        stack,
-                        lead,
-                        turned.weights,
-                        turned.values,
-                        turned.mixed.clone(),
-                        (*turned.factors, source),
-                        None,
-                        layout,
-                        number,
-                    )
-        return None
-
-    def _call(
-        self,
-        softmax: OpenSoftmax,
-        stack: ops.Stack,
-        arrangement: evidence.Arrangement,
-        product: MatrixProduct,
-        number: int,
-    ) -> Undecided:
-        mixed = product.out
-        if product.added is not None:
-            added = product.added
-            mixed = mixed - (
-                added.reshape(mixed.shape) if added.numel() == mixed.numel() else added
-            )
-        return Undecided(
-            softmax,
-            stack,
-            arrangement.sizes,
-            product.left,
-            product.right,
-            # a copy: the model may add to it in place, which is not part of weights·V
-            mixed.clone(),
-            evidence.factors(softmax, arrangement, product.left),
-            self._scaling,
-            None,
-            number,
-        )
 
     def _take(self, call: Undecided) -> None:
         """Report an attention whose order of axes is shown; let any other wait."""
@@ -355,8 +327,9 @@ class ThreadTrace:
         stored = StoredWeights(
             layout.by_head(call.weights), query, key, layout.by_head(call.values)
         )
+        inputs = derived(stored, call, layout) if before is None else None
         mixed = layout.by_head(call.mixed).transpose(1, 2)
-        self._report(SeenAttention(call.stack[-1], stored, mixed, kind, product=before))
+        self._report(SeenAttention(call.stack[-1], inputs or stored, mixed, kind, product=before))
 
     def _add_fused(self, arguments: Mapping[str, Any], out: object, stack: ops.Stack) -> None:
         """Take a fused kernel as a whole attention."""

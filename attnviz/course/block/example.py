@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 import torch
+from jaxtyping import Float64
 
 from attnviz import masks
 from attnviz.attention import formula
@@ -33,29 +34,33 @@ W_V = (
 )
 W_O = [[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, -1]]
 
+ToHead = Float64[np.ndarray, "d_model d_head"]
+OfHead = Float64[np.ndarray, "word d_head"]
+Square = Float64[np.ndarray, "word key"]
+
 
 @dataclass(frozen=True, eq=False)
 class HeadSteps:
     """One head from its matrices to its output; scores without and with the causal mask."""
 
-    w_q: Matrix
-    q: Matrix
-    k: Matrix
-    v: Matrix
-    scores: Matrix
-    scaled: Matrix
-    masked: Matrix
-    weights: Matrix
-    mixed: Matrix
+    w_q: ToHead
+    q: OfHead
+    k: OfHead
+    v: OfHead
+    scores: Square
+    scaled: Square
+    masked: Square
+    weights: Square
+    mixed: OfHead
 
 
 @dataclass(frozen=True, eq=False)
 class Example:
     """The block: X, its heads, their outputs side by side, and the output after W_O."""
 
-    x: Matrix
+    x: Float64[np.ndarray, "word d_model"]
     heads: tuple[HeadSteps, ...]
-    w_o: Matrix
+    w_o: Float64[np.ndarray, "d_concat d_model"]
 
     @property
     def concat(self) -> Matrix:
@@ -86,7 +91,9 @@ def example(seed: int) -> Example:
     return Example(x, heads, matrix(W_O))
 
 
-def _steps(x: Matrix, w_q: Matrix, w_k: Matrix, w_v: Matrix) -> HeadSteps:
+def _steps(
+    x: Float64[np.ndarray, "word d_model"], w_q: ToHead, w_k: ToHead, w_v: ToHead
+) -> HeadSteps:
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     scores = formula.scores(torch.from_numpy(q), torch.from_numpy(k))
     scaled = formula.scaled(scores, 1 / math.sqrt(D_HEAD))

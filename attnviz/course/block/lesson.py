@@ -72,7 +72,7 @@ def _mix(inputs: CardInputs) -> Card:
         "mixed": answer,
     }
     question = NumberQuestion(answer, ONE_DIGIT, apart(answer, mistakes, ONE_DIGIT))
-    return Card("mix", numbers, (board,), question)
+    return Card("mix", numbers, (board,), question, link=Link("steps", HEAD))
 
 
 def _order(inputs: CardInputs) -> Card:
@@ -83,7 +83,7 @@ def _order(inputs: CardInputs) -> Card:
     late = np.where(_blocked(), 0.0, unmasked / unmasked.sum(axis=1, keepdims=True))
     board = Board((_square("late", late, signed=False, sums="rows", blocked=_blocked()),))
     numbers: Numbers = {"token": WORDS[CAT], "total": float(late[CAT].sum())}
-    return Card("order", numbers, (), question, (board,), Link("steps", HEAD))
+    return Card("order", numbers, (), question, (board,))
 
 
 def _qkv(inputs: CardInputs) -> Card:
@@ -102,13 +102,9 @@ def _qkv(inputs: CardInputs) -> Card:
         )
     )
     answer = float(head.q[CAT, 0])
-    mistakes = {"column": float(head.q[CAT, 1]), "row": float(head.q[CAT + 1, 0])}
-    mistakes = {name: value for name, value in mistakes.items() if value != answer}
-    if len(set(mistakes.values())) < len(mistakes):
-        del mistakes["row"]
+    mistakes = apart(answer, {"column": float(head.q[CAT, 1])}, 0.1)
     numbers: Numbers = {
         "token": WORDS[CAT],
-        "row": CAT,
         "answer": answer,
         "terms": _terms(steps, head.w_q),
     }

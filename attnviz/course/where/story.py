@@ -97,7 +97,9 @@ def _norm(name: str, rows: Rows) -> Rows:
     return np.asarray(centred / deviation * _weight(f"{name}.weight") + _weight(f"{name}.bias"))
 
 
-def _linear(name: str, rows: Rows) -> Rows:
+def _linear(
+    name: str, rows: Float64[np.ndarray, "token d_in"]
+) -> Float64[np.ndarray, "token d_out"]:
     return np.asarray(rows @ _weight(f"{name}.weight") + _weight(f"{name}.bias"))
 
 

@@ -61,7 +61,8 @@ def show(shown: Shown) -> None:
         if request is None or not shown.size.whole:
             st.info(text(lang, "inside.not_here"))
             return
-        answered = cache.answers(shown.captured, request, inputs.others(shown))
+        with st.spinner(text(lang, "wait.effects")):
+            answered = cache.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if switched.parts:
             _parts(shown, answered, request)
@@ -101,7 +102,7 @@ def _measure(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
 
     lead, chosen = answered.answer.lead, current.view().switched.guess
     if not chosen or not isinstance(lead, NextToken):
-        return lead
+        return _number(shown, answered)
     from attnviz.ui.effects import lens
 
     place, state = map(int, chosen.split("."))
@@ -117,7 +118,7 @@ def _asked(shown: Shown, answered: Answering, on: "AnswerMeasure") -> str:
     from attnviz.effects.answer_measures import NextToken
 
     if not isinstance(on, NextToken):
-        return text(shown.lang, "parts.lead")
+        return text(shown.lang, "parts.cosine" if answered.answer.lead is None else "parts.lead")
     model = answered.prepared.lm
     labels = model.labels_of([int(on.token), int(on.against or 0)])
     own, other = (messages.plain(label) for label in labels)

@@ -66,7 +66,8 @@ def graph(shown: Shown) -> None:
         if request is None or not shown.size.whole:
             st.info(text(lang, "inside.not_here"))
             return
-        answered = cache.answers(shown.captured, request, inputs.others(shown))
+        with st.spinner(text(lang, "wait.effects")):
+            answered = cache.answers(shown.captured, request, inputs.others(shown))
         key = f"{shown.captured.key} {request.key}"
         if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
             _measure_button(lang)
@@ -93,12 +94,13 @@ def _measured(answered: Answering, job: Job) -> "Feeds":
 
 def _mount(shown: Shown, answered: Answering, feeds: "Feeds", key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
-    data = cache.buffer(
-        f"{key} circuit {lang} {choice}",
-        lambda: component.pack_circuit(
-            _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)
-        ),
-    )
+    with st.spinner(text(lang, "wait.effects")):
+        data = cache.buffer(
+            f"{key} circuit {lang} {choice}",
+            lambda: component.pack_circuit(
+                _view(shown, answered, feeds), strings(lang, component.STRING_KEYS)
+            ),
+        )
     name = widgets.component_key("circuit")
     show_circuit(data, name, _take(name), _open_head(name, shown))
 

@@ -50,7 +50,8 @@ def show(shown: Shown) -> None:
         )
         return
     with messages.guard(lang):
-        guess_lens = guesses(shown)
+        with st.spinner(text(lang, "wait.effects")):
+            guess_lens = guesses(shown)
         request = inputs.of_shown(shown)
         if guess_lens is None or request is None:
             return

@@ -52,7 +52,8 @@ def show(left: Shown, right: Shown) -> None:
             st.info(text(lang, "patching.not_here"))
             return
         _choose_stage(left)
-        a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
+        with st.spinner(text(lang, "wait.effects")):
+            a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
         key = f"{left.captured.key} {right.captured.key}"
         work = partial(_measured, a, b, _measure(a, b))
         patching = measuring.result(lang, "patching", key, work)

@@ -65,11 +65,13 @@ def board(shown: Shown) -> None:
     with messages.guard(lang):
         if needs_model.say(shown, "switches"):
             return
-        request = inputs.of_shown(shown)
+        with st.spinner(text(lang, "wait.effects")):
+            request = inputs.of_shown(shown)
+            if request is not None:
+                answered = cache.answers(shown.captured, request, inputs.others(shown))
         if request is None:
             st.info(text(lang, "switchboard.no_transcript"))
             return
-        answered = cache.answers(shown.captured, request, inputs.others(shown))
         to, key = current.view().switched.to, f"{shown.captured.key} {request.key}"
         is_quick = shown.captured.name in REGISTRY
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -82,12 +84,13 @@ def board(shown: Shown) -> None:
             else None
         )
         off = _off(effects if is_quick else None, to)
-        data = cache.buffer(
-            f"{key} switches {lang} {to} {off} {effects is None}",
-            lambda: component.pack_switches(
-                _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
-            ),
-        )
+        with st.spinner(text(lang, "wait.effects")):
+            data = cache.buffer(
+                f"{key} switches {lang} {to} {off} {effects is None}",
+                lambda: component.pack_switches(
+                    _view(shown, answered, off, effects), strings(lang, component.STRING_KEYS)
+                ),
+            )
         name = widgets.component_key("switches")
         show_switches(data, name, _take(name), _open_head(name, shown))
         if not embedding.is_embedded():

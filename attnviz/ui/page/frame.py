@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.i18n import Language, text
 from attnviz.ui.session import current, embedding
-from attnviz.ui.session.messages import plain
+from attnviz.ui.session.messages import shortened
 from attnviz.views.captured import Shown
 
 MAX_REASON_CHARS = 300
@@ -44,7 +44,7 @@ def verification(shown: Shown) -> None:
             st.warning(text(lang, "verify.missing", count=len(missing)))
         with st.popover(text(lang, "verify.how")):
             for call in missing:
-                st.text(plain(f"{call.module}: {call.reason}", MAX_REASON_CHARS))
+                st.text(shortened(f"{call.module}: {call.reason}", MAX_REASON_CHARS))
             own_code = {
                 group.own_code(layer)
                 for group in shown.captured.groups

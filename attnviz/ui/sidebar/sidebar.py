@@ -40,11 +40,11 @@ def sidebar(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> 
     with st.sidebar:
         _name(lang)
         navigation(lang, pages, page)
-        if page not in routes.WITHOUT_MODEL and not capture_file.replaces_input(lang):
-            _input(lang)
-            _model(lang)
-            _generating(lang)
-        if with_model:
+        if page not in routes.WITHOUT_MODEL:
+            if not capture_file.replaces_input(lang):
+                _input(lang)
+                _model(lang)
+                _generating(lang)
             capture_file.upload(lang)
         _language(lang)
 

@@ -1,10 +1,11 @@
 """One model type, checked: is every attention that the reference saw recorded, and the same?
 
 `check` builds the type, runs it once under eager attention and once under a recorder, and gives a
-`Verdict` as plain data. Statuses: "exact", "refused" (a named error), "wrong" (recorded, but
-different), "upstream" (different from eager, and so is the model's own default attention, which
-the recorded run follows), "silent" (not recorded, nothing raised), "crashed" (another exception
-while recording), "unverified" (recorded, but the model shows nothing to compare with), "no
+`Verdict` as plain data. Statuses: "exact", "partly" (what is recorded is exact, and the recorder
+names the modules that are not), "refused" (a named error), "wrong" (recorded, but different),
+"upstream" (different from eager, and so is the model's own default attention, which the recorded
+run follows), "silent" (not recorded, nothing raised), "crashed" (another exception while
+recording), "unverified" (recorded, but the model shows nothing to compare with), "no
 attention", "not built".
 """
 
@@ -19,6 +20,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import AttnVizError
 from tests.support.tiny.compare import TOLERANCE, Comparison, outputs_differ
 from tests.support.tiny.configs import Style, tiny_config
@@ -43,6 +45,8 @@ class Verdict:
     public: int = 0
     softmax: int = 0
     recorded: int = 0
+    with_steps: int = 0
+    left_out: list[str] = field(default_factory=list)
     compared: int = 0
     max_difference: float = 0.0
     output_difference: float | None = None
@@ -135,6 +139,9 @@ def _judge(
         verdict.problems = ["nothing recorded, nothing raised"]
         return
     verdict.recorded = len(calls)
+    missing = getattr(calls, "missing", ())
+    verdict.left_out = [f"{call.module}: {call.reason}" for call in missing]
+    verdict.with_steps = sum(isinstance(call.inputs, AttentionInputs) for call in calls)
     ours, plain = main_outputs(output), _run(model, inputs)
     verdict.upstream_difference = outputs_differ(plain, expected.outputs)
     verdict.output_difference = outputs_differ(ours, expected.outputs)
@@ -160,7 +167,9 @@ def _compare(verdict: Verdict, calls: list[Any], expected: Reference) -> None:
     if comparison.wrong or comparison.missing:
         verdict.status = "wrong" if comparison.wrong else "silent"
     else:
-        verdict.status = "exact" if comparison.compared else "unverified"
+        verdict.status = "partly" if verdict.left_out else "exact"
+        if not comparison.compared:
+            verdict.status = "unverified"
 
 
 def _run(model: PreTrainedModel, inputs: Inputs) -> list[Tensor]:

@@ -7,7 +7,8 @@ from streamlit.testing.v1 import AppTest
 from attnviz.components import bundle, usher
 from attnviz.components.usher import UsherView
 
-VIEW = UsherView(2, ("Card 1 of 2 · right", "Card 2 of 2"))
+PROGRESS = '{"ask": {"answers": "roles=output", "card": "score"}}'
+VIEW = UsherView(2, ("Card 1 of 2 · right", "Card 2 of 2"), PROGRESS)
 
 
 def test_demo_json_is_the_header_that_travels() -> None:

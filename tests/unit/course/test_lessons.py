@@ -74,22 +74,6 @@ def test_an_unknown_lesson_names_those_there_are() -> None:
         lesson("nothing")
 
 
-@pytest.mark.parametrize(
-    ("lang", "never"),
-    [
-        ("zh", "归纳分数"),  # 得分 is what a measure gives, 分数 what softmax reads
-        ("zh", "得分是查询与键的点积"),
-        ("ko", "스케일된 점수"),  # as the panels of Steps have it: 스케일한 점수
-        ("ko", "induction 헤드"),
-        ("ko", "induction 점수"),
-    ],
-)
-def test_a_language_has_one_word_for_a_thing(lang: Language, never: str) -> None:
-    for slug in SLUGS:
-        found = files("attnviz.lessons").joinpath("content", slug, f"{lang}.md")
-        assert never not in found.read_text(encoding="utf-8"), slug
-
-
 def _unread(line: str) -> list[int]:
     """Where Markdown takes two stars for two stars: beside punctuation that touches a letter."""
     wrong = []

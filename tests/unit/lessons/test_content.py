@@ -9,6 +9,8 @@ from attnviz.lessons.paper.markdown import html
 FILE = """---
 title: Masks
 summary: What may attend to what
+goal: draw a mask
+keep: Masks act before the softmax.
 ---
 
 # first
@@ -28,6 +30,7 @@ Two
 def test_a_file_is_read_into_cards() -> None:
     texts = parse(FILE)
     assert (texts.title, texts.summary) == ("Masks", "What may attend to what")
+    assert (texts.goal, texts.n_questions) == ("draw a mask", 0)
     assert list(texts.cards) == ["first", "second"]
     assert texts.of("first", "text").endswith("\n\nIt has two paragraphs.")
     assert texts.has("second", "title") and not texts.has("second", "text")

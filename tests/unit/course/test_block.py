@@ -1,0 +1,44 @@
+"""Lesson 2: one example from X to the output, and the erratum of a text."""
+
+import numpy as np
+
+from attnviz.course.block.example import WORDS, example
+from tests.support.course import card, panel
+
+
+def test_every_card_goes_on_with_the_same_numbers() -> None:
+    first, last = card("block", "mix"), card("block", "softmax")
+    values, weights = panel(first, "values").values, panel(last, "weights").values
+    np.testing.assert_array_equal(panel(first, "weights").values, weights[3:])
+    np.testing.assert_array_equal(panel(card("block", "qkv"), "v").values, values)
+    scaled = panel(card("block", "scale"), "scaled").values
+    np.testing.assert_array_equal(panel(card("block", "mask"), "scaled").values, scaled)
+    np.testing.assert_allclose(
+        scaled * np.sqrt(2), panel(card("block", "products"), "scores").values
+    )
+    output = panel(card("block", "output"), "output").values
+    assert output.shape == example(0).x.shape == (len(WORDS), 4)
+
+
+def test_scores_of_the_future_exist_before_the_mask() -> None:
+    masked = card("block", "mask")
+    future = np.triu_indices(4, 1)
+    assert (panel(masked, "scaled").values[future] != 0).any()
+    assert np.isneginf(panel(masked, "masked").values[future]).all()
+
+
+def test_the_output_is_what_torch_computes() -> None:
+    import torch
+
+    steps = example(0)
+    tensors = [torch.from_numpy(x) for x in (steps.heads[0].q, steps.heads[0].k, steps.heads[0].v)]
+    q, k, v = (tensor[None, None] for tensor in tensors)
+    mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    np.testing.assert_allclose(steps.heads[0].mixed, mixed[0, 0].numpy())
+    assert steps.heads[0].weights[3].argmax() == 1, "“tired” finds “cat”"
+
+
+def test_the_printed_row_divides_absolute_values() -> None:
+    numbers = card("block", "erratum").numbers
+    assert round(1.4 / (1.4 + 0.7), 2) == numbers["printed"] == 0.67
+    np.testing.assert_allclose(float(numbers["computed"]), 1 / (1 + np.exp(-2.1)))

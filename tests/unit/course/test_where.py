@@ -1,0 +1,42 @@
+"""Lesson 0: the story model computed from its weights is the story model."""
+
+import numpy as np
+
+from attnviz.course.where import story
+from attnviz.course.where.lesson import TEXTS
+from attnviz.lessons.cards.card import NumberQuestion
+from tests.support.course import captured, card
+
+
+def test_the_parts_give_the_models_own_logits() -> None:
+    for text in TEXTS:
+        capture = captured("stories", text)
+        assert capture.logits is not None
+        run = story.run(np.asarray(capture.tokens.ids))
+        np.testing.assert_allclose(run.logits, capture.logits[0].double().numpy(), atol=1e-4)
+        np.testing.assert_allclose(run.probabilities().sum(), 1)
+
+
+def test_without_attention_no_token_knows_of_another() -> None:
+    numbers = card("where", "who").numbers
+    assert numbers["bare"] == 0
+    assert float(numbers["whole"]) > 1
+    ids = np.asarray(captured("stories", TEXTS[0]).tokens.ids)
+    changed = np.concatenate([ids[::-1][1:], ids[-1:]])
+    alone, other = (story.run(tokens, "attention").logits[-1] for tokens in (ids, changed))
+    np.testing.assert_array_equal(alone, other)
+    assert np.abs(story.run(ids).logits[-1] - story.run(changed).logits[-1]).max() > 1
+
+
+def test_the_stream_is_the_start_and_all_that_was_added() -> None:
+    numbers = card("where", "stream").numbers
+    assert float(numbers["error"]) < 1e-12
+    assert numbers["parts"] == 2 * story.LAYERS
+
+
+def test_norm_and_logits_are_computed() -> None:
+    norm, logits = card("where", "norm"), card("where", "logits")
+    assert isinstance(norm.question, NumberQuestion) and isinstance(logits.question, NumberQuestion)
+    np.testing.assert_allclose(norm.question.answer, (1 - 4) / np.sqrt(5))
+    ratio = float(logits.numbers["first_probability"]) / float(logits.numbers["second_probability"])
+    np.testing.assert_allclose(logits.question.answer, ratio, rtol=0.01)
