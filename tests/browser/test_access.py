@@ -14,7 +14,7 @@ MOST_TABS = 60
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("path", mostly_slow(PAGES, ("", "steps", "output")))
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview", "steps", "output")))
 def test_axe_finds_nothing_serious(visit: OpenVisit, path: str, scheme: str) -> None:
     painted = path != "output"  # a table has no canvas
     asked = {"layer": 1, "head": 2, "query": 3, "key": 2}

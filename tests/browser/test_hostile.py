@@ -47,7 +47,7 @@ def test_a_page_that_was_taken_over_would_be_seen(visit: OpenVisit) -> None:
     assert escaped(opened.page) == ["IMG has onclick", "window.__pwned is 1"]
 
 
-@pytest.mark.parametrize("path", mostly_slow(PAGES, ("", "head")))
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview", "head")))
 def test_a_hostile_text_in_the_address(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text=TEXT, text2=TEXT, query=1, key=2)
     check(opened)
@@ -137,6 +137,7 @@ def test_hostile_words_in_an_alignment(visit: OpenVisit, component_server: str) 
     check(opened)
 
 
+@pytest.mark.slow
 def test_hostile_names_of_bars(visit: OpenVisit, component_server: str) -> None:
     opened = visit("", url=component_server, show="bars", canvases=False)
     names = opened.page.locator(".av-bar-name bdi")
@@ -144,6 +145,7 @@ def test_hostile_names_of_bars(visit: OpenVisit, component_server: str) -> None:
     check(opened)
 
 
+@pytest.mark.slow
 def test_hostile_sentences_in_a_table(visit: OpenVisit, component_server: str) -> None:
     opened = visit("", url=component_server, show="similarity", canvases=False)
     rows = opened.page.locator(".av-similarity tbody th bdi")

@@ -148,6 +148,7 @@ def test_a_click_beside_the_asking_panel_counts_or_says_where_to_answer(visit: O
     expect(other.get_by_test_id("stAlert")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_choice_stays_when_the_language_changes(visit: OpenVisit) -> None:
     opened = visit("learn", canvases=False, lesson=FIRST, answers="next=word")
     page, texts = opened.page, lesson_texts(FIRST, "ja")

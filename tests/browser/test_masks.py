@@ -74,6 +74,7 @@ def test_padding_of_the_second_sentence_is_blocked(visit: OpenVisit) -> None:
     assert "padding" in shown["reason"].lower()
 
 
+@pytest.mark.slow
 def test_a_causal_mask_is_a_what_if_and_blocks_the_future(visit: OpenVisit) -> None:
     opened = opened_batch(visit)
     before = len(opened.seen.sent)
@@ -133,6 +134,7 @@ def test_colours_are_those_of_the_recomputed_weights(
             assert colour in allowed, (sentence, row, col)
 
 
+@pytest.mark.slow
 def test_a_second_sentence_typed_in_joins_the_batch(visit: OpenVisit) -> None:
     opened = visit("masks", text=FIRST, text2="")
     expect(opened.page.locator(".map")).to_have_count(1)
@@ -212,6 +214,7 @@ def test_cells_are_drawn_with_the_pointer_and_opened_again(visit: OpenVisit) -> 
     expect(opened.page.locator(".banner")).to_have_attribute("data-whatif", "false")
 
 
+@pytest.mark.slow
 def test_the_code_below_follows_the_masks(visit: OpenVisit) -> None:
     opened = opened_batch(visit)
     opened.page.get_by_role("checkbox", name="Sliding window").check()

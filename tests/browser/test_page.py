@@ -117,6 +117,7 @@ def test_the_stages_of_a_page_are_those_of_derive(
     assert read >= len(views) - 1
 
 
+@pytest.mark.slow
 def test_a_head_that_is_not_in_the_page_is_named_and_one_that_is_can_be_opened(
     opened: Open, capture: Capture, tmp_path: Path
 ) -> None:

@@ -63,6 +63,7 @@ def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -
     opened.wait_for_parameters(text=TEXT)
 
 
+@pytest.mark.slow
 def test_an_example_fills_the_box(visit: OpenVisit) -> None:
     opened = visit("overview")
     opened.page.get_by_role("button", name="Examples").click()
@@ -83,6 +84,7 @@ def test_empty_text_is_explained_with_a_way_out(visit: OpenVisit, path: str) -> 
     opened.wait_for_parameters(text="The cat sat on the mat.")
 
 
+@pytest.mark.slow
 def test_clearing_the_box_empties_the_page(visit: OpenVisit) -> None:
     opened = visit("overview")
     opened.type_text("")
@@ -118,6 +120,7 @@ def test_an_unknown_model_is_answered_with_those_that_exist(visit: OpenVisit, pa
     expect(alert).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_head_that_does_not_exist_is_answered_with_those_that_do(visit: OpenVisit) -> None:
     opened = visit("steps", layer=6, head=0, canvases=False)
     alert = opened.page.get_by_test_id("stAlert")
@@ -176,6 +179,7 @@ def expect_page(visit: Visit, name: str, layer: int, head: int) -> None:
     visit.wait_for_parameters(text=TEXT, layer=layer, head=head)
 
 
+@pytest.mark.slow
 def test_a_selection_made_on_a_page_is_what_back_returns_to(visit: OpenVisit) -> None:
     opened = visit("head", text=TEXT, layer=1, head=1)
     heatmap(opened).focus()

@@ -131,6 +131,7 @@ def test_a_kept_patch_asks_while_pointing_reads(output: OpenVisit, capture: Capt
     expect_data(picture(opened), kept="", key=None)
 
 
+@pytest.mark.slow
 def test_the_class_token_shows_what_it_is_given(output: OpenVisit, capture: Capture) -> None:
     opened = output(layer=1, head=2, query=5)
     chip = opened.page.get_by_role("button", name="[CLS]")
@@ -181,6 +182,7 @@ def test_small_pictures_choose_the_head(
     expect(opened.page.locator(".av-patches .av-title")).to_have_text("L1.H2")
 
 
+@pytest.mark.slow
 def test_the_mean_of_a_layer_is_the_mean(output: OpenVisit, capture: Capture) -> None:
     opened = output(layer=1, head=0, query=6)
     opened.page.get_by_label("Mean of the layer's heads").check()
@@ -191,6 +193,7 @@ def test_the_mean_of_a_layer_is_the_mean(output: OpenVisit, capture: Capture) ->
     expect(title).to_have_text(f"Layer 1, mean of {N_HEADS} heads")
 
 
+@pytest.mark.slow
 def test_stretched_colours_say_what_their_end_means(output: OpenVisit, capture: Capture) -> None:
     opened = output(layer=1, head=0, query=6)
     opened.page.get_by_label("Stretch colours").check()

@@ -1,6 +1,7 @@
 """A model that listens, in a browser: a sound is uploaded, frames follow, rows look across."""
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 from attnviz.audio import sound
@@ -65,6 +66,7 @@ def test_the_spectrogram_stands_under_its_columns(
         page.wait_until(lambda: pixels(heatmap, [row[40]]) != [ground])  # noqa: B023
 
 
+@pytest.mark.slow
 def test_steps_say_that_q_was_scaled_before(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> None:
     where = {"model": str(tiny("whisper")), "layer": "1", "head": "1", "query": "2", "key": "1"}
     page = visit("steps", url=tiny_server, **where).page

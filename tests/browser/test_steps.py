@@ -82,6 +82,7 @@ def test_a_cell_chosen_by_keys_is_marked_in_every_panel(visit: OpenVisit, stage:
         expect_data(canvas(opened, name), rows=None, cell=None)
 
 
+@pytest.mark.slow
 def test_a_row_chosen_in_k_keeps_the_query(visit: OpenVisit) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=0)
     keys = canvas(opened, "k")
@@ -170,6 +171,7 @@ def test_badges_are_green_where_the_model_has_a_tensor_of_its_own(
     expect(opened.page.locator(".panel.bad")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_panels_show_the_shapes_of_the_matrices(visit: OpenVisit, minilm: LoadedModel) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
     for view in derived(minilm).views():
@@ -180,6 +182,7 @@ def test_panels_show_the_shapes_of_the_matrices(visit: OpenVisit, minilm: Loaded
         assert (shown["rows_count"], shown["cols_count"]) == (str(rows), str(cols)), name
 
 
+@pytest.mark.slow
 def test_numbers_stand_in_the_cells_up_to_twelve_tokens(visit: OpenVisit) -> None:
     short = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
     assert int(data(canvas(short, "weights"))["digits"]) >= 2

@@ -51,6 +51,7 @@ def test_keys_switch_heads_without_a_message(
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_the_mouse_switches_heads_without_a_message(visit: OpenVisit) -> None:
     opened = visit("head", text=TEXT)
     before = len(opened.seen.sent)

@@ -67,6 +67,7 @@ def test_a_target_word_shows_its_source_words(opened: Open, aligned: Alignment) 
     assert not visit.parameters().get("query")  # pointing chooses nothing
 
 
+@pytest.mark.slow
 def test_a_source_word_shows_who_looks_at_it(opened: Open, aligned: Alignment) -> None:
     visit = opened(**cross())
     word(visit, "source", WORD).hover()
@@ -89,6 +90,7 @@ def test_means_are_those_of_the_heads(
     np.testing.assert_allclose(shown_weights(visit, "source", len(row)), row, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_nothing_asked_for_is_the_mean_of_all_heads(opened: Open) -> None:
     visit = opened()
     expect_data(visit.canvas("Lines between"), mean="all", side=None)
@@ -130,6 +132,7 @@ def test_what_was_chosen_is_in_the_address_and_comes_back(opened: Open) -> None:
     expect(word(again, "target", WORD)).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.slow
 def test_the_heatmap_is_one_click_away(opened: Open) -> None:
     visit = opened(**cross(query=WORD))
     visit.page.get_by_role("button", name="Open as heatmap").click()
@@ -157,6 +160,7 @@ def test_axe_finds_nothing_serious(opened: Open, scheme: str) -> None:
     assert accessibility_problems(visit.page) == []
 
 
+@pytest.mark.slow
 def test_a_head_of_the_card_is_opened(visit: OpenVisit) -> None:
     known = card("dates")
     assert known is not None

@@ -176,6 +176,7 @@ def test_the_row_follows_on_the_same_page(play: OpenVisit, path: str) -> None:
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_the_row_follows_in_steps(play: OpenVisit) -> None:
     opened = play("steps", layer=1, head=1)
     before = len(opened.seen.sent)
@@ -184,6 +185,7 @@ def test_the_row_follows_in_steps(play: OpenVisit) -> None:
     assert opened.seen.sent[before:] == []
 
 
+@pytest.mark.slow
 def test_the_player_follows_the_heatmap(play: OpenVisit) -> None:
     opened = play("head", layer=1, head=1)
     opened.canvas("Attention weights of").focus()
@@ -242,6 +244,7 @@ def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
     expect_data(opened.canvas("Attention weights of"), query=GIVEN + WRITTEN - 2)
 
 
+@pytest.mark.slow
 def test_writing_starts_with_a_button(visit: OpenVisit, tiny_server: str, folder: Path) -> None:
     opened = visit("output", url=tiny_server, text=TEXT, model=folder)
     expect(opened.page.locator(".av-player")).to_have_count(0)
@@ -259,6 +262,7 @@ def test_axe_finds_nothing_serious(play: OpenVisit, path: str, scheme: str) -> N
     assert accessibility_problems(opened.page) == []
 
 
+@pytest.mark.slow
 def test_a_narrow_window_keeps_all_in_sight(play: OpenVisit) -> None:
     opened = play("output")
     opened.page.set_viewport_size({"width": 700, "height": 900})

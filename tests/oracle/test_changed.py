@@ -193,8 +193,8 @@ def test_a_cut_edge_is_a_weight_of_zero_or_a_score_of_minus_infinity(
     ours = case.ours(cut(case.family.site, query, key, renormalise=renormalise))
     theirs = case.by_softmax(scores=blocked) if renormalise else case.by_softmax(weights=without)
     assert largest(ours, theirs) <= TOLERANCE
-    with torch.no_grad():
-        assert largest(ours, case.output(case.eager)) > TOLERANCE
+    with torch.no_grad():  # by the same kernel: any difference is that of the cut
+        assert largest(ours, case.output(case.lm.model)) > 0
 
 
 @pytest.mark.filterwarnings("ignore")
