@@ -1,6 +1,6 @@
 """Tallies and surveys as files: arrays in an .npz, without pickle, written whole or not at all.
 
-In: a `Tally` or a `Survey`. Out: a file, and back. What is read is checked before it is used:
+In: a `SurveyTally` or a `Survey`. Out: a file, and back. What is read is checked before it is used:
 names, types and shapes, and the size that it unpacks to.
 """
 
@@ -17,20 +17,20 @@ import numpy as np
 
 from attnviz.errors import BadInput
 from attnviz.survey.result import Survey
-from attnviz.survey.tally import Tally, Weighed
+from attnviz.survey.tally import SurveyTally, Weighed
 from attnviz.types import HeadId, ModelKey
 
 MOST_BYTES = 4 << 30  # of a file, unpacked
 WEIGHED = ("received", "pairs")
 NUMBERS = ("n_entry", "n_text", "n_token")
 ARRAYS = tuple(
-    entry.name for entry in fields(Tally) if entry.name not in (*WEIGHED, *NUMBERS, "texts")
+    entry.name for entry in fields(SurveyTally) if entry.name not in (*WEIGHED, *NUMBERS, "texts")
 )
 Arrays = Mapping[str, np.ndarray]
 Described = dict[str, Any]  # from JSON: checked where it is used
 
 
-def write_tally(path: Path, tally: Tally) -> None:
+def write_tally(path: Path, tally: SurveyTally) -> None:
     """Write a tally; the file appears under its name when it is complete."""
     unfinished = path.with_name(f".{uuid4().hex}.tmp")
     try:
@@ -40,7 +40,7 @@ def write_tally(path: Path, tally: Tally) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def read_tally(path: Path) -> Tally:
+def read_tally(path: Path) -> SurveyTally:
     """The tally of a file. Raises `BadInput` for a file that is damaged or of another kind."""
     arrays, described = _read(path)
     return _tally(path, arrays, described)
@@ -75,7 +75,7 @@ def read_survey(path: str | Path) -> Survey:
     return Survey(model, heads, tally, labels)
 
 
-def _arrays(tally: Tally) -> dict[str, np.ndarray]:
+def _arrays(tally: SurveyTally) -> dict[str, np.ndarray]:
     columns = {
         f"{name}.{column}": getattr(getattr(tally, name), column)
         for name in WEIGHED
@@ -84,7 +84,7 @@ def _arrays(tally: Tally) -> dict[str, np.ndarray]:
     return {name: getattr(tally, name) for name in ARRAYS} | columns
 
 
-def _json(tally: Tally) -> Described:
+def _json(tally: SurveyTally) -> Described:
     texts = {str(number): text for number, text in tally.texts.items()}
     return {name: getattr(tally, name) for name in NUMBERS} | {"texts": texts}
 
@@ -117,7 +117,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], Described]:
     return arrays, described
 
 
-def _tally(path: Path, arrays: Arrays, described: Described) -> Tally:
+def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
     try:
         numbers = {name: int(described[name]) for name in NUMBERS}
         texts = {int(number): str(text) for number, text in described["texts"].items()}
@@ -129,7 +129,7 @@ def _tally(path: Path, arrays: Arrays, described: Described) -> Tally:
         found = {name: arrays[name] for name in ARRAYS}
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise _damaged(path, f"it lacks {error}") from error
-    wanted = Tally.empty(n_layer, n_head, numbers["n_entry"])
+    wanted = SurveyTally.empty(n_layer, n_head, numbers["n_entry"])
     for name, array in found.items():
         like = getattr(wanted, name)
         if (array.shape, array.dtype) != (like.shape, like.dtype):
@@ -139,7 +139,7 @@ def _tally(path: Path, arrays: Arrays, described: Described) -> Tally:
         if shapes != {((len(columns.code),), "int64")}:
             raise _damaged(path, f"{name} has columns of different lengths or types")
     parts: dict[str, Any] = {**numbers, **found, **weighed}
-    return Tally(**parts, texts=texts)
+    return SurveyTally(**parts, texts=texts)
 
 
 def _damaged(path: Path, reason: str) -> BadInput:

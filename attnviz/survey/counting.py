@@ -1,6 +1,6 @@
-"""From captures of texts to their `Tally`, batch after batch.
+"""From captures of texts to their `SurveyTally`, batch after batch.
 
-In: captures, with the texts and their places among all. Out: a `Tally`. Its arrays are filled in
+In: captures, with the texts and their places among all. Out: a `SurveyTally`. Its arrays are filled in
 place while batches are added; afterwards nothing changes it.
 """
 
@@ -15,14 +15,14 @@ from torch import Tensor
 
 from attnviz.attention.capture import Capture
 from attnviz.survey.batch import TextBatch
-from attnviz.survey.measuring import Measured, measured
+from attnviz.survey.measuring import CallMeasures, measured
 from attnviz.survey.tally import (
     BINS,
     CORNER,
     EXAMPLES,
     FURTHEST,
     NO_TICKET,
-    Tally,
+    SurveyTally,
     Weighed,
     fixed,
     upper_ends,
@@ -39,7 +39,7 @@ class Count:
     n_entry: int
     texts: dict[int, str] = field(default_factory=dict)
     values: list[Values] = field(default_factory=list)
-    _sums: Tally | None = None
+    _sums: SurveyTally | None = None
     _received: list[Weighed] = field(default_factory=list)
     _pairs: list[Weighed] = field(default_factory=list)
 
@@ -48,7 +48,7 @@ class Count:
         batch = TextBatch.of(cap)
         heads = [call.n_heads for call in cap.calls]
         if self._sums is None:
-            self._sums = Tally.empty(len(heads), sum(heads), self.n_entry)
+            self._sums = SurveyTally.empty(len(heads), sum(heads), self.n_entry)
         starts = np.cumsum([0, *heads])
         values = []
         for layer, call in enumerate(cap.calls):
@@ -72,7 +72,7 @@ class Count:
         self.values.append(torch.cat(values, dim=1).numpy())
         self.texts |= dict(zip(map(int, numbers), texts, strict=True))
 
-    def tally(self) -> Tally:
+    def tally(self) -> SurveyTally:
         """The tally of all texts that were added; there must be one."""
         assert self._sums is not None
         values = np.concatenate(self.values)
@@ -102,7 +102,7 @@ def _joined(parts: Sequence[Weighed]) -> Weighed:
     return Weighed.summed(*map(np.concatenate, columns))
 
 
-def _add_means(tally: Tally, heads: slice, layer: int, numbers: Measured) -> None:
+def _add_means(tally: SurveyTally, heads: slice, layer: int, numbers: CallMeasures) -> None:
     """Counts, sums and squares of the means of each text."""
     for sums, values in (
         (tally.values[:, heads], numbers.values),
@@ -117,7 +117,7 @@ def _add_means(tally: Tally, heads: slice, layer: int, numbers: Measured) -> Non
 
 
 def _add_places(
-    tally: Tally,
+    tally: SurveyTally,
     heads: slice,
     layer: int,
     weights: Float32[Tensor, "text head query key"],
@@ -142,7 +142,7 @@ def _add_places(
     tally.corner[heads, : first.shape[1], : first.shape[2]] += first
 
 
-def _add_corner_seen(tally: Tally, batch: TextBatch) -> None:
+def _add_corner_seen(tally: SurveyTally, batch: TextBatch) -> None:
     """The number of texts that have each cell of the corner."""
     cells = (batch.asks[:, :, None] & batch.real[:, None, :])[:, :CORNER, :CORNER].sum(dim=0)
     tally.corner_seen[: cells.shape[0], : cells.shape[1]] += cells.numpy()
@@ -164,7 +164,7 @@ def _received(
     return Weighed((head * n_entry + entry).ravel(), fixed(sums).ravel(), count.ravel())
 
 
-def _pairs(numbers: Measured, batch: TextBatch, heads: slice, n_entry: int) -> Weighed:
+def _pairs(numbers: CallMeasures, batch: TextBatch, heads: slice, n_entry: int) -> Weighed:
     """Each query with the key that got most of it."""
     query = batch.ids[:, None, :].expand_as(numbers.peak_key)
     key = torch.gather(query, 2, numbers.peak_key)
@@ -179,7 +179,7 @@ def _bins(values: Values) -> Int64[np.ndarray, "text head measure"]:
     return np.asarray(np.clip(scaled.astype(np.int64), 0, BINS - 1))
 
 
-def _add_histogram(tally: Tally, values: Values) -> None:
+def _add_histogram(tally: SurveyTally, values: Values) -> None:
     n_head, n_measure, _ = tally.histogram.shape
     cell = np.arange(n_head)[:, None] * n_measure + np.arange(n_measure)
     flat = (cell * BINS + _bins(values))[~np.isnan(values)]

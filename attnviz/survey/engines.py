@@ -26,7 +26,7 @@ AHEAD = 2  # shards for each worker that wait in memory
 
 
 @dataclass(frozen=True)
-class Job:
+class SurveyJob:
     """What a worker needs for any shard: the name of a model and a folder for the results."""
 
     model: str
@@ -37,7 +37,7 @@ class Job:
 class Worker:
     """A process that keeps its model between shards."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: SurveyJob) -> None:
         self.job = job
         self.lm = load(job.model)
         if fingerprint(self.lm) != job.fingerprint:
@@ -53,19 +53,19 @@ class Worker:
         count_shard(self.lm, self.job, shard)
 
 
-def count_shard(lm: LoadedModel, job: Job, shard: Shard) -> None:
+def count_shard(lm: LoadedModel, job: SurveyJob, shard: Shard) -> None:
     """Count a shard, and write its file."""
     write_tally(Path(job.folder) / file_name(job.fingerprint, shard), tally(lm, shard))
 
 
-def in_this_process(lm: LoadedModel, job: Job, todo: Iterator[Shard], done: Done) -> None:
+def in_this_process(lm: LoadedModel, job: SurveyJob, todo: Iterator[Shard], done: Done) -> None:
     """Count one shard after another with the model that is loaded."""
     for shard in todo:
         count_shard(lm, job, shard)
         done(shard)
 
 
-def in_a_pool(job: Job, todo: Iterator[Shard], done: Done, workers: int) -> None:
+def in_a_pool(job: SurveyJob, todo: Iterator[Shard], done: Done, workers: int) -> None:
     """Count shards in processes of their own, each with its own model.
 
     Raises `BadInput` if a worker was killed; the shards that are done stay.
@@ -107,7 +107,7 @@ def _drain(
 _workers: list[Worker] = []
 
 
-def _work(job: Job, shard: Shard) -> None:
+def _work(job: SurveyJob, shard: Shard) -> None:
     """Count a shard in a process of the pool, which loads its model for the first one."""
     if not _workers:
         _workers.append(Worker(job))

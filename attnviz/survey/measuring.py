@@ -20,7 +20,7 @@ N_SHARE, N_CONTENT = len(SHARES), len(CONTENT)
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class CallMeasures:
     """One call on a batch of texts.
 
     `values` has `MEASURES`, `other_words` the shares of `CONTENT` laid by shuffled words, `even`
@@ -39,7 +39,7 @@ def measured(
     weights: Float32[Tensor, "text head query key"],
     visible: Bool[Tensor, "#text query key"],
     batch: TextBatch,
-) -> Measured:
+) -> CallMeasures:
     """The measures of one call's heads."""
     seen = visible & batch.real[:, None, :]
     patterns, shuffled = batch.patterns & seen, batch.shuffled & seen
@@ -52,7 +52,7 @@ def measured(
     entropy = -(weights * weights.clamp(min=torch.finfo(torch.float32).tiny).log2()).sum(dim=-1)
     further = torch.stack([entropy, masses[..., -1], peak], dim=-1)
     by_shuffle = mean[..., N_SHARE:].reshape(*mean.shape[:-1], SHUFFLES, N_CONTENT)
-    return Measured(
+    return CallMeasures(
         values=torch.cat([mean[..., :N_SHARE], _mean(further, every.expand(3, -1, -1))], dim=-1),
         other_words=by_shuffle.nanmean(dim=-2),
         even=_even(patterns, seen, has_key[:N_SHARE]),

@@ -9,14 +9,14 @@ from itertools import islice
 from typing import Any
 
 from attnviz.errors import BadInput, require_package
-from attnviz.survey.engines import Job, Worker
+from attnviz.survey.engines import SurveyJob, Worker
 from attnviz.survey.shards import Shard
 
 RETRIES = 3  # of an actor that died, and of the shard it was at
 
 
 def on_ray(
-    job: Job,
+    job: SurveyJob,
     todo: Iterator[Shard],
     done: Callable[[Shard], None],
     workers: int,

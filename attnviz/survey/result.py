@@ -16,7 +16,7 @@ from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
 from attnviz.metrics.table import HeadTable
 from attnviz.summary import counted
-from attnviz.survey.tally import BINS, BITS, NO_TICKET, Tally, upper_ends
+from attnviz.survey.tally import BINS, BITS, NO_TICKET, SurveyTally, upper_ends
 from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_id
 
 DECILES = 10
@@ -61,7 +61,7 @@ class Survey:
 
     model: ModelKey
     heads: tuple[HeadId, ...]
-    tally: Tally
+    tally: SurveyTally
     labels: dict[int, str]
 
     @property

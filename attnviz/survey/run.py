@@ -16,11 +16,11 @@ from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 from attnviz.survey.archive import read_tally
-from attnviz.survey.engines import ENGINES, Engine, Job, in_a_pool, in_this_process
+from attnviz.survey.engines import ENGINES, Engine, SurveyJob, in_a_pool, in_this_process
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
 from attnviz.survey.shards import Shard, file_name, fingerprint, shards
-from attnviz.survey.tally import Tally
+from attnviz.survey.tally import SurveyTally
 from attnviz.survey.texts import Texts, read_texts
 from attnviz.types import HeadId
 
@@ -66,7 +66,7 @@ def survey(
     with ExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory()) if folder is None else folder)
         place.mkdir(parents=True, exist_ok=True)
-        job = Job(_name(lm, loaded), fingerprint(loaded), str(place.resolve()))
+        job = SurveyJob(_name(lm, loaded), fingerprint(loaded), str(place.resolve()))
 
         def every() -> Iterator[Shard]:
             all_shards = shards(pieces(loaded, read_texts(texts)))
@@ -85,7 +85,7 @@ def survey(
 def _count(
     engine: Engine,
     lm: LoadedModel,
-    job: Job,
+    job: SurveyJob,
     todo: Iterator[Shard],
     done: Callable[[Shard], None],
     workers: int,
@@ -123,9 +123,9 @@ def _reported(
     return done
 
 
-def _added(files: Iterator[Path]) -> Tally:
+def _added(files: Iterator[Path]) -> SurveyTally:
     """The tallies of all files together, in the order of the texts."""
-    total: Tally | None = None
+    total: SurveyTally | None = None
     for file in files:
         tally = read_tally(file)
         total = tally if total is None else total + tally
@@ -133,7 +133,7 @@ def _added(files: Iterator[Path]) -> Tally:
     return total.closed()
 
 
-def _survey(lm: LoadedModel, tally: Tally) -> Survey:
+def _survey(lm: LoadedModel, tally: SurveyTally) -> Survey:
     """The survey with the names of heads and tokens."""
     cap = capture(lm, next(iter(tally.texts.values())), cut=True)
     heads = tuple(HeadId(call.layer, head) for call in cap.calls for head in range(call.n_heads))

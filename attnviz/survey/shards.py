@@ -18,7 +18,7 @@ import torch
 from attnviz.capture.run import capture
 from attnviz.models.loaded import LoadedModel
 from attnviz.survey.counting import Count
-from attnviz.survey.tally import Tally
+from attnviz.survey.tally import SurveyTally
 
 SHARD = 512  # texts
 BATCH = 32  # texts that run at once, if they are short
@@ -45,7 +45,7 @@ def shards(texts: Iterable[str]) -> Iterator[Shard]:
         number += 1
 
 
-def tally(lm: LoadedModel, shard: Shard) -> Tally:
+def tally(lm: LoadedModel, shard: Shard) -> SurveyTally:
     """The tally of a shard's texts."""
     ids = lm.tokenize(list(shard.texts), truncation=True, max_length=lm.max_tokens)["input_ids"]
     lengths = [len(row) for row in ids]

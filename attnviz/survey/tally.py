@@ -1,6 +1,6 @@
 """Sums over texts for every head, all of them integers: the order of adding does not change a bit.
 
-In: measured batches. Out: a `Tally`, which can be added to another of the same model, written as
+In: measured batches. Out: a `SurveyTally`, which can be added to another of the same model, written as
 arrays and read again. Fractions are kept in steps of 2⁻²⁰. Its size is bounded: pairs of tokens are
 pruned to the heaviest, examples are the texts with the smallest tickets (a hash) of each bin of a
 histogram, so that who is drawn does not depend on who computes it.
@@ -76,7 +76,7 @@ NOTHING = Weighed(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class SurveyTally:
     """What was counted over texts; sums of shares are in steps of 2⁻²⁰.
 
     `values` has the count, the sum and the sum of squares of each measure, `even` and `other_words`
@@ -107,7 +107,7 @@ class Tally:
     texts: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
-    def empty(cls, n_layer: int, n_head: int, n_entry: int) -> "Tally":
+    def empty(cls, n_layer: int, n_head: int, n_entry: int) -> "SurveyTally":
         """Nothing counted yet, for `n_head` heads in all and a vocabulary of `n_entry`."""
 
         def zeros(*shape: int) -> Sums:
@@ -135,7 +135,7 @@ class Tally:
         """The number of heads, of all layers."""
         return int(self.values.shape[1])
 
-    def __add__(self, other: "Tally") -> "Tally":
+    def __add__(self, other: "SurveyTally") -> "SurveyTally":
         """Both together; the examples are those with the smallest tickets of both."""
         ticket, example = smallest(
             np.concatenate([self.ticket, other.ticket], axis=-1),
@@ -144,7 +144,7 @@ class Tally:
         sums = {name: getattr(self, name) + getattr(other, name) for name in _ADDED}
         texts = {**self.texts, **other.texts}
         kept = set(np.unique(example).tolist())
-        return Tally(
+        return SurveyTally(
             **sums,
             ticket=ticket,
             example=example,
@@ -154,7 +154,7 @@ class Tally:
             texts={number: text for number, text in texts.items() if number in kept},
         )
 
-    def closed(self) -> "Tally":
+    def closed(self) -> "SurveyTally":
         """The same with the heaviest pairs and entries of each head only."""
         received = self.received
         return replace(
@@ -175,7 +175,7 @@ class Tally:
 
 _ADDED = tuple(
     entry.name
-    for entry in fields(Tally)
+    for entry in fields(SurveyTally)
     if entry.name not in ("n_entry", "ticket", "example", "received", "pairs", "texts")
 )
 

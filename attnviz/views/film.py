@@ -6,7 +6,7 @@ whose every number is the model's, each weight beside its control (`attnviz.view
 
 import numpy as np
 
-from attnviz.components.film import FilmView, Link, Reading
+from attnviz.components.film import FilmView, PairWeight, Reading
 from attnviz.components.heads import TokenAxis
 from attnviz.types import HeadId
 from attnviz.views import group_tokens, group_weights, links
@@ -45,6 +45,6 @@ def _axis(group: Group) -> TokenAxis:
     return TokenAxis(tokens.labels, tokens.special, np.zeros(len(tokens), np.bool_))
 
 
-def _link(group: Group, head: HeadId, query: int, key: int) -> Link:
+def _link(group: Group, head: HeadId, query: int, key: int) -> PairWeight:
     link = next(link for link in links.links(group, query, key) if link.head == head)
-    return Link(link.weight, link.others)
+    return PairWeight(link.weight, link.others)

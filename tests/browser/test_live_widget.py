@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 import attnviz
 from attnviz.components.bundle import join
-from attnviz.export.notebook.selection import Selection
+from attnviz.export.notebook.selection import PageSelection
 from attnviz.export.notebook.widget import SCRIPT, LiveWidget
 from attnviz.types import HeadId
 
@@ -99,7 +99,7 @@ def notebook(browser: Browser, capture: attnviz.Capture) -> Iterator[Notebook]:
 def test_a_choice_in_the_picture_is_seen_in_python_and_the_other_way(notebook: Notebook) -> None:
     widget, frame = notebook.widget, notebook.frame
     expect(frame.locator(".av-head")).to_be_visible()
-    seen: list[Selection] = []
+    seen: list[PageSelection] = []
     widget.observe(lambda change: seen.append(change["new"]), "selection")
     frame.locator(".av-head-left canvas").focus()
     notebook.page.keyboard.press("]")
@@ -127,7 +127,7 @@ def test_the_kernel_derives_the_steps_of_a_head_that_is_opened(notebook: Noteboo
     notebook.exchange()
     expect(frame.locator(".panel[data-stage=weights] canvas[data-drawn]").first).to_be_visible()
     expect(frame.locator("[data-component=steps] [data-pick=head]")).to_have_value("1")
-    assert notebook.widget.selection == Selection(HeadId(3, 1), view="steps")
+    assert notebook.widget.selection == PageSelection(HeadId(3, 1), view="steps")
 
 
 def test_a_widget_that_is_taken_away_listens_no_more(notebook: Notebook) -> None:

@@ -19,7 +19,7 @@ from torch.utils.hooks import RemovableHandle
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.changed.applied import applied, outputs_changed
-from attnviz.capture.changed.passes import Pass, first_key, pass_of
+from attnviz.capture.changed.passes import ForwardPass, first_key, pass_of
 from attnviz.capture.record.interface import Changes, active, changing, inside
 from attnviz.types import Kind
 
@@ -72,7 +72,7 @@ class Changer:
         self._names = {id(module): name for name, module in modules.items()}
         self._counts: Counter[str] = Counter()
         self._depth = 0
-        self._pass = Pass()
+        self._pass = ForwardPass()
         self._handles: list[RemovableHandle] = []
         for module in _holders(modules, by_place):
             enter = module.register_forward_pre_hook(self._enter, with_kwargs=True)

@@ -1,6 +1,6 @@
 """The texts of one pass of a model: their padding, and how many tokens its key cache has.
 
-In: the keyword arguments of the pass. Out: a `Pass`, and the spans of queries and keys in it.
+In: the keyword arguments of the pass. Out: a `ForwardPass`, and the spans of queries and keys in it.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class TextPadding:
 
 
 @dataclass(frozen=True)
-class Pass:
+class ForwardPass:
     """The texts of a pass, and how many tokens its key cache has from before."""
 
     text: TextPadding = TextPadding()
@@ -36,7 +36,7 @@ class Pass:
     has_cache: bool = False
 
 
-def first_key(now: Pass, n_query: int, n_key: int) -> int:
+def first_key(now: ForwardPass, n_query: int, n_key: int) -> int:
     """The position of the first key in self-attention."""
     if not now.has_cache:
         return 0
@@ -50,10 +50,10 @@ def first_key(now: Pass, n_query: int, n_key: int) -> int:
     return dropped
 
 
-def pass_of(kwargs: Mapping[str, Any]) -> Pass:
+def pass_of(kwargs: Mapping[str, Any]) -> ForwardPass:
     cache = kwargs.get("past_key_values")
     length = getattr(cache, "get_seq_length", None)
-    return Pass(
+    return ForwardPass(
         text=_text(kwargs.get("attention_mask")),
         written=_text(kwargs.get("decoder_attention_mask")),
         n_before=0 if length is None else int(length()),

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.capture.record.score_trail import Scores
+from attnviz.capture.record.score_trail import TrailedScores
 
 aten = torch.ops.aten
 
@@ -98,7 +98,7 @@ class OpenSoftmax:
     axis: int
     sources: tuple[ScoreSource, ...]
     stack: Stack
-    scores: Scores | None = None
+    scores: TrailedScores | None = None
     fault: tuple[nn.Module, str] | None = None
 
 

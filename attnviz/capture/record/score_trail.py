@@ -77,7 +77,7 @@ class ScoreTrail:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class TrailedScores:
     """What a softmax read, and how it came from q·kᵀ; `version` tells a later change in place.
 
     `tensor` is the model's own: a detached one would count no changes here.
@@ -103,10 +103,10 @@ class ScoreTrails:
         """The trail of a tensor; None if something unknown was done to it."""
         return self._by_memory.get(storage_of(tensor))
 
-    def scores(self, tensor: Tensor) -> Scores | None:
+    def scores(self, tensor: Tensor) -> TrailedScores | None:
         """What a softmax reads, with its trail; None without one."""
         trail = self.of(tensor)
-        return None if trail is None else Scores(tensor, trail, _version_of(tensor))
+        return None if trail is None else TrailedScores(tensor, trail, _version_of(tensor))
 
     def begin(self, out: Tensor, factor: float, added: Tensor | None, beta: float) -> None:
         """Begin a trail at a product: out = beta · added + factor · q·kᵀ."""

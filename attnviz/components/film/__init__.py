@@ -36,7 +36,7 @@ STRING_KEYS: tuple[str, ...] = (
 
 
 @dataclass(frozen=True)
-class Link:
+class PairWeight:
     """The weight from the film's query to a key, and the mean weight of the head's other rows."""
 
     weight: float
@@ -49,8 +49,8 @@ class Reading:
 
     tokens: TokenAxis
     row: Float32[np.ndarray, "key"]
-    key: Link
-    rival: Link
+    key: PairWeight
+    rival: PairWeight
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,7 @@ class HeadSteps:
 
 
 @dataclass(frozen=True, eq=False)
-class Example:
+class BlockExample:
     """The block: X, its heads, their outputs side by side, and the output after W_O."""
 
     x: Float64[np.ndarray, "word d_model"]
@@ -74,7 +74,7 @@ class Example:
 
 
 @cache
-def example(seed: int) -> Example:
+def example(seed: int) -> BlockExample:
     """The example of a seed."""
     draws = np.random.default_rng(seed)
 
@@ -88,7 +88,7 @@ def example(seed: int) -> Example:
         _steps(x, matrix(W_Q[head]), matrix(W_K[head]), matrix(W_V[head]))
         for head in range(N_HEADS)
     )
-    return Example(x, heads, matrix(W_O))
+    return BlockExample(x, heads, matrix(W_O))
 
 
 def _steps(

@@ -13,7 +13,7 @@ import numpy as np
 from attnviz import masks
 from attnviz.course.arrays import Matrix, apart
 from attnviz.course.block.erratum import erratum, sharper
-from attnviz.course.block.example import D_HEAD, N_HEADS, WORDS, Example, example
+from attnviz.course.block.example import D_HEAD, N_HEADS, WORDS, BlockExample, example
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import (
     Board,
@@ -112,7 +112,7 @@ def _qkv(inputs: CardInputs) -> Card:
     return Card("qkv", numbers, (Board(panels),), question, (others,))
 
 
-def _terms(steps: Example, w_q: Matrix) -> str:
+def _terms(steps: BlockExample, w_q: Matrix) -> str:
     pairs = zip(steps.x[CAT], w_q[:, 0], strict=True)
     return " + ".join(f"{x:.0f}·{w:.0f}" for x, w in pairs).replace("-", "−")
 

@@ -1,6 +1,6 @@
 """The story model from its weights, part by part: what each part adds to the residual stream.
 
-In: token ids. Out: a `Pass`: the vectors at the start, what each layer's attention and MLP add to
+In: token ids. Out: a `StoryPass`: the vectors at the start, what each layer's attention and MLP add to
 them, and the scores (logits) of each next token. The numbers are the model's own: a test holds the
 logits to those of the running model. Source: the shape of GPT-2 (Radford et al. 2019).
 """
@@ -23,7 +23,7 @@ Rows = Float64[np.ndarray, "token d_model"]
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class StoryPass:
     """One pass: `added` holds (attention, MLP) of each layer; `logits` has a row for each token."""
 
     start: Rows
@@ -41,7 +41,7 @@ class Pass:
         return np.asarray(softmax(self.logits[-1]))
 
 
-def run(ids: Int64[np.ndarray, "token"], without: Without = "none") -> Pass:
+def run(ids: Int64[np.ndarray, "token"], without: Without = "none") -> StoryPass:
     """The pass of these tokens; `without` leaves out one kind of part in every layer."""
     stream = start = word_rows(ids) + position_rows(len(ids))
     added = []
@@ -52,7 +52,7 @@ def run(ids: Int64[np.ndarray, "token"], without: Without = "none") -> Pass:
         mlp = _mlp(layer, _norm(f"h.{layer}.ln_2", stream)) * (without != "mlp")
         stream = stream + mlp
         added.append((attention, mlp))
-    return Pass(start, tuple(added), _norm("ln_f", stream) @ _weight("wte.weight").T)
+    return StoryPass(start, tuple(added), _norm("ln_f", stream) @ _weight("wte.weight").T)
 
 
 def word_rows(ids: Int64[np.ndarray, "token"]) -> Rows:

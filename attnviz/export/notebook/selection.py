@@ -1,6 +1,6 @@
 """The selection of a live widget: a view, a head, a query and a key.
 
-In: a head that Python names, or the plain object that the page sends. Out: a `Selection` that the
+In: a head that Python names, or the plain object that the page sends. Out: a `PageSelection` that the
 capture has, or a `BadInput`; both directions pass the same check.
 """
 
@@ -17,7 +17,7 @@ NUMBERS = ("group", "layer", "head", "query", "key")
 
 
 @dataclass(frozen=True)
-class Selection:
+class PageSelection:
     """A view of a page, a head, and the positions of a query and a key; None if none is pinned.
 
     `kind` and `stack` name the attention where a capture has several.
@@ -31,7 +31,7 @@ class Selection:
     stack: Stack | None = None
 
 
-def require_selection(selection: Selection, groups: Sequence[Group]) -> Group:
+def require_selection(selection: PageSelection, groups: Sequence[Group]) -> Group:
     """The group of the selected head; `BadInput` for what the capture does not have."""
     group = _group(selection, groups)
     call = group.call(selection.head.layer)
@@ -47,7 +47,7 @@ def require_selection(selection: Selection, groups: Sequence[Group]) -> Group:
     return group
 
 
-def to_page(selection: Selection, groups: Sequence[Group]) -> dict[str, Any]:
+def to_page(selection: PageSelection, groups: Sequence[Group]) -> dict[str, Any]:
     """The object that the page reads."""
     return {
         "layer": selection.head.layer,
@@ -59,7 +59,7 @@ def to_page(selection: Selection, groups: Sequence[Group]) -> dict[str, Any]:
     }
 
 
-def from_page(sent: Mapping[str, Any], groups: Sequence[Group]) -> Selection:
+def from_page(sent: Mapping[str, Any], groups: Sequence[Group]) -> PageSelection:
     """The selection that the page sent, made to fit as its pictures make it fit.
 
     After a change to another attention the page may still name a head of the former one. Raises
@@ -71,7 +71,7 @@ def from_page(sent: Mapping[str, Any], groups: Sequence[Group]) -> Selection:
     layer = _nearest(sent["layer"], group.n_layers)
     call = group.call(layer)
     query = _present(sent["query"], call.n_query)
-    selection = Selection(
+    selection = PageSelection(
         head=HeadId(layer, _nearest(sent["head"], call.n_heads)),
         query=query,
         key=None if query is None else _present(sent["key"], call.n_key),
@@ -96,7 +96,7 @@ def _present(index: int | None, count: int) -> int | None:
     return index if index is not None and 0 <= index < count else None
 
 
-def _group(selection: Selection, groups: Sequence[Group]) -> Group:
+def _group(selection: PageSelection, groups: Sequence[Group]) -> Group:
     for group in groups:
         if (group.kind, group.stack) == (selection.kind, selection.stack):
             return group

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, overload
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, require_package, require_type
 from attnviz.export.notebook.frame import NotebookFrame
-from attnviz.export.notebook.selection import Selection
+from attnviz.export.notebook.selection import PageSelection
 from attnviz.export.notebook.still import still
 from attnviz.export.page import PageChoices, page_text
 from attnviz.export.page.opening import Opening, PageView
@@ -82,7 +82,7 @@ def show(
 
     heads = choices.get("heads") or "all"
     named = (0, 0) if heads == "all" else heads[0]
-    selection = Selection(
+    selection = PageSelection(
         head_id(named if at is None else at),
         view=view or "overview",
         kind=first.kind,

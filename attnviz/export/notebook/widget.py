@@ -16,7 +16,7 @@ import traitlets
 
 from attnviz.errors import AttnVizError
 from attnviz.export.notebook.frame import NotebookFrame, pictures
-from attnviz.export.notebook.selection import Selection, from_page, require_selection, to_page
+from attnviz.export.notebook.selection import PageSelection, from_page, require_selection, to_page
 from attnviz.export.page.opening import PageView
 from attnviz.export.page.parts import HEAD_VIEWS, HeadView, head_data
 from attnviz.types import Head, HeadId, head_id
@@ -34,7 +34,7 @@ WANTED = re.compile(
 class LiveWidget(anywidget.AnyWidget):
     """A page in a notebook that Python follows and moves.
 
-    `selection` is a `Selection`: what was chosen last, in the picture or here. Use
+    `selection` is a `PageSelection`: what was chosen last, in the picture or here. Use
     `widget.observe(function, "selection")` to be told of each change, `select` to make one.
     """
 
@@ -42,13 +42,13 @@ class LiveWidget(anywidget.AnyWidget):
     page = traitlets.Unicode().tag(sync=True)
     label = traitlets.Unicode().tag(sync=True)
     height = traitlets.Int().tag(sync=True)
-    selection = traitlets.Instance(Selection).tag(
+    selection = traitlets.Instance(PageSelection).tag(
         sync=True,
         to_json=lambda selection, widget: to_page(selection, widget.groups),
         from_json=lambda sent, widget: from_page(sent, widget.groups),
     )
 
-    def __init__(self, shown: Shown, frame: NotebookFrame, selection: Selection) -> None:
+    def __init__(self, shown: Shown, frame: NotebookFrame, selection: PageSelection) -> None:
         self.shown = shown
         self.still = frame.still
         super().__init__(
@@ -81,8 +81,8 @@ class LiveWidget(anywidget.AnyWidget):
         )
 
     @traitlets.validate("selection")
-    def _require_selection(self, proposal: Mapping[str, Any]) -> Selection:
-        selection: Selection = proposal["value"]
+    def _require_selection(self, proposal: Mapping[str, Any]) -> PageSelection:
+        selection: PageSelection = proposal["value"]
         require_selection(selection, self.groups)
         return selection
 

@@ -18,7 +18,7 @@ from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput
 from attnviz.export.files import replacing
 from attnviz.export.page.document import Page, document
-from attnviz.export.page.opening import Opening
+from attnviz.export.page.opening import PageOpening
 from attnviz.export.page.parts import (
     PagePart,
     PageSource,
@@ -43,7 +43,7 @@ FIRST = ("overview", "head", "picture", "alignment")  # what is unpacked before 
 PACKAGES = ("torch", "transformers")
 TEXTS = ("views", "groups", "no_steps")
 PAGES = ("overview", "head", "steps", "masks")  # views that are pages of the app
-FROM_THE_TOP = Opening()
+FROM_THE_TOP = PageOpening()
 
 
 class PageChoices(TypedDict, total=False):
@@ -80,7 +80,7 @@ def write_page(
     return content
 
 
-def page_text(captured: Captured, choices: PageChoices, opening: Opening = FROM_THE_TOP) -> str:
+def page_text(captured: Captured, choices: PageChoices, opening: PageOpening = FROM_THE_TOP) -> str:
     """The page of a capture as text; `opening` says on which view and head it opens.
 
     Raises what `write_page` raises, and `BadInput` for a view that the page does not have.
@@ -98,7 +98,7 @@ def page_text(captured: Captured, choices: PageChoices, opening: Opening = FROM_
     return written.encode(errors="replace").decode()  # a lone surrogate has no UTF-8 form
 
 
-def _document(captured: Captured, lang: Language, choices: PageChoices, opening: Opening) -> str:
+def _document(captured: Captured, lang: Language, choices: PageChoices, opening: PageOpening) -> str:
     heads = choices.get("heads")
     named = None if heads is None or heads == "all" else tuple(head_id(head) for head in heads)
     named = opening.heads(named)

@@ -16,7 +16,7 @@ VIEWS: tuple[PageView, ...] = get_args(PageView)
 
 
 @dataclass(frozen=True)
-class Opening:
+class PageOpening:
     """The first view of a page, all heads by default, and its first head.
 
     `live` is True if the page may ask a notebook's kernel for the steps of any head.

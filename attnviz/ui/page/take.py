@@ -25,7 +25,7 @@ FRAGMENT = "take"
 
 
 @dataclass(frozen=True)
-class RightSide:
+class ComparedSide:
     """The right side of Compare, and the text that it reads."""
 
     shown: Shown
@@ -43,7 +43,7 @@ class TakeFile:
 
 @st.fragment(key=FRAGMENT)
 def offer(
-    shown: Shown, page: Page, *figures: View, right: RightSide | None = None, changes: str = ""
+    shown: Shown, page: Page, *figures: View, right: ComparedSide | None = None, changes: str = ""
 ) -> None:
     """A switch, and below it files, link and code; `figures` are drawn as SVG.
 
@@ -98,7 +98,7 @@ def _files(shown: Shown, head: HeadId, figures: tuple[View, ...]) -> list[TakeFi
     return files
 
 
-def _files_of(right: RightSide) -> list[TakeFile]:
+def _files_of(right: ComparedSide) -> list[TakeFile]:
     """The capture of the right side."""
     cap = right.shown.captured.capture
     return [TakeFile("capture_b", ".safetensors", partial(content, cap, ".safetensors"))]

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.components import bundle, film
 from attnviz.components.buffer import unpack
-from attnviz.components.film import FilmView, Link, Reading
+from attnviz.components.film import FilmView, PairWeight, Reading
 from attnviz.components.heads import TokenAxis, strings_of
 from attnviz.types import HeadId
 
@@ -16,7 +16,7 @@ ROW, OTHER_ROW = np.array([0.1, 0.7, 0.2], np.float32), np.array([0.4, 0.3, 0.3]
 
 def reading(word: str, row: np.ndarray, weight: float) -> Reading:
     axis = TokenAxis(("[CLS]", "it", word), SPECIAL, np.zeros(3, np.bool_))
-    return Reading(axis, row, Link(weight, 0.25), Link(0.125, 0.0625))
+    return Reading(axis, row, PairWeight(weight, 0.25), PairWeight(0.125, 0.0625))
 
 
 VIEW = FilmView(

@@ -9,7 +9,7 @@ import pytest
 
 import attnviz
 from attnviz.errors import BadInput, MissingExtra
-from attnviz.export.notebook.selection import Selection
+from attnviz.export.notebook.selection import PageSelection
 from attnviz.export.notebook.widget import LiveWidget
 from attnviz.types import HeadId
 
@@ -64,7 +64,7 @@ def test_a_selection_travels_to_the_page_and_back(widget: LiveWidget) -> None:
     }
     cross = {"layer": 0, "head": 1, "query": 1, "key": 3, "view": "steps", "group": 2}
     widget.set_state({"selection": cross})
-    expected = Selection(HeadId(0, 1), 1, 3, "steps", kind="cross", stack="decoder")
+    expected = PageSelection(HeadId(0, 1), 1, 3, "steps", kind="cross", stack="decoder")
     assert widget.selection == expected
     assert widget.get_state()["selection"] == cross
 

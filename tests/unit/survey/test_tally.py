@@ -13,7 +13,7 @@ from attnviz.survey.tally import (
     BINS,
     EXAMPLES,
     NO_TICKET,
-    Tally,
+    SurveyTally,
     Weighed,
     fixed,
     smallest,
@@ -22,13 +22,13 @@ from attnviz.survey.tally import (
 N_HEAD, N_ENTRY = 4, 11
 
 
-def drawn(seed: int) -> Tally:
+def drawn(seed: int) -> SurveyTally:
     """A tally of one text with numbers that are drawn."""
     draws = np.random.default_rng(seed)
-    empty = Tally.empty(2, N_HEAD, N_ENTRY)
+    empty = SurveyTally.empty(2, N_HEAD, N_ENTRY)
     arrays = {
         entry.name: getattr(empty, entry.name) + draws.integers(0, 1 << 30)
-        for entry in fields(Tally)
+        for entry in fields(SurveyTally)
         if isinstance(getattr(empty, entry.name), np.ndarray)
     }
     ticket = np.full(empty.ticket.shape, NO_TICKET, dtype=np.uint64)
@@ -41,12 +41,12 @@ def drawn(seed: int) -> Tally:
 
     others = {"ticket": ticket, "example": example, "texts": {seed: f"text {seed}"}}
     counts = {"received": weighed(N_HEAD * N_ENTRY), "pairs": weighed(N_HEAD * N_ENTRY**2)}
-    return Tally(**{**arrays, "n_entry": N_ENTRY, "n_text": 1, "n_token": 9, **counts, **others})
+    return SurveyTally(**{**arrays, "n_entry": N_ENTRY, "n_text": 1, "n_token": 9, **counts, **others})
 
 
-def same(one: Tally, other: Tally) -> bool:
+def same(one: SurveyTally, other: SurveyTally) -> bool:
     """True if two tallies are equal to the last bit."""
-    for entry in fields(Tally):
+    for entry in fields(SurveyTally):
         mine, yours = getattr(one, entry.name), getattr(other, entry.name)
         if isinstance(mine, Weighed):
             if not all(map(np.array_equal, vars(mine).values(), vars(yours).values())):

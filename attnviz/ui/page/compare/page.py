@@ -53,7 +53,7 @@ def show(left: Shown) -> tuple[Shown, Shown] | None:
     left = attention_choice.choice(left)
     both = left, controls.attention(left, right)
     _compared(*both)
-    take.offer(left, "compare", right=take.RightSide(both[1], side.text))
+    take.offer(left, "compare", right=take.ComparedSide(both[1], side.text))
     return both
 
 
