@@ -29,6 +29,7 @@ a row for each query and a column for each key.
 ORDER = """
 load models capture show save read from_attentions derive record Capture AttentionCall Steps
 StepView Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
+survey read_survey Survey
 changed ablate patch pattern cut
 effects patching edges direct lens why from_where feeds NextToken Class Cosine Target Divergence
 """.split()

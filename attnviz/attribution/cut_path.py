@@ -41,7 +41,7 @@ MOST_CONTROLS = ROWS - 1  # so that the path and its controls are one batch
 
 @dataclass(frozen=True, eq=False)
 class CutPath:
-    """What the cut of one path does; `controls` are the senders cut for comparison.
+    """The result of cutting one path; `controls` are the senders cut for comparison.
 
     `before` and `after` are the receiver's weights; a cut of v leaves them as they were. `values`
     has, for each key, ‖v′ − v‖ ÷ ‖v‖, 0 but for v. `moved` is the path's number as `feeds` has it,

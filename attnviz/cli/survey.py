@@ -12,7 +12,6 @@ import attnviz
 from attnviz.cli import save, tables
 from attnviz.cli.command import Command, Refused
 from attnviz.cli.json_text import json_line
-from attnviz.types import MEASURES
 
 if TYPE_CHECKING:
     from attnviz.survey.result import Survey
@@ -26,7 +25,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("texts", metavar="TEXTS", help=".txt (a text per line), .csv, .jsonl, .parquet, a folder")
     add("--model", default=MODEL, metavar="NAME", help=f"listed name, hub id, folder ({MODEL})")
-    add("--by", default="previous", metavar="MEASURE", help=f"{', '.join(MEASURES)} (previous)")
+    add(
+        "--by",
+        default="previous",
+        metavar="MEASURE",
+        help="orders the heads, e.g. entropy (previous)",
+    )
     add("--top", type=int, default=TOP, metavar="N", help=f"how many heads are listed ({TOP})")
     add("--head", metavar="L5.H11", help="one head: its tokens, and texts for each tenth")
     add("--out", metavar="FILE", help="the survey (.npz), or its table (.csv, .json)")
@@ -44,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Survey the texts, print the heads, and save the survey."""
     if arguments.top < 1:
         raise Refused(f"--top is a number of heads from 1 on, not {arguments.top}")
+    from attnviz.types import MEASURES  # numpy: a help text starts without it
+
     if arguments.by not in MEASURES:
         raise Refused(f"--by is one of {', '.join(MEASURES)}, not {arguments.by}")
     if arguments.out is not None:

@@ -145,7 +145,7 @@ def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
 def _damaged(path: Path, reason: str) -> BadInput:
     return BadInput(
         f"cannot read a survey from {path}: {reason}",
-        code="cannot_read",
+        code="no_file",
         path=str(path),
         reason=reason,
     )

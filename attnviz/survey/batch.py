@@ -1,4 +1,4 @@
-"""What follows from the tokens of a batch of texts, for every head alike.
+"""Everything that follows from the tokens of a batch of texts, for every head alike.
 
 In: a capture of several texts. Out: arrays [text, token] and [text, query, key] of torch, so that
 the heads of all texts are measured at once. Only words ask, not special tokens or padding, as in

@@ -1,7 +1,7 @@
 """From captures of texts to their `SurveyTally`, batch after batch.
 
-In: captures, with the texts and their places among all. Out: a `SurveyTally`. Its arrays are filled in
-place while batches are added; afterwards nothing changes it.
+In: captures, with the texts and their places among all. Out: a `SurveyTally`. Its arrays are filled
+in place while batches are added; afterwards nothing changes it.
 """
 
 import hashlib

@@ -27,7 +27,7 @@ AHEAD = 2  # shards for each worker that wait in memory
 
 @dataclass(frozen=True)
 class SurveyJob:
-    """What a worker needs for any shard: the name of a model and a folder for the results."""
+    """The work of a survey, for any shard: the name of a model and a folder for the results."""
 
     model: str
     fingerprint: str

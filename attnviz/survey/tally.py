@@ -1,8 +1,8 @@
 """Sums over texts for every head, all of them integers: the order of adding does not change a bit.
 
-In: measured batches. Out: a `SurveyTally`, which can be added to another of the same model, written as
-arrays and read again. Fractions are kept in steps of 2⁻²⁰. Its size is bounded: pairs of tokens are
-pruned to the heaviest, examples are the texts with the smallest tickets (a hash) of each bin of a
+In: measured batches. Out: a `SurveyTally`, which can be added to another of the same model,
+written as arrays and read again. Fractions are kept in steps of 2⁻²⁰. Its size is bounded: pairs of
+tokens are pruned to the heaviest, examples are the texts with the smallest tickets (a hash) of each bin of a
 histogram, so that who is drawn does not depend on who computes it.
 """
 
@@ -77,7 +77,7 @@ NOTHING = Weighed(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 @dataclass(frozen=True, eq=False)
 class SurveyTally:
-    """What was counted over texts; sums of shares are in steps of 2⁻²⁰.
+    """The counts and sums over texts; sums of shares are in steps of 2⁻²⁰.
 
     `values` has the count, the sum and the sum of squares of each measure, `even` and `other_words`
     the same of what chance gives. `ticket` and `example` are the smallest tickets of

@@ -145,7 +145,7 @@ def _no_column(path: Path, names: Sequence[str]) -> BadInput:
 def _unreadable(path: Path, reason: str) -> BadInput:
     return BadInput(
         f"cannot read texts from {path}: {reason}",
-        code="cannot_read",
+        code="no_file",
         path=str(path),
         reason=reason,
     )

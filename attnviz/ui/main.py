@@ -57,7 +57,7 @@ def main() -> None:
     page = st.navigation(list(pages.values()), position="hidden")
     name = next(name for name, listed in pages.items() if listed == page)
     if name == routes.DEFAULT and address_bar.names_a_view():
-        st.switch_page(pages[routes.BEFORE], query_params=st.query_params.to_dict())
+        st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
     in_frame = embedding.is_embedded()
     st.set_page_config(
         page_title=f"{page.title} · {text(lang, 'app.name')}",

@@ -152,6 +152,11 @@ ONE_SOCKET = {
 ONE_FRAME = {
     "attnviz/export/notebook/widget.js": 'frame.srcdoc = model.get("page")',
 }
+# where a visitor left, and the progress in the lessons: in the browser, so not on the server
+KEPT_IN_THE_BROWSER = (
+    "attnviz/components/recall/component.js",
+    "attnviz/components/usher/component.js",
+)
 ALLOWED_ONCE = ONE_SOCKET | ONE_FRAME
 
 
@@ -197,7 +202,8 @@ def web_never(name: str, source: str) -> list[str]:
         f"{name}:{number}: {what}: {line.strip()[:80]}"
         for number, line in enumerate(source.splitlines(), start=1)
         for what, pattern in WEB_BANNED.items()
-        if pattern.search(line.replace(ALLOWED_ONCE.get(name, "\n"), "").replace(SVG, ""))
+        if not (what == "storage in the browser" and name in KEPT_IN_THE_BROWSER)
+        and pattern.search(line.replace(ALLOWED_ONCE.get(name, "\n"), "").replace(SVG, ""))
     ]
 
 

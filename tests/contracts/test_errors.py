@@ -49,6 +49,8 @@ CODE_WORDS = {
     "top_p",
     "attnviz",
     "paper",
+    "notebook",
+    "jobs",
     "app",
     "float",
 }

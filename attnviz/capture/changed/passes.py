@@ -1,6 +1,7 @@
 """The texts of one pass of a model: their padding, and how many tokens its key cache has.
 
-In: the keyword arguments of the pass. Out: a `ForwardPass`, and the spans of queries and keys in it.
+In: the keyword arguments of the pass. Out: a `ForwardPass`, and the spans of queries and
+keys in it.
 """
 
 from collections.abc import Mapping

@@ -265,7 +265,7 @@ def _as_the_model_does(
     kwargs: dict[str, Any],
     error: UnsupportedAttention,
 ) -> Tensor:
-    """What the model's own eager function returns; the error if its file has none."""
+    """The result of the model's own eager function; the error if its file has none."""
     eager = own_eager(module)
     if eager is not None:
         return kernels.by_own_function(eager, module, query, key, value, mask, causal, kwargs)

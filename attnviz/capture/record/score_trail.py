@@ -1,4 +1,4 @@
-"""What the model did to q·kᵀ before its softmax: the factor it multiplied by, and what it added.
+"""The way from q·kᵀ to the softmax: the factor the model multiplied by, and what it added.
 
 In: every operation between a product and the softmax of its result. Out: a `ScoreTrail` for the
 memory that the scores are in. Only operations that keep every score at its place are followed: a
@@ -78,7 +78,8 @@ class ScoreTrail:
 
 @dataclass(frozen=True, eq=False)
 class TrailedScores:
-    """What a softmax read, and how it came from q·kᵀ; `version` tells a later change in place.
+    """Scores that a softmax read, and how they came from q·kᵀ; `version` tells a later change in
+    place.
 
     `tensor` is the model's own: a detached one would count no changes here.
     """
@@ -104,7 +105,7 @@ class ScoreTrails:
         return self._by_memory.get(storage_of(tensor))
 
     def scores(self, tensor: Tensor) -> TrailedScores | None:
-        """What a softmax reads, with its trail; None without one."""
+        """The scores that a softmax reads, with their trail; None without one."""
         trail = self.of(tensor)
         return None if trail is None else TrailedScores(tensor, trail, _version_of(tensor))
 

@@ -25,7 +25,7 @@ from attnviz.capture.record.head_layout import HeadLayout
 from attnviz.capture.record.missing import CHANGED, DROPOUT, LINEAR, NO_KEYS, NO_ORDER, NO_VALUES
 from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftmax, ScoreSource
 from attnviz.capture.record.origins import NOTHING, Origins
-from attnviz.capture.record.score_trail import TrailedScores, ScoreTrails
+from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided, undecided
 from attnviz.types import Kind
 

@@ -55,7 +55,7 @@ def _best(probabilities: np.ndarray) -> list[int]:
 
 
 def _next(inputs: CardInputs) -> Card:
-    """What a language model does: a probability for every next token."""
+    """The answer of a language model: a probability for every next token."""
     run = story.run(_ids(inputs, _text(inputs)))
     probabilities = run.probabilities()
     best = _best(probabilities)

@@ -1,8 +1,8 @@
 """The story model from its weights, part by part: what each part adds to the residual stream.
 
-In: token ids. Out: a `StoryPass`: the vectors at the start, what each layer's attention and MLP add to
-them, and the scores (logits) of each next token. The numbers are the model's own: a test holds the
-logits to those of the running model. Source: the shape of GPT-2 (Radford et al. 2019).
+In: token ids. Out: a `StoryPass`: the vectors at the start, what each layer's attention and MLP
+add to them, and the scores (logits) of each next token. The numbers are the model's own: a test
+holds the logits to those of the running model. Source: the shape of GPT-2 (Radford et al. 2019).
 """
 
 import json

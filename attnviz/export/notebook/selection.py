@@ -1,7 +1,7 @@
 """The selection of a live widget: a view, a head, a query and a key.
 
-In: a head that Python names, or the plain object that the page sends. Out: a `PageSelection` that the
-capture has, or a `BadInput`; both directions pass the same check.
+In: a head that Python names, or the plain object that the page sends. Out: a `PageSelection` that
+the capture has, or a `BadInput`; both directions pass the same check.
 """
 
 from collections.abc import Mapping, Sequence

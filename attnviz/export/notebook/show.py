@@ -11,7 +11,7 @@ from attnviz.export.notebook.frame import NotebookFrame
 from attnviz.export.notebook.selection import PageSelection
 from attnviz.export.notebook.still import still
 from attnviz.export.page import PageChoices, page_text
-from attnviz.export.page.opening import Opening, PageView
+from attnviz.export.page.opening import PageOpening, PageView
 from attnviz.export.page.parts import PageSource
 from attnviz.types import Head, head_id
 from attnviz.views.captured import Shown
@@ -72,7 +72,7 @@ def show(
     if live:
         require_package("anywidget", "show(live=True)", "notebook")
     captured = PageSource(cap, choices.get("model"), choices.get("picture")).captured()
-    page = page_text(captured, choices, Opening(view, at, live))
+    page = page_text(captured, choices, PageOpening(view, at, live))
     label = f"attention of {cap.model.id} on {len(cap.tokens)} tokens"
     first = captured.groups[0]
     frame = NotebookFrame(page, still(first), label, height)

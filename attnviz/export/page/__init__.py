@@ -98,7 +98,9 @@ def page_text(captured: Captured, choices: PageChoices, opening: PageOpening = F
     return written.encode(errors="replace").decode()  # a lone surrogate has no UTF-8 form
 
 
-def _document(captured: Captured, lang: Language, choices: PageChoices, opening: PageOpening) -> str:
+def _document(
+    captured: Captured, lang: Language, choices: PageChoices, opening: PageOpening
+) -> str:
     heads = choices.get("heads")
     named = None if heads is None or heads == "all" else tuple(head_id(head) for head in heads)
     named = opening.heads(named)

@@ -69,7 +69,7 @@ def _take_pattern(lang: Language, key: str, patterns: dict[str, Cells]) -> None:
 
 
 def _painted(shown: Shown, patterns: dict[str, Cells]) -> Cells:
-    """What was painted on this text; the previous token at first."""
+    """The cells painted on this text; those of the previous token at first."""
     key, cells = store.get(PAINTED, ("", None))
     if key == shown.key:
         return np.asarray(cells)

@@ -55,7 +55,7 @@ class Answering:
 
 @dataclass(eq=False)
 class Measurement(Generic[Result]):
-    """What a job measures; `result` is None until it is done."""
+    """The measurement of a job; `result` is None until it is done."""
 
     job: Job = field(default_factory=Job)
     result: Result | None = None

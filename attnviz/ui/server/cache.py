@@ -249,7 +249,7 @@ def _lens(key: str, _read: "Callable[[], Lens]") -> "Lens":
 
 
 def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
-    """What `work` measures, which `key` names; its job starts at the first call."""
+    """The measurement of `work`, which `key` names; its job starts at the first call."""
     return _measurement(key, work)
 
 

@@ -54,6 +54,11 @@ def names_a_view() -> bool:
     return bool({*st.query_params} & {*address.PARAMETERS} - {"lang"})
 
 
+def as_it_stands() -> dict[str, str]:
+    """The parameters of the address, as they came."""
+    return st.query_params.to_dict()
+
+
 def n_runs() -> int:
     """The number of runs of the whole app in this session; runs of a fragment do not count."""
     count: int = store.get(RUNS, 0)

@@ -41,7 +41,9 @@ def drawn(seed: int) -> SurveyTally:
 
     others = {"ticket": ticket, "example": example, "texts": {seed: f"text {seed}"}}
     counts = {"received": weighed(N_HEAD * N_ENTRY), "pairs": weighed(N_HEAD * N_ENTRY**2)}
-    return SurveyTally(**{**arrays, "n_entry": N_ENTRY, "n_text": 1, "n_token": 9, **counts, **others})
+    return SurveyTally(
+        **{**arrays, "n_entry": N_ENTRY, "n_text": 1, "n_token": 9, **counts, **others}
+    )
 
 
 def same(one: SurveyTally, other: SurveyTally) -> bool:
