@@ -279,7 +279,8 @@ def _names(module: str) -> list[str]:
 
 
 def _definition(name: str, module: str) -> Public:
-    for node in _tree(module).body:
+    """The definition of a name; of several, as of a function with overloads, the last."""
+    for node in reversed(_tree(module).body):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names = [node.name]
         elif isinstance(node, ast.Assign):

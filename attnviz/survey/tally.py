@@ -2,8 +2,8 @@
 
 In: measured batches. Out: a `SurveyTally`, which can be added to another of the same model,
 written as arrays and read again. Fractions are kept in steps of 2⁻²⁰. Its size is bounded: pairs of
-tokens are pruned to the heaviest, examples are the texts with the smallest tickets (a hash) of each bin of a
-histogram, so that who is drawn does not depend on who computes it.
+tokens are pruned to the heaviest, examples are the texts with the smallest tickets (a hash) of each
+bin of a histogram, so that who is drawn does not depend on who computes it.
 """
 
 from collections.abc import Mapping
