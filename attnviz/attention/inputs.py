@@ -164,10 +164,10 @@ class AttentionInputs:
         if self.changed_stages(head, batch) and rows != ALL_ROWS:
             whole = self.stages(head, batch, mask, edits=edits)
             return {stage: x if stage in ("k", "v") else x[rows] for stage, x in whole.items()}
-        given: tuple[ChangeableStage, ...] = ("q", "k", "v")
+        stages: tuple[ChangeableStage, ...] = ("q", "k", "v")
         q, k, v = (
             formula.edited(stage, self._changed(stage, values, head, batch), edits)
-            for stage, values in zip(given, self.qkv(head, batch), strict=True)
+            for stage, values in zip(stages, self.qkv(head, batch), strict=True)
         )
         q = q[rows]
         out = {

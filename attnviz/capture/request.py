@@ -103,19 +103,19 @@ class Request:
         )
 
     def __post_init__(self) -> None:
-        given = tuple(self._given())
-        sources = tuple(name for name in ("text", "image", "sound", "inputs") if name in given)
+        names = tuple(self._given())
+        sources = tuple(name for name in ("text", "image", "sound", "inputs") if name in names)
         if sources not in KINDS:
             raise _conflict(
-                given,
+                names,
                 f"{_listed(sources)} do not go together: give one of text=, image=, sound= and"
                 " inputs=, or text= with image=",
             )
         kind = KINDS[sources]
         used = [name for name in USED[kind] if not (self.chat and name in NOT_IN_A_MESSAGE)]
-        unused = [name for name in given if name not in (*sources, *used)]
+        unused = [name for name in names if name not in (*sources, *used)]
         if unused:
-            raise _conflict(given, _refusal(unused, sources, used, self.chat and "chat" in used))
+            raise _conflict(names, _refusal(unused, sources, used, self.chat and "chat" in used))
         self._require_rows("text_pair")
         self._require_rows("target")
         if self.sound is not None:
@@ -161,8 +161,8 @@ class Request:
     @property
     def kind(self) -> RequestKind:
         """The kind of input that the model reads."""
-        given = tuple(self._given())
-        return KINDS[tuple(name for name in ("text", "image", "sound", "inputs") if name in given)]
+        names = tuple(self._given())
+        return KINDS[tuple(name for name in ("text", "image", "sound", "inputs") if name in names)]
 
     @cached_property
     def key(self) -> str:
@@ -183,8 +183,8 @@ class Request:
             "cut": self.cut,
             "chat": self.chat,
         }
-        given = set(self._given())
-        written = json.dumps({name: part for name, part in parts.items() if name in given})
+        names = set(self._given())
+        written = json.dumps({name: part for name, part in parts.items() if name in names})
         if len(written) <= LONGEST_KEY:
             return written
         return f"sha256:{sha256(written.encode()).hexdigest()}"
@@ -213,9 +213,9 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(signs[:-1]), signs[-1])))
 
 
-def _conflict(given: tuple[str, ...], reason: str) -> BadInput:
+def _conflict(names: tuple[str, ...], reason: str) -> BadInput:
     return BadInput(
         f"capture() cannot use its arguments: {reason}",
         code="what_to_capture",
-        found=", ".join(f"{name}=" for name in given),
+        found=", ".join(f"{name}=" for name in names),
     )

@@ -105,7 +105,7 @@ def beside(cap: "Capture", path: str, layer: int, head: int | None, options: Any
 
 def _choices(arguments: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `attnviz.save`: those that were given."""
-    values = {name: getattr(arguments, given) for given, name in CHOICES.items()}
+    values = {name: getattr(arguments, option) for option, name in CHOICES.items()}
     chosen = {name: value for name, value in values.items() if value not in (None, False)}
     return chosen | heads(arguments.heads) | ({"dtype": "float16"} if arguments.half else {})
 

@@ -49,12 +49,12 @@ def pack(header: Mapping[str, object], arrays: Mapping[str, Packable | Lower]) -
     entries: list[dict[str, object]] = []
     chunks: list[bytes] = []
     offset = 0
-    for name, given in arrays.items():
-        array = given.cells if isinstance(given, Lower) else given
+    for name, packable in arrays.items():
+        array = packable.cells if isinstance(packable, Lower) else packable
         little = array.dtype.newbyteorder("<")
         raw = np.ascontiguousarray(array).astype(little, copy=False).tobytes()
-        form = {"first": given.first} if isinstance(given, Lower) else {}
-        entry = {"name": name, "dtype": DTYPES[array.dtype.name], "shape": list(given.shape)}
+        form = {"first": packable.first} if isinstance(packable, Lower) else {}
+        entry = {"name": name, "dtype": DTYPES[array.dtype.name], "shape": list(packable.shape)}
         entries.append({**entry, **form, "offset": offset})
         chunks.append(raw + b"\0" * (-len(raw) % ALIGNMENT))
         offset += len(chunks[-1])
@@ -97,8 +97,8 @@ def _first(weights: Float32[np.ndarray, "layer head query key"], bits: Literal[8
     n_key: int = weights.shape[-1]
 
     def used(cells: Float32[np.ndarray, "*axes"]) -> Bool[np.ndarray, "*axes"]:
-        found: Bool[np.ndarray, "*axes"] = (cells if bits == 32 else quantise(cells, bits)) != 0
-        return found
+        nonzero: Bool[np.ndarray, "*axes"] = (cells if bits == 32 else quantise(cells, bits)) != 0
+        return nonzero
 
     if not weights.size or used(weights[:, :, 0, -1]).any():
         return n_key

@@ -148,14 +148,14 @@ class HeadsView:
         """The largest numbers of layers, heads, queries and keys."""
         if isinstance(self.weights, np.ndarray):
             return Extent(*self.weights.shape)
-        shapes = [of.shape for of in self.weights]
+        shapes = [weights.shape for weights in self.weights]
         heads, queries, keys = (max(sizes) for sizes in zip(*shapes, strict=True))
         return Extent(len(shapes), heads, queries, keys, tuple(shape[0] for shape in shapes))
 
     @property
     def n_weights(self) -> int:
         """The number of weights of all heads."""
-        return sum(of.size for of in self.weights)
+        return sum(weights.size for weights in self.weights)
 
 
 def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, object]:
@@ -169,13 +169,16 @@ def heads_header(view: HeadsView, strings: Mapping[str, str]) -> dict[str, objec
         "n_heads": extent.n_heads,
         "n_query": extent.n_query,
         "n_key": extent.n_key,
-        "shapes": [list(of.shape) for of in view.weights] if view.layers else None,
-        "layers": [_layer_header(of) for of in view.layers],
+        "shapes": [list(weights.shape) for weights in view.weights] if view.layers else None,
+        "layers": [_layer_header(layer) for layer in view.layers],
         "sentences": [list(row) for row in view.sentences],
         "patches": _patches_header(view.patches),
         "heard": heard_header(view.heard),
         "pooled": None if view.pooled is None else asdict(view.pooled),
-        "measures": [{"name": of.name, "label": of.label, "unit": of.unit} for of in view.measures],
+        "measures": [
+            {"name": measure.name, "label": measure.label, "unit": measure.unit}
+            for measure in view.measures
+        ],
         "words": [[word.start, word.stop, word.text] for word in view.words],
         "key_words": [[word.start, word.stop, word.text] for word in view.key_words],
     }
@@ -195,11 +198,12 @@ def pack_heads(
         same = (view.visible == view.visible[:1]).all()
         arrays["visible"] = (view.visible[:1] if same else view.visible).astype(np.uint8)
     if view.layers and in_full:
-        arrays["visible"] = np.concatenate([of.visible.ravel() for of in view.layers]).astype(
-            np.uint8
-        )
+        visible = np.concatenate([layer.visible.ravel() for layer in view.layers])
+        arrays["visible"] = visible.astype(np.uint8)
     if view.measures:
-        arrays["measures"] = np.stack([of.values for of in view.measures]).astype(np.float32)
+        arrays["measures"] = np.stack([measure.values for measure in view.measures]).astype(
+            np.float32
+        )
     return pack(header, arrays)
 
 
@@ -207,7 +211,7 @@ def codes(view: HeadsView, bits: Literal[8, 16]) -> Packable | Lower:
     """The weights as codes; one layer after the other where layers differ."""
     if isinstance(view.weights, np.ndarray):
         return packable(view.weights, bits)
-    return np.concatenate([quantise(of, bits).ravel() for of in view.weights])
+    return np.concatenate([quantise(weights, bits).ravel() for weights in view.weights])
 
 
 def _layer_header(layer: LayerView) -> dict[str, object]:
@@ -220,17 +224,17 @@ def _layer_header(layer: LayerView) -> dict[str, object]:
     }
 
 
-def layer_patches_header(of: LayerPatches) -> dict[str, object]:
+def layer_patches_header(patches: LayerPatches) -> dict[str, object]:
     """Its rows and columns of patches, where they are in the layer's grid, and its tokens in it."""
     return {
-        "first": of.first,
-        "rows": of.rows,
-        "columns": of.columns,
-        "grid": list(of.grid),
-        "from": [of.top, of.left],
-        "query_boxes": of.query_boxes,
-        "key_boxes": of.key_boxes,
-        "said": of.said,
+        "first": patches.first,
+        "rows": patches.rows,
+        "columns": patches.columns,
+        "grid": list(patches.grid),
+        "from": [patches.top, patches.left],
+        "query_boxes": patches.query_boxes,
+        "key_boxes": patches.key_boxes,
+        "said": patches.said,
     }
 
 

@@ -27,10 +27,10 @@ def index(raw: object) -> tuple[int | None, bool]:
 
 def count(name: str, raw: object) -> tuple[int | None, bool]:
     """One of `COUNTS`, from 0 to its largest."""
-    asked, _ = index(raw)
-    if asked is None:
+    number, _ = index(raw)
+    if number is None:
         return None, False
-    return min(asked, COUNTS[name]), asked <= COUNTS[name]
+    return min(number, COUNTS[name]), number <= COUNTS[name]
 
 
 def fraction(name: str, raw: object) -> tuple[float | None, bool]:
@@ -40,5 +40,5 @@ def fraction(name: str, raw: object) -> tuple[float | None, bool]:
     if isinstance(raw, bool) or not isinstance(raw, int | float) or not 0 <= raw <= MAX_INDEX:
         return None, False
     least, most = FRACTIONS[name]
-    asked = round(float(raw), 2)
-    return min(max(asked, least), most), least <= asked <= most
+    number = round(float(raw), 2)
+    return min(max(number, least), most), least <= number <= most

@@ -72,9 +72,9 @@ def parse_options(sent: object) -> dict[str, Any]:
     more = sent.get("more") if isinstance(sent, Mapping) else None
     if not isinstance(more, Mapping):
         return {}
-    found = {
+    options = {
         name: default if more[name] is None else checked(name, more[name])[0]
         for name, default in DEFAULTS.items()
         if name in more
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in options.items() if value is not None}

@@ -96,13 +96,13 @@ def _loaded(
 
 def _require_unused(source: str, **arguments: object) -> None:
     """Raise `BadInput` for arguments that mean nothing for a source."""
-    given = [f"{name}=" for name, value in arguments.items() if value is not None]
-    if given:
+    names = [f"{name}=" for name, value in arguments.items() if value is not None]
+    if names:
         raise BadInput(
-            f"load() was given {' and '.join(given)}, which {source} does not take; leave it out,"
+            f"load() was given {' and '.join(names)}, which {source} does not take; leave it out,"
             " and move or convert a module with .to()",
             code="unused_argument",
-            argument=", ".join(given),
+            argument=", ".join(names),
         )
 
 

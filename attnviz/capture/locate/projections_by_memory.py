@@ -106,18 +106,18 @@ class LinearWatch:
         """The layers that wrote q, k and v, and the reason for each that was not found."""
         tensors = {"q": q, "k": k, "v": v}
         views = {name: self._maker(tensor) for name, tensor in tensors.items()}
-        found = {name: view for name, view in views.items() if view is not None}
-        rest = {name: tensor for name, tensor in tensors.items() if name not in found}
+        layers = {name: view for name, view in views.items() if view is not None}
+        rest = {name: tensor for name, tensor in tensors.items() if name not in layers}
         guess = None
         if rest:
             matches, guess = self._search.makers(self._recent, rest, q.shape[2])
-            found |= {name: match.projection() for name, match in matches.items()}
-        absent = {name: NOT_A_VIEW for name in tensors if name not in found}
+            layers |= {name: match.projection() for name, match in matches.items()}
+        absent = {name: NOT_A_VIEW for name in tensors if name not in layers}
         if "q" in absent:
             absent["x"] = absent["q"]
         if guess is not None:
-            self._guesses.append(PendingGuess(guess, found, absent))
-        return found, absent
+            self._guesses.append(PendingGuess(guess, layers, absent))
+        return layers, absent
 
     def settle(self) -> None:
         """Take back the guesses of the last forward pass that turned out wrong."""
@@ -152,9 +152,9 @@ class LinearWatch:
         if awaited is None or not awaited.is_read_as(layer.input):
             return
         n_column, d_head = layer.input.shape[-1], awaited.output.shape[3]
-        found = layer.projection(tuple(range(0, n_column, d_head)))
+        projection = layer.projection(tuple(range(0, n_column, d_head)))
         step = awaited.row_step
-        awaited.projections["out"] = found.thinned(step) if step > 1 else found
+        awaited.projections["out"] = projection.thinned(step) if step > 1 else projection
         del awaited.absent["projected"]
 
     def _copied_into(self, layer: LinearRun) -> AwaitedOutput | None:

@@ -67,14 +67,14 @@ def _extractor(lm: LoadedModel) -> Any:
 
 def _require_decoder(lm: LoadedModel, request: Request) -> None:
     """Raise `BadInput` for a transcript, typed or to be written, without a decoder for it."""
-    given = [
+    names = [
         name
         for name, value in (("target=", request.target), ("generate=", request.generation))
         if value
     ]
-    if given and not architecture.has_decoder(lm.model):
+    if names and not architecture.has_decoder(lm.model):
         raise BadInput(
-            f"{lm.name} has no decoder, so it writes nothing: leave {' and '.join(given)} out",
+            f"{lm.name} has no decoder, so it writes nothing: leave {' and '.join(names)} out",
             code="only_hears",
             name=lm.name,
         )

@@ -79,13 +79,13 @@ def layouts(lead: tuple[int, ...], n_heads: int | None) -> list[HeadLayout]:
     """All layouts that axes of these sizes may have, those with `n_heads` heads first."""
     if len(lead) == 1:
         counts = [count for count in range(1, lead[0] + 1) if lead[0] % count == 0]
-        found = [HeadLayout((lead[0] // count, count), 1) for count in counts]
-        found += [HeadLayout((count, lead[0] // count), 0) for count in counts[1:-1]]
+        candidates = [HeadLayout((lead[0] // count, count), 1) for count in counts]
+        candidates += [HeadLayout((count, lead[0] // count), 0) for count in counts[1:-1]]
     else:
         axes = [*range(1, len(lead)), 0] if lead else []
-        found = [HeadLayout(lead, axis) for axis in axes]
-        found.append(HeadLayout(lead, None))
-    return sorted(found, key=lambda layout: layout.n_heads != n_heads)
+        candidates = [HeadLayout(lead, axis) for axis in axes]
+        candidates.append(HeadLayout(lead, None))
+    return sorted(candidates, key=lambda layout: layout.n_heads != n_heads)
 
 
 def written_by(

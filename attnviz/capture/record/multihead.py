@@ -117,7 +117,7 @@ def projections(
     result: object,
 ) -> tuple[dict[str, Projection], dict[str, str]]:
     """W_Q, W_K, W_V and W_O with their inputs and outputs; the reason for each that is absent."""
-    found: dict[str, Projection] = {}
+    layers: dict[str, Projection] = {}
     absent: dict[str, str] = {}
     read = {"q": arguments.query, "k": arguments.key, "v": arguments.value}
     used = {"q": inputs.query, "k": inputs.key, "v": inputs.value}
@@ -127,15 +127,15 @@ def projections(
             absent[part] = OWN_KEY
             continue
         layer = _layer(module, f"{name}.in_proj", weight, bias, read[part], output)
-        _add_if_right(part, layer, found, absent)
+        _add_if_right(part, layer, layers, absent)
     returned = result[0] if isinstance(result, tuple) else result
     if not isinstance(returned, Tensor):
-        return found, absent | {"projected": NO_OUTPUT}
+        return layers, absent | {"projected": NO_OUTPUT}
     out, concat = module.out_proj, mixed.flatten(2)
     output = _batch_first(module, returned)
     layer = _layer(module, f"{name}.out_proj", out.weight, out.bias, concat, output)
-    _add_if_right("out", layer, found, absent)
-    return found, absent
+    _add_if_right("out", layer, layers, absent)
+    return layers, absent
 
 
 def _in_projections(module: nn.MultiheadAttention) -> dict[str, tuple[Tensor, Tensor | None]]:
@@ -167,12 +167,12 @@ def _layer(
 
 
 def _add_if_right(
-    name: str, layer: Projection, found: dict[str, Projection], absent: dict[str, str]
+    name: str, layer: Projection, layers: dict[str, Projection], absent: dict[str, str]
 ) -> None:
-    """Add a layer to `found` if its product equals its output, else the reason to `absent`."""
+    """Add a layer to `layers` if its product equals its output, else the reason to `absent`."""
     rows = _sampled_rows(layer.input.shape[1])
     if _are_equal(apply_linear(layer.input[:, rows].float(), layer), layer.output[:, rows]):
-        found[name] = layer
+        layers[name] = layer
     else:
         absent["projected" if name == "out" else name] = DIFFERS
         absent |= {"x": DIFFERS} if name == "q" else {}

@@ -131,13 +131,13 @@ def swapped(product: MatrixProduct) -> MatrixProduct:
 
 def tensors_in(values: Any) -> list[Tensor]:
     """The tensors among arguments, one level of lists deep."""
-    found: list[Tensor] = []
+    tensors: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):
-            found.append(value)
+            tensors.append(value)
         elif isinstance(value, list | tuple):
-            found += [part for part in value if isinstance(part, Tensor)]
-    return found
+            tensors += [part for part in value if isinstance(part, Tensor)]
+    return tensors
 
 
 def common(first: Stack, second: Stack) -> Stack:

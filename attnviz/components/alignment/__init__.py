@@ -99,8 +99,8 @@ def pack_alignment(view: AlignmentView, strings: Mapping[str, str]) -> bytes:
 
 
 def _word(word: ShownWord) -> dict[str, object]:
-    found: dict[str, object] = {"text": word.text, "at": word.at, "special": int(word.special)}
-    return found if word.probability is None else found | {"probability": word.probability}
+    entry: dict[str, object] = {"text": word.text, "at": word.at, "special": int(word.special)}
+    return entry if word.probability is None else entry | {"probability": word.probability}
 
 
 def parse_choice(value: object, extent: Extent) -> tuple[Selection, Mean | None] | None:

@@ -111,11 +111,11 @@ def pack_pair(view: PairView, strings: Mapping[str, str]) -> bytes:
     """The buffer of a view: exact weights while they are few, else square roots in 16 or 8 bits."""
     size = view.a.weights.size + view.b.weights.size
     arrays: dict[str, Packable | Lower] = {
-        f"weights_{name}": _packed(of.weights, size) for name, of in _sides(view)
+        f"weights_{name}": _packed(side.weights, size) for name, side in _sides(view)
     }
     if view.moved is not None:
         arrays |= {"moved": mean_moved(view.moved), "moved_rows": view.moved}
-    sides: dict[str, object] = {name: _side_header(of, view.cross) for name, of in _sides(view)}
+    sides: dict[str, object] = {name: _side_header(side, view.cross) for name, side in _sides(view)}
     header: dict[str, object] = {
         "strings": dict(strings),
         **sides,
@@ -171,7 +171,7 @@ def parse_other(more: object, extent: Extent) -> dict[str, int | None]:
 
 def parse_other_cell(more: object, extent: Extent) -> dict[str, int | None]:
     """Where the chosen cell stands on the right, if the left side has no such tokens."""
-    asked = more if isinstance(more, Mapping) else {}
-    found = {name: numbers.index(asked.get(name))[0] for name in OTHER_CELL}
+    sent = more if isinstance(more, Mapping) else {}
+    places = {name: numbers.index(sent.get(name))[0] for name in OTHER_CELL}
     counts = dict(zip(OTHER_CELL, (extent.n_query, extent.n_key), strict=True))
-    return {name: None if at is None or at >= counts[name] else at for name, at in found.items()}
+    return {name: None if at is None or at >= counts[name] else at for name, at in places.items()}

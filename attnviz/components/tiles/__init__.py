@@ -138,7 +138,7 @@ def pack_tiles(data: TilesData) -> bytes:
         "ready": int(data.ready),
         "number": data.want.number,
         "empty": [list(name) for name in names if name not in sent],
-        "distances": [each for each in DISTANCES if each < extent.n_key],
+        "distances": [distance for distance in DISTANCES if distance < extent.n_key],
         "distance": data.want.distance,
         "cells": [list(cell) for cell in data.cells],
         "pinned": data.want.cell and [*data.want.cell, data.weight],
@@ -155,7 +155,7 @@ def parse_want(value: object, extent: Extent) -> Want:
         return Want()
     number, distance = value.get("number"), value.get("distance")
     tiles = value.get("tiles")
-    named = [_tile(each) for each in tiles[:MOST_TILES]] if isinstance(tiles, list) else []
+    named = [_tile(tile) for tile in tiles[:MOST_TILES]] if isinstance(tiles, list) else []
     return Want(
         number=number if isinstance(number, int) and _is_count(number) else 0,
         stamp=_text(value.get("stamp")),

@@ -48,12 +48,12 @@ def read(text: object, slugs: tuple[str, ...]) -> Progress:
     if not isinstance(text, str) or len(text) > MOST_CHARS * MOST_LESSONS:
         return {}
     try:
-        found = json.loads(text)
+        stored = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(stored, dict):
         return {}
-    return {slug: entry for slug in slugs if (entry := _entry(found.get(slug)))}
+    return {slug: entry for slug in slugs if (entry := _entry(stored.get(slug)))}
 
 
 def _entry(value: object) -> dict[str, str]:

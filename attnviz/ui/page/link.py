@@ -41,12 +41,12 @@ def qr_code(link: str) -> str:
 
 def _notes(link: str) -> list[str]:
     """The names of the texts on what the link does not do."""
-    given = current.view().input
-    uploaded = given.file or given.image == pictures.OWN or given.sound == "own"
+    source = current.view().input
+    uploaded = source.file or source.image == pictures.OWN or source.sound == "own"
     notes = {
         "link_here": urlsplit(link).hostname in THIS_MACHINE,
         "link_long": len(link) > MOST_PROXY_CHARS,
-        "link_uploads": uploaded and not given.capture,
-        "link_capture": bool(given.capture),
+        "link_uploads": uploaded and not source.capture,
+        "link_capture": bool(source.capture),
     }
     return [name for name, applies in notes.items() if applies]
