@@ -15,9 +15,9 @@ from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, Control, Link, Panel, Pick
 
 LAYER, HEAD = 3, 1  # as in `ask.real`: its row of "it" differs from its other rows
-# few tokens, so that a row of weights is shown with its numbers
 INITIAL_STD = 0.02  # of the entries of W_Q and W_K before training, as BERT is initialised
-SHORT = "The animal was tired, so it slept."
+# few tokens, so that a row of weights is shown with its numbers; its strongest row is that of "it"
+SHORT = "The animal stopped because it was tired."
 
 
 def controls() -> tuple[Control, ...]:
