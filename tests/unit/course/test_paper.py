@@ -101,11 +101,22 @@ def test_the_key_is_what_the_graders_take_for_right(slug: str, capture_text: Cap
 
 def test_the_answers_stand_on_the_last_page_only(capture_text: CaptureText) -> None:
     main, _, key = sheet("block", "en", SEED, capture_text).partition('<section class="key">')
-    assert main.count("<td></td>") == 16 + 8  # the weights and the output, to be filled in
-    assert "<td></td>" not in key
-    mixed = next(card for card in built("block", capture_text) if card.name == "mix")
-    assert f"{mixed.numbers['mixed']:.3f}" in key
-    assert f"{mixed.numbers['mixed']:.3f}" not in main
+    # one row of the output; Q; scaled scores, weights and the output of W_O: to be filled in
+    assert main.count(EMPTY) == 2 + 8 + 3 * 16
+    by_card = [article.count(EMPTY) for article in main.split("<article>")[1:]]
+    assert by_card == [2, 8, 0, 16, 0, 16, 0, 16, 0, 0, 0]
+    assert EMPTY not in key
+    asked = []
+    for number, card in enumerate(built("block", capture_text), 1):
+        question = card.question
+        if isinstance(question, NumberQuestion) and not float(question.answer).is_integer():
+            right = f"{question.answer:.2f}"
+            # later cards go on with the numbers of this one
+            until_here = "<article>".join(main.split("<article>")[: number + 1])
+            assert right in key and right not in until_here, card.name
+            asked.append(card.name)
+    assert asked == ["mix", "scale", "softmax", "output"]
+    assert right not in main  # the output: no card goes on with it
 
 
 @pytest.mark.parametrize("slug", SLUGS)
