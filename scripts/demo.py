@@ -22,7 +22,7 @@ import numpy as np
 import attnviz
 from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card
-from attnviz.export import notebook
+from attnviz.export.notebook.still import still
 from attnviz.export.page.code import page_style
 from attnviz.i18n import DEFAULT, LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
@@ -184,7 +184,7 @@ def _article(shown: Exhibit, lang: Language) -> str:
     """A model: all its heads as a still picture, what it is, and links to the heads."""
     places = shown.places(lang)
     first = groups(shown.capture)[places[0].group if places else 0]
-    still = base64.b64encode(notebook.still(first)).decode()
+    picture = base64.b64encode(still(first)).decode()
     title = html.escape(model_title(lang, shown.name))
     items = "".join(
         f'<li><a href="{html.escape(place.address(shown.name))}">{place.head}</a>'
@@ -195,7 +195,7 @@ def _article(shown: Exhibit, lang: Language) -> str:
     english = f"<p>{html.escape(text(lang, 'card.in_english'))}</p>" if notes_in_english else ""
     return (
         f'<article><h2><a href="{shown.name}.html">{title}</a></h2>'
-        f'<a href="{shown.name}.html"><img alt="{title}" src="data:image/png;base64,{still}"></a>'
+        f'<a href="{shown.name}.html"><img alt="{title}" src="data:image/png;base64,{picture}"></a>'
         f"<p>{html.escape(text(lang, f'model.{shown.name}.description'))}</p>"
         f"{english}<ul>{items}</ul></article>"
     )

@@ -131,7 +131,7 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
     """The function that writes a kind of file, after every argument was checked."""
     if isinstance(what, Survey):
         if choices:
-            raise _unused(next(iter(choices)), ending, "of a survey; it takes none")
+            raise _unused(next(iter(choices)), ending, " of a survey; it takes none")
         return lambda file: surveys.write(what, file, ending)
     if ending not in ENDINGS:
         raise BadInput(

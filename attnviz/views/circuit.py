@@ -49,10 +49,15 @@ def summary(lang: Language, feeds: "Feeds") -> str:
     return text(
         lang,
         "circuit.summary",
-        paths=text(lang, "circuit.and").join(_path(lang, path) for path in strongest),
+        paths=_listed(lang, [_path(lang, path) for path in strongest]),
         median=_percent(float(np.median(known))),
         n=known.size,
     )
+
+
+def _listed(lang: Language, paths: list[str]) -> str:
+    """One path, or two as a list in words."""
+    return paths[0] if len(paths) == 1 else text(lang, "circuit.both", a=paths[0], b=paths[1])
 
 
 def _path(lang: Language, path: "Path") -> str:

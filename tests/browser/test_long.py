@@ -60,7 +60,7 @@ def upload(opened: Visit, folder: Path) -> Locator:
     """The plot, after the text was uploaded as a visitor does it."""
     page = opened.page
     page.get_by_text("Long text from a file").click()
-    page.locator("input[type=file]").set_input_files(folder / "book.txt")
+    page.locator("input[type=file]").first.set_input_files(folder / "book.txt")
     plot_ = page.locator("canvas.av-tiles-plot")
     plot_.wait_for(timeout=READY_LIMIT_MS)
     return plot_

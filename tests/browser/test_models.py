@@ -103,7 +103,7 @@ def test_an_uploaded_picture_lies_under_its_patches(
     expect_data(picture, first=1)
     middles = [cell_middle(picture, row, col, 3, 3) for row in range(3) for col in range(3)]
     before = pixels(picture, middles)
-    file = opened.page.locator("input[type=file]")
+    file = opened.page.locator("input[type=file]").first
     file.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": png((255, 0, 0))})
     opened.wait_for_parameters(image="own")
     opened.wait_until(lambda: pixels(picture, middles) != before)

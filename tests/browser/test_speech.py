@@ -19,7 +19,7 @@ def test_a_recording_is_heard(visit: OpenVisit, tiny_server: str, tiny: Tiny) ->
     expect_data(heatmap, rows=59, cols=59)
     half = Sound(sound.sample(44_100).samples[:22_050], 44_100)
     file = {"name": "half.wav", "mimeType": "audio/wav", "buffer": half.wav()}
-    page.page.locator('input[type="file"]').set_input_files([file])  # type: ignore[list-item]
+    page.page.locator('input[type="file"]').first.set_input_files([file])  # type: ignore[list-item]
     expect_data(heatmap, rows=24, cols=24)
     page.wait_for_parameters(sound="own")
     assert not accessibility_problems(page.page)
@@ -49,7 +49,7 @@ def test_the_spectrogram_stands_under_its_columns(
 ) -> None:
     page = visit("head", url=tiny_server, model=str(tiny("wav2vec2")))
     file = {"name": "beep.wav", "mimeType": "audio/wav", "buffer": beep().wav()}
-    page.page.locator('input[type="file"]').set_input_files([file])  # type: ignore[list-item]
+    page.page.locator('input[type="file"]').first.set_input_files([file])  # type: ignore[list-item]
     heatmap = page.canvas("Attention weights of")
     for width in (1440, 1024):
         page.page.set_viewport_size({"width": width, "height": 1000})

@@ -77,7 +77,7 @@ def test_an_address_is_not_read_again_on_a_rerun(visit: Visit) -> None:
 
 def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = visit("steps", text=TEXT, layer="1", head="1", lang="ja")
-    (before,) = app.get("bidi_component")
+    (before,) = app.main.get("bidi_component")
     monkeypatch.setattr(address_bar, "_went_back_or_forward", lambda: True)
     app.query_params.clear()
     app.query_params["head"] = "3"
@@ -86,7 +86,7 @@ def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.Mon
     assert (header["layer"], header["head"]) == (0, 3)
     assert app.sidebar.text_area[0].value == default_view().input.text
     assert parameters(app) == {"head": "3"}
-    (after,) = app.get("bidi_component")
+    (after,) = app.main.get("bidi_component")
     assert before.proto.id != after.proto.id  # mounts anew and reads the address itself
 
 
@@ -130,5 +130,7 @@ def test_a_strange_address_is_said(visit: Visit, lang: i18n.Language) -> None:
 
 def test_links_carry_the_view(visit: Visit) -> None:
     app = visit("overview", text=TEXT, layer="3")
-    for link in app.sidebar.get("page_link"):
+    start, *others = app.sidebar.get("page_link")
+    assert start.proto.query_string == "", "the start page shows no view"
+    for link in others:
         assert link.proto.query_string == "text=The+cat+sat.&layer=3"

@@ -93,7 +93,7 @@ def test_two_vocabularies_share_the_pieces_of_one_text(visit: Visit) -> None:
 def test_two_vocabularies_on_two_texts_are_refused(visit: Visit, lang: i18n.Language) -> None:
     app = visit("compare", lang=lang, text=A, text_b=B, model_b="stories")
     assert [each.value for each in app.error] == [i18n.text(lang, "error.no_pairing")]
-    assert not app.get("bidi_component")
+    assert not app.main.get("bidi_component")
 
 
 def test_texts_too_long_to_stand_side_by_side(
@@ -103,7 +103,7 @@ def test_texts_too_long_to_stand_side_by_side(
     app = visit("compare", text=A, text_b=B)
     (said,) = [each.value for each in app.info]
     assert said.startswith("The longer side has 10 tokens")
-    assert not app.get("bidi_component")
+    assert not app.main.get("bidi_component")
 
 
 def test_two_pictures_are_compared_patch_by_patch(visit: Visit) -> None:

@@ -27,7 +27,7 @@ def first_tokens(app: AppTest) -> list[str]:
 def test_an_empty_text_says_what_to_do(visit: Visit, page: str, lang: i18n.Language) -> None:
     app = visit(page, lang=lang, text=" \n ")
     assert app.subheader[0].value == i18n.text(lang, "empty.title")
-    assert not app.get("bidi_component")
+    assert not app.main.get("bidi_component")
     assert not app.error
     app.button(KEY("start.short")).click().run()
     assert app.sidebar.text_area[0].value == i18n.text(lang, "example.short")
@@ -171,4 +171,4 @@ def test_an_edit_outside_the_matrix_is_refused_with_a_way_out(
     assert "q.99.0=1" in app.error[0].value.replace("\\", "")
     app.button(key="attnviz.widget.way_out.edit_outside").click().run()
     assert not app.error
-    assert len(app.get("bidi_component")) == 1
+    assert len(app.main.get("bidi_component")) == 1

@@ -91,7 +91,7 @@ def test_overview_says_its_limit_and_the_way_to_head(
         lang, "long.all_heads", tokens="3,001", cells="54", longest="2,048", limit="403"
     )
     assert [each.value for each in app.info] == [said]
-    assert not app.get("bidi_component") and not app.error
+    assert not app.main.get("bidi_component") and not app.error
     labels = [link.proto.label for link in app.get("page_link")]
     assert i18n.text(lang, "long.link") in labels
 
@@ -104,7 +104,7 @@ def test_steps_and_masks_say_their_limit(
     app = visit_long(page, long_text(), lang=lang)
     said = i18n.text(lang, "long.matrices", tokens="3,001", limit="2,048")
     assert [each.value for each in app.info] == [said]
-    assert not app.get("bidi_component") and not app.error
+    assert not app.main.get("bidi_component") and not app.error
 
 
 def test_what_fits_is_shown_as_before(visit_long: Callable[..., AppTest]) -> None:
@@ -164,7 +164,7 @@ def test_an_address_without_its_file(
 ) -> None:
     app = visit(page, lang=lang, file="1", text="The cat sat.")
     assert app.subheader[0].value == i18n.text(lang, "empty.file_title")
-    assert not app.get("bidi_component") and not app.error
+    assert not app.main.get("bidi_component") and not app.error
     app = app.button(KEY("start.box")).click().run()
     assert "file" not in parameters(app)
     assert "cat" in str(sent(app)[0]["tokens"])

@@ -6,21 +6,12 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.masks.spec import MASK_NAMES
-from attnviz.ui.session import embedding
+from attnviz.ui.session import embedding, routes
 from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, sent
 
 PAGES = ("overview", "head", "steps", "masks")
-ALL_PAGES = (
-    "overview",
-    "switches",
-    "circuit",
-    *PAGES[1:],
-    "compare",
-    "output",
-    "learn",
-    "calculator",
-)
+ALL_PAGES = tuple(routes.files())
 TEXT = "The cat sat."
 SECOND = "Dogs ran home fast."
 
@@ -142,9 +133,9 @@ def test_each_page_has_its_component(visit: Visit) -> None:
 
 def test_a_rerun_sends_the_same_bytes(visit: Visit) -> None:
     app = visit("overview", text=TEXT)
-    (before,) = app.get("bidi_component")
+    (before,) = app.main.get("bidi_component")
     app.run()
-    (after,) = app.get("bidi_component")
+    (after,) = app.main.get("bidi_component")
     assert before.proto.bytes == after.proto.bytes
     assert before.proto.id == after.proto.id
 

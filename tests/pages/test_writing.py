@@ -126,7 +126,7 @@ def test_the_player_stands_above_what_was_written(visit: Visit, tiny: Tiny, page
     assert header["written"] == [0] * 4 + [1] * 4
     assert not arrays
     again = visit(page, text=TEXT, model=tiny("gpt2"))
-    assert len(again.get("bidi_component")) == 1
+    assert len(again.main.get("bidi_component")) == 1
 
 
 def test_a_translators_player_belongs_to_the_stack_that_writes(visit: Visit, tiny: Tiny) -> None:
@@ -136,7 +136,7 @@ def test_a_translators_player_belongs_to_the_stack_that_writes(visit: Visit, tin
     header, _ = sent(app, player=True)
     assert header["cross"] == 1
     app = visit("overview", **asked, stack="encoder", kind="self")
-    assert len(app.get("bidi_component")) == 1
+    assert len(app.main.get("bidi_component")) == 1
 
 
 def test_a_translator_shows_what_it_drew_from(visit: Visit, tiny: Tiny) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from attnviz.attention import rotary
@@ -211,7 +212,8 @@ def _sampled(tensor: Tensor, n_token: int) -> HeadRows:
     """Some of the newest tokens of every head, the last one among them."""
     step = math.ceil(n_token / COMPARED_ROWS)
     first = tensor.shape[1] - n_token + (n_token - 1) % step
-    rows: HeadRows = tensor.detach()[:, first::step].float().cpu().numpy().copy()  # frees the rest
+    newest = tensor.detach()[:, first::step]
+    rows: HeadRows = torch.empty(newest.shape).copy_(newest).numpy()  # the rest can be freed
     return rows
 
 

@@ -5,10 +5,13 @@
 /** @import { Chosen } from "../page/notebook.js" */
 
 /**
- * What the widget needs of its model.
- * @typedef {{get(name: string): any, set(name: string, value: unknown): void, save_changes(): void,
- *   send(content: object): void, on(event: string, callback: (...values: any[]) => void): void,
- *   off(event: string, callback: (...values: any[]) => void): void}} Model
+ * The state that Python shares, and a model with as much of it as the widget needs.
+ * @typedef {{label: string, height: number, page: string, selection: Chosen}} Shared
+ * @typedef {{wanted: string}} Wanted
+ * @typedef {{get: <Name extends keyof Shared>(name: Name) => Shared[Name], set(name: string, value: unknown): void,
+ *   save_changes(): void, send(content: object): void,
+ *   on(event: string, callback: (message: Wanted, buffers: DataView[]) => void): void,
+ *   off(event: string, callback: (message: Wanted, buffers: DataView[]) => void): void}} Model
  */
 
 /** Fills an element of the notebook; the returned function takes everything away. */
@@ -24,7 +27,7 @@ function render(/** @type {{model: Model, el: HTMLElement}} */ { model, el }) {
   });
   const send = (/** @type {object} */ message) => frame.contentWindow?.postMessage({ attnviz: message }, "*");
   const tell = () => send({ chosen: model.get("selection") });
-  const answer = (/** @type {{wanted: string}} */ { wanted }, /** @type {DataView[]} */ buffers) => {
+  const answer = (/** @type {Wanted} */ { wanted }, /** @type {DataView[]} */ buffers) => {
     const [view] = buffers;
     const data = view ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice() : null;
     send({ wanted, data });

@@ -169,7 +169,7 @@ def test_a_picture_is_a_file(tmp_path: Path, report: Report) -> None:
     ("arguments", "advice"),
     [
         (["word " * 600], "--cut"),
-        ([], "--image FILE"),
+        ([], "--image or --sound with a FILE"),
         ([TEXT, "--model", "translator"], "give --target, or --generate N"),
         ([TEXT, "--chat"], "leave --chat out"),
     ],

@@ -141,7 +141,7 @@ def test_a_title_is_escaped_and_says_where_the_numbers_come_from(capture: Captur
     page = write_page(capture, title=SCRIPT).decode()
     assert SCRIPT not in page and "&lt;/script&gt;&lt;img src=x" in page
     assert WORDS in page and capture.model.revision in page and attnviz.__version__ in page
-    assert "max |ours − model|" in page
+    assert "The same numbers as the model (largest difference" in page
 
 
 def test_long_texts_leave_the_widest_matrices_out() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-TOOLS = ("bash", "dirname", "touch", "id", "env")
+TOOLS = ("bash", "dirname", "touch", "id", "env", "chmod")
 
 
 @pytest.fixture
