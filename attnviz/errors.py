@@ -90,9 +90,8 @@ def require_type(function: str, name: str, value: object, wanted: type, hint: st
     """Raise `BadInput` unless `value` is of the wanted type; `hint` says how to get one."""
     if not isinstance(value, wanted):
         found = type(value).__name__
-        raise BadInput(
+        raise bad_argument(
             f"{function}() takes {wanted.__name__} as {name} and was given {found}; {hint}",
-            code="bad_argument",
             name=name,
             found=found,
             allowed=wanted.__name__,
@@ -113,6 +112,11 @@ def require_index(name: str, value: SupportsIndex, count: int) -> int:
             last=count - 1,
         )
     return number
+
+
+def bad_argument(message: str, *, name: str, found: str | int, allowed: str | int) -> BadInput:
+    """The error about an argument that is none of those that are allowed."""
+    return BadInput(message, code="bad_argument", name=name, found=found, allowed=allowed)
 
 
 def cannot_write(path: object, error: OSError) -> BadInput:

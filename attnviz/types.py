@@ -19,7 +19,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float32, Int64
 
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import counted, described, html_card, shortened
 
 Kind = Literal["self", "cross"]
@@ -105,9 +105,8 @@ def head_id(head: Head) -> HeadId:
 
 
 def _bad_head(found: object) -> BadInput:
-    return BadInput(
+    return bad_argument(
         f'{found!r} names no head; give "L5.H11", counted from 0, or (5, 11)',
-        code="bad_argument",
         name="head",
         found=repr(found),
         allowed="L5.H11",
@@ -184,11 +183,10 @@ class Tokens:
         names = zip(self.labels, self.pieces, spelled, strict=True)
         places = [place for place, of_token in enumerate(names) if text and text in of_token]
         if not -len(places) <= occurrence < len(places):
-            raise BadInput(
+            raise bad_argument(
                 f"{text!r} is {counted(len(places), 'token')} of this text, and occurrence"
                 f" {occurrence} was asked for; its tokens are"
                 f" {shortened(' '.join(self.labels), 400)}",
-                code="bad_argument",
                 name="token",
                 found=repr(text),
                 allowed=shortened(" ".join(self.labels), 400),

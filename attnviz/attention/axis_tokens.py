@@ -7,7 +7,7 @@ blocks of patches that the layer's keys stand for.
 from collections.abc import Mapping
 
 from attnviz.attention.call import AttentionCall
-from attnviz.errors import BadInput, require_index
+from attnviz.errors import bad_argument, require_index
 from attnviz.types import Stack, Tokens, named_tokens
 
 TokensByStack = Mapping[Stack | None, tuple[Tokens, ...]]
@@ -26,9 +26,8 @@ def require_stack(stack: str | None, present: list[Stack | None]) -> None:
     """Raise `BadInput` unless `stack` is None or one of these."""
     if stack is not None and stack not in present:
         names = ", ".join(dict.fromkeys(str(name) for name in present if name is not None))
-        raise BadInput(
+        raise bad_argument(
             f"there is no stack {stack!r}; this capture has {names or 'one without a name: None'}",
-            code="bad_argument",
             name="stack",
             found=repr(stack),
             allowed=names or "None",

@@ -18,7 +18,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.memory import nbytes, tensors
 from attnviz.attention.steps import Steps, derive
 from attnviz.attention.verification import Verification, joined
-from attnviz.errors import BadInput, bad_kind, require_index
+from attnviz.errors import BadInput, bad_argument, bad_kind, require_index
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.table import HeadTable, head_table
 from attnviz.summary import counted, html_card, shortened, size
@@ -146,9 +146,8 @@ class Capture:
         """
         if isinstance(layer, str | tuple | HeadId):
             if head is not None:
-                raise BadInput(
+                raise bad_argument(
                     f"weights() was given the head {layer!r} and head={head}; give one of them",
-                    code="bad_argument",
                     name="head",
                     found=f"{layer!r}, {head}",
                     allowed="L5.H11",

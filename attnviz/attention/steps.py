@@ -25,7 +25,7 @@ from attnviz.attention.projection import apply_linear
 from attnviz.attention.rotary_of_call import CallRotation, layer_of, rotation_of
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.verification import Comparison
-from attnviz.errors import BadInput, BadMask, UnsupportedAttention, require_type
+from attnviz.errors import BadMask, UnsupportedAttention, bad_argument, require_type
 from attnviz.summary import html_card, shortened
 from attnviz.types import STAGES, AxisName, HeadId, Stage, StepView
 
@@ -290,9 +290,8 @@ class Steps:
 
     def _tensor(self, stage: str) -> Tensor:
         if stage not in STAGES:
-            raise BadInput(
+            raise bad_argument(
                 f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}",
-                code="bad_argument",
                 name="stage",
                 found=repr(stage),
                 allowed=", ".join(STAGES),
@@ -300,10 +299,9 @@ class Steps:
         tensor: Tensor | None = getattr(self, stage)
         if tensor is None:
             present = ", ".join(name for name in STAGES if getattr(self, name) is not None)
-            raise BadInput(
+            raise bad_argument(
                 f"{self.id} has no stage {stage!r}: {self.absent.get(stage, OPTIONAL)}; it has"
                 f" {present}",
-                code="bad_argument",
                 name="stage",
                 found=repr(stage),
                 allowed=present,

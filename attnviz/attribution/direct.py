@@ -27,7 +27,7 @@ from attnviz.dataflow.trace import Value
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Linear, readout
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 from attnviz.models.loaded import LoadedModel
 
 STREAM = "the residual stream"
@@ -68,9 +68,8 @@ class Direct:
             if component.site == site:
                 return float(value)
         heads = [str(component.site) for component in self.components if component.site is not None]
-        raise BadInput(
+        raise bad_argument(
             f"{site} is not a component of this answer; its heads are {', '.join(heads)}",
-            code="bad_argument",
             name="head",
             found=str(site),
             allowed=", ".join(heads),

@@ -31,7 +31,7 @@ from attnviz.effects.batches import ignore
 from attnviz.effects.heads import Taking, sites_of, taking_of
 from attnviz.effects.prepared import Prepared, prepare, takes
 from attnviz.effects.rows import ROWS, RowChange, by_place, spread
-from attnviz.errors import BadInput, Cancelled, require_index
+from attnviz.errors import Cancelled, bad_argument, require_index
 from attnviz.models.loaded import LoadedModel
 
 FedSide = Literal["q", "k", "v"]
@@ -84,9 +84,8 @@ class Feeds:
         ):
             if head not in known:
                 allowed = ", ".join(map(str, known))
-                raise BadInput(
+                raise bad_argument(
                     f"{name} {head} is not here; there are {allowed}",
-                    code="bad_argument",
                     name=name,
                     found=str(head),
                     allowed=allowed,
@@ -260,9 +259,8 @@ def weights_without(
 ) -> tuple[float, dict[Site, float]]:
     """(the weight of a cell, the same with q or k from runs without each sender), in one pass."""
     if side not in ("q", "k"):
-        raise BadInput(
+        raise bad_argument(
             f"side is {side!r}: a weight is made of q and k",
-            code="bad_argument",
             name="side",
             found=str(side),
             allowed="q, k",

@@ -31,7 +31,7 @@ from attnviz.changes.site import Site, site
 from attnviz.dataflow.rules import Rules
 from attnviz.dataflow.trace import Value
 from attnviz.effects.prepared import prepare
-from attnviz.errors import BadInput, UnsupportedAttention, require_index
+from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
 from attnviz.models.loaded import LoadedModel
 
 Side = Literal["q", "k"]
@@ -243,9 +243,8 @@ def _call(run: TracedRun, head: object) -> tuple[Site, AttentionCall]:
     """The head that is meant, and its call."""
     head_site = site(head)
     if head_site.head is None:
-        raise BadInput(
+        raise bad_argument(
             f"{head_site} is a layer; give one of its heads, such as {head_site.with_head(0)}",
-            code="bad_argument",
             name="head",
             found=str(head_site),
             allowed=str(head_site.with_head(0)),

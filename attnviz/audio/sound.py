@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from attnviz.audio import wav
-from attnviz.errors import BadInput, TooLarge
+from attnviz.errors import TooLarge, bad_argument
 
 MIB = 2**20
 MOST_BYTES = 12 * MIB  # 30 s of stereo at 48,000 samples of 32 bits have 11
@@ -80,10 +80,9 @@ def checked(sound: Sound) -> Sound:
         raise wav.unreadable("not all its samples are numbers")
     largest = float(np.abs(sound.samples).max())
     if largest > 1:
-        raise BadInput(
+        raise bad_argument(
             f"the samples of the sound reach {largest:.4g}; give numbers from −1 to 1: divide them"
             " by their largest, or whole numbers of 16 bits by 32768",
-            code="bad_argument",
             name="samples",
             found=f"{largest:.4g}",
             allowed="−1 … 1",

@@ -28,7 +28,7 @@ from attnviz.changes.kinds import (
     Taken,
 )
 from attnviz.changes.site import site
-from attnviz.errors import BadInput, BadMask
+from attnviz.errors import BadInput, BadMask, bad_argument
 from attnviz.summary import shortened
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
@@ -170,9 +170,8 @@ def _require_one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
 
 def _bad(name: str, value: object, allowed: str) -> BadInput:
     shown = shortened(str(value))
-    return BadInput(
+    return bad_argument(
         f"{name} is {shown}; give {allowed}",
-        code="bad_argument",
         name=name,
         found=shown,
         allowed=allowed,

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import cast, get_args
 
-from attnviz.errors import BadInput
+from attnviz.errors import bad_argument
 from attnviz.summary import shortened
 from attnviz.types import HeadId, Kind, Stack
 
@@ -60,11 +60,10 @@ def site(where: object) -> Site:
         return Site(where.layer, where.head)
     match = PLACE.fullmatch(where) if isinstance(where, str) else None
     if match is None:
-        raise BadInput(
+        raise bad_argument(
             f"{where!r} names no head: write L2.H1 for head 1 of layer 2, L2 for all of its heads,"
             f" cross.L2.H1 for cross-attention, and one of {', '.join(STACKS)} in front where the"
             " model has several stacks",
-            code="bad_argument",
             name="head",
             found=shortened(str(where)),
             allowed="L2.H1, L2, cross.L2.H1, decoder.L2.H1",

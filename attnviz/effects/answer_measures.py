@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attnviz.errors import BadInput
+from attnviz.errors import bad_argument
 
 LAST = -1
 
@@ -36,10 +36,9 @@ class NextToken:
 
     def __post_init__(self) -> None:
         if self.log_probability and self.against is not None:
-            raise BadInput(
+            raise bad_argument(
                 "NextToken: a log-probability has nothing to stand against; leave out against= or"
                 " log_probability=",
-                code="bad_argument",
                 name="log_probability",
                 found="True",
                 allowed="False",
@@ -85,10 +84,9 @@ def as_measure(on: object) -> AnswerMeasure | OwnMeasure:
     """The measure that a caller chose; `BadInput` for anything that is not a measure."""
     if isinstance(on, NextToken | Class | Cosine | Target | Divergence) or callable(on):
         return on
-    raise BadInput(
+    raise bad_argument(
         f"on= is {type(on).__name__}; give NextToken, Class, Cosine, Target, Divergence, or a"
         " function of the model's output that gives a number for each row",
-        code="bad_argument",
         name="on",
         found=type(on).__name__,
         allowed="NextToken, Class, Cosine, Target, Divergence",

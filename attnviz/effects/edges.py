@@ -31,7 +31,7 @@ from attnviz.effects.heads import sites_of
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.effects.rows import Clean, RowChange, changed_rows, clean_pass
-from attnviz.errors import BadInput, UnsupportedAttention, require_index
+from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted
 
@@ -194,9 +194,8 @@ class _Work:
         layout = layout_of(prepared.calls)
         sites = sites_of(layout, [head])
         if len(sites) != 1:
-            raise BadInput(
+            raise bad_argument(
                 f"{head} is {len(sites)} heads; give one, such as {sites[0]}",
-                code="bad_argument",
                 name="head",
                 found=str(head),
                 allowed=str(sites[0]),

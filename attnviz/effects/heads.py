@@ -28,7 +28,7 @@ from attnviz.effects.batches import Batches, ignore
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import ROWS, RowChange, clean_pass
-from attnviz.errors import BadInput, bad_kind
+from attnviz.errors import bad_argument, bad_kind
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import Kind, Stack
@@ -78,9 +78,8 @@ class Effects:
         head_site = site(head)
         if head_site not in self.heads:
             known = ", ".join(map(str, self.heads))
-            raise BadInput(
+            raise bad_argument(
                 f"the effect of {head_site} was not measured; there are {known}",
-                code="bad_argument",
                 name="head",
                 found=str(head_site),
                 allowed=known,
@@ -206,9 +205,8 @@ class Taking:
 def taking_of(lm: LoadedModel, to: str, corpus: object) -> Taking:
     """The replacement that a caller chose for the heads; `BadInput` if it is not valid."""
     if to not in TAKEN:
-        raise BadInput(
+        raise bad_argument(
             f"to= is {to!r}; give one of {', '.join(TAKEN)}",
-            code="bad_argument",
             name="to",
             found=shortened(str(to)),
             allowed=", ".join(TAKEN),

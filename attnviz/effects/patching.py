@@ -33,7 +33,7 @@ from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.random_runs import random_runs
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import ROWS, RowChange, clean_pass
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import ModelKey, named_tokens
@@ -269,9 +269,8 @@ def _with_source(source: object, further: FurtherInputs) -> FurtherInputs:
 
 
 def _bad(name: str, value: str, allowed: str) -> BadInput:
-    return BadInput(
+    return bad_argument(
         f"{name} is {shortened(value)}; give {allowed}",
-        code="bad_argument",
         name=name,
         found=shortened(value),
         allowed=allowed,

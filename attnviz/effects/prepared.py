@@ -32,7 +32,7 @@ from attnviz.effects.answer_measures import (
     Target,
     as_measure,
 )
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 from attnviz.models import architecture
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import shortened
@@ -161,10 +161,9 @@ def _with_target(on: AnswerMeasure | OwnMeasure | None, further: FurtherInputs) 
     if not isinstance(on, Target) or on.text is None:
         return further
     if target is not None and target != on.text:
-        raise BadInput(
+        raise bad_argument(
             f"target= is {shortened(str(target))!r} and Target() has {shortened(on.text)!r}; give"
             " one of both",
-            code="bad_argument",
             name="target",
             found=shortened(str(target)),
             allowed=shortened(on.text),

@@ -13,7 +13,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
 from attnviz.compare.pairing import Pairing, Slot, on_axes, pair
-from attnviz.errors import BadInput, TooLarge
+from attnviz.errors import TooLarge, bad_argument
 from attnviz.figures import Drawing
 from attnviz.figures.style import Style
 from attnviz.tokens.merge import merged
@@ -64,9 +64,8 @@ def drawing(
 
 def _require_view(view: str | None, allowed: tuple[View, ...], what: str) -> None:
     if view is not None and view not in allowed:
-        raise BadInput(
+        raise bad_argument(
             f"view is {view!r}; of {what} give one of {', '.join(allowed)}",
-            code="bad_argument",
             name="view",
             found=repr(view),
             allowed=", ".join(allowed),
@@ -76,9 +75,8 @@ def _require_view(view: str | None, allowed: tuple[View, ...], what: str) -> Non
 def _heads(cap: Capture, place: Place, style: Style) -> Drawing:
     """All heads of one kind and stack, the first unless told otherwise."""
     if place.at is not None:
-        raise BadInput(
+        raise bad_argument(
             "the view heads shows all heads, and at= names one; leave one of them out",
-            code="bad_argument",
             name="at",
             found=str(place.at),
             allowed="None",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import torch
 
 from attnviz.attention.capture import Capture
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 from attnviz.export import pictures, surveys
 from attnviz.export.capture_file import read as capture_reader
 from attnviz.export.capture_file import write as capture_writer
@@ -160,9 +160,8 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
 
 
 def _unused(name: str, ending: str, instead: str) -> BadInput:
-    return BadInput(
+    return bad_argument(
         f"{name}= means nothing for a {ending} file{instead}",
-        code="bad_argument",
         name=name,
         found=ending,
         allowed=", ".join(ENDINGS.get(ending, ())),
@@ -177,10 +176,9 @@ def _require_captures(what: object, ending: str) -> None:
     fits = all(isinstance(capture, Capture) for capture in captures)
     if not fits or (several and (len(captures) != 2 or ENDINGS[ending] != FIGURE)):
         allowed = "a Capture, or two of them for a figure"
-        raise BadInput(
+        raise bad_argument(
             f"save() takes {allowed}, and was given {', '.join(kinds)} for a {ending} file; give"
             " attnviz.capture(model, text)",
-            code="bad_argument",
             name="what",
             found=", ".join(kinds),
             allowed=allowed,

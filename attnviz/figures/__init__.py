@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnviz.errors import BadInput, require_package, require_type
+from attnviz.errors import bad_argument, require_package, require_type
 from attnviz.figures.comparison import compare
 from attnviz.figures.connections import alignment, lines
 from attnviz.figures.drawing import Drawing
@@ -58,9 +58,8 @@ def heatmap(
     n_rows, n_cols = view.values.shape
     for name, labels, count in (("row", row_labels, n_rows), ("col", col_labels, n_cols)):
         if labels is not None and len(labels) != count:
-            raise BadInput(
+            raise bad_argument(
                 f"{len(labels)} {name}_labels for {count}; give one for each",
-                code="bad_argument",
                 name=f"{name}_labels",
                 found=len(labels),
                 allowed=count,

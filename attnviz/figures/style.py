@@ -11,7 +11,7 @@ from typing import TypedDict, get_args
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.errors import BadInput
+from attnviz.errors import bad_argument
 from attnviz.figures.lettering import legible
 from attnviz.figures.ramp import SCALES, Scale
 from attnviz.figures.sheet import POINTS, Cells
@@ -90,9 +90,8 @@ def look(style: Style, unused: Sequence[str] = ()) -> Look:
 def require(holds: bool, name: str, shown: str, allowed: str) -> None:
     """Raise `BadInput` about one argument unless the condition holds."""
     if not holds:
-        raise BadInput(
+        raise bad_argument(
             f"{name} is {shown}; give {allowed}",
-            code="bad_argument",
             name=name,
             found=shown,
             allowed=allowed,

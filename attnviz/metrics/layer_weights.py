@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.errors import BadInput
+from attnviz.errors import bad_argument
 from attnviz.types import Kind, Stack, Tokens
 
 
@@ -48,10 +48,9 @@ def require_layers(cap: object, function: str, instead: str) -> HasLayerWeights:
     if isinstance(cap, HasLayerWeights):
         return cap
     found = type(cap).__name__
-    raise BadInput(
+    raise bad_argument(
         f"{function}() takes a Capture and was given {found}; for an array of weights call"
         f" {instead}",
-        code="bad_argument",
         name="cap",
         found=found,
         allowed="Capture",

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 from attnviz.metrics.layer_weights import LayerWeights, require_layers
 from attnviz.summary import described
 from attnviz.types import Kind, Stack, Tokens
@@ -39,9 +39,8 @@ class Scores:
     def __getitem__(self, pattern: PatternName | str) -> Float32[np.ndarray, "layer head"]:
         """The fractions of one pattern; `BadInput` if there is no such pattern."""
         if pattern not in self.patterns:
-            raise BadInput(
+            raise bad_argument(
                 f"there is no pattern {pattern!r}; the patterns are {', '.join(self.patterns)}",
-                code="bad_argument",
                 name="pattern",
                 found=repr(pattern),
                 allowed=", ".join(self.patterns),
@@ -159,9 +158,8 @@ def require_fitting(weights: np.ndarray, tokens: Tokens, keys: Tokens | None) ->
 
 
 def _bad_shape(name: str, shape: tuple[int, ...], wanted: str) -> BadInput:
-    return BadInput(
+    return bad_argument(
         f"{name} has the shape {shape}; give {wanted}",
-        code="bad_argument",
         name=name,
         found=str(shape),
         allowed=wanted,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32, Shaped
 
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.measures import layer_measures
 from attnviz.summary import counted, html_card
@@ -37,7 +37,7 @@ class HeadTable:
     def __getitem__(self, name: str) -> Shaped[np.ndarray, "row"]:
         """One column. Raises `BadInput` if there is none of this name."""
         if name not in self.columns:
-            raise _bad_name("column", name, self.columns)
+            raise bad_name("column", name, self.columns)
         return self.columns[name]
 
     @property
@@ -71,10 +71,9 @@ class HeadTable:
         """
         places = list(zip(self["layer"].tolist(), self["head"].tolist(), strict=True))
         if len(set(places)) < len(places):
-            raise BadInput(
+            raise bad_argument(
                 "the table has several rows for one layer and head; make it of one kind and stack:"
                 ' table(kind="self", stack="encoder")',
-                code="bad_argument",
                 name="kind",
                 found="None",
                 allowed="self, cross",
@@ -106,7 +105,7 @@ def head_table(layers: Iterable[LayerWeights], measures: Sequence[Measure] = MEA
     """
     for name in measures:
         if name not in MEASURES:
-            raise _bad_name("measure", name, MEASURES)
+            raise bad_name("measure", name, MEASURES)
     numbers: dict[Measure, dict[_Place, list[np.ndarray]]] = {name: {} for name in measures}
     n_heads: dict[_Place, int] = {}
     for layer in layers:
@@ -136,10 +135,10 @@ def _written(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float | np.floating) else str(value)
 
 
-def _bad_name(name: str, found: str, allowed: Iterable[str]) -> BadInput:
-    return BadInput(
+def bad_name(name: str, found: str, allowed: Iterable[str]) -> BadInput:
+    """The error about a column or measure that is not there."""
+    return bad_argument(
         f"there is no {name} {found!r}; there are {', '.join(allowed)}",
-        code="bad_argument",
         name=name,
         found=repr(found),
         allowed=", ".join(allowed),

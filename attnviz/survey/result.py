@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Float32, Float64, Int64
 
-from attnviz.errors import BadInput
+from attnviz.errors import bad_argument
 from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
-from attnviz.metrics.table import HeadTable
+from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.summary import counted
 from attnviz.survey.tally import BINS, BITS, NO_TICKET, SurveyTally, upper_ends
 from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_id
@@ -145,10 +145,9 @@ class Survey:
         Raises `BadInput` for a table of other heads.
         """
         if table.heads != self.heads:
-            raise BadInput(
+            raise bad_argument(
                 f"the table has {counted(len(table), 'head')} and the survey"
                 f" {len(self.heads)}; give the table of a capture by {self.model.id}",
-                code="bad_argument",
                 name="table",
                 found=repr(table),
                 allowed=self.model.id,
@@ -222,9 +221,8 @@ class Survey:
     def _row(self, head: Head) -> int:
         wanted = head_id(head)
         if wanted not in self.heads:
-            raise BadInput(
+            raise bad_argument(
                 f"the survey has no head {wanted}; it has {self.heads[0]} to {self.heads[-1]}",
-                code="bad_argument",
                 name="head",
                 found=str(wanted),
                 allowed=f"{self.heads[0]}, {self.heads[-1]}",
@@ -270,11 +268,5 @@ def _interval(sums: Int64[np.ndarray, "sum *of"]) -> Interval:
 def _measure(measure: str) -> int:
     """The column of a measure; raises `BadInput` if there is none of this name."""
     if measure not in MEASURES:
-        raise BadInput(
-            f"there is no measure {measure!r}; there are {', '.join(MEASURES)}",
-            code="bad_argument",
-            name="measure",
-            found=repr(measure),
-            allowed=", ".join(MEASURES),
-        )
+        raise bad_name("measure", measure, MEASURES)
     return list[str](MEASURES).index(measure)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from attnviz.capture.run import capture
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, bad_argument
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 from attnviz.survey.archive import read_tally
@@ -200,9 +200,8 @@ def _name(lm: LoadedModel | str | Path, loaded: LoadedModel) -> str:
 
 
 def _bad(name: str, found: str, allowed: str) -> BadInput:
-    return BadInput(
+    return bad_argument(
         f"{name} is {found}; give {allowed}",
-        code="bad_argument",
         name=name,
         found=found,
         allowed=allowed,

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from attnviz.errors import BadInput, require_package
+from attnviz.errors import BadInput, bad_argument, require_package
 
 Texts = Sequence[str] | str | Path
 COLUMN = "text"
@@ -51,10 +51,9 @@ def _reader(path: Path) -> Callable[[Path], Iterator[str]]:
         return _folder
     reader = READERS.get(path.suffix.lower())
     if reader is None:
-        raise BadInput(
+        raise bad_argument(
             f"{path} is no folder and ends in {path.suffix or 'nothing'}; give a folder of text"
             f" files, or a file that ends in {', '.join(READERS)}",
-            code="bad_argument",
             name="texts",
             found=str(path),
             allowed=", ".join(READERS),
@@ -129,9 +128,8 @@ READERS: dict[str, Callable[[Path], Iterator[str]]] = {
 
 
 def _no_text(found: str) -> BadInput:
-    return BadInput(
+    return bad_argument(
         f"a survey reads a list of texts, or a path; {found}",
-        code="bad_argument",
         name="texts",
         found=found,
         allowed="str",

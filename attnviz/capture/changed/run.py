@@ -24,7 +24,7 @@ from attnviz.capture.record.interface import Changes, changing
 from attnviz.capture.record.recorder import record
 from attnviz.capture.record.switch import switched
 from attnviz.changes.kinds import Ablate, Change, Cut, Mask, Patch, Pattern
-from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.errors import BadInput, UnsupportedAttention, bad_argument
 from attnviz.models.loaded import LoadedModel
 
 
@@ -171,10 +171,9 @@ def require_changes(changes: Sequence[object]) -> None:
     """Raise `BadInput` for what is no change."""
     for change in changes:
         if not isinstance(change, Ablate | Patch | Pattern | Cut | Mask):
-            raise BadInput(
+            raise bad_argument(
                 f"{type(change).__name__} is not a change; make one with attnviz.ablate, patch, cut"
                 " or pattern, or read them with attnviz.changes.parse",
-                code="bad_argument",
                 name="changes",
                 found=type(change).__name__,
                 allowed="ablate, patch, cut, pattern, mask",

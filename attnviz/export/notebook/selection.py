@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.errors import BadInput, bad_kind, require_index
+from attnviz.errors import BadInput, bad_argument, bad_kind, require_index
 from attnviz.export.page.opening import VIEWS, PageView
 from attnviz.types import HeadId, Kind, Stack
 from attnviz.views.groups import Group
@@ -105,9 +105,8 @@ def _group(selection: PageSelection, groups: Sequence[Group]) -> Group:
 
 
 def _bad(name: str, found: object, allowed: str) -> BadInput:
-    return BadInput(
+    return bad_argument(
         f"{name}={found!r} cannot be selected; give {allowed}",
-        code="bad_argument",
         name=name,
         found=repr(found),
         allowed=allowed,

@@ -6,7 +6,7 @@ In: a capture, and what the notebook shows first. Out: an object that notebooks 
 from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 from attnviz.attention.capture import Capture
-from attnviz.errors import BadInput, require_package, require_type
+from attnviz.errors import bad_argument, require_package, require_type
 from attnviz.export.notebook.frame import NotebookFrame
 from attnviz.export.notebook.selection import PageSelection
 from attnviz.export.notebook.still import still
@@ -94,9 +94,8 @@ def show(
 def _require_height(height: object) -> None:
     least, most = HEIGHTS
     if not isinstance(height, int) or not least <= height <= most:
-        raise BadInput(
+        raise bad_argument(
             f"height={height!r} is not a number of pixels from {least} to {most}",
-            code="bad_argument",
             name="height",
             found=repr(height),
             allowed=f"{least} to {most}",

@@ -15,7 +15,7 @@ import numpy as np
 
 import attnviz
 from attnviz.attention.capture import Capture
-from attnviz.errors import BadInput
+from attnviz.errors import bad_argument
 from attnviz.export.files import replacing
 from attnviz.export.page.document import Page, document
 from attnviz.export.page.opening import PageOpening
@@ -87,9 +87,8 @@ def page_text(captured: Captured, choices: PageChoices, opening: PageOpening = F
     """
     lang = choices.get("lang", "en")
     if lang not in LANGUAGES:
-        raise BadInput(
+        raise bad_argument(
             f"lang={lang!r} is not a language of attnviz; give one of {', '.join(LANGUAGES)}",
-            code="bad_argument",
             name="lang",
             found=str(lang),
             allowed=", ".join(LANGUAGES),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from attnviz.errors import BadInput
+from attnviz.errors import bad_argument
 from attnviz.types import Head, HeadId, head_id
 
 PageView = Literal["overview", "head", "steps", "masks", "picture", "alignment"]
@@ -38,9 +38,8 @@ class PageOpening:
         """The first parameters of the page's address; `BadInput` unless the view is present."""
         if self.view is not None and self.view not in present:
             allowed = ", ".join(view for view in VIEWS if view in present)
-            raise BadInput(
+            raise bad_argument(
                 f"view={self.view!r} is not in this page; give one of {allowed}",
-                code="bad_argument",
                 name="view",
                 found=str(self.view),
                 allowed=allowed,

@@ -15,7 +15,7 @@ from jaxtyping import UInt8
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
 from attnviz.components import alignment, grid, head, masks, patches, steps
-from attnviz.errors import BadInput
+from attnviz.errors import bad_argument
 from attnviz.i18n import Language, text
 from attnviz.types import HeadId, Stage
 from attnviz.views import heads as head_views
@@ -121,9 +121,8 @@ def require_heads(among: Sequence[Group], named: Sequence[HeadId] | None) -> Non
     for place in named or ():
         if not any(_has(group, place) for group in among):
             sizes = [f"{g.n_layers} × {max(call.n_heads for call in g.calls)}" for g in among]
-            raise BadInput(
+            raise bad_argument(
                 f"heads= has {place}, and the capture has {', '.join(sizes)} layers × heads",
-                code="bad_argument",
                 name="heads",
                 found=str(place),
                 allowed=", ".join(sizes),
