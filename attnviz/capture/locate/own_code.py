@@ -21,6 +21,9 @@ NORMALISES = re.compile(
 )
 MULTIPLIES = re.compile(r"matmul\(|bmm\(|einsum\(| @ ")
 IS_ATTENTION = re.compile(r"attention|attn", re.IGNORECASE)
+CLASS = re.compile(r"^class (\w+)\b", re.MULTILINE)
+# where the text of a class at the top of a file ends
+NEXT = re.compile(r"^[A-Za-z_@]", re.MULTILINE)
 FUNCTION = re.compile(r"^def (\w+)\(.*?(?=^\S)", re.MULTILINE | re.DOTALL)
 EAGER = re.compile(r"eager\w*_forward")
 TORCHS_OWN = "torch.nn.modules."
@@ -66,15 +69,36 @@ def may_attend(cls: type[nn.Module]) -> bool:
 @cache
 def _has_helper(file: str) -> bool:
     """True if a function of a file, other than its eager attention, normalises."""
-    module = sys.modules.get(file)
-    try:
-        source = "" if module is None else inspect.getsource(module)
-    except (OSError, TypeError):
-        return True
+    source = _file_source(file)
+    if source is None:
+        return file in sys.modules
     return any(
         NORMALISES.search(match.group(0)) and not EAGER.fullmatch(match.group(1))
         for match in FUNCTION.finditer(source + "\n#")
     )
+
+
+@cache
+def _file_source(file: str) -> str | None:
+    """The text of an imported module; None if it is not available."""
+    try:
+        return inspect.getsource(sys.modules[file])
+    except (KeyError, OSError, TypeError):
+        return None
+
+
+@cache
+def _classes_of(file: str) -> dict[str, str]:
+    """The text of each class at the top of a module's file, read once.
+
+    `inspect.getsource` parses the whole file again for every class: seconds for a large model.
+    """
+    source = _file_source(file) or ""
+    texts = {}
+    for match in CLASS.finditer(source):
+        end = NEXT.search(source, match.end())
+        texts[match.group(1)] = source[match.start() : end.start() if end else None]
+    return texts
 
 
 def _source(cls: type) -> str:
@@ -83,11 +107,17 @@ def _source(cls: type) -> str:
     for base in cls.__mro__:
         if base in (nn.Module, object) or base.__module__.startswith("torch."):
             break
-        try:
-            texts.append(inspect.getsource(base))
-        except (OSError, TypeError):
-            continue
+        known = _classes_of(base.__module__).get(base.__qualname__)
+        texts += [known] if known is not None else _nested_source(base)
     return "\n".join(texts)
+
+
+def _nested_source(cls: type) -> list[str]:
+    """The source of a class inside a function or another class, if it is available."""
+    try:
+        return [inspect.getsource(cls)]
+    except (OSError, TypeError):
+        return []
 
 
 def interface_configs(modules: Mapping[str, nn.Module]) -> list[PreTrainedConfig]:
