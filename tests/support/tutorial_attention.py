@@ -229,6 +229,20 @@ class Additive(Base):
         return self.to_out(weights @ self.to_v(x))
 
 
+class Captioner(Base):
+    """One decoder state against features that no layer made, additive scores (Xu et al. 2015)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Linear(D, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        state = self.to_q(x.mean(1)).unsqueeze(1)
+        weights = self.score(torch.tanh(self.to_k(x) + state)).softmax(1).transpose(1, 2)
+        self.keep(weights[:, None])
+        return torch.cat([(weights @ x).squeeze(1), x[:, -1]], 1)
+
+
 class DecoderStep(Base):
     """One decoder state against all encoder states, dot product (Luong et al. 2015)."""
 
@@ -363,6 +377,7 @@ EXACT: tuple[type[nn.Module], ...] = (
     SingleHead,
     Unbatched,
     Additive,
+    Captioner,
     DecoderStep,
     PerHeadModules,
 )

@@ -115,6 +115,15 @@ class SeenLayers:
                     return layout
         return None
 
+    def show_one_score(self, call: Undecided, layout: HeadLayout) -> bool:
+        """True if a layer read the values whole and another one made one score of each (Bahdanau,
+        additive attention): they have no heads.
+        """
+        sources = call.softmax.sources
+        if not sources or any(source.shape[-1] != 1 for source in sources):
+            return False
+        return any(head_layout.read_by(layout, call.values, run.read) for run in self.runs)
+
     def with_shared_values(
         self, softmax: OpenSoftmax, stack: Stack, product: MatrixProduct, number: int
     ) -> Undecided | None:

@@ -309,8 +309,11 @@ class ThreadTrace:
             return
         n_heads = head_layout.head_count(call.stack)
         layout = call.layout or head_layout.declared(call.lead, n_heads)
-        if layout is None and not self._layers.runs and len(call.lead) == 1:
-            layout = HeadLayout(call.lead, None)  # the module got them so: there are no layers
+        if layout is None and len(call.lead) == 1:
+            one_head = HeadLayout(call.lead, None)
+            # the module got them so: there are no layers, or they show one score for each key
+            if not self._layers.runs or self._layers.show_one_score(call, one_head):
+                layout = one_head
         if layout is None:
             self._refuse(call.stack[-1], NO_ORDER)
         else:
