@@ -16,6 +16,8 @@ from torch import nn
 from transformers import PreTrainedConfig
 
 INTERFACE = "ALL_ATTENTION_FUNCTIONS"
+# a class that only mentions the interface may get another function from it than the one set
+ASKS = re.compile(r"ALL_ATTENTION_FUNCTIONS(\.get_interface\(|\[)")
 NORMALISES = re.compile(
     r"softmax\(|scaled_dot_product_attention\(|multi_head_attention_forward\(|Softmax\(|logsumexp\("
 )
@@ -53,6 +55,18 @@ def _is_named(cls: type[nn.Module]) -> bool:
     return INTERFACE not in source and bool(computes)
 
 
+def asks_interface(module: nn.Module) -> bool:
+    """True if a module's class calls the attention function that transformers was told to use."""
+    return _asks(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
+
+
+@cache
+def _asks(cls: type[nn.Module]) -> bool:
+    return INTERFACE in vars(sys.modules.get(cls.__module__, object)) and bool(
+        ASKS.search(_source(cls))
+    )
+
+
 @cache
 def may_attend(cls: type[nn.Module]) -> bool:
     """True unless a class of torch or transformers computes no attention with its own code."""
@@ -61,7 +75,7 @@ def may_attend(cls: type[nn.Module]) -> bool:
     if not cls.__module__.startswith(TRANSFORMERS):
         return True
     source = _source(cls)
-    if INTERFACE not in source and NORMALISES.search(source):
+    if not ASKS.search(source) and (INTERFACE in source or NORMALISES.search(source)):
         return True
     return _is_named(cls) or not source or _has_helper(cls.__module__)  # type: ignore[arg-type]  # torch's __hash__ stub
 
