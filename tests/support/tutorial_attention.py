@@ -243,6 +243,23 @@ class Captioner(Base):
         return torch.cat([(weights @ x).squeeze(1), x[:, -1]], 1)
 
 
+class ConvolutionHeads(Base):
+    """Heads that a convolution made, joined with the batch (Dhariwal and Nichol 2021)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv, self.proj = nn.Conv1d(D, 3 * D, 1), nn.Conv1d(D, D, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        channels = self.to_out(x).mT
+        q, k, v = self.qkv(channels).reshape(len(x) * H, 3 * DH, -1).split(DH, dim=1)
+        scale = DH**-0.25
+        weights = torch.einsum("bct,bcs->bts", q * scale, k * scale).softmax(-1)
+        self.keep(weights.unflatten(0, (len(x), H)))
+        mixed = torch.einsum("bts,bcs->bct", weights, v).reshape(channels.shape)
+        return x + self.proj(mixed).mT
+
+
 class DecoderStep(Base):
     """One decoder state against all encoder states, dot product (Luong et al. 2015)."""
 
@@ -378,6 +395,7 @@ EXACT: tuple[type[nn.Module], ...] = (
     Unbatched,
     Additive,
     Captioner,
+    ConvolutionHeads,
     DecoderStep,
     PerHeadModules,
 )

@@ -163,7 +163,7 @@ class SeenLayers:
         """The input of the layer that wrote a tensor; None if no layer did."""
         for layer in reversed(self.runs):
             if head_layout.written_by(layout, tensor, layer.written, scaled=True):
-                return layer.read
+                return layer.read.flatten(0, -2)
         return None
 
     def fused_layout(self, query: Tensor, value: Tensor, stack: Stack) -> HeadLayout | None:

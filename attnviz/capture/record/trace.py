@@ -27,6 +27,7 @@ from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftm
 from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided, undecided
+from attnviz.capture.record.sources import Sources
 from attnviz.types import Kind
 
 OPEN_SOFTMAXES = 6
@@ -70,7 +71,7 @@ class ThreadTrace:
         self._report, self._refuse = report, refuse
         self._origins = Origins(parameters)
         self._number = 0
-        self._sources: dict[int, ScoreSource] = {}
+        self._sources = Sources(self._origins)
         self._softmaxes: dict[int, OpenSoftmax] = {}
         self._logs: dict[int, OpenSoftmax] = {}
         self._exps: dict[int, Exponentials] = {}
@@ -95,19 +96,23 @@ class ThreadTrace:
             self._add_product(ops.as_product(func, args, kwargs, out), out, stack)
         elif func in ops.SOFTMAX:
             scores = self._trails.scores(args[0])
-            self._add_softmax(self._sources_of(args[0]), args[1], out, stack, scores)
+            self._add_softmax(self._sources.entering(args[0]), args[1], out, stack, scores)
         elif func in ops.FUSED:
             names = [argument.name for argument in func._schema.arguments]
             self._add_fused(dict(zip(names, args, strict=False)) | dict(kwargs), out, stack)
         elif func in ops.LOG_SOFTMAX:
             number = self._next(self._logs, OPEN_SOFTMAXES)
             axis = args[1] % max(out.dim(), 1)
-            self._logs[number] = OpenSoftmax(out.detach(), axis, self._sources_of(args[0]), stack)
+            self._logs[number] = OpenSoftmax(
+                out.detach(), axis, self._sources.entering(args[0]), stack
+            )
             self._origins.replace(out, frozenset({number}))
         else:
             self._pass_on(func, args, kwargs, out)
             if func is ops.ADD:
                 self._add_bias(args, out)
+            elif func is ops.CONVOLUTION:
+                self._add_convolution(args, out)
             elif func in ops.EXP:
                 self._add_exp(args[0], out, stack)
             elif func in ops.NORMALISING:
@@ -145,10 +150,6 @@ class ThreadTrace:
         self._number += 1
         return self._number
 
-    def _sources_of(self, scores: Tensor) -> tuple[ScoreSource, ...]:
-        numbers = sorted(self._origins.of(scores))
-        return tuple(self._sources[number] for number in numbers if number in self._sources)
-
     def _add_softmax(
         self,
         sources: tuple[ScoreSource, ...],
@@ -173,7 +174,7 @@ class ThreadTrace:
             if log is not None and log.kept.shape == out.shape:
                 self._add_softmax(log.sources, log.axis, out, stack)
                 return
-        sources = tuple(self._sources[n] for n in sorted(numbers) if n in self._sources)
+        sources = self._sources.entering(out)
         if not any(not source.has_learned_columns for source in sources) or out.dim() < 2:
             return
         # by chance the exponentials may add up to 1 before they are divided by their sum
@@ -212,7 +213,7 @@ class ThreadTrace:
         else:
             self._trails.begin(out, product.factor, product.added, product.beta)
             self._find_values(product, left, right, stack, number)
-            if any(n in self._sources and not self._sources[n].is_learned for n in left | right):
+            if any(n in self._sources and not self._sources.is_learned(n) for n in left | right):
                 self.chained.append(stack)
         self._sources[number] = ScoreSource(
             product.left,
@@ -244,7 +245,7 @@ class ThreadTrace:
                 continue
             turned = product if number in left else ops.swapped(product)
             common = ops.common(softmax.stack, stack)
-            if not evidence.has_keys(softmax, self._sources_of(turned.right)):
+            if not evidence.has_keys(softmax, self._sources.entering(turned.right)):
                 softmax.fault = common[-1], NO_KEYS
                 continue
             arrangement = evidence.arranged(softmax, turned.left)
@@ -268,6 +269,19 @@ class ThreadTrace:
             self._finish_attention(call, call.layout)
         else:
             self._undecided = call
+
+    def _add_convolution(self, args: tuple[Any, ...], out: Tensor) -> None:
+        """Keep a convolution, which makes q, k and v where pictures and sounds attend."""
+        if not self._origins.is_parameter(args[1]):
+            return
+        layer = ops.convolution(args, out)
+        number = self._next(self._sources, OPEN_SOURCES)
+        earlier = {n for n in self._origins.of(out) if not self._sources.is_learned(n)}
+        shape = tuple(layer.written.shape)
+        self._sources[number] = ScoreSource(layer.read, args[1], shape, None, True, True)
+        self._origins.replace(out, frozenset({*earlier, number}))
+        self._layers.add(layer)
+        self._decide_by_reader(layer)
 
     def _add_bias(self, args: tuple[Any, ...], out: Tensor) -> None:
         """Take a parameter added to a layer's product as its bias."""
@@ -312,7 +326,9 @@ class ThreadTrace:
         if layout is None and len(call.lead) == 1:
             one_head = HeadLayout(call.lead, None)
             # the module got them so: there are no layers, or they show one score for each key
-            if not self._layers.runs or self._layers.show_one_score(call, one_head):
+            if (not self._layers.runs and n_heads in (None, 1)) or self._layers.show_one_score(
+                call, one_head
+            ):
                 layout = one_head
         if layout is None:
             self._refuse(call.stack[-1], NO_ORDER)
@@ -323,7 +339,9 @@ class ThreadTrace:
         query, key, before, kind = None, None, None, None
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
-            kind = self._layers.kind(layout, call.factors[0], call.factors[1])
+            kind = self._layers.kind(layout, *call.factors[:2]) or self._sources.kind(
+                *call.factors[:2]
+            )
             scaling = call.scaling
             if scaling is not None and _is_same_view(scaling.after, call.factors[2].left):
                 before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
@@ -351,6 +369,7 @@ class ThreadTrace:
         if q.dim() == 4 and q.shape[:2] == k.shape[:2]:
             heads = HeadLayout(tuple(q.shape[:2]), 1)
             kind = self._layers.kind(heads, q.flatten(0, 1), k.flatten(0, 1))
+        kind = kind or self._sources.kind(arguments["query"], arguments["key"])
         self._report(SeenAttention(stack[-1], inputs, mixed, kind))
 
     def _drop_oldest(self) -> None:
