@@ -55,3 +55,24 @@ def test_an_attention_module_that_does_not_ask_is_named() -> None:
     assert [call.module for call in calls] == ["encoder.layer.0.attention.self"]
     assert [missing.module for missing in calls.missing] == ["encoder.layer.1.attention.self"]
     assert NOT_ASKED in calls.missing[0].reason
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sliding_window_is_recorded_over_all_keys() -> None:
+    verdict = check("longformer", record)
+    assert (verdict.status, verdict.with_steps) == ("exact", 2), verdict.problems
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_window_beside_global_tokens_is_refused_by_name() -> None:
+    model, inputs, _ = tiny_case("longformer")
+    everywhere = torch.zeros_like(inputs["input_ids"])
+    everywhere[:, 0] = 1
+    with torch.no_grad(), record(model) as calls:
+        model(**inputs, global_attention_mask=everywhere)
+    # the rows of the global token have a softmax of their own over all keys
+    assert {(call.n_heads, call.n_query, call.n_key) for call in calls} == {(4, 1, 12)}
+    for call in calls:
+        call.verify().require()
+    names = {f"encoder.layer.{layer}.attention.self" for layer in (0, 1)}
+    assert {missing.module for missing in calls.missing} == names

@@ -106,6 +106,14 @@ class OpenSoftmax:
     fault: tuple[nn.Module, str] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Exponentials:
+    """exp(scores), and the number of the softmax that they were taken for themselves, if any."""
+
+    sources: tuple[ScoreSource, ...]
+    early: int | None
+
+
 def as_product(
     func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Tensor
 ) -> MatrixProduct:
@@ -157,3 +165,8 @@ def common(first: Stack, second: Stack) -> Stack:
             break
         n_same += 1
     return first[: max(n_same, 1)]
+
+
+def is_same_view(left: Tensor, right: Tensor) -> bool:
+    """True for two views of one place in memory with the same numbers in a row."""
+    return (left.data_ptr(), left.numel()) == (right.data_ptr(), right.numel())

@@ -28,6 +28,7 @@ from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided, undecided
 from attnviz.capture.record.sources import Sources
+from attnviz.capture.record.windowed import windowed
 from attnviz.types import Kind
 
 OPEN_SOFTMAXES = 6
@@ -51,14 +52,6 @@ class SeenAttention:
     product: multihead.ScoreProduct | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Exponentials:
-    """exp(scores), and the number of the softmax that they were taken for themselves, if any."""
-
-    sources: tuple[ScoreSource, ...]
-    early: int | None
-
-
 class ThreadTrace:
     """The operations of one thread, from the first to the last of a recorded model."""
 
@@ -74,7 +67,7 @@ class ThreadTrace:
         self._sources = Sources(self._origins)
         self._softmaxes: dict[int, OpenSoftmax] = {}
         self._logs: dict[int, OpenSoftmax] = {}
-        self._exps: dict[int, Exponentials] = {}
+        self._exps: dict[int, ops.Exponentials] = {}
         self._layers = SeenLayers()
         self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
@@ -181,7 +174,7 @@ class ThreadTrace:
         early = self._number if self._add_if_normalised(sources, out, stack) else None
         numbers |= self._origins.of(out)
         number = self._next(self._exps, OPEN_SOFTMAXES)
-        self._exps[number] = Exponentials(sources, early)
+        self._exps[number] = ops.Exponentials(sources, early)
         self._origins.replace(out, numbers | {number})
 
     def _add_quotient(self, out: Tensor, stack: ops.Stack) -> None:
@@ -255,12 +248,26 @@ class ThreadTrace:
                 else undecided(softmax, common, arrangement, turned, self._scaling, result)
             )
             if call is None:
-                softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
-                continue
+                if not self._take_windowed(softmax, number, turned, common):
+                    softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
+                    continue
+                return
             del self._softmaxes[number]
             self._decide_late()
             self._take(call)
             return
+
+    def _take_windowed(
+        self, softmax: OpenSoftmax, number: int, product: MatrixProduct, stack: ops.Stack
+    ) -> bool:
+        """True if a product is that of a window's chunks with their values: it is reported."""
+        call = windowed(softmax, product, self._layers.runs)
+        if call is None:
+            return False
+        del self._softmaxes[number]
+        self._decide_late()
+        self._report(SeenAttention(stack[-1], call.inputs, call.mixed, call.kind))
+        return True
 
     def _take(self, call: Undecided) -> None:
         """Report an attention whose order of axes is shown; let any other wait."""
@@ -343,7 +350,7 @@ class ThreadTrace:
                 *call.factors[:2]
             )
             scaling = call.scaling
-            if scaling is not None and _is_same_view(scaling.after, call.factors[2].left):
+            if scaling is not None and ops.is_same_view(scaling.after, call.factors[2].left):
                 before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
         stored = StoredWeights(
             layout.by_head(call.weights), query, key, layout.by_head(call.values)
@@ -384,8 +391,3 @@ class ThreadTrace:
             self._refuse(module, DROPOUT if module.training else NO_VALUES)
         elif is_named_attention(module):
             self._refuse(module, NO_KEYS)
-
-
-def _is_same_view(left: Tensor, right: Tensor) -> bool:
-    """True for two views of one place in memory with the same numbers in a row."""
-    return (left.data_ptr(), left.numel()) == (right.data_ptr(), right.numel())

@@ -132,6 +132,8 @@ OVERRIDES: dict[str, dict[str, Any]] = {
         "num_blocks": 2,
     },
     "qwen2_5_omni_audio_encoder": {"n_window": 20},
+    "longformer": {"attention_window": [4, 6]},
+    "led": {"attention_window": [4, 6]},
     "fun_asr_nano": {"adaptor_config.intermediate_size": 16},
 }
 
