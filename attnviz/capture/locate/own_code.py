@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from torch import nn
-from transformers import PreTrainedConfig
+from transformers import PreTrainedConfig, PreTrainedModel
 
 INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 # a class that only mentions the interface may get another function from it than the one set
@@ -116,10 +116,13 @@ def _classes_of(file: str) -> dict[str, str]:
 
 
 def _source(cls: type) -> str:
-    """The source of a class and of the classes it extends, as far as it is available."""
+    """The source of a class and of the classes it extends, as far as it is available.
+
+    Without that of all of transformers' models, which names the interface and computes nothing.
+    """
     texts = []
     for base in cls.__mro__:
-        if base in (nn.Module, object) or base.__module__.startswith("torch."):
+        if base in (nn.Module, PreTrainedModel, object) or base.__module__.startswith("torch."):
             break
         known = _classes_of(base.__module__).get(base.__qualname__)
         texts += [known] if known is not None else _nested_source(base)

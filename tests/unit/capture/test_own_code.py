@@ -3,7 +3,9 @@
 import inspect
 
 import pytest
+import torch
 from torch import nn
+from transformers import BertConfig
 from transformers.models.bert import modeling_bert
 from transformers.models.deberta import modeling_deberta
 
@@ -51,3 +53,10 @@ def test_a_class_inside_a_function_has_its_source() -> None:
 
     assert "softmax(" in own_code._source(Attention)
     assert own_code.is_named_attention(Attention())
+
+
+def test_a_whole_model_does_not_ask_for_the_interface_itself() -> None:
+    with torch.device("meta"):
+        model = modeling_bert.BertModel(BertConfig(num_hidden_layers=1))
+    asking = [name for name, module in model.named_modules() if own_code.asks_interface(module)]
+    assert asking == ["encoder.layer.0.attention.self"]
