@@ -9,6 +9,7 @@ child, which forks once more for each text (`rehearsal_worker`). Where there is 
 Windows, nothing is tried first.
 """
 
+import atexit
 import hashlib
 import json
 import os
@@ -106,6 +107,7 @@ class _Nursery:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._line: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def child(self) -> socket.socket:
         """The line to a new child; the process is started anew if it is gone."""
@@ -113,24 +115,36 @@ class _Nursery:
         with self._lock, its:
             for _ in range(2):
                 if self._line is None:
-                    self._line = _started()
+                    self._line, self._process = _started()
                 try:
                     socket.send_fds(self._line, [b"+"], [its.fileno()])
                     if self._line.recv(1) == b"+":
                         break
                 except OSError:
                     pass
-                self._line.close()
-                self._line = None
+                self._end()
         return ours
 
+    def close(self) -> None:
+        """End the process and, with their lines, its children."""
+        with self._lock:
+            self._end()
 
-def _started() -> socket.socket:
+    def _end(self) -> None:
+        line, process, self._line, self._process = self._line, self._process, None, None
+        if line is not None:
+            line.close()
+        if process is not None:
+            process.kill()
+            process.wait()
+
+
+def _started() -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, its = socket.socketpair()
     ours.settimeout(START_S)
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
     with its:
-        subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-I", str(Path(worker.__file__))],
             stdin=its.fileno(),
             stdout=subprocess.DEVNULL,
@@ -138,9 +152,11 @@ def _started() -> socket.socket:
             env={**kept, **worker.ENVIRONMENT},
             start_new_session=True,
         )
-    return ours
+    return ours, process
 
 
 @cache
 def _nursery() -> _Nursery:
-    return _Nursery()
+    nursery = _Nursery()
+    atexit.register(nursery.close)
+    return nursery

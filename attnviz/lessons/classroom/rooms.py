@@ -70,6 +70,12 @@ class Rooms:
             self._rooms[opened.code] = Room(opened.key, self.bounds, now, now, first)
         return opened
 
+    def count(self) -> int:
+        """The number of rooms that are open."""
+        with self._lock:
+            self._end_old()
+            return len(self._rooms)
+
     def stage(self, code: str) -> Stage:
         """The stage of a room."""
         with self._room(code) as room:

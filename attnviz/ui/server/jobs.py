@@ -85,6 +85,11 @@ def start(work: Callable[[Job], None]) -> Job:
     return job
 
 
+def waiting() -> int:
+    """The number of jobs that wait for a thread."""
+    return _pool()._work_queue.qsize()
+
+
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="attnviz-job")
