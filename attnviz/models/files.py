@@ -94,7 +94,7 @@ def check_size(size_mib: int, name: str) -> None:
 
     Raises `BadInput` if the operator's setting is not a whole number.
     """
-    limit = _limit_mib()
+    limit = setting(LIMIT_VARIABLE, DEFAULT_LIMIT_MIB)
     if size_mib > limit:
         raise TooLarge(
             f"the weights of {name} are about {size_mib} MiB and the limit is {limit} MiB;"
@@ -106,18 +106,18 @@ def check_size(size_mib: int, name: str) -> None:
         )
 
 
-def _limit_mib() -> int:
-    """The size of the largest model that may be loaded, as the operator set it."""
-    setting = os.environ.get(LIMIT_VARIABLE, "").strip() or str(DEFAULT_LIMIT_MIB)
-    if not WHOLE_NUMBER.fullmatch(setting):
+def setting(variable: str, default: int) -> int:
+    """A number of MiB that the operator has set in an environment variable, or the default."""
+    value = os.environ.get(variable, "").strip() or str(default)
+    if not WHOLE_NUMBER.fullmatch(value):
         raise BadInput(
-            f"the environment variable {LIMIT_VARIABLE} is {setting!r}; give a whole number of"
-            f" MiB, for example {DEFAULT_LIMIT_MIB}",
+            f"the environment variable {variable} is {value!r}; give a whole number of MiB, for"
+            f" example {default}",
             code="bad_setting",
-            name=LIMIT_VARIABLE,
-            asked=setting,
+            name=variable,
+            asked=value,
         )
-    return int(setting)
+    return int(value)
 
 
 def size_mib(folder: Path) -> int:

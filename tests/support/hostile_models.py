@@ -247,6 +247,7 @@ def _forms() -> list[Kind]:
         Kind("tokenizer-model", in_tokenizer(model=[]), FORM),
         Kind("normaliser", in_tokenizer(normalizer=[]), FORM),
         Kind("normaliser-items", in_tokenizer(normalizer={"normalizers": [3]}), FORM),
+        Kind("length-endless", set_json(ARGUMENTS, model_max_length=float("inf")), FORM),
         Kind("added-form", in_tokenizer(added_tokens={"a": 3}), FORM),
     ]
 

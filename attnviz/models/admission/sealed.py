@@ -90,15 +90,22 @@ def _small_file(path: Path, within: Sequence[Path] | None, most: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
+        require_small(MOST_SMALL_BYTES - most + path.stat().st_size)
+    return data
+
+
+def require_small(n_bytes: int) -> None:
+    """Raise `TooLarge` if the small files of a model have so many bytes together."""
+    if n_bytes > MOST_SMALL_BYTES:
+        limit = MOST_SMALL_BYTES // files.MIB
         raise TooLarge(
-            f"{path.name} and the files beside it are larger than {MOST_SMALL_BYTES // files.MIB}"
-            " MiB; a model's config and tokenizer are smaller",
+            f"config, tokenizer and the files beside them have {n_bytes // files.MIB} MiB and the"
+            f" limit is {limit} MiB; choose another model",
             code="small_files_too_large",
-            found=(MOST_SMALL_BYTES - most + path.stat().st_size) // files.MIB,
-            limit=MOST_SMALL_BYTES // files.MIB,
+            found=n_bytes // files.MIB,
+            limit=limit,
             unit="MiB",
         )
-    return data
 
 
 def _opened(path: Path, within: Sequence[Path] | None) -> int:

@@ -6,6 +6,7 @@ argument of the tokenizer, the names of files too, and turn each line of such a 
 """
 
 import re
+from math import isfinite
 from typing import Any
 
 from attnviz.models.admission import json_files as js
@@ -42,6 +43,8 @@ def admit_arguments(file: str, arguments: Json) -> Json:
             if value:
                 raise js.not_allowed(file, name)
         elif not isinstance(value, str | list | dict):
+            if isinstance(value, float) and not isfinite(value):
+                raise js.wrong_form(file, name)
             js.require_at_most(file, name, value, 10**40 if "max_length" in name else 2**31)
             kept[name] = value
         elif KEPT.fullmatch(name) and not FORGOTTEN.fullmatch(name):
