@@ -222,6 +222,8 @@ def tokenizer_in(folder: Path) -> PreTrainedTokenizerBase | None:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **OFFLINE)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    # an unknown token that is not in the vocabulary raises here, not at each text
+    len(tokenizer.all_special_ids)
     return tokenizer
 
 
