@@ -22,6 +22,7 @@ from attnviz.components.selection import StartPage
 FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
+HEALTH = re.compile(r".*/(healthz|_stcore/health)")  # probes ask for an address, not a name
 METRICS = re.compile(r".*/_stcore/metrics")
 # the first page has no path of its own
 START = re.compile(rf"(.*)/({'|'.join(get_args(StartPage))})/?")
@@ -60,7 +61,7 @@ class Shield:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
-        if not host_allowed(headers.get("host")):
+        if not HEALTH.fullmatch(path) and not host_allowed(headers.get("host")):
             return Response("This server has another name.", status_code=421)
         if scope["type"] == "websocket":
             return None

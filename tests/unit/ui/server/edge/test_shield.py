@@ -48,6 +48,8 @@ def test_the_names_of_a_public_server_are_the_operators(client: TestClient) -> N
     settings["server.allowedHosts"] = ["*.school.example"]
     assert client.get("/", headers={"host": "a.school.example:443"}).status_code == 200
     assert client.get("/", headers={"host": "anything.example"}).status_code == 421
+    for path in ("/healthz", "/_stcore/health"):
+        assert client.get(path, headers={"host": "10.0.0.7:8501"}).status_code == 200
 
 
 def test_pages_bring_the_headers_and_frames_are_the_operators(
