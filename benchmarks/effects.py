@@ -40,7 +40,8 @@ SHARE = 1e-5
 STORE = "When Mary and John went to the store, John gave a book to"
 CAT = "The cat sat on the mat and looked at the other dog there."
 LONG = " ".join((CAT.split() * 5)[:58])  # 64 tokens
-OVERHEAD = 1.6  # of the multiplications alone, in models where these are most of the time
+# as multiples of the multiplications alone, which take longer than a budget in ms on a slow core
+SHORT_OVERHEAD, OVERHEAD = 1.6, 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class Case:
     text: str | None
     on: AnswerMeasure
     w_o: str
-    budget_ms: float
+    budget_ms: float | None
     head: str = "L0.H0"
     given: dict[str, Any] = field(default_factory=dict)
 
@@ -65,7 +66,7 @@ MARY = NextToken(" Mary", against=" John")
 DOG = Cosine("A dog lay on a rug.")
 CASES = (
     Case("minilm", CAT, DOG, "encoder.layer.{}.attention.output.dense", 200),
-    Case("minilm", LONG, DOG, "encoder.layer.{}.attention.output.dense", 600),
+    Case("minilm", LONG, DOG, "encoder.layer.{}.attention.output.dense", None),
     Case("stories", STORE, MARY, "transformer.h.{}.attn.c_proj", 30),
     Case("stories-llama", STORE, MARY, "model.layers.{}.self_attn.o_proj", 40),
     Case(
@@ -112,7 +113,8 @@ def heads(rounds: int) -> Iterator[Result]:
         title = f"{case.title}: {len(result.heads)} heads"
         yield Result(title, cpu(run, rounds), "ms", case.budget_ms, _not_a_hook(lm, case, result))
         if case.model == "minilm":
-            yield Result(f"{title} ÷ floor", over_floor(run, rounds), "×", OVERHEAD)
+            allowed = OVERHEAD if case.text == LONG else SHORT_OVERHEAD
+            yield Result(f"{title} ÷ floor", over_floor(run, rounds), "×", allowed)
 
 
 def over_floor(run: Callable[[], object], rounds: int) -> tuple[float, ...]:
@@ -269,7 +271,7 @@ def gpt2(rounds: int) -> Iterator[Result]:
     wrong = wrong or (None if len(seen) > 4 and seen[-1] == 1.0 else "no progress")
     samples = tuple(timed(run, time.process_time) for _ in range(min(rounds, 2)))
     title = "GPT-2 small shape, 64 tokens: 144 heads"
-    yield Result(title, samples, "ms", 8000, wrong)
+    yield Result(title, samples, "ms", None, wrong)
     yield Result(f"{title} ÷ floor", over_floor(run, min(rounds, 2)), "×", OVERHEAD)
 
 
