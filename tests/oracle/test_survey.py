@@ -14,6 +14,7 @@ import torch
 
 import attnviz
 from attnviz import BadInput, Cancelled, LoadedModel, metrics
+from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.metrics.measures import SHARES
 from attnviz.survey import shards
 from attnviz.survey.batch import TextBatch
@@ -21,7 +22,6 @@ from attnviz.survey.measuring import measured
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
 from attnviz.survey.tally import BINS, Weighed, upper_ends
-from attnviz.survey.weights import all_weights, visible_cells
 from attnviz.types import MEASURES
 
 NAMES = ("Lily", "Tom", "Mary", "John", "Ben", "Anna")
