@@ -51,7 +51,7 @@ def tally(lm: LoadedModel, shard: Shard) -> SurveyTally:
     lengths = [len(row) for row in ids]
     count = Count(n_entry=n_entry(lm))
     with _one_thread():
-        for places in _batches(lengths):
+        for places in batches(lengths):
             texts = [shard.texts[place] for place in places]
             numbers = [shard.first + place for place in places]
             count.add(capture(lm, texts, cut=True), numbers, texts)
@@ -81,7 +81,7 @@ def file_name(model: str, shard: Shard) -> str:
     return f"shard-{hashlib.sha256(content).hexdigest()[:24]}.npz"
 
 
-def _batches(lengths: list[int]) -> Iterator[list[int]]:
+def batches(lengths: list[int]) -> Iterator[list[int]]:
     """The places of texts that run together: sorted by length, few where they are long."""
     order = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
     batch: list[int] = []
