@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float32
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
+from attnviz.attention.inputs import batch_row
 from attnviz.capture.arguments import Picture
 from attnviz.capture.run import capture
 from attnviz.embed.biplot import Biplot, biplot
@@ -110,8 +111,8 @@ class Embedding:
         for call, layer in zip(_calls(cap), self.layers, strict=True):
             inputs = dot_product(call)
             n_shared = inputs.n_heads // inputs.n_kv_heads
-            query = inputs.query[min(batch, len(inputs.query) - 1)].float().cpu().numpy()
-            key = inputs.key[min(batch, len(inputs.key) - 1)].float().cpu().numpy()
+            query = batch_row(inputs.query, batch).float().cpu().numpy()
+            key = batch_row(inputs.key, batch).float().cpu().numpy()
             queries.append(layer.queries(query))
             keys.append(layer.keys(np.repeat(key, n_shared, axis=0)))
         return Places(*(np.concatenate(side).astype(np.float32) for side in (queries, keys)))

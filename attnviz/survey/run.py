@@ -19,12 +19,12 @@ from attnviz.survey.archive import read_tally
 from attnviz.survey.engines import ENGINES, Engine, SurveyJob, in_a_pool, in_this_process
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
+from attnviz.survey.samples import READS_TEXTS
 from attnviz.survey.shards import Shard, file_name, fingerprint, shards
 from attnviz.survey.tally import SurveyTally
 from attnviz.survey.texts import Texts, read_texts
 from attnviz.types import HeadId
 
-READS_TEXTS = ("encoder", "decoder")
 Progress = Callable[[int, int], None]
 
 

@@ -96,6 +96,7 @@ export type PageName =
   | "overview"
   | "switches"
   | "circuit"
+  | "map"
   | "head"
   | "steps"
   | "masks"

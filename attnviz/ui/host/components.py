@@ -16,6 +16,7 @@ from attnviz.components import (
     head,
     ledger,
     listener,
+    map,
     masks,
     pad,
     pair,
@@ -99,6 +100,17 @@ def show_ledger(data: bytes, key: str, on_ledger: Callable[[], None] = ignore) -
 def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:
     """Mounts the component; the page, or the fragment around it, runs after `on_heard`."""
     renderer(listener.NAME)(data=data, key=key, on_heard_change=on_heard)
+
+
+def show_map(
+    data: bytes,
+    extent: Extent,
+    key: str = "map",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> ComponentResult:
+    """Mounts the component, as `mount` does; `on_open` is called when a token is to be opened."""
+    return mount(map.NAME, data, extent, key, on_selection, on_open)
 
 
 def show_masks(

@@ -1,0 +1,1 @@
+"""The pages on many texts: the map of queries and keys, the atlas of heads."""
