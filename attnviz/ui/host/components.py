@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from attnviz.components import (
     alignment,
+    atlas,
     bars,
     board,
     circuit,
@@ -43,6 +44,24 @@ def show_alignment(
 ) -> ComponentResult:
     """Mounts the component, as `mount` does."""
     return mount(alignment.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_atlas(
+    data: bytes,
+    extent: Extent,
+    key: str = "atlas",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+    on_text: Callable[[], None] = ignore,
+) -> None:
+    """Mounts the component; `on_text` is called when a text of the survey is to be looked at."""
+    renderer(atlas.NAME)(
+        data=data,
+        key=key,
+        on_selection_change=on_selection,
+        on_open_change=on_open,
+        on_text_change=on_text,
+    )
 
 
 def show_bars(data: bytes, key: str = "bars") -> None:

@@ -89,6 +89,12 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
         return _without_heads(source, changes)
     if page == "map":
         return _places(shown, head, source)
+    if page == "atlas" and source.options is not None:
+        return [
+            "from attnviz.survey.samples import sample_texts",
+            "survey = attnviz.survey(lm, sample_texts(lm)[:512])",
+            "table, roles = survey.table(), survey.roles()",
+        ]
     if page == "output":
         answer = "logits" if shown.captured.capture.logits is not None else "hidden"
         return [] if source.options is None else [f"{answer} = cap.{answer}"]
