@@ -39,7 +39,7 @@ def ignore(_n_text: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class MapPlaces:
     """The tokens of one text in the planes of all heads: x·y is the score of a query with a key,
     relative to the mean key, as well as two numbers can say it."""
 
@@ -95,7 +95,7 @@ class Embedding:
             )
         return self.heads.index(wanted)
 
-    def place(self, cap: Capture, batch: int = 0) -> Places:
+    def place(self, cap: Capture, batch: int = 0) -> MapPlaces:
         """The tokens of one text of a capture on the map, special ones included.
 
         Raises `BadInput` for a capture by another model.
@@ -115,7 +115,7 @@ class Embedding:
             key = batch_row(inputs.key, batch).float().cpu().numpy()
             queries.append(layer.queries(query))
             keys.append(layer.keys(np.repeat(key, n_shared, axis=0)))
-        return Places(*(np.concatenate(side).astype(np.float32) for side in (queries, keys)))
+        return MapPlaces(*(np.concatenate(side).astype(np.float32) for side in (queries, keys)))
 
     def __repr__(self) -> str:
         texts, tokens = counted(self.n_text, "text"), counted(self.n_token, "token")

@@ -96,7 +96,7 @@ class CountedRow:
 
 @dataclass(frozen=True, eq=False)
 class HeadDetail:
-    """What the chosen head does; `profile` is NaN for distances that no query can see."""
+    """The chosen head over all texts; `profile` is NaN for distances that no query can see."""
 
     layer: int
     head: int

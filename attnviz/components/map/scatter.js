@@ -58,31 +58,43 @@ export function makeStamp(/** @type {number} */ radius, /** @type {boolean} */ r
  * @param {Stamp} stamp
  * @param {number} opacity
  */
-export function stampPoints({ pixels, columns }, size, cloud, camera, { side, alpha }, opacity) {
+export function stampPoints({ pixels, columns }, size, cloud, camera, stamp, opacity) {
   const { codes, levels, table, marks, bit, marked } = cloud;
   const scale = (size / SPAN) * camera.zoom;
-  const [left, top] = [
-    size / 2 - (MIDDLE + camera.x * MIDDLE) * scale,
-    size / 2 - (MIDDLE - camera.y * MIDDLE) * scale,
-  ];
-  const [half, last, part] = [side >> 1, size - side, Math.round(opacity * 256)];
+  const left = size / 2 - (MIDDLE + camera.x * MIDDLE) * scale;
+  const top = size / 2 - (MIDDLE - camera.y * MIDDLE) * scale;
+  const [half, last] = [stamp.side >> 1, size - stamp.side];
+  const { offsets, weights } = inked(stamp, columns, opacity);
   for (let token = 0, at = 0; at < codes.length; token++, at += 2) {
     if (marks && Boolean(marks[token] & bit) !== marked) continue;
-    const x = ((codes[at] * scale + left) | 0) - half;
-    const y = (((SPAN - codes[at + 1]) * scale + top) | 0) - half;
-    if (x < -half || y < -half || x > last + half || y > last + half) continue;
+    const x = (codes[at] * scale + left) | 0;
+    const y = ((SPAN - codes[at + 1]) * scale + top) | 0;
+    if (x < 0 || y < 0 || x > size || y > size) continue;
     const colour = table[levels[token]];
     const [r, g, b] = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
-    const [x0, x1] = [Math.max(0, -x), Math.min(side, size - x)];
-    const [y0, y1] = [Math.max(0, -y), Math.min(side, size - y)];
-    for (let row = y0; row < y1; row++)
-      for (let column = x0; column < x1; column++) {
-        const weight = (alpha[row * side + column] * part) >> 8;
-        if (!weight) continue;
-        const to = 4 * ((y + row) * columns + x + column);
-        pixels[to] += ((r - pixels[to]) * weight) >> 8;
-        pixels[to + 1] += ((g - pixels[to + 1]) * weight) >> 8;
-        pixels[to + 2] += ((b - pixels[to + 2]) * weight) >> 8;
-      }
+    // at the edge the whole stamp stays inside
+    const column = Math.min(Math.max(x - half, 0), last);
+    const start = 4 * (Math.min(Math.max(y - half, 0), last) * columns + column);
+    for (let pixel = 0; pixel < offsets.length; pixel++) {
+      const to = start + offsets[pixel];
+      const weight = weights[pixel];
+      pixels[to] += ((r - pixels[to]) * weight) >> 8;
+      pixels[to + 1] += ((g - pixels[to + 1]) * weight) >> 8;
+      pixels[to + 2] += ((b - pixels[to + 2]) * weight) >> 8;
+    }
   }
+}
+
+/** The pixels of a stamp that leave a trace: where they are after its corner, and how much of 256. */
+function inked(
+  /** @type {Stamp} */ { side, alpha },
+  /** @type {number} */ columns,
+  /** @type {number} */ opacity,
+) {
+  const all = Array.from(alpha, (value) => Math.round((value * opacity * 256) / 255));
+  const places = [...all.keys()].filter((at) => all[at] > 0);
+  return {
+    offsets: Int32Array.from(places, (at) => 4 * (Math.floor(at / side) * columns + (at % side))),
+    weights: Int32Array.from(places, (at) => all[at]),
+  };
 }
