@@ -121,7 +121,9 @@ def _read(path: Path, most_bytes: int = MOST_BYTES) -> tuple[dict[str, np.ndarra
 def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
     try:
         numbers = {name: int(described[name]) for name in NUMBERS}
-        texts = {int(number): str(text) for number, text in described["texts"].items()}
+        texts = dict(
+            sorted((int(number), str(text)) for number, text in described["texts"].items())
+        )
         n_layer, n_head = arrays["even"].shape[1], arrays["values"].shape[1]
         weighed = {
             name: Weighed(*(arrays[f"{name}.{column}"] for column in ("code", "weight", "count")))

@@ -86,7 +86,7 @@ class Count:
             example=examples,
             received=_joined(self._received),
             pairs=_joined(self._pairs),
-            texts={number: text for number, text in self.texts.items() if number in kept},
+            texts={number: self.texts[number] for number in sorted(kept & self.texts.keys())},
         )
 
 
