@@ -4,7 +4,7 @@ Reads the view, counts the model's texts or opens a survey, draws the heads.
 """
 
 from attnviz.ui.many import atlas
-from attnviz.ui.page import capture_of_view, frame, take
+from attnviz.ui.page import capture_of_view, embedded, frame, take
 
 
 def main() -> None:
@@ -12,6 +12,8 @@ def main() -> None:
     shown = capture_of_view.shown(frame.open_page("atlas"))
     if shown is not None:
         atlas.show(shown)
+        if embedded.ends(shown):
+            return
         take.offer(shown, "atlas")
 
 

@@ -17,7 +17,7 @@ from attnviz.ui.host.components import show_atlas
 from attnviz.ui.many import surveys
 from attnviz.ui.page import fragments, needs_model
 from attnviz.ui.server import cache
-from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.session import address, current, embedding, messages, routes, widgets
 from attnviz.views import atlas as views
 from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
@@ -31,7 +31,8 @@ FRAGMENT = "atlas"
 def show(shown: Shown) -> None:
     """The atlas of the model's survey, or of the one that the visitor opened."""
     lang = shown.lang
-    surveys.upload(lang)
+    if not embedding.is_embedded():  # a browser sends no upload from a frame of another site
+        surveys.upload(lang)
     if not surveys.is_opened():
         if needs_model.say(shown, "atlas"):
             return
