@@ -31,7 +31,8 @@ Result = TypeVar("Result")
 WIDGET, OPENED = "survey_file", "survey"
 MIB = 2**20
 MOST_MIB = 64  # of an upload
-MOST_UNPACKED = 512 * MIB
+MOST_UNPACKED = 128 * MIB  # 72 heads take 11
+MOST_KEPT = 8  # surveys of models' own texts
 TEXT_FILES = ("txt", "csv", "jsonl")
 
 
@@ -75,7 +76,10 @@ def _counted(shown: Shown, name: str, texts: tuple[str, ...]) -> "Survey | None"
     key = f"survey {loaded.key} {name} {digest}"
     result = measuring.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
     if result is not None and name == "own":
-        cache.counted_surveys()[str(loaded.key)] = result
+        kept = cache.counted_surveys()
+        kept[str(loaded.key)] = result
+        for oldest in [*kept][:-MOST_KEPT]:
+            kept.pop(oldest, None)
     return result
 
 
