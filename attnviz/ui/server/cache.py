@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from attnviz.models.download import Progress
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.similarity import Similarity
+    from attnviz.survey.result import Survey
 
 Result = TypeVar("Result")
 
@@ -261,6 +262,12 @@ def forget_measurement(key: str) -> None:
 @st.cache_resource(max_entries=MAX_MEASURED, show_spinner=False, on_release=_stop_job)
 def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
     return answering.measure(_work)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def counted_surveys() -> "dict[str, Survey]":
+    """The surveys of their own texts that models have on this server, by the models' keys."""
+    return {}
 
 
 def pyramid(

@@ -20,7 +20,7 @@ from attnviz.export.capture_file import digest
 from attnviz.lab import sheet
 from attnviz.lessons.cards import progress
 from attnviz.tokens.labels import without_surrogates
-from attnviz.types import Kind, Stack
+from attnviz.types import MEASURES, Kind, Stack
 from attnviz.ui.server import sources
 from attnviz.ui.session import pictures
 from attnviz.ui.session.view import DEFAULT_MODEL, PATCH_STAGES, View, default_view
@@ -164,6 +164,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("least", "circuit", "least", partial(circuit.checked, "least")),
         Parameter("sides", "circuit", "sides", partial(circuit.checked, "sides")),
         Parameter("paths", "circuit", "paths", _flag),
+        Parameter("measure_x", "atlas", "across", partial(_choice, MEASURES)),
+        Parameter("measure_y", "atlas", "up", partial(_choice, MEASURES)),
         Parameter("lab", "", "lab", partial(_normalised, sheet.parse, sheet.write)),
         Parameter("lesson", "learn", "lesson", _slug),
         Parameter("card", "learn", "card", _slug),
