@@ -150,6 +150,23 @@ def candidates(model_type: str, model: PreTrainedModel) -> Iterator[Inputs]:
             yield from _with_masks(source, inputs)
 
 
+def first_fitting(model_type: str, model: PreTrainedModel) -> Inputs:
+    """One row of the first inputs that the model takes, without padding."""
+    for inputs in candidates(model_type, model):
+        row = {
+            name: value[:1] if isinstance(value, Tensor) else value
+            for name, value in inputs.items()
+            if not name.endswith("attention_mask")
+        }
+        try:
+            with torch.no_grad():
+                model(**row)
+        except Exception:  # these inputs are not what the model wants
+            continue
+        return row
+    raise AssertionError("no inputs fit")
+
+
 def _name_sets(source: Source) -> Iterator[list[str]]:
     parameters = source.parameters
     main = getattr(source.model, "main_input_name", "input_ids")
