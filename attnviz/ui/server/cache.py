@@ -353,17 +353,19 @@ def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz
 
 
 def training(seed: int, owner: str = "") -> Training:
-    """The training of a seed; its job starts at the first call, which makes its owner."""
-    return _training(seed, owner)
+    """The training of a seed; its job starts at the first call; the first visitor is its owner."""
+    watched = _training(seed)
+    watched.owner = watched.owner or owner
+    return watched
 
 
 def forget_training(seed: int) -> None:
     """Train anew when that seed is asked for again."""
-    _training.clear(seed, "")
+    _training.clear(seed)
 
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=_stop_job)
-def _training(seed: int, _owner: str) -> Training:
+def _training(seed: int) -> Training:
     with loading.importing:
         from attnviz.course import birth
 
@@ -374,7 +376,7 @@ def _training(seed: int, _owner: str) -> Training:
         return birth.train(seed, steps=birth.STEPS, cancel=cancel)
 
     birth.require_seed(seed)
-    return trainings.start(seed, birth.STEPS, train, _owner)
+    return trainings.start(seed, birth.STEPS, train)
 
 
 def ablations(training: Training) -> "AblationScores":
