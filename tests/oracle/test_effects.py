@@ -168,9 +168,9 @@ def test_the_mean_of_a_corpus_is_what_the_heads_say_over_it(stories: LoadedModel
     capture = attnviz.capture(stories, STORE, changes=[ablate("L1.H2", corpus=texts)])
     ours = capture.call(1).output[0, :, 2].double()
     assert float((ours - mean[2]).abs().max()) <= 1e-6
-    by_default = effects(stories, STORE, MARY)
+    by_default = effects(stories, STORE, MARY, heads=["L0"])
     assert by_default.to == "mean" and "generated stories" in by_default.corpus
-    given = effects(stories, STORE, MARY, corpus=texts)
+    given = effects(stories, STORE, MARY, heads=["L0"], corpus=texts)
     assert given.corpus == "2 texts"
     assert not np.allclose(given.after, by_default.after, atol=1e-3)
 
@@ -188,7 +188,8 @@ def test_a_mean_over_positions_of_the_text_would_be_blind_and_ours_is_not() -> N
     what a last-layer head adds; the corpus mean does not."""
     lm = attnviz.load("minilm")
     text = "The cat sat on the mat and looked at the dog."
-    found = effects(lm, text, Cosine(), heads=["L5.H3", "L5.H11"])
+    others = ["A dog lay on a rug.", "It rained on the town all night.", "She wrote a letter."]
+    found = effects(lm, text, Cosine(), heads=["L5.H3", "L5.H11"], corpus=others)
     assert np.abs(found.changes).min() > 1e-3
 
 
