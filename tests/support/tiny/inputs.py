@@ -2,7 +2,8 @@
 
 A batch of two; where a model takes an attention mask, the second row is padded on the right.
 `candidates` gives several sets, the smallest first: a caller takes the first that the model runs
-with. Types whose inputs follow from no rule have a builder of their own in `special_inputs.INPUTS`.
+with. Types whose inputs follow from no rule have a builder of their own, in `special_inputs.INPUTS`
+or `part_inputs.PART_INPUTS`.
 """
 
 import inspect
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from tests.support.tiny.part_inputs import PART_INPUTS
 from tests.support.tiny.source import (
     BATCH,
     FRAMES,
@@ -130,8 +132,9 @@ SOUNDS = ("input_values", "input_features", "input_features_mask")
 def candidates(model_type: str, model: PreTrainedModel) -> Iterator[Inputs]:
     """Sets of inputs for this model, the least first."""
     source = Source(model, torch.Generator().manual_seed(5))
-    if model_type in INPUTS:
-        yield INPUTS[model_type](source)
+    special = INPUTS | PART_INPUTS
+    if model_type in special:
+        yield special[model_type](source)
         return
     seen: set[tuple[str, ...]] = set()
     for names in _name_sets(source):
