@@ -1,4 +1,4 @@
-"""What a pass without changes gave before each attention call: modules that need not run again.
+"""The outputs of a pass without changes before each attention call: these modules need not run.
 
 In: a prepared input. Out: for each call, the outermost modules that had ended before attention
 computed there, with their outputs: the blocks of earlier layers, and of its own layer what makes
@@ -64,7 +64,7 @@ def finished(prepared: Prepared, calls: Sequence[CallSite]) -> Finished:
 
 @dataclass(frozen=True, eq=False)
 class _Output:
-    """What a module gave, and how often its tensors had been written to by then.
+    """The output of a module, and how often its tensors had been written to by then.
 
     `ran` are the names of all modules that ran for it, its own first.
     """
@@ -110,7 +110,7 @@ class _Watch:
         return inputs, output
 
     def usable(self) -> dict[CallPlace, Outputs]:
-        """What may answer in the place of a module, before each call."""
+        """The outputs that may answer in the place of their modules, before each call."""
         runs = Counter(self._ran)
         distinct = {output for outputs in self._before.values() for output in outputs}
         usable = {
