@@ -1,10 +1,11 @@
 """Circuit: which head moves which later head, as a graph; click a path to cut it.
 
-Reads the view, runs the model through the cache, measures every path, says what was verified.
+Reads the view, runs the model through the cache, measures every path, offers files, says what was
+verified.
 """
 
 from attnviz.ui.effects import circuit
-from attnviz.ui.page import capture_of_view, frame
+from attnviz.ui.page import capture_of_view, frame, take
 
 
 def main() -> None:
@@ -14,6 +15,7 @@ def main() -> None:
     shown = capture_of_view.shown(lang)
     if shown is not None:
         circuit.graph(shown)
+        take.offer(shown, "circuit")
         frame.verification(shown)
 
 

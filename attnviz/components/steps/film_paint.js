@@ -5,6 +5,7 @@
 import { fmtFixed } from "../shared/fmt.js";
 import { hatch } from "../shared/matrix.js";
 import { frameBox, roleColours } from "../shared/panel.js";
+import { Path } from "../shared/path.js";
 import { between, clamp, eased } from "../shared/scenes.js";
 import { partOf, progressAt, rowOf } from "./film_scenes.js";
 import { TOP } from "./film_show.js";
@@ -161,7 +162,7 @@ function paintBars(/** @type {Frame} */ frame) {
     ctx.fillRect(Math.min(zero, zero + length), y, Math.max(1, Math.abs(length)), h);
     if (wiped > 0 && soft < 0.5) {
       const box = { x: bar.left, y, w: (bar.width - 56) * wiped, h };
-      const path = new Path2D();
+      const path = new Path();
       path.rect(box.x, box.y, box.w, box.h);
       hatch(ctx, path, box, theme);
     }

@@ -5,7 +5,7 @@ captured again; pictures, sounds, sampling and uploads are in the saved capture 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.components.selection import Page
 from attnviz.types import HeadId
@@ -85,6 +85,8 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
         layer = head.layer if right.layer is None else right.layer
         other = HeadId(layer, head.head if right.head is None else right.head)
         return [f"weights = a.weights({str(head)!r}{place}), b.weights({str(other)!r}{place})"]
+    if page == "circuit":
+        return _feeds(shown, source)
     if page == "switches":
         return _without_heads(source, changes)
     if page == "output":
@@ -93,6 +95,16 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
     if page in ("steps", "masks") and not shown.group.own_code(head.layer):
         return _stages(page, head, place)
     return [f"weights = cap.weights({str(head)!r}{place})"]
+
+
+def _feeds(shown: Shown, source: CodeSource) -> list[str]:
+    """How every head moves every later one; what was generated is not read, as on the page."""
+    options, loaded = source.options, shown.captured.loaded
+    is_translation = loaded is not None and loaded.kind == "encoder-decoder"
+    if options is None or (is_translation and not options["target"]):
+        return []
+    typed = replace(source, options=options | {"generate": 0})
+    return [f"feeds = attnviz.feeds(lm, {typed.texts[0]!r}{typed.arguments})"]
 
 
 def _place(shown: Shown) -> str:
