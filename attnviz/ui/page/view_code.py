@@ -98,7 +98,7 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
 
 
 def _feeds(shown: Shown, source: CodeSource) -> list[str]:
-    """How every head moves every later one; what was generated is not read, as on the page."""
+    """The line for the feeds of each head; like the page, it leaves out what was generated."""
     options, loaded = source.options, shown.captured.loaded
     is_translation = loaded is not None and loaded.kind == "encoder-decoder"
     if options is None or (is_translation and not options["target"]):
