@@ -8,6 +8,8 @@
 #   make format       rewrite the sources in the house format
 #   make screenshots  take the pictures of the docs from the running app
 #   make demo         write a static site of offline pages into DEMO=site: a page for each embedded model, and an index
+#   make ranges       install the wheel with the lowest and the newest versions that pyproject.toml allows and run the
+#                     library there; downloads torch, several GB with CUDA
 #   make train NAME=… make an embedded model again, e.g. NAME=stories  (TRAIN_ARGS, e.g. --threads 1)
 #   make clean        remove .venv and caches
 # PYTHON names another python3; PIP_ARGS is passed to pip, e.g. PIP_ARGS='--extra-index-url …' for a mirror,
@@ -39,7 +41,7 @@ CODE := app.py attnviz pages tests scripts benchmarks
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) \
 	--dist loadfile --no-loadscope-reorder --durations=15 --durations-min=3
 
-.PHONY: run test test-all check lint bench format screenshots demo train clean
+.PHONY: run test test-all check lint bench format screenshots demo ranges train clean
 
 run: $(APP_STAMP)
 	@exec $(BIN)/python -m attnviz app --port $(PORT) --address $(ADDRESS)
@@ -73,6 +75,9 @@ screenshots: $(DEV_STAMP)
 
 demo: $(APP_STAMP)
 	@$(BIN)/python -m scripts.demo "$(DEMO)"
+
+ranges:
+	@scripts/try_ranges
 
 train: $(DEV_STAMP)
 	@test -n "$(NAME)" || { echo "say which: make train NAME=stories"; exit 2; }

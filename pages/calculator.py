@@ -1,14 +1,17 @@
 """Calculator: attention on typed matrices, every step with its numbers, and code to copy.
 
-Reads the sheet from the view, shows its inputs, derives its steps, gives them as programs.
+Reads the sheet from the view, shows its inputs, derives its steps, gives them as programs and as
+a picture.
 """
 
-from attnviz.ui.page import calculator, frame
+from attnviz.ui.page import calculator, frame, take
 
 
 def main() -> None:
     """Draw the page."""
-    calculator.show(frame.open_page("calculator"))
+    lang = frame.open_page("calculator")
+    calculator.show(lang)
+    take.offer_picture(lang)
 
 
 main()

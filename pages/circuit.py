@@ -1,10 +1,11 @@
 """Circuit: which head moves which later head, as a graph; click a path to cut it.
 
-Reads the view, runs the model through the cache, measures every path, says what was verified.
+Reads the view, runs the model through the cache, measures every path, offers files, says what was
+verified.
 """
 
 from attnviz.ui.effects import circuit
-from attnviz.ui.page import capture_of_view, embedded, frame
+from attnviz.ui.page import capture_of_view, embedded, frame, take
 
 
 def main() -> None:
@@ -16,6 +17,7 @@ def main() -> None:
         circuit.graph(shown)
         if not embedded.ends(shown):
             frame.verification(shown)
+            take.offer(shown, "circuit")
 
 
 main()

@@ -14,6 +14,7 @@ from attnviz.compare.pairing import Slot
 from attnviz.components import (
     alignment,
     bars,
+    camera,
     grid,
     head,
     masks,
@@ -224,6 +225,7 @@ def main() -> None:
         "tiles": show_tiles,
     }
     show[st.query_params["show"]]()
+    host.show_camera(camera.pack_camera(words(camera.STRING_KEYS)), key="camera")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
@@ -16,6 +18,8 @@ from tests.support.server import app_command, free_port, serve
 from tests.support.visit import Visit, expect_data
 
 PAGES = ("overview", "head", "steps", "masks")
+SVG = "{http://www.w3.org/2000/svg}"
+SHAPES = set("svg g rect path text image clipPath linearGradient stop line circle polygon".split())
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +34,13 @@ def component_server() -> Iterator[str]:
 
 def check(visit: Visit) -> None:
     assert escaped(visit.page) == []
+
+
+def saved_picture(visit: Visit) -> ElementTree.Element:
+    """What the camera saves of the one component of the page."""
+    with visit.page.expect_download() as download:
+        visit.page.locator(".av-camera .av-button").click()
+    return ElementTree.fromstring(Path(download.value.path()).read_text(encoding="utf-8"))
 
 
 def test_a_page_that_was_taken_over_would_be_seen(visit: OpenVisit) -> None:
@@ -125,6 +136,11 @@ def test_hostile_tokens_in_a_component(visit: OpenVisit, component_server: str, 
         opened.page.keyboard.press(key)
     canvases.first.hover()
     check(opened)
+    picture = saved_picture(opened)
+    assert {node.tag.removeprefix(SVG) for node in picture.iter()} <= SHAPES
+    said = "".join(picture.itertext())
+    assert SCRIPT in said or SCRIPT[:8] in said  # cut short as on the screen
+    assert "\ufffd" in said or "?" in said  # the half of a pair
 
 
 def test_hostile_words_in_an_alignment(visit: OpenVisit, component_server: str) -> None:

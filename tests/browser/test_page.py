@@ -1,11 +1,13 @@
 """A saved page and a notebook's frame, opened without a network: they paint and ask for nothing."""
 
+import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
@@ -17,6 +19,9 @@ from tests.support.hostile import HALF, TEXT, TOKENS, escaped
 WORDS = "The cat sat on the mat because it was tired"
 HEAD = "L2.H3"
 QUERY, KEY = 3, 6
+HIGH = 1600
+MOST_DIFFERENCE = 6.0  # of 255, on the mean: letters and edges stand between pixels
+MOST_APART = 0.06  # the fraction of pixels that differ by a quarter and more
 Open = Callable[..., Page]
 
 
@@ -52,6 +57,22 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
 
 def complete(page: Page) -> None:
     expect(page.locator("#view[data-complete]")).to_be_attached()
+
+
+def largest(page: Page, high: int) -> Locator:
+    """The largest canvas that is wholly on a screen so high."""
+
+    def area(canvas: Locator) -> float:
+        box = canvas.bounding_box()
+        whole = box is not None and box["y"] + box["height"] < high
+        return box["width"] * box["height"] if box and whole else 0
+
+    return max(page.locator("canvas[data-drawn]:visible").all(), key=area)
+
+
+def pixels(png: bytes) -> np.ndarray:
+    """The colours of a screenshot, as whole numbers that can be subtracted."""
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), np.int32)
 
 
 def tab(page: Page, view: str) -> None:
@@ -115,6 +136,35 @@ def test_the_stages_of_a_page_are_those_of_derive(
             assert stage == "x"  # which has no row of its own for a pair
     read = page.locator(".panel .readout[data-value]").count()
     assert read >= len(views) - 1
+
+
+@pytest.mark.parametrize("view", mostly_slow(["head", "overview", "steps"], 1))
+def test_a_saved_picture_is_what_is_on_the_screen(
+    opened: Open, browser: Browser, capture: Capture, tmp_path: Path, view: str
+) -> None:
+    """The SVG looks as the canvas does, which its own drawing calls were taken from."""
+    path = attnviz.save(capture, tmp_path / "cat.html", heads=[HEAD])
+    page = opened(path, viewport={"width": 900, "height": HIGH}, color_scheme="dark")
+    complete(page)
+    tab(page, view)
+    expect(page.locator("canvas[data-drawn]").first).to_be_visible()
+    with page.expect_download() as download:
+        page.locator("#picture").click()
+    page.mouse.move(0, 0)
+    canvas = largest(page, HIGH)
+    box = dict(canvas.bounding_box() or {})
+    screen = pixels(page.screenshot(clip=box))
+    download.value.save_as(tmp_path / "cat.svg")
+    picture = (tmp_path / "cat.svg").read_text(encoding="utf-8")
+    left, top, *_ = map(float, re.findall(r'viewBox="([^"]+)"', picture)[0].split())
+    with browser.new_context(viewport={"width": 1000, "height": 1800}, offline=True) as context:
+        alone = context.new_page()
+        alone.goto((tmp_path / "cat.svg").as_uri())
+        place = {"x": box["x"] - left, "y": box["y"] - top}
+        saved = pixels(alone.screenshot(clip=box | place))
+    apart = np.abs(screen - saved)
+    assert screen.std() > 10
+    assert apart.mean() < MOST_DIFFERENCE and (apart.max(axis=-1) > 64).mean() < MOST_APART
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.capture.changed.run import changed
 from attnviz.changes import Change, ablate, cut, mask, patch, pattern
+from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 from tests.support.changed_by_hand import (
     EagerSoftmax,
@@ -284,3 +285,8 @@ def test_other_rows_of_a_changed_head_keep_their_bits(case: Case) -> None:
     same = (ours == call.output[0]).all(-1)
     same[2, case.family.head] = True
     assert bool(same.all())
+
+
+def test_one_change_in_place_of_a_list_is_refused_by_name() -> None:
+    with pytest.raises(BadInput, match="changes= is one Ablate; put it into a list"):
+        attnviz.capture("stories", "Lily gave", changes=ablate("L0.H0"))  # type: ignore[arg-type]

@@ -168,7 +168,14 @@ def probed(lm: LoadedModel) -> Layout:
 
 
 def require_changes(changes: Sequence[object]) -> None:
-    """Raise `BadInput` for what is no change."""
+    """Raise `BadInput` for what is no change, and for one change in place of a list."""
+    if isinstance(changes, Ablate | Patch | Pattern | Cut | Mask):
+        raise bad_argument(
+            f"changes= is one {type(changes).__name__}; put it into a list",
+            name="changes",
+            found=type(changes).__name__,
+            allowed="a list",
+        )
     for change in changes:
         if not isinstance(change, Ablate | Patch | Pattern | Cut | Mask):
             raise bad_argument(

@@ -5,22 +5,24 @@
 import { colourAt, inkOn, levelFor } from "../shared/colors.js";
 import { headName } from "../shared/fmt.js";
 import { frameBox } from "../shared/panel.js";
-import { between, clamp } from "../shared/scenes.js";
+import { between, clamp, progressAt } from "../shared/scenes.js";
 import { withAlpha } from "../shared/theme.js";
 import { stampHead, thumbRect } from "../shared/thumbs.js";
-import { printedWeight, progressAt } from "./script.js";
+import { printedWeight, SCENES } from "./script.js";
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Atlas } from "../shared/thumbs.js" */
 /** @import { Box, Layout } from "./layout.js" */
-/** @import { Progress } from "./script.js" */
-/** @import { Arrays, Header } from "./types.js" */
+/** @import { Arrays, Header, SceneName } from "./types.js" */
 
 /**
  * @typedef {{header: Header, arrays: Arrays, layout: Layout, atlas: Atlas, theme: Theme, lut: Uint32Array,
  *   roles: {query: string, key: string}}} Show
  */
-/** A moment that is painted. @typedef {Show & {ctx: CanvasRenderingContext2D, so: Progress, shift: number}} Frame */
+/**
+ * A moment that is painted.
+ * @typedef {Show & {ctx: CanvasRenderingContext2D, so: ReturnType<typeof progressAt<SceneName>>, shift: number}} Frame
+ */
 
 const WIDEST_ARC = 15;
 const FAINT = 0.1;
@@ -28,7 +30,7 @@ const NUMBER_FONT = 13;
 
 /** @param {CanvasRenderingContext2D} ctx @param {Show} show @param {number} time */
 export function paintFilm(ctx, show, time) {
-  const so = progressAt(time);
+  const so = progressAt(SCENES, time);
   const shift = -show.layout.rise * (1 - so("heads", 0, 0.25));
   /** @type {Frame} */
   const frame = { ...show, ctx, so, shift };

@@ -3,12 +3,9 @@
 
 import { el, fillNodes } from "../shared/dom.js";
 import { fill, fmtFixed, headName } from "../shared/fmt.js";
-import { eased, momentOf } from "../shared/scenes.js";
 
 /** @import { Scene } from "../shared/scenes.js" */
 /** @import { Header, SceneName } from "./types.js" */
-
-/** Asks how far a scene has come: 0 before its `from`, 1 after its `to`. @typedef {(name: SceneName, from?: number, to?: number) => number} Progress */
 
 /** @type {readonly Scene<SceneName>[]} */
 export const SCENES = [
@@ -23,15 +20,6 @@ export const SCENES = [
 /** The scenes that have a still, for visitors who want no motion. @type {readonly SceneName[]} */
 export const STILLS = ["asks", "heads", "head", "arcs", "change"];
 const DECIMALS = 2;
-
-/** @returns {Progress} */
-export function progressAt(/** @type {number} */ time) {
-  const { at, part } = momentOf(SCENES, time);
-  return (name, from = 0, to = 1) => {
-    const place = SCENES.findIndex((scene) => scene.name === name);
-    return at === place ? eased(part, from, to) : Number(at > place);
-  };
-}
 
 /** A weight as the film prints it. */
 export function printedWeight(/** @type {number} */ weight) {

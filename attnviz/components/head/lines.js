@@ -6,7 +6,7 @@
 
 import { ellipsize, isolate, shownLabels, SPECIAL, WRITTEN } from "../shared/axes.js";
 import { scaleValue } from "../shared/colors.js";
-import { fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { fitCanvas, isTracing, markDrawn, setData } from "../shared/dom.js";
 import { topKeys, weightAt } from "../shared/numbers.js";
 import { withAlpha } from "../shared/theme.js";
 import { placeOf } from "./heatmap.js";
@@ -107,7 +107,7 @@ function wholePicture(
 ) {
   const name = pictureName(view, layout);
   const { values } = view.data;
-  if (cache.name === name && cache.values === values) return cache.canvas;
+  if (cache.name === name && cache.values === values && !isTracing()) return cache.canvas;
   const ctx = fitCanvas(cache.canvas, layout.width, layout.height);
   strokeHeads(ctx, view, layout, ({ data }) => strongestBands(data, view.top || data.cols.length));
   cache.name = name;

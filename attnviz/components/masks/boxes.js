@@ -3,6 +3,7 @@
 
 import { el, fitCanvas, setText } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
+import { Path } from "../shared/path.js";
 import { hatchPath, maskColours } from "./hatching.js";
 import { fittingSize, sizedName } from "./layers.js";
 import { maskTitle } from "./words.js";
@@ -92,7 +93,7 @@ export function showBoxes(boxes, header, { variant, sizes }) {
 /** A small sample of the hatch of one or more masks. */
 export function hatchSwatch(/** @type {Theme} */ theme, /** @type {number} */ bits) {
   const canvas = el("canvas", { class: "swatch", "aria-hidden": "true" });
-  const path = new Path2D();
+  const path = new Path();
   const ctx = fitCanvas(canvas, SWATCH.w, SWATCH.h);
   path.rect(0, 0, SWATCH.w, SWATCH.h);
   ctx.fillStyle = theme.bg2;

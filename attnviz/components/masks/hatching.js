@@ -2,6 +2,8 @@
 // Blocked cells drawn as blocked: one hatch direction and colour per mask, crossed where two masks block.
 // In: the bit mask of every cell (bit i: the i-th mask blocks it) and which masks are switched on.
 
+import { Path } from "../shared/path.js";
+
 /** @import { Geom } from "../shared/matrix.js" */
 /** @import { Theme } from "../shared/theme.js" */
 
@@ -40,7 +42,7 @@ export function hatchMasks(ctx, geom, bits, variant, theme) {
  * @param {number} wanted
  */
 function pathOf(geom, bits, wanted) {
-  const path = new Path2D();
+  const path = new Path();
   const cw = geom.w / geom.cols;
   const ch = geom.h / geom.rows;
   let hasHit = false;
@@ -60,7 +62,7 @@ function pathOf(geom, bits, wanted) {
 /**
  * Parallel lines inside a path, in four directions in turn: rising, falling, level, upright.
  * @param {CanvasRenderingContext2D} ctx
- * @param {Path2D} path
+ * @param {Path} path
  * @param {{x: number, y: number, w: number, h: number}} box
  * @param {string} colour
  * @param {number} bit

@@ -3,6 +3,7 @@
 
 import { button, segmented } from "../shared/controls.js";
 import { el, fillNodes, fitCanvas, keycaps } from "../shared/dom.js";
+import { Path } from "../shared/path.js";
 import { tracePath } from "./drawing.js";
 
 /** @import { Strings } from "../shared/heads.js" */
@@ -132,15 +133,15 @@ function brushFace(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {strin
   ctx.strokeStyle = ink;
   ctx.lineWidth = 2.6;
   ctx.lineCap = "round";
-  ctx.stroke(new Path2D("M2 12C5 2 8 16 14 4"));
+  ctx.stroke(new Path("M2 12C5 2 8 16 14 4"));
 }
 
 function eraserFace(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {string} */ ink) {
   ctx.strokeStyle = ctx.fillStyle = ink;
   ctx.lineWidth = 1.5;
   ctx.lineJoin = "round";
-  ctx.stroke(new Path2D("M8.5 2.5L13.5 7.5L7 14H4.5L2 11.5V9Z"));
-  ctx.fill(new Path2D("M2 9L4.9 6.1L9.9 11.1L7 14H4.5L2 11.5Z"));
+  ctx.stroke(new Path("M8.5 2.5L13.5 7.5L7 14H4.5L2 11.5V9Z"));
+  ctx.fill(new Path("M2 9L4.9 6.1L9.9 11.1L7 14H4.5L2 11.5Z"));
 }
 
 /** @returns {Face} */

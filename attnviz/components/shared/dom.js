@@ -45,8 +45,29 @@ function asNode(/** @type {Node | string | number} */ child) {
   return child instanceof Node ? child : String(child);
 }
 
-/** The context of a canvas; every browser that runs these modules has one. */
+/** @typedef {(ctx: CanvasRenderingContext2D) => CanvasRenderingContext2D} Tracer */
+
+/** Gives a context that also writes down what is drawn; see shared/trace.js. @type {Tracer | null} */
+let tracer = null;
+
+/** From now on canvases are drawn through a tracer, or no longer. */
+export function traceWith(/** @type {Tracer | null} */ next) {
+  tracer = next;
+}
+
+/** True while what is drawn is written down: a picture that is kept must be drawn anew. */
+export function isTracing() {
+  return tracer !== null;
+}
+
+/** The context in which a canvas is drawn. */
 export function context2d(/** @type {HTMLCanvasElement} */ canvas) {
+  const ctx = plainContext(canvas);
+  return tracer ? tracer(ctx) : ctx;
+}
+
+/** The context of a canvas that is only measured or read, never traced; every browser that runs these modules has one. */
+export function plainContext(/** @type {HTMLCanvasElement} */ canvas) {
   const ctx = canvas.getContext("2d");
   if (!ctx) throw new Error("the browser gives no 2d context");
   return ctx;

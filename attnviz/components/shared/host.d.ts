@@ -3,6 +3,7 @@
 // docs/components.md shows how to write a host; Streamlit's is attnviz/ui/host/streamlit.js.
 
 import type { AddressSelection, Place } from "./selection.js";
+import type { ShownPicture } from "./snapshot.js";
 import type { Theme } from "./theme.js";
 
 /** Fills the root of a host. Nothing is drawn before the first data. */
@@ -26,6 +27,8 @@ export interface Host {
   readonly address: Address;
   /** What the components of one page tell one another. */
   readonly channel: Channel;
+  /** All components of the page as they are shown now, this one included. */
+  pictures(): ShownPicture[];
   /** Gives a value that lasts to whoever makes the data; another value of that name replaces it. */
   send<Name extends keyof Lasting>(name: Name, value: Lasting[Name]): void;
   /** Tells of an event, once. */

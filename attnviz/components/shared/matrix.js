@@ -4,6 +4,7 @@
 // a single peak never vanishes. Cells that a mask blocks are hatched.
 
 import { context2d, pixelRatio } from "./dom.js";
+import { Path } from "./path.js";
 
 /** @import { Theme } from "./theme.js" */
 
@@ -165,7 +166,7 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
   const { rows, cols, stride = cols, offset = 0, rowIndex, colIndex, blocked = [] } = spec;
   const cw = spec.w / cols;
   const ch = spec.h / rows;
-  const path = new Path2D();
+  const path = new Path();
   let hasHit = false;
   for (let r = 0; r < rows; r++) {
     const base = offset + (rowIndex ? rowIndex[r] : r) * stride;
@@ -185,7 +186,7 @@ function hatchBlocked(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Ma
 /**
  * Fills a path with diagonal lines over the background colour.
  * @param {CanvasRenderingContext2D} ctx
- * @param {Path2D} path
+ * @param {Path} path
  * @param {{x: number, y: number, w: number, h: number}} box
  * @param {Theme} theme
  */

@@ -8,6 +8,7 @@ import { el, pixelRatio } from "./dom.js";
 import { fmtFixed, fmtReal } from "./fmt.js";
 import { ellipsize, isolate } from "./axes.js";
 import { cellRect } from "./matrix.js";
+import { Path } from "./path.js";
 import { withAlpha } from "./theme.js";
 
 /** @import { AxesLayout } from "./axes.js" */
@@ -167,12 +168,12 @@ export function markCell(ctx, rect, colours, theme) {
   ctx.lineWidth = 2.5;
   ctx.lineCap = "square";
   ctx.strokeStyle = colours.query;
-  ctx.stroke(new Path2D(`M${x0} ${y0}H${x1}M${x0} ${y1}H${x1}`));
+  ctx.stroke(new Path(`M${x0} ${y0}H${x1}M${x0} ${y1}H${x1}`));
   ctx.lineCap = "butt";
   ctx.setLineDash([5, 2]);
   ctx.lineWidth = 3;
   ctx.strokeStyle = colours.key;
-  ctx.stroke(new Path2D(`M${x0} ${y0 + 2}V${y1 - 2}M${x1} ${y0 + 2}V${y1 - 2}`));
+  ctx.stroke(new Path(`M${x0} ${y0 + 2}V${y1 - 2}M${x1} ${y0 + 2}V${y1 - 2}`));
   ctx.restore();
 }
 

@@ -30,6 +30,26 @@ export function momentOf(scenes, time) {
   return { at: 0, part: 0 };
 }
 
+/**
+ * A function that says how far a scene has come at a moment, slow at both ends: 0 before it, 1 after it. A film may leave
+ * out scenes of a longer list, `all`: such a scene is over once a later one of that list has begun.
+ * @template {string} Name
+ * @param {readonly Scene<Name>[]} scenes
+ * @param {number} time
+ * @param {readonly Scene<Name>[]} [all]
+ * @returns {(name: Name, from?: number, to?: number) => number}
+ */
+export function progressAt(scenes, time, all = scenes) {
+  const { at, part } = momentOf(scenes, time);
+  const placeIn = (/** @type {readonly Scene<Name>[]} */ list, /** @type {Name} */ name) =>
+    list.findIndex((scene) => scene.name === name);
+  return (name, from = 0, to = 1) => {
+    const place = placeIn(scenes, name);
+    if (place < 0) return Number(placeIn(all, name) < placeIn(all, scenes[at].name));
+    return at === place ? eased(part, from, to) : Number(at > place);
+  };
+}
+
 /** A number between 0 and 1. */
 export function clamp(/** @type {number} */ value) {
   return Math.max(0, Math.min(1, value));

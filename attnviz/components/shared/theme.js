@@ -1,7 +1,7 @@
 // @ts-check
 // The page's theme as the components need it: read from the --st-* variables, light or dark by luminance.
 
-import { context2d } from "./dom.js";
+import { plainContext } from "./dom.js";
 
 /**
  * @typedef {{text: string, muted: string, faint: string, bg: string, bg2: string, border: string, primary: string, accent: string,
@@ -70,7 +70,7 @@ export function rgba(/** @type {string} */ colour) {
     return [parts[0], parts[1], parts[2], parts[3] ?? 1];
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 1;
-  const ctx = context2d(canvas);
+  const ctx = plainContext(canvas);
   ctx.fillStyle = colour;
   ctx.fillRect(0, 0, 1, 1);
   const [r, g, b, a] = ctx.getImageData(0, 0, 1, 1).data;

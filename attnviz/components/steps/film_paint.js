@@ -5,14 +5,15 @@
 import { fmtFixed } from "../shared/fmt.js";
 import { hatch } from "../shared/matrix.js";
 import { frameBox, roleColours } from "../shared/panel.js";
-import { between, clamp, eased } from "../shared/scenes.js";
-import { partOf, progressAt, rowOf } from "./film_scenes.js";
+import { Path } from "../shared/path.js";
+import { between, clamp, eased, progressAt } from "../shared/scenes.js";
+import { FILM_SCENES, partOf, rowOf } from "./film_scenes.js";
 import { TOP } from "./film_show.js";
 
-/** @import { FilmStage, Progress } from "./film_scenes.js" */
+/** @import { FilmStage } from "./film_scenes.js" */
 /** @import { FilmShow } from "./film_show.js" */
 
-/** @typedef {FilmShow & {ctx: CanvasRenderingContext2D, so: Progress, linear: (name: FilmStage) => number}} Frame */
+/** @typedef {FilmShow & {ctx: CanvasRenderingContext2D, so: ReturnType<typeof progressAt<FilmStage>>, linear: (name: FilmStage) => number}} Frame */
 
 /** Paints the moment. */
 export function paintFilm(
@@ -24,7 +25,7 @@ export function paintFilm(
   const frame = {
     ...show,
     ctx,
-    so: progressAt(show.scenes, time),
+    so: progressAt(show.scenes, time, FILM_SCENES),
     linear: (name) => partOf(show.scenes, time, name),
   };
   ctx.save();
@@ -161,7 +162,7 @@ function paintBars(/** @type {Frame} */ frame) {
     ctx.fillRect(Math.min(zero, zero + length), y, Math.max(1, Math.abs(length)), h);
     if (wiped > 0 && soft < 0.5) {
       const box = { x: bar.left, y, w: (bar.width - 56) * wiped, h };
-      const path = new Path2D();
+      const path = new Path();
       path.rect(box.x, box.y, box.w, box.h);
       hatch(ctx, path, box, theme);
     }

@@ -3,17 +3,16 @@
 
 import { el, fillNodes } from "../shared/dom.js";
 import { fill, fmtFixed } from "../shared/fmt.js";
-import { eased, momentOf } from "../shared/scenes.js";
+import { momentOf } from "../shared/scenes.js";
 
 /** @import { Scene } from "../shared/scenes.js" */
 /** @import { Arrays, Header, Stage } from "./types.js" */
 
 /** @typedef {"q" | "scores" | "scaled" | "masked" | "weights" | "mixed" | "projected"} FilmStage */
-/** How far a scene has come: 0 before its `from`, 1 after its `to`. @typedef {(name: FilmStage, from?: number, to?: number) => number} Progress */
 /** The row that the film follows, and the keys that it shows. @typedef {{query: number, keys: number[], top: number}} FilmRow */
 
-/** @type {readonly Scene<FilmStage>[]} */
-const ALL = [
+/** All scenes of the film, in their order. @type {readonly Scene<FilmStage>[]} */
+export const FILM_SCENES = [
   { name: "q", ms: 3200 },
   { name: "scores", ms: 6400 },
   { name: "scaled", ms: 2600 },
@@ -29,7 +28,7 @@ export function filmScenes(/** @type {Header} */ { panels }) {
   const there = new Set(panels.filter(({ absent }) => absent === null).map(({ stage }) => stage));
   const needed = (/** @type {FilmStage} */ name) =>
     name === "projected" ? there.has("projected") && there.has("concat") : there.has(name);
-  return ALL.filter(({ name }) => needed(name));
+  return FILM_SCENES.filter(({ name }) => needed(name));
 }
 
 /**
@@ -52,16 +51,6 @@ export function rowOf(/** @type {Arrays} */ arrays, /** @type {Stage} */ stage, 
   return matrix?.data.subarray(row * matrix.shape[1], (row + 1) * matrix.shape[1]);
 }
 
-/** @returns {Progress} */
-export function progressAt(/** @type {readonly Scene<FilmStage>[]} */ scenes, /** @type {number} */ time) {
-  const { at, part } = momentOf(scenes, time);
-  return (name, from = 0, to = 1) => {
-    const place = scenes.findIndex((scene) => scene.name === name);
-    if (place < 0) return Number(ALL.findIndex((scene) => scene.name === name) < placeOf(scenes[at].name));
-    return at === place ? eased(part, from, to) : Number(at > place);
-  };
-}
-
 /** How far a scene has come, at an even pace. */
 export function partOf(
   /** @type {readonly Scene<FilmStage>[]} */ scenes,
@@ -71,10 +60,6 @@ export function partOf(
   const { at, part } = momentOf(scenes, time);
   const place = scenes.findIndex((scene) => scene.name === name);
   return at === place ? part : Number(at > place);
-}
-
-function placeOf(/** @type {FilmStage} */ name) {
-  return ALL.findIndex((scene) => scene.name === name);
 }
 
 /**

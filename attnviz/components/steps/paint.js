@@ -3,7 +3,7 @@
 // is the table's colour for that number.
 
 import { drawAxes, layoutAxes } from "../shared/axes.js";
-import { context2d, fitCanvas, markDrawn, setData } from "../shared/dom.js";
+import { context2d, fitCanvas, isTracing, markDrawn, setData } from "../shared/dom.js";
 import { drawMatrix } from "../shared/matrix.js";
 import { fittingDecimals, layoutCells, layoutStrip, printNumbers } from "../shared/panel.js";
 import { baseIsOld } from "./paper.js";
@@ -95,7 +95,7 @@ export function paintBase(/** @type {Picture} */ picture, /** @type {Show} */ sh
   const matrix = matrixOf(info, show);
   if (!matrix) return;
   const scale = scaleOf(info, matrix, show);
-  if (!baseIsOld(picture, show, matrix.data, scale)) return;
+  if (!isTracing() && !baseIsOld(picture, show, matrix.data, scale)) return;
   const layout = layoutOf(context2d(base), info, show);
   const { geom } = layout;
   const { rows, cols } = partOf(info, show);

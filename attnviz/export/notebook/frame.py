@@ -1,4 +1,4 @@
-"""A page in a notebook: a frame that may run scripts and nothing else, over a still picture.
+"""A page in a notebook: a frame that may run scripts and save files, over a still picture.
 
 In: a page and a PNG. Out: what a notebook displays. The frame is an <iframe srcdoc>: it has no
 origin, no cookies and no network. Where a notebook shows no frames (one that is not trusted, a site
@@ -29,7 +29,7 @@ class NotebookFrame:
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """The frame as HTML, and the still picture for what shows no frames."""
         frame = (
-            f'<iframe title="{html.escape(self.label)}" sandbox="allow-scripts"'
+            f'<iframe title="{html.escape(self.label)}" sandbox="allow-scripts allow-downloads"'
             f' srcdoc="{html.escape(self.page)}"'
             f' style="{INSIDE};width:100%;height:100%;border:0;background:#fdfdfb"></iframe>'
         )

@@ -18,7 +18,7 @@
 function render(/** @type {{model: Model, el: HTMLElement}} */ { model, el }) {
   const frame = document.createElement("iframe");
   frame.title = model.get("label");
-  frame.setAttribute("sandbox", "allow-scripts");
+  frame.setAttribute("sandbox", "allow-scripts allow-downloads");
   Object.assign(frame.style, {
     width: "100%",
     height: `${model.get("height")}px`,

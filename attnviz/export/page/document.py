@@ -17,6 +17,7 @@ from attnviz.export.page.code import boot_script, page_style, viewer_script
 from attnviz.i18n import Language, text
 
 LEVEL = 6  # of gzip: 9 takes four times as long for one percent
+BUTTONS = {"picture": "save_picture", "theme": "theme"}  # each with its text, shown by the script
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def document(page: Page) -> str:
         f"<style>{style}</style></head>",
         "<body><header>",
         f"<h1><bdi>{html.escape(page.title)}</bdi></h1>",
-        f'<button type="button" id="theme" hidden>{html.escape(_say(page, "theme"))}</button>',
+        *(_button(page, name, said) for name, said in BUTTONS.items()),
         f"</header><p><bdi>{html.escape(page.line)}</bdi></p>",
         f'<main id="view"><noscript>{html.escape(_say(page, "needs_script"))}</noscript></main>',
         f'<p id="problem" role="alert" hidden>{html.escape(_say(page, "old_browser"))}</p>',
@@ -75,6 +76,10 @@ def document(page: Page) -> str:
 
 def _say(page: Page, name: str) -> str:
     return text(page.lang, f"file.{name}")
+
+
+def _button(page: Page, name: str, said: str) -> str:
+    return f'<button type="button" id="{name}" hidden>{html.escape(_say(page, said))}</button>'
 
 
 def _block(name: str, data: bytes) -> str:

@@ -46,6 +46,8 @@ function arrayBytes(/** @type {StoredArray} */ array, /** @type {Record<string, 
     return new Uint8Array(new Float32Array(raw.slice().buffer).map((value) => value * times).buffer);
   }
   if (!array.coarse) return raw;
-  const codes = new Uint16Array(raw.slice().buffer);
-  return Uint8Array.from(codes, (code) => Math.floor((code + (COARSER >> 1)) / COARSER));
+  const codes = new Uint16Array(data.buffer, data.byteOffset, data.byteLength / 2);
+  const coarse = new Uint8Array(codes.length);
+  for (let i = 0; i < codes.length; i++) coarse[i] = (codes[i] + (COARSER >> 1)) / COARSER; // cut to a whole number
+  return coarse;
 }

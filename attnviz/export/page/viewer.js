@@ -7,6 +7,7 @@ import { parse } from "../../components/shared/buffer.js";
 import { el, fillNodes } from "../../components/shared/dom.js";
 import { headName } from "../../components/shared/fmt.js";
 import { readSelection, selectionParameters } from "../../components/shared/selection.js";
+import { download, snapshot } from "../../components/shared/snapshot.js";
 import { theme } from "../../components/shared/theme.js";
 import { ownAddress } from "./address.js";
 import { connect } from "./notebook.js";
@@ -15,6 +16,7 @@ import { unpackPart } from "./unpack.js";
 
 /** @import { Component, Events, Host, Mounted } from "../../components/shared/host.js" */
 /** @import { PackedArray } from "../../components/shared/buffer.js" */
+/** @import { ShownPicture } from "../../components/shared/snapshot.js" */
 /** @import { AddressSelection } from "../../components/shared/selection.js" */
 /** @import { ComponentName, Index, ViewName } from "./index.js" */
 /** @import { Chosen, Notebook } from "./notebook.js" */
@@ -56,6 +58,7 @@ export default async function viewer(components, styles) {
     host: {
       address,
       channel: makeChannel(),
+      pictures: () => shownNow(state),
       send() {},
       trigger: (name, value) => hear(state, name, value),
     },
@@ -74,6 +77,7 @@ export default async function viewer(components, styles) {
   });
   root.replaceChildren(el("div", { class: "bar" }, tabs, state.select), pane);
   watchTheme(state);
+  offerPicture(state);
   await takeBytes(state, "first");
   buildTabs(state);
   open(state, viewIn(address.get("view")) ?? "overview");
@@ -317,6 +321,27 @@ function hear(state, name, value) {
   if (!view || !state.index.groups[state.group].views[view]) return;
   state.chosen = { ...state.chosen, ...place };
   open(state, view);
+}
+
+/** What is shown now, for a picture of it; nothing where a head is missing. @returns {ShownPicture[]} */
+function shownNow(/** @type {Viewer} */ { current, pane }) {
+  const root = pane.querySelector(".place")?.shadowRoot;
+  if (!current?.mounted || !current.data || !root) return [];
+  const { mounted, data, name, head } = current;
+  const redraw = () => mounted.refresh(data);
+  return [
+    { root, redraw, background: theme(root).bg, name: ["attnviz", name, head].filter(Boolean).join("-") },
+  ];
+}
+
+/** The button that saves what is shown as an SVG file. */
+function offerPicture(/** @type {Viewer} */ state) {
+  const button = document.getElementById("picture");
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    for (const picture of shownNow(state)) download(await snapshot(picture), picture.name);
+  });
 }
 
 /** The button that changes between light and dark; what is shown is drawn again in the new colours. */

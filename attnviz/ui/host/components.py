@@ -11,6 +11,7 @@ from attnviz.components import (
     atlas,
     bars,
     board,
+    camera,
     circuit,
     film,
     grid,
@@ -72,6 +73,11 @@ def show_bars(data: bytes, key: str = "bars") -> None:
 def show_board(data: bytes, key: str, on_cell: Callable[[], None] = ignore) -> None:
     """Mounts the component; `on_cell` is called when a cell was chosen."""
     renderer(board.NAME)(data=data, key=key, on_cell_change=on_cell)
+
+
+def show_camera(data: bytes, key: str) -> None:
+    """Mounts the component."""
+    renderer(camera.NAME)(data=data, key=key)
 
 
 def show_circuit(

@@ -7,6 +7,7 @@ import { theme } from "../../components/shared/theme.js";
 import { makeClickGuard } from "./click_guard.js";
 
 /** @import { Component, Host, Mounted } from "../../components/shared/host.js" */
+/** @import { ShownPicture } from "../../components/shared/snapshot.js" */
 
 /**
  * @typedef {{data: Uint8Array | null, parentElement: ShadowRoot, setStateValue: (name: string, value: unknown) => void,
@@ -20,6 +21,8 @@ import { makeClickGuard } from "./click_guard.js";
 const CHANNEL = makeChannel();
 /** @type {WeakMap<ShadowRoot, Place>} */
 const PLACES = new WeakMap();
+/** What is mounted now, in the order in which it came. @type {Set<{shown: () => ShownPicture}>} */
+const SHOWN = new Set();
 /** @type {Map<string, CSSStyleSheet>} */
 const PARSED = new Map();
 
@@ -36,7 +39,7 @@ export default function streamlit(sheets) {
     if (place) place.call = call;
     else {
       root.adoptedStyleSheets = names.map((name) => sheetOf(name, sheets[name]));
-      place = mountIn(root, component, call);
+      place = mountIn(root, component, call, names[names.length - 1]);
       PLACES.set(root, place);
     }
     place.mounted.refresh(call.data);
@@ -48,9 +51,10 @@ export default function streamlit(sheets) {
  * @param {ShadowRoot} root
  * @param {Component} component
  * @param {StreamlitCall} call
+ * @param {string} name of the component
  * @returns {Place}
  */
-function mountIn(root, component, call) {
+function mountIn(root, component, call, name) {
   const guard = makeClickGuard(root);
   /** @type {Host} */
   const host = {
@@ -58,6 +62,7 @@ function mountIn(root, component, call) {
     theme: () => theme(root),
     address: pageAddress(),
     channel: CHANNEL,
+    pictures: () => inPageOrder([...SHOWN].map(({ shown }) => shown())),
     send: (name, value) => place.call.setStateValue(name, value),
     trigger(name, value) {
       if (name === "selection") guard.told();
@@ -73,9 +78,20 @@ function mountIn(root, component, call) {
       mounted.destroy();
       guard.destroy();
       PLACES.delete(root);
+      SHOWN.delete(picture);
     },
   };
+  const redraw = () => place.call.data && mounted.refresh(place.call.data);
+  const picture = { shown: () => ({ root, redraw, background: host.theme().bg, name: `attnviz-${name}` }) };
+  SHOWN.add(picture);
   return place;
+}
+
+/** Pictures from the top of the page to its end. */
+function inPageOrder(/** @type {ShownPicture[]} */ pictures) {
+  const top = (/** @type {ShownPicture} */ { root }) =>
+    (root instanceof ShadowRoot ? root.host : root).getBoundingClientRect().top;
+  return pictures.sort((a, b) => top(a) - top(b));
 }
 
 function sheetOf(/** @type {string} */ name, /** @type {string} */ text) {

@@ -12,6 +12,7 @@ from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.ui.learn import card_pills, links, open_card, pictures, questions
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.open_card import OpenCard
+from attnviz.ui.page import take
 from attnviz.ui.session import address, current, routes, widgets
 
 
@@ -30,6 +31,7 @@ def show(lang: Language, opened: OpenCard) -> None:
     card(lang, texts, opened)
     _next(lang, opened, sum(standing == "right" for standing in standings.values()))
     card_pills.legend(lang, standings)
+    take.offer_picture(lang)
     card_pills.scroll_to_top(lang, opened, standings)
 
 

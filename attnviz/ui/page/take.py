@@ -1,8 +1,9 @@
 """Take with you: what a page shows as files, a link, and the code that gives the same numbers.
 
 In: what is shown, the page, and the view of a figure for each button. Out: buttons that make their
-file when they are pressed (`attnviz.export`), the link, and a block of code. Nothing is made
-before; another choice in the picture renews the names of the files.
+file when they are pressed (`attnviz.export`), one that saves the pictures as they are on the
+screen, the link, and a block of code. Nothing is made before; another choice in the picture renews
+the names of the files. Pages without a capture (Calculator, Learn) offer picture and link.
 """
 
 from collections.abc import Callable
@@ -12,14 +13,17 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.components import camera
 from attnviz.components.selection import Page
 from attnviz.export.pictures import View
 from attnviz.export.save import content
-from attnviz.i18n import text
+from attnviz.i18n import Language, text
 from attnviz.types import HeadId
+from attnviz.ui.host.components import show_camera
 from attnviz.ui.page import link, view_code
 from attnviz.ui.session import current, messages, widgets
 from attnviz.views.captured import Shown
+from attnviz.views.texts import strings
 
 FRAGMENT = "take"
 
@@ -51,9 +55,7 @@ def offer(
     """
     with messages.guard(shown.lang):
         lang = shown.lang
-        if not st.toggle(
-            text(lang, "take.title"), key=widgets.key("take"), help=text(lang, "take.help")
-        ):
+        if not _is_wanted(lang, "take.help"):
             return
         widgets.rerun_too(FRAGMENT)
         head = HeadId(*shown.size.nearest_head(*current.view().place.layer_and_head))
@@ -67,6 +69,7 @@ def offer(
                     key=widgets.key(f"take.{file.name}"),
                     on_click="ignore",
                 )
+        _camera(lang)
         link.show(lang)
         st.caption(text(lang, "take.code"))
         saved = (_file_name(shown, head, name, ".safetensors") for name in ("capture", "capture_b"))
@@ -74,6 +77,25 @@ def offer(
         if right is not None:
             sources.append(view_code.of_right(right.shown, next(saved), right.text))
         st.code(view_code.code(shown, page, head, sources, changes), language="python")
+
+
+@st.fragment(key=FRAGMENT)
+def offer_picture(lang: Language) -> None:
+    """A switch, and below it the pictures as they are on the screen, and the link."""
+    with messages.guard(lang):
+        if _is_wanted(lang, "take.help_picture"):
+            _camera(lang)
+            link.show(lang)
+
+
+def _is_wanted(lang: Language, tip: str) -> bool:
+    """True if the switch is on."""
+    return st.toggle(text(lang, "take.title"), key=widgets.key("take"), help=text(lang, tip))
+
+
+def _camera(lang: Language) -> None:
+    data = camera.pack_camera(strings(lang, camera.STRING_KEYS))
+    show_camera(data, widgets.component_key("camera"))
 
 
 def _files(shown: Shown, head: HeadId, figures: tuple[View, ...]) -> list[TakeFile]:

@@ -5,7 +5,7 @@ captured again; pictures, sounds, sampling and uploads are in the saved capture 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.components.selection import Page
 from attnviz.types import HeadId
@@ -85,6 +85,8 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
         layer = head.layer if right.layer is None else right.layer
         other = HeadId(layer, head.head if right.head is None else right.head)
         return [f"weights = a.weights({str(head)!r}{place}), b.weights({str(other)!r}{place})"]
+    if page == "circuit":
+        return _feeds(shown, source)
     if page == "switches":
         return _without_heads(source, changes)
     if page == "map":
@@ -112,6 +114,16 @@ def _places(shown: Shown, head: HeadId, source: CodeSource) -> list[str]:
         "maps = attnviz.embed(lm, map_texts(lm))",
         f"places = maps.place(cap).queries[maps.row({str(head)!r})]",
     ]
+
+
+def _feeds(shown: Shown, source: CodeSource) -> list[str]:
+    """The line for the feeds of each head; like the page, it leaves out what was generated."""
+    options, loaded = source.options, shown.captured.loaded
+    is_translation = loaded is not None and loaded.kind == "encoder-decoder"
+    if options is None or (is_translation and not options["target"]):
+        return []
+    typed = replace(source, options=options | {"generate": 0})
+    return [f"feeds = attnviz.feeds(lm, {typed.texts[0]!r}{typed.arguments})"]
 
 
 def _place(shown: Shown) -> str:

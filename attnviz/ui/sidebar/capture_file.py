@@ -6,11 +6,11 @@ model. An upload is checked before it is kept; a refusal is shown beside the upl
 
 import streamlit as st
 
-from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui.server import opened
-from attnviz.ui.session import current, messages, uploads, widgets
+from attnviz.ui.session import current, widgets
 from attnviz.ui.session.messages import plain
+from attnviz.ui.sidebar.uploader import Uploader
 from attnviz.views.titles import model_title
 
 WIDGET = "capture_file"
@@ -41,27 +41,10 @@ def replaces_input(lang: Language) -> bool:
 def upload(lang: Language) -> None:
     """An uploader, folded away."""
     with st.expander(text(lang, "opened.title"), key=widgets.key("opened")):
-        file = st.file_uploader(
-            text(lang, "opened.upload"),
-            type=["safetensors"],
-            max_upload_size=opened.MOST_BYTES // opened.MIB,
-            key=widgets.key(WIDGET),
-            help=text(lang, "opened.help"),
-            on_change=_take,
-        )
-        problem = uploads.problem(WIDGET)
-        if file is not None and problem is not None:
-            messages.show(lang, problem)
+        most = opened.MOST_BYTES // opened.MIB
+        texts = text(lang, "opened.upload"), text(lang, "opened.help")
+        Uploader(WIDGET, "safetensors", most, *texts).show(lang, _take)
 
 
-def _take() -> None:
-    file = widgets.value(WIDGET)
-    if file is None:
-        return
-    try:
-        digest = opened.open_upload(file.getvalue(), file.name)
-    except AttnVizError as error:
-        uploads.keep_problem(error, WIDGET)
-    else:
-        uploads.forget_problem()
-        current.open_capture(digest)
+def _take(name: str, data: bytes) -> None:
+    current.open_capture(opened.open_upload(data, name))

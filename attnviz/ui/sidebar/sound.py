@@ -7,9 +7,9 @@ before it is kept; a refusal is shown beside the widget.
 import streamlit as st
 
 from attnviz.audio import sound
-from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
-from attnviz.ui.session import current, messages, sounds, uploads, widgets
+from attnviz.ui.session import current, sounds, widgets
+from attnviz.ui.sidebar.uploader import Uploader
 
 WIDGET = "sound_file"
 MAX_MIB = sound.MOST_BYTES // sound.MIB
@@ -42,25 +42,9 @@ def _take_name(widget: str) -> None:
 
 
 def _upload(lang: Language) -> None:
-    file = st.file_uploader(
-        text(lang, "sound.upload"),
-        type=["wav"],
-        max_upload_size=MAX_MIB,
-        key=widgets.key(WIDGET),
-        help=text(lang, "sound.upload_help", limit=MAX_MIB, seconds=sound.LONGEST_S),
-        on_change=_take_upload,
-    )
-    problem = uploads.problem(WIDGET)
-    if file is not None and problem is not None:
-        messages.show(lang, problem)
+    tip = text(lang, "sound.upload_help", limit=MAX_MIB, seconds=sound.LONGEST_S)
+    Uploader(WIDGET, "wav", MAX_MIB, text(lang, "sound.upload"), tip).show(lang, _take_upload)
 
 
-def _take_upload() -> None:
-    file = widgets.value(WIDGET)
-    if file is None:
-        return
-    try:
-        sounds.keep(file.getvalue())
-        uploads.forget_problem()
-    except AttnVizError as error:
-        uploads.keep_problem(error, WIDGET)
+def _take_upload(_name: str, data: bytes) -> None:
+    sounds.keep(data)

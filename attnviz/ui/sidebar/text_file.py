@@ -6,10 +6,10 @@ box. An upload is checked before it is kept, in this session only.
 
 import streamlit as st
 
-from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
 from attnviz.ui.session import current, messages, text_files, uploads, widgets
 from attnviz.ui.session.messages import plain
+from attnviz.ui.sidebar.uploader import Uploader, keep
 
 WIDGET, PASTED = "text_file", "pasted"
 
@@ -35,22 +35,15 @@ def replaces_box(lang: Language) -> bool:
 def upload(lang: Language) -> None:
     """An uploader, folded away."""
     with st.expander(text(lang, "sidebar.file"), key=widgets.key("file")):
-        file = st.file_uploader(
-            text(lang, "sidebar.file_upload"),
-            type=["txt"],
-            max_upload_size=text_files.MOST_BYTES // text_files.MIB,
-            key=widgets.key(WIDGET),
-            help=text(lang, "sidebar.file_help"),
-            on_change=_take,
-        )
-        problem = uploads.problem(WIDGET)
-        if file is not None and problem is not None:
-            messages.show(lang, problem)
+        most = text_files.MOST_BYTES // text_files.MIB
+        texts = text(lang, "sidebar.file_upload"), text(lang, "sidebar.file_help")
+        Uploader(WIDGET, "txt", most, *texts).show(lang, _take)
 
 
 def take_pasted(typed: str) -> None:
     """Read a text that is too long for the box as if it had come from a file."""
-    _keep(text(current.language(), "sidebar.pasted"), typed.encode("utf-8", "replace"), PASTED)
+    name = text(current.language(), "sidebar.pasted")
+    keep(PASTED, _take, name, typed.encode("utf-8", "replace"))
 
 
 def pasting_problem(lang: Language) -> None:
@@ -60,14 +53,5 @@ def pasting_problem(lang: Language) -> None:
         messages.show(lang, problem)
 
 
-def _take() -> None:
-    file = widgets.value(WIDGET)
-    if file is not None:
-        _keep(file.name, file.getvalue(), WIDGET)
-
-
-def _keep(name: str, data: bytes, widget: str) -> None:
-    try:
-        text_files.keep(text_files.uploaded(name, data))
-    except AttnVizError as error:
-        uploads.keep_problem(error, widget)
+def _take(name: str, data: bytes) -> None:
+    text_files.keep(text_files.uploaded(name, data))

@@ -16,7 +16,7 @@ SOURCES = sorted([*bundle.FOLDER.glob("*/*.js"), *bundle.FOLDER.glob("*/*.css")]
 # ways by which text becomes markup or code, or something is fetched
 FORBIDDEN = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|\beval\(|"
-    r"new Function|https?:|//cdn|@import (?!\{)|url\(|\bfetch\(|XMLHttpRequest|WebSocket|"
+    r"new Function|https?:|//cdn|@import (?!\{)|url\((?!#)|\bfetch\(|XMLHttpRequest|WebSocket|"
     r"sendBeacon|localStorage|sessionStorage|document\.cookie"
 )
 

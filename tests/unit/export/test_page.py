@@ -205,7 +205,7 @@ def test_a_frame_has_the_page_and_a_still_picture(capture: Capture) -> None:
     frame = attnviz.show(capture, height=300)
     bundle = frame._repr_mimebundle_()
     assert base64.b64decode(bundle["image/png"])[:8] == b"\x89PNG\r\n\x1a\n"
-    assert 'sandbox="allow-scripts"' in bundle["text/html"]
+    assert 'sandbox="allow-scripts allow-downloads"' in bundle["text/html"]
     assert bundle["text/html"].count("<iframe") == 1
     assert "minilm" in repr(frame) and len(base64.b64decode(bundle["image/png"])) < 60_000
     for height in (10, 10**6):
