@@ -59,10 +59,9 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Cards in their order; a learner takes about `minutes`, and knows the lessons it `needs`."""
+    """Cards in their order; a learner knows the lessons that it `needs`."""
 
     slug: str
-    minutes: int
     needs: tuple[str, ...] = field(default=(), kw_only=True)
     recipes: tuple[Recipe, ...] = field(default=())
 

@@ -6,6 +6,7 @@ import pytest
 
 from attnviz import i18n
 from attnviz.course import SLUGS
+from attnviz.lessons.cards import glossary
 from attnviz.lessons.cards.texts import lesson_texts
 from tests.contracts import project
 
@@ -39,10 +40,12 @@ def all_texts(lang: i18n.Language) -> dict[str, str]:
     texts = dict(i18n.catalogue(lang))
     for slug in SLUGS:
         lesson = lesson_texts(slug, lang)
-        front = (lesson.title, lesson.summary, lesson.goal, lesson.keep)
+        front = (lesson.title, lesson.summary, lesson.goal, lesson.keep, lesson.discuss)
         texts |= {f"{slug} {number}": text for number, text in enumerate(front)}
         for card, keys in lesson.cards.items():
             texts |= {f"{slug}/{card}.{key}": text for key, text in keys.items()}
+    for entry in glossary.entries(lang).values():
+        texts |= {f"glossary {entry.name}": f"{entry.term}\n{entry.meaning}"}
     return texts
 
 
@@ -62,6 +65,45 @@ def test_the_listed_words_are_used(lang: i18n.Language) -> None:
     everything = "\n".join(all_texts(lang).values()).replace(" ", "")
     words = [word.replace(" ", "") for row in rows() for word in PARTS.split(row[lang])]
     assert [word for word in words if word not in everything] == []
+
+
+# rows of the table that are no terms to learn: they fix a translation, or name parts of the app
+NOT_TAUGHT = {
+    *("blocked", "may attend", "copy", "previous token", "next token", "random", "URL"),
+    *("lesson, class", "cell", "window"),
+}
+
+
+def taught() -> set[str]:
+    """The English terms of the glossary."""
+    return {entry.term for entry in glossary.entries("en").values()}
+
+
+def without_an_entry(terms: set[str]) -> list[str]:
+    """Terms of the table that neither stand in the glossary nor are left out of it by name."""
+    names = {part.split(" (")[0] for term in terms for part in term.split(", ")[:1]}
+    known = taught() | NOT_TAUGHT | {term.split(", ")[0] for term in NOT_TAUGHT}
+    return sorted(
+        name for name in names if name not in known and not any(name in term for term in taught())
+    )
+
+
+def test_each_term_has_an_entry_in_the_glossary() -> None:
+    assert without_an_entry({row["en"] for row in rows()}) == []
+    assert without_an_entry({"backpropagation"}) == ["backpropagation"]
+
+
+def test_the_glossary_uses_the_words_of_the_table() -> None:
+    """Where both have a term, the glossary's word is the table's in each language."""
+    table = {row["en"]: row for row in rows()}
+    unlike = [
+        f"{lang} {entry.name}: {entry.term}, not {table[english][lang]}"
+        for lang in IN_USE
+        for entry in glossary.entries(lang).values()  # type: ignore[arg-type]
+        if (english := glossary.entries("en")[entry.name].term) in table
+        and entry.term not in PARTS.split(table[english][lang])
+    ]
+    assert unlike == []
 
 
 def test_a_forbidden_word_is_found() -> None:

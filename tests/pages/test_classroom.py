@@ -82,6 +82,8 @@ def test_a_follower_shows_the_presenters_card_in_its_own_language(
 
 def test_what_the_presenter_sets_is_set_for_all(presenter: AppTest, visit: Visit) -> None:
     presenter.pills(key=KEY("learn.way")).set_value("sharper").run()
+    assert not presenter.select_slider, "an experiment waits for its prediction"
+    presenter.button(key=KEY("class.reveal")).click().run()
     presenter.select_slider(key=KEY("learn.sharper.factor")).set_value(5.0).run()
     follower = visit("learn", room=code(presenter))
     slider = follower.select_slider(key=KEY("learn.sharper.factor"))

@@ -102,6 +102,8 @@ def test_a_choice_is_judged_and_an_answer_can_be_shown(visit: Visit) -> None:
 
 def test_a_control_changes_its_card(visit: Visit) -> None:
     app = visit("learn", lesson="block", card="sharper")
+    assert not app.select_slider, "an experiment waits for its prediction"
+    app.button(key=KEY("learn.sharper.shown")).click().run()
     before = sent(app)[1]["values1"]
     app.select_slider(key=KEY("learn.sharper.factor")).set_value(0.0).run()
     _, arrays = sent(app)
@@ -116,7 +118,7 @@ def test_a_link_restores_card_values_and_answers(visit: Visit) -> None:
         "lesson": "block",
         "card": "sharper",
         "values": "factor=5.0",
-        "answers": "order=nothing",
+        "answers": "order=nothing&sharper=even",
     }
     app = visit("learn", **kept)
     assert app.header[0].value == EN.of("sharper", "title")

@@ -2,18 +2,23 @@
 
 from collections.abc import Mapping
 from functools import cache
+from hashlib import sha256
+
+import numpy as np
 
 from attnviz.attention.capture import Capture
 from attnviz.capture.run import capture
 from attnviz.course import lesson
-from attnviz.course.recipe import CardInputs
+from attnviz.course.recipe import CardInputs, Recipe
 from attnviz.lessons.cards.card import Board, Card, Panel, Value
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
+from tests.support.lessons import cards
 
 
 @cache
-def _loaded(model: str) -> LoadedModel:
+def loaded(model: str) -> LoadedModel:
+    """A registry model, loaded once in a session."""
     return load(model)
 
 
@@ -23,9 +28,17 @@ _KEPT: dict[str, Capture] = {}
 def captured(model: str, text: object = None, **options: object) -> Capture:
     """As `CardInputs.capture`: each capture is made once."""
     key = repr((model, text, sorted(options.items(), key=lambda item: item[0])))
+    # numpy leaves the middle of a picture out when it writes one
+    key += sha256(np.asarray(options.get("image", ())).tobytes()).hexdigest()
     if key not in _KEPT:
-        _KEPT[key] = capture(_loaded(model), text, **options)  # type: ignore[arg-type]
+        _KEPT[key] = capture(loaded(model), text, **options)  # type: ignore[arg-type]
     return _KEPT[key]
+
+
+@cache
+def built(slug: str, seed: int) -> list[tuple[Recipe, Card]]:
+    """The cards of a lesson as they open, built once in a session."""
+    return cards(lesson(slug), captured, seed)
 
 
 def card(slug: str, name: str, seed: int = 0, **values: Value) -> Card:

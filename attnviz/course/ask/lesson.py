@@ -38,6 +38,7 @@ VALUES = np.array([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
 LEAD = 5.0
 # the experiment: a query of this length is rotated among keys at these angles
 LENGTH, KEY_ANGLES = 4.0, (0.0, 120.0, 240.0)
+BETWEEN = 60.0  # degrees: as far from the first key as from the second
 ROTATION_VALUES = np.array([[4.0, 0.0], [0.0, 4.0], [-4.0, 1.0]])
 STOPS = tuple(float(angle) for angle in range(0, 360, 30))
 
@@ -173,15 +174,17 @@ def _rotate(inputs: CardInputs) -> Card:
         )
     )
     numbers = {"angle": angle, "key": int(rotated.argmax()), "weight": rotated.max()}
-    numbers |= {"uniform": even[0, 0]}
+    between = _weights_at(BETWEEN)
+    numbers |= {"uniform": even[0, 0], "between": BETWEEN, "half": between[0, 0]}
+    numbers |= {"rest": between[0, -1]}
     numbers |= {f"angle{key}": round(angle) for key, angle in enumerate(KEY_ANGLES)}
     chart = Chart("angle", "weight", lines, marked_x=angle)
-    return Card("turn", numbers, (control, changed, chart))
+    question = ChoiceQuestion(("first", "thirds", "halves"), "halves")
+    return Card("turn", numbers, (), question, (control, changed, chart))
 
 
 LESSON = Lesson(
     "ask",
-    minutes=20,
     needs=("where",),
     recipes=(
         Recipe("roles", _roles),

@@ -98,11 +98,14 @@ def repair(inputs: CardInputs) -> Card:
         )
     )
     right = right_weights()
-    numbers = {
-        "control": float(np.abs(control - right).max()),
-        "changed": float(np.abs(changed - right).max()),
+    one_repair = softmax(products().T / math.sqrt(d)).T
+    errors = {
+        name: float(np.abs(weights - right).max())
+        for name, weights in (("control", control), ("changed", changed), ("one", one_repair))
     }
-    return Card("repair", numbers, (board,))
+    further = errors["one"] > errors["control"]
+    question = ChoiceQuestion(("closer", "same", "further"), "further" if further else "closer")
+    return Card("repair", errors, (), question, (board,))
 
 
 def digits(inputs: CardInputs) -> Card:

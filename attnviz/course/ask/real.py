@@ -9,10 +9,11 @@ import numpy as np
 
 from attnviz.attention.capture import Capture
 from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards.card import Card, Link, RealHead, Typed
+from attnviz.lessons.cards.card import Card, ChoiceQuestion, Link, RealHead, Typed
 
 MODEL, LAYER, HEAD = "minilm", 3, 1
 START = "The animal didn't cross the street because it was too tired."
+WIDE = START.replace("tired", "wide")  # now "it" is rather the street
 MAX_CHARS = 120
 
 
@@ -43,6 +44,7 @@ def real(inputs: CardInputs) -> Card:
     captured = inputs.capture(MODEL, text)
     query, key = strongest(captured, LAYER, HEAD)
     all_heads = captured.all_weights()[:, :, query, key]
+    tired, wide = (_from_it(inputs, sentence) for sentence in (START, WIDE))
     labels = captured.tokens.labels
     numbers: dict[str, float | int | str] = {
         "head": f"L{LAYER}.H{HEAD}",
@@ -54,6 +56,11 @@ def real(inputs: CardInputs) -> Card:
         "tokens": len(labels),
         "heads": all_heads.size,
         "mean": float(all_heads.mean()),
+        "sentence": START,
+        "tired": tired["animal"],
+        "wide": wide["animal"],
+        "tired_street": tired["street"],
+        "wide_street": wide["street"],
     }
     view: dict[str, str | int | float] = {
         "model": MODEL,
@@ -63,4 +70,14 @@ def real(inputs: CardInputs) -> Card:
         "query": query,
         "key": key,
     }
-    return Card("real", numbers, (RealHead(MODEL, text, LAYER, HEAD),), link=Link("steps", view))
+    question = ChoiceQuestion(("more", "same", "less"), "less")
+    reveal = (RealHead(MODEL, text, LAYER, HEAD),)
+    return Card("real", numbers, (), question, reveal, Link("steps", view))
+
+
+def _from_it(inputs: CardInputs, sentence: str) -> dict[str, float]:
+    """The weights that "it" gives "animal" and "street" in a sentence that has all three."""
+    captured = inputs.capture(MODEL, sentence)
+    labels = captured.tokens.labels
+    row = captured.weights(LAYER, HEAD)[labels.index("it")]
+    return {word: float(row[labels.index(word)]) for word in ("animal", "street")}

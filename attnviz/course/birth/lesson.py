@@ -119,7 +119,10 @@ def _removed(inputs: CardInputs) -> Card:
     board = Board(
         (_panel("control", whole.induction, tokens), _panel("changed", rest.induction, tokens))
     )
-    return Card("removed", numbers, (board,))
+    scores = {head: circuit(tokens, head).score for head in REMOVED}
+    numbers |= {"without_previous": scores["previous"], "without_other": scores["other"]}
+    question = ChoiceQuestion(("either", "previous", "second"), "previous")
+    return Card("removed", numbers, (), question, (board,))
 
 
 @cache
@@ -262,7 +265,6 @@ def _found(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "birth",
-    minutes=30,
     needs=("real",),
     recipes=(
         Recipe("needs", _needs),

@@ -11,7 +11,7 @@ from attnviz.attention import formula
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import CardInputs
 from attnviz.lab.presets import preset
-from attnviz.lessons.cards.card import Board, Card, CellQuestion, Panel
+from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Panel
 
 ROW, LAST = 1, 3
 PRINTED = np.array(
@@ -66,4 +66,5 @@ def sharper(inputs: CardInputs) -> Card:
         )
     )
     numbers = {"factor": factor, "before": before[LAST].max(), "after": after[LAST].max()}
-    return Card("sharper", numbers | {"row": LAST}, (board,))
+    question = ChoiceQuestion(("zero", "even", "same"), "even")
+    return Card("sharper", numbers | {"row": LAST}, (), question, (board,))

@@ -121,7 +121,7 @@ def _products(inputs: CardInputs) -> Card:
     """Q·Kᵀ; the question asks for the score of one query with one key."""
     head = example(inputs.seed).heads[0]
     panels = (
-        _panel("q", head.q, decimals=0),
+        _panel("q", head.q, decimals=0, asked_elsewhere=((CAT, 0),)),
         Panel("k_t", head.k.T.copy(), before="·", columns=WORDS, decimals=0),
         _square("scores", head.scores, before="=", decimals=0),
     )
@@ -167,8 +167,9 @@ def _scale(inputs: CardInputs) -> Card:
 def _mask(inputs: CardInputs) -> Card:
     head, blocked = example(inputs.seed).heads[0], _blocked()
     n_open = int((~blocked).sum())
-    masked = _square("masked", head.masked, before="→", blocked=blocked, scale="scores")
-    board = Board((_square("scaled", head.scaled, scale="scores"), masked))
+    kept = {"scale": "scores", "asked_elsewhere": ((TIRED, CAT),)}
+    masked = _square("masked", head.masked, before="→", blocked=blocked, **kept)
+    board = Board((_square("scaled", head.scaled, **kept), masked))
     question = NumberQuestion(n_open, 0.1, {"blocked": int(blocked.sum()), "all": blocked.size})
     numbers: Numbers = {"open": n_open, "all": blocked.size, "n": len(WORDS), "token": WORDS[CAT]}
     return Card("mask", {**numbers, "next": WORDS[WAS]}, (board,), question)
@@ -181,7 +182,7 @@ def _softmax(inputs: CardInputs) -> Card:
     weight, rest = (float(value) for value in head.weights[CAT, :2])
     board = Board(
         (
-            _square("masked", head.masked, blocked=_blocked()),
+            _square("masked", head.masked, blocked=_blocked(), asked_elsewhere=((TIRED, CAT),)),
             _square("weights", head.weights, before="→", signed=False, sums="rows", hidden=True),
         )
     )
@@ -205,9 +206,9 @@ def _sizes(inputs: CardInputs) -> Card:
     d_model, n_heads = WIDE[inputs.seed % len(WIDE)]
     steps = example(inputs.seed)
     panels = (
-        _panel("head0", steps.heads[0].mixed, scale="output"),
+        _panel("head0", steps.heads[0].mixed, scale="output", asked_elsewhere=((TIRED, 1),)),
         _panel("head1", steps.heads[1].mixed, scale="output"),
-        _panel("concat", steps.concat, before="→", scale="output"),
+        _panel("concat", steps.concat, before="→", scale="output", asked_elsewhere=((TIRED, 1),)),
     )
     question = NumberQuestion(d_model // n_heads, 0.5, {"whole": d_model, "heads": n_heads})
     numbers: Numbers = {"d_model": d_model, "heads": n_heads, "d_k": d_model // n_heads}
@@ -227,7 +228,7 @@ def _output(inputs: CardInputs) -> Card:
     one_head = float(steps.heads[0].mixed[row] @ steps.w_o[:D_HEAD, column])
     board = Board(
         (
-            _panel("concat", steps.concat, scale="output"),
+            _panel("concat", steps.concat, scale="output", asked_elsewhere=((TIRED, 1),)),
             Panel("w_o", steps.w_o, before="·", decimals=0),
             _panel("output", steps.output, before="=", hidden=True, scale="output"),
         )
@@ -246,7 +247,6 @@ def _output(inputs: CardInputs) -> Card:
 FACTOR = Slider("factor", (0.0, 0.5, 1.0, 2.0, 5.0), 2.0)
 LESSON = Lesson(
     "block",
-    minutes=25,
     needs=("ask",),
     recipes=(
         Recipe("mix", _mix),

@@ -152,7 +152,8 @@ def _cut(inputs: CardInputs) -> Card:
             np.abs(cut_output(parts, inputs.text("way")) - parts.torch_output).max()
         ),
     }
-    return Card("cut", numbers, (Board(panels), Program(PROGRAM)))
+    question = ChoiceQuestion(("shapes", "sums", "numbers"), "numbers")
+    return Card("cut", numbers, (), question, (Board(panels), Program(PROGRAM)))
 
 
 def _parameters(n_heads: int) -> int:
@@ -259,12 +260,12 @@ def _louder(inputs: CardInputs) -> Card:
         "share": float(np.abs(head_share(parts, 1)).max()),
         "error": float(np.abs(changed - predicted).max()),
     }
-    return Card("louder", numbers, (Board(panels),))
+    question = ChoiceQuestion(("stays", "grows", "mixed"), "stays")
+    return Card("louder", numbers, (), question, (Board(panels),))
 
 
 LESSON = Lesson(
     "heads",
-    minutes=25,
     needs=("block",),
     recipes=(
         Recipe("views", views),

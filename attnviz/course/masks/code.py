@@ -12,7 +12,16 @@ from attnviz import masks
 from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Panel, Pick, Program
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    ChoiceQuestion,
+    Control,
+    NumberQuestion,
+    Panel,
+    Pick,
+    Program,
+)
 from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
 
 VERDICTS = ("nan", "uniform", "zero", "finite")
@@ -108,4 +117,9 @@ def translate(inputs: CardInputs) -> Card:
         blocked=~may_attend.numpy(),
     )
     pictures = (Board((panel,)), Program(code(parts, convention)))
-    return Card("translate", {"open": int(may_attend.sum()), "all": N * N}, pictures)
+    causal = int(masks.causal(N, N).sum())
+    both = int(masks.combine(masks.causal(N, N), masks.padding(torch.tensor(REAL), N)).sum())
+    wrong = {"causal": causal, "padding": N * sum(REAL), "all": N * N}
+    question = NumberQuestion(both, 0.1, wrong)
+    numbers = {"open": int(may_attend.sum()), "all": N * N, "n": N, "causal": causal, "both": both}
+    return Card("translate", numbers, (), question, pictures)

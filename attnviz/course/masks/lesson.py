@@ -122,7 +122,6 @@ def _after(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "masks",
-    minutes=25,
     needs=("block",),
     recipes=(
         Recipe("added", _added),

@@ -7,6 +7,7 @@ that subtracts its row's maximum first.
 
 import math
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from attnviz.course.arrays import as_numbers, softmax
 from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards.card import Board, Card, NumberQuestion, Panel
+from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, NumberQuestion, Panel
 
 FILLS = ("ten", "thousands", "billion", "lowest", "infinity")
 # one row that may attend to its first two keys, one that may attend to none
@@ -23,7 +24,7 @@ SCORES = ((2.0, 1.0, 3.0, 0.5), (2.0, 1.0, 3.0, 0.5))
 OPEN = ((True, True, False, False), (False, False, False, False))
 ROWS = ("a", "b")
 LARGE = ((1000.0, 1001.0), (500.0, 502.0), (2000.0, 1999.0))
-TOLERANCE = 0.006
+TOLERANCE, HALF = 0.006, 0.5
 
 weights_panel = partial(Panel, signed=False, rows=ROWS, decimals=3)
 
@@ -59,7 +60,16 @@ def infinity(inputs: CardInputs) -> Card:
         "empty": _digits(empty_row),
         "largest": float(torch.finfo(torch.float16).max),
     }
-    return Card("infinity", numbers, (board,))
+    question = ChoiceQuestion(("nan", "zero", "even"), _of_empty_row())
+    return Card("infinity", numbers, (), question, (board,))
+
+
+def _of_empty_row() -> Literal["nan", "zero", "even"]:
+    """The name of what −1e9 in float32 makes of a row that may attend to no key."""
+    row = as_numbers(masked_with("billion", torch.float32))[1]
+    if np.isnan(row).any():
+        return "nan"
+    return "even" if row.sum() > HALF else "zero"
 
 
 def _digits(row: Float64[np.ndarray, "key"]) -> str:

@@ -7,6 +7,7 @@ prefers the middle reaches too.
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float32, Float64
@@ -37,6 +38,8 @@ GRID, CARD_PICTURES = 5, (4, 5, 2)
 MANY = tuple(range(8))
 COLUMNS = (17, 23, 9)
 N_STRONGEST = 3
+N_LAYERS, N_HEADS = 4, 4
+CLEAR = 1.1  # times a baseline that count as more than it
 
 
 @cache
@@ -208,4 +211,22 @@ def many(inputs: CardInputs) -> Card:
     """The experiment: any head on eight pictures, each beside its control."""
     layer, head = int(inputs.number("layer")), int(inputs.number("head"))
     weights = _target_weights(inputs, layer, head)
-    return Card("many", weights.numbers(f"L{layer}.H{head}"), (weights.chart(),))
+    heads = [
+        _target_weights(inputs, each_layer, each_head).numbers("")
+        for each_layer in range(N_LAYERS)
+        for each_head in range(N_HEADS)
+    ]
+    above_area = [float(head["over_control"]) for head in heads if float(head["over_area"]) > CLEAR]
+    above_both = sum(times > CLEAR for times in above_area)
+    question = ChoiceQuestion(("all", "some", "none"), _how_many(above_both, len(above_area)))
+    numbers = weights.numbers(f"L{layer}.H{head}") | {
+        "heads": len(heads),
+        "above_area": len(above_area),
+        "above_both": above_both,
+        "clear": CLEAR,
+    }
+    return Card("many", numbers, (), question, (weights.chart(),))
+
+
+def _how_many(part: int, whole: int) -> Literal["all", "some", "none"]:
+    return "none" if not part else "all" if part == whole else "some"

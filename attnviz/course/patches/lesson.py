@@ -244,7 +244,6 @@ def _merge(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "patches",
-    minutes=30,
     needs=("heads",),
     recipes=(
         Recipe("cut", _cut),

@@ -36,6 +36,7 @@ from attnviz.lessons.cards.card import (
 from attnviz.types import Kind
 
 LONGER = "We gave the beautiful queen a golden crown."
+UNKNOWN = "The zebra sees a tree."  # "zebra" is not in the model's word list
 STEPS = tuple(float(step) for step in range(1, 10))
 # three of the eight heads, the aligning one among them
 HEADS = ("l0h1", "l0h2", "l1h1")
@@ -168,7 +169,11 @@ def _rows(inputs: CardInputs) -> Card:
         "head": f"L{layer}.H{head}",
         "control": f"L{LAYER}.H{HEAD}",
     }
-    return Card("rows", numbers, (Board((same, changed)),))
+    late = [hit for text, pair in pairs for hit in right_links(text, pair, LAYER, HEAD, 1)]
+    numbers |= {"late": sum(late)}
+    wrong = {"all": len(control), "chance": round(chance * len(control))}
+    question = NumberQuestion(sum(late), 0.1, wrong)
+    return Card("rows", numbers, (), question, (Board((same, changed)),))
 
 
 def _steps(inputs: CardInputs) -> Card:
@@ -191,7 +196,12 @@ def _steps(inputs: CardInputs) -> Card:
         "weight": float(row.max()),
         "even": 1 / n_key,
     }
-    return Card("steps", numbers, (board,))
+    strongest = translation.cross().argmax(axis=1)
+    back = int((np.diff(strongest) < 0).sum())
+    moved = int((strongest != np.arange(len(strongest))).sum())
+    numbers |= {"english": PAIRS[0].english, "french": " ".join(translation.written), "back": back}
+    question = NumberQuestion(back, 0.1, {"none": 0, "moved": moved})
+    return Card("steps", numbers, (), question, (board,))
 
 
 def _own(inputs: CardInputs) -> Card:
@@ -211,14 +221,15 @@ def _own(inputs: CardInputs) -> Card:
     }
     view: dict[str, str | int] = {"model": MODEL, "text": text, "layer": LAYER, "head": HEAD}
     link = Link("output", view | {"kind": "cross", "stack": "decoder"})
-    return Card(
-        "own", numbers, (Board((_weights(translation),)),) if translation.written else (), link=link
-    )
+    unknown = translate(inputs, UNKNOWN)
+    numbers |= {"unknown": UNKNOWN, "spelled": " ".join(unknown.written)}
+    question = ChoiceQuestion(("refuses", "guesses", "spells"), "spells")
+    reveal = (Board((_weights(translation),)),) if translation.written else ()
+    return Card("own", numbers, (), question, reveal, link)
 
 
 LESSON = Lesson(
     "places",
-    minutes=20,
     needs=("masks",),
     recipes=(
         Recipe("three", _three),

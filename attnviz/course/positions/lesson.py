@@ -155,7 +155,6 @@ def _cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 LESSON = Lesson(
     "positions",
-    minutes=25,
     needs=("ask",),
     recipes=(
         Recipe("shuffle", shuffle),

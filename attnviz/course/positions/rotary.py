@@ -17,7 +17,16 @@ from attnviz.attention.steps import derive
 from attnviz.course.arrays import apart
 from attnviz.course.positions.encodings import LLAMA_BASE, rope_factors, sinusoidal
 from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards.card import Board, Card, Chart, Link, NumberQuestion, Panel, Series
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    Chart,
+    ChoiceQuestion,
+    Link,
+    NumberQuestion,
+    Panel,
+    Series,
+)
 
 TO_TWO_DIGITS = 0.006
 DEGREES = 30
@@ -120,6 +129,7 @@ def distance(inputs: CardInputs) -> Card:
     )
     numbers: dict[str, float | int | str] = {
         "shift": shift,
+        "most": MAX_SHIFT,
         "gap": GAP,
         "m": shift + GAP,
         "turned": float(rotated[shift]),
@@ -133,4 +143,6 @@ def distance(inputs: CardInputs) -> Card:
         "recovered": float(np.abs(recovered - expected).max()),
     }
     link = Link("steps", {"model": MODEL, "text": TEXT, "layer": LAYER, "head": HEAD})
-    return Card("distance", numbers, (chart,), link=link)
+    stays = float(np.ptp(rotated)) < float(np.ptp(added)) / 100
+    question = ChoiceQuestion(("falls", "stays", "swings"), "stays" if stays else "swings")
+    return Card("distance", numbers, (), question, (chart,), link)

@@ -108,7 +108,8 @@ def broken(inputs: CardInputs) -> Card:
         "changed": float(np.abs(changed).max()),
         "causal": float(np.abs(_error(inputs, "causal")).max()),
     }
-    return Card("broken", numbers, (Board(panels),))
+    question = ChoiceQuestion(("yes", "no"), "yes" if numbers["causal"] != 0 else "no")
+    return Card("broken", numbers, (), question, (Board(panels),))
 
 
 def order_controls() -> tuple[Control, ...]:
@@ -129,18 +130,24 @@ def _reordered(text: str, way: str) -> str:
     return " ".join(words) + ("." if text.endswith(".") else "")
 
 
-def order(inputs: CardInputs) -> Card:
-    """The experiment: the similarity of a sentence's vector to that of its words reordered."""
-    text = inputs.text("text").strip() or START
-    changed = _reordered(text, inputs.text("way"))
+def _cosines(inputs: CardInputs, sentences: tuple[str, ...]) -> Matrix:
+    """The cosine of each sentence's vector with each other's."""
     vectors = []
-    for sentence in (text, changed, OTHER):
+    for sentence in sentences:
         captured = inputs.capture(MODEL, sentence)
         assert captured.hidden is not None, "the sentence encoder gives its hidden states"
         attended = torch.ones(captured.hidden.shape[:2], dtype=torch.bool)
         vectors.append(as_numbers(pooled(captured.hidden.float(), attended)))
     stacked = np.concatenate(vectors)
-    cosine = stacked @ stacked.T
+    return np.asarray(stacked @ stacked.T)
+
+
+def order(inputs: CardInputs) -> Card:
+    """The experiment: the similarity of a sentence's vector to that of its words reordered."""
+    text = inputs.text("text").strip() or START
+    changed = _reordered(text, inputs.text("way"))
+    cosine = _cosines(inputs, (text, changed, OTHER))
+    same, asked, unrelated = _cosines(inputs, (START, _reordered(START, "swapped"), OTHER))[0]
     names = ("A", "B", "C")
     board = Board((Panel("cosine", cosine, rows=names, columns=names, decimals=3),))
     numbers: dict[str, float | int | str] = {
@@ -151,4 +158,7 @@ def order(inputs: CardInputs) -> Card:
         "unrelated": float(cosine[0, 2]),
         "same": float(cosine[0, 0]),
     }
-    return Card("order", numbers, (board,))
+    numbers |= {"start": START, "swapped": _reordered(START, "swapped"), "asked": float(asked)}
+    right = "near" if abs(asked - same) < abs(asked - unrelated) else "low"
+    question = ChoiceQuestion(("one", "near", "low"), right)
+    return Card("order", numbers, (), question, (board,))

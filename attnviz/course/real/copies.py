@@ -126,7 +126,8 @@ def copied(inputs: CardInputs) -> Card:
         "lists": N_CONTROLS,
     }
     board = Board((_by_head("control", control, head), _by_head("twice", own, head)))
-    return Card("copied", numbers, (board,))
+    question = ChoiceQuestion(("same", "half", "chance"), "chance")
+    return Card("copied", numbers, (), question, (board,))
 
 
 def _controls(words: Sequence[str], n_once: int) -> list[str]:

@@ -15,7 +15,16 @@ from jaxtyping import Float64
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
 from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards.card import Board, Card, CellQuestion, Control, Link, Panel, Typed
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    CellQuestion,
+    ChoiceQuestion,
+    Control,
+    Link,
+    Panel,
+    Typed,
+)
 
 MODEL = "sentiment"
 NEGATOR_HEAD = (0, 1)  # attends from the judging word to its negator, as its card says
@@ -25,9 +34,8 @@ REVIEW = "the hotel was not bad at all ."
 REVIEWS = (REVIEW, "the music was not awful .", "the food was never boring .")
 MAX_WORDS = 16
 N_SHUFFLES, SEED = 1000, 0
-EFFECT_CONTROLS: tuple[Control, ...] = (
-    Typed("text", "I loved the story but the ending was terrible ."),
-)
+START = "I loved the story but the ending was terrible ."
+EFFECT_CONTROLS: tuple[Control, ...] = (Typed("text", START),)
 
 
 def effect(inputs: CardInputs) -> Card:
@@ -199,4 +207,12 @@ def review(inputs: CardInputs) -> Card:
         "percent": 100 * by_chance,
     }
     link = Link("output", {"model": MODEL, "text": " ".join(effects.words)})
-    return Card("review", numbers, (_board(effects, hidden=False),), link=link)
+    own = (
+        effects
+        if effects.words == tuple(START.split())
+        else word_effects(inputs, tuple(START.split()))
+    )
+    agrees = own.heaviest == own.strongest
+    numbers |= {"start": START, "start_strong": own.words[own.strongest]}
+    question = ChoiceQuestion(("yes", "no"), "yes" if agrees else "no")
+    return Card("review", numbers, (), question, (_board(effects, hidden=False),), link)

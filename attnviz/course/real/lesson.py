@@ -144,7 +144,6 @@ def _same(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "real",
-    minutes=35,
     needs=("heads", "masks"),
     recipes=(
         Recipe("chance", _chance_card),

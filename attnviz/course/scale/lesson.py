@@ -131,7 +131,8 @@ def _lab(inputs: CardInputs) -> Card:
         "gradient_mean": mean_slope(d_k, inputs.seed),
         "gradient_uniform": float(gradient_size(np.full((1, N_KEYS), 1 / N_KEYS))[0]),
     }
-    return Card("lab", numbers, (board, *charts))
+    question = ChoiceQuestion(("even", "one", "same"), "one")
+    return Card("lab", numbers, (), question, (board, *charts))
 
 
 def _slope(inputs: CardInputs) -> Card:
@@ -186,13 +187,12 @@ def _pictures(inputs: CardInputs) -> Card:
 
 LESSON = Lesson(
     "scale",
-    minutes=20,
     needs=("block",),
     recipes=(
         Recipe("grows", _grows),
         Recipe("divisor", _divisor),
-        Recipe("lab", _lab, (Slider("d_k", tuple(map(float, WIDTHS)), 64.0),), "experiment"),
         Recipe("slope", _slope),
+        Recipe("lab", _lab, (Slider("d_k", tuple(map(float, WIDTHS)), 64.0),), "experiment"),
         Recipe("pictures", _pictures),
         Recipe("loses", loses),
         Recipe(

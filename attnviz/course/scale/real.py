@@ -12,7 +12,7 @@ from attnviz.attention import formula
 from attnviz.course.arrays import Matrix, as_numbers, entropy_bits
 from attnviz.course.ask.real import MODEL, strongest, text_control, typed
 from attnviz.course.recipe import CardInputs
-from attnviz.lessons.cards.card import Board, Card, Control, Link, Panel, Pick
+from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Link, Panel, Pick
 
 LAYER, HEAD = 3, 1  # as in `ask.real`: its row of "it" differs from its other rows
 INITIAL_STD = 0.02  # of the entries of W_Q and W_K before training, as BERT is initialised
@@ -71,7 +71,8 @@ def real(inputs: CardInputs) -> Card:
         "head": HEAD,
         "query": query,
     }
-    return Card("real", numbers, (board,), link=Link("steps", view))
+    question = ChoiceQuestion(("width", "initial", "own"), "own")
+    return Card("real", numbers, (), question, (board,), Link("steps", view))
 
 
 def _initial_variance(d_k: int, hidden: Tensor | None) -> float:

@@ -76,7 +76,8 @@ def temperature(inputs: CardInputs) -> Card:
         "root": 8,
         "d_k": 64,
     }
-    return Card("temperature", numbers, (board, chart))
+    question = ChoiceQuestion(("one", "even", "zero"), "even")
+    return Card("temperature", numbers, (), question, (board, chart))
 
 
 def shift(inputs: CardInputs) -> Card:

@@ -10,6 +10,7 @@ import numpy as np
 from attnviz.course.arrays import apart
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.course.where import story
+from attnviz.course.where.script import script, typed
 from attnviz.lessons.cards.card import (
     Board,
     Card,
@@ -149,7 +150,7 @@ def _who(inputs: CardInputs) -> Card:
         "whole": float(np.abs(whole[0] - whole[1]).max()),
         "bare": float(np.abs(bare[0] - bare[1]).max()),
     }
-    question = ChoiceQuestion(("attention", "mlp", "norm"), "attention")
+    question = ChoiceQuestion(("attention", "mlp", "table"), "attention")
     return Card("who", numbers, (), question)
 
 
@@ -241,15 +242,16 @@ def _parts(inputs: CardInputs) -> Card:
     }
     boards = tuple(Board((panel,)) for panel in panels)
     link = Link("output", {"model": story.MODEL, "text": text})
-    return Card("parts", numbers, boards, link=link)
+    question = ChoiceQuestion(("all", "last", "nothing"), "last")
+    return Card("parts", numbers, (), question, boards, link)
 
 
 LESSON = Lesson(
     "where",
-    minutes=20,
     recipes=(
         Recipe("next", _next),
         Recipe("tokens", _tokens),
+        Recipe("script", script, (typed(),), "experiment"),
         Recipe("vectors", _vectors),
         Recipe("stream", _stream),
         Recipe("who", _who),

@@ -27,7 +27,8 @@ class Panel:
     `columns`, by numbers where these are empty. `blocked` cells are hatched, `marked` cells are
     outlined; `sums` asks for the sums of rows or columns beside it. `hidden` panels keep their
     numbers back until the card's question is answered. Panels of a card that have the same `scale`
-    hold the same kind of number: their colours share one range.
+    hold the same kind of number: their colours share one range. `asked_elsewhere` are cells that
+    answer another card's question: on a worksheet, which has all cards at once, they are empty.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Panel:
     marked: tuple[BoardCell, ...] = ()
     sums: Sums = "none"
     hidden: bool = False
+    asked_elsewhere: tuple[BoardCell, ...] = ()
 
 
 @dataclass(frozen=True)

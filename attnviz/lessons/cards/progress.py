@@ -95,10 +95,12 @@ def verdict(card: Card, answers: Mapping[str, str]) -> Verdict | None:
     return None if answer is None else grade(card.question, answer)
 
 
-def standing(card: Card, answers: Mapping[str, str]) -> Standing:
-    """The standing of a card that has an entry among the answers."""
+def standing(card: Card, answers: Mapping[str, str]) -> Standing | None:
+    """The standing of a card; None for an entry that is no answer to its question."""
+    if answers.get(card.name) == SHOWN:
+        return "shown"
     judged = verdict(card, answers)
-    return "shown" if judged is None else "right" if judged.right else "wrong"
+    return None if judged is None else "right" if judged.right else "wrong"
 
 
 def is_open(card: Card, answers: Mapping[str, str]) -> bool:

@@ -1,8 +1,9 @@
 """The texts of the lessons: one file per lesson and language, read into cards' texts.
 
 In: `content/<slug>/<lang>.md`. It begins with front matter between two lines of `---` (title,
-summary, goal: the ability that a learner gains, keep: the sentence to remember); then each card is
-`# name`, and each of its texts `## key`. Out: `LessonTexts`.
+summary, goal: the ability that a learner gains, keep: the sentence to remember, discuss: a question
+for a class to talk about); then each card is `# name`, and each of its texts `## key`. Out:
+`LessonTexts`.
 
 A placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number
 is typed into a text. Text that a learner typed is inserted as plain text, never as markup.
@@ -22,7 +23,7 @@ from attnviz.i18n import Language, MissingText, particles
 from attnviz.lessons.cards.card import Card, Numbers
 
 FENCE = "---"
-FRONT_MATTER = ("title", "summary", "goal", "keep")
+FRONT_MATTER = ("title", "summary", "goal", "keep", "discuss")
 HOLE = r"\[\[(?P<name>\w+)(?::(?P<form>[^\]]+))?\]\]"
 PLACEHOLDER = re.compile(HOLE)
 PARTICLE = particles.pattern(HOLE)  # a Korean particle behind a placeholder
@@ -39,6 +40,7 @@ class LessonTexts:
     summary: str
     goal: str
     keep: str
+    discuss: str
     cards: Mapping[str, Mapping[str, str]]
 
     def of(self, card: str, key: str) -> str:

@@ -27,7 +27,8 @@ def board_html(board: Board, say: Say, answers: bool = False) -> str:
         if panel.before:
             parts.append(f'<span class="sign">{escape(panel.before)}</span>')
         hidden = is_blank(board, panel) and not answers
-        parts.append(matrix_html(replace(panel, hidden=hidden), say))
+        asked = () if answers else panel.asked_elsewhere
+        parts.append(matrix_html(replace(panel, hidden=hidden, asked_elsewhere=asked), say))
     return f'<div class="board">{"".join(parts)}</div>'
 
 
@@ -69,7 +70,7 @@ def _sum(panel: Panel, values: np.ndarray) -> str:
 
 
 def _cell(panel: Panel, row: int, column: int) -> str:
-    if panel.hidden:
+    if panel.hidden or (row, column) in panel.asked_elsewhere:
         return "<td></td>"
     blocked = panel.blocked is not None and bool(panel.blocked[row, column])
     classes = [*(["blocked"] * blocked), *(["marked"] * ((row, column) in panel.marked))]

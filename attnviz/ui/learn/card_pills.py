@@ -56,9 +56,11 @@ def _standings(opened: OpenCard) -> Standings:
     for name in opened.names:
         if name in opened.answers:
             try:
-                standings[name] = progress.standing(opened.card_named(name), opened.answers)
+                standing = progress.standing(opened.card_named(name), opened.answers)
             except AttnVizError:
-                standings[name] = "shown"
+                standing = "shown"
+            if standing is not None:
+                standings[name] = standing
     return standings
 
 

@@ -7,9 +7,9 @@ a page that follows a presenter can draw the same.
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.lessons.cards.card import Control, Link, Pick, Slider
+from attnviz.lessons.cards.card import Card, Control, Link, Pick, Slider
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
-from attnviz.ui.learn import card_pills, links, open_card, pictures, questions
+from attnviz.ui.learn import card_pills, links, open_card, pictures, questions, words
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.open_card import OpenCard
 from attnviz.ui.page import take
@@ -46,13 +46,17 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     shown = CardShown(lang, texts, built, opened.answers)
     st.header(shown.say("title"), anchor=False)
     st.markdown(shown.say("text"))
-    _controls(texts, opened)
+    words.row(lang, opened)
+    if not predicts(built):
+        _controls(texts, opened)
     for number, picture in enumerate(built.pictures):
         pictures.show(shown, picture, f"{number}")
     if built.question is not None:
         questions.show(shown, opened.led)
     if shown.is_open:
         return
+    if predicts(built):
+        _controls(texts, opened)
     for number, picture in enumerate(built.reveal):
         pictures.show(shown, picture, f"reveal.{number}")
     if texts.has(built.name, "takeaway"):
@@ -60,6 +64,11 @@ def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
             st.markdown(f"**{text(lang, 'learn.takeaway')}** {shown.say('takeaway')}")
     if built.link is not None:
         _link(lang, built.link)
+
+
+def predicts(card: Card) -> bool:
+    """True if the card's pictures wait for a prediction; then its controls do so, too."""
+    return card.question is not None and not card.pictures
 
 
 def _next(lang: Language, opened: OpenCard, n_right: int) -> None:

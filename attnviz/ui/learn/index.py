@@ -9,7 +9,8 @@ import streamlit as st
 from attnviz.components.usher import UsherView
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.ui.learn import browser_progress, card_pills, open_card
+from attnviz.lessons.cards.times import minutes
+from attnviz.ui.learn import browser_progress, card_pills, lesson_plans, open_card, words
 from attnviz.ui.page import frame
 from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
@@ -24,6 +25,8 @@ def show(lang: Language) -> None:
         _result(lang, *result)
     for number, slug in enumerate(cache.lesson_slugs()):
         _lesson(lang, number, slug)
+    lesson_plans.show(lang)
+    words.glossary_of_all(lang)
     progress = UsherView(0, (), browser_progress.written(), browser_progress.is_wanted())
     card_pills.keep_progress(progress)
 
@@ -36,6 +39,7 @@ def _result(lang: Language, slug: str, n_right: int) -> None:
         st.subheader(text(lang, "learn.finished", lesson=texts.title), anchor=False)
         st.markdown(text(lang, "learn.score", right=n_right, questions=texts.n_questions))
         st.markdown(f"**{text(lang, 'learn.keep')}** {texts.keep}")
+        st.markdown(f"**{text(lang, 'learn.discuss')}** {texts.discuss}")
         for next_slug in following:
             st.button(
                 text(lang, "learn.next_lesson", lesson=lesson_texts(next_slug, lang).title),
@@ -61,7 +65,7 @@ def _lesson(lang: Language, number: int, slug: str) -> None:
                     lang,
                     "learn.about",
                     cards=len(lesson.recipes),
-                    minutes=lesson.minutes,
+                    minutes=minutes(slug),
                     answered=len(answers),
                 )
             )

@@ -162,6 +162,12 @@ def open_lesson(slug: str, from_start: bool = False) -> None:
     current.update(lesson=slug, card=card, answers=kept.get(slug, ""))
 
 
+def open_at(slug: str, card: str) -> None:
+    """Go to a card of any lesson, with the answers given before."""
+    open_lesson(slug)
+    go(card)
+
+
 def leave(done: bool = False) -> None:
     """Go to the list of lessons; the session keeps the answers, and the card unless `done`."""
     store.put(FINISHED, None)

@@ -7,15 +7,22 @@ import pytest
 import torch
 
 from attnviz.attention.capture import Capture
-from attnviz.capture.run import capture
 from attnviz.course.arrays import apart, entropy_bits, softmax
 from attnviz.course.ask.lesson import LESSON
 from attnviz.course.ask.printed_example import printed_weights, products, right_weights
 from attnviz.course.ask.real import MODEL, START
 from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lab.presets import preset
-from attnviz.lessons.cards.card import Board, Card, CellQuestion, Chart, NumberQuestion, Value
-from attnviz.models.loader import load
+from attnviz.lessons.cards.card import (
+    Board,
+    Card,
+    CellQuestion,
+    Chart,
+    ChoiceQuestion,
+    NumberQuestion,
+    Value,
+)
+from tests.support.course import captured
 
 # as the note prints them
 PRINTED = """0.173 0.105 0.163 0.301 0.240
@@ -37,7 +44,7 @@ def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: 
 
 
 def _panel(card: Card, name: str, board: int = 0, reveal: bool = False) -> np.ndarray:
-    picture = (card.reveal if reveal else card.pictures)[board]
+    picture = (card.reveal if reveal or not card.pictures else card.pictures)[board]
     assert isinstance(picture, Board)
     return next(panel.values for panel in picture.panels if panel.name == name)
 
@@ -111,25 +118,27 @@ def test_a_query_halfway_between_two_keys_shares_between_them() -> None:
     assert weights[0] == pytest.approx(weights[1]) and weights[2] < 0.01
     assert onto.numbers["key"] == 1
     assert _panel(onto, "control")[0] == pytest.approx([1 / 3] * 3)
-    chart = onto.pictures[2]
+    chart = onto.reveal[2]
     assert isinstance(chart, Chart)
     assert np.allclose(sum(line.y for line in chart.series), 1)
+    assert onto.numbers["half"] == pytest.approx(weights[0])
+
+
+def test_one_repair_alone_leads_further_away() -> None:
+    card = _card("repair", sums="columns", by="root")
+    assert card.numbers["one"] == card.numbers["changed"] > card.numbers["control"]
+    assert isinstance(card.question, ChoiceQuestion) and card.question.right == "further"
 
 
 def test_the_real_card_names_the_strongest_pair_of_words() -> None:
-    minilm = load(MODEL)
-
-    def run(model: str, text: str) -> Capture:
-        assert model == MODEL
-        return capture(minilm, text)
-
-    card = _card("real", capture=run, text="  ")
+    card = _card("real", capture=captured, text="  ")
+    assert MODEL == "minilm"
     assert (card.numbers["query"], card.numbers["key"]) == ("it", "animal")
     assert card.numbers["weight"] == pytest.approx(0.6768, abs=1e-3)
     assert card.numbers["others"] == pytest.approx(0.112, abs=1e-3)
     assert card.numbers["uniform"] == pytest.approx(1 / 16)
     assert card.link is not None and card.link.view["text"] == START
-    lonely = _card("real", capture=run, text="Yes")
+    lonely = _card("real", capture=captured, text="Yes")
     assert lonely.numbers["tokens"] == 3
 
 

@@ -64,7 +64,7 @@ def test_both_ways_agree_and_a_wrong_cut_does_not() -> None:
 
 
 def test_the_program_to_copy_runs_and_prints_no_difference() -> None:
-    program = next(of for of in card("heads", "cut").pictures if isinstance(of, Program))
+    program = next(of for of in card("heads", "cut").reveal if isinstance(of, Program))
     names: dict[str, object] = {}
     with contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng(devices=[]):
         exec(program.source, names)

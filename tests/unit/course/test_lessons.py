@@ -48,7 +48,7 @@ def _holes(slug: str, lang: Language) -> dict[tuple[str, str], set[str]]:
 
 
 def test_the_checks_find_what_is_wrong(built: OfLesson) -> None:
-    empty = Lesson(SLUGS[0], minutes=5, recipes=())
+    empty = Lesson(SLUGS[0], recipes=())
     assert card_problems(empty, []) == [
         "0 cards",
         "0 questions",

@@ -9,7 +9,6 @@ import torch
 
 from attnviz.attention.capture import Capture
 from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
-from attnviz.capture.run import capture
 from attnviz.course.masks.code import N, multihead_weights
 from attnviz.course.masks.lesson import LESSON, scaled_scores
 from attnviz.course.masks.numbers import FILLS, masked_with
@@ -26,7 +25,7 @@ from attnviz.lessons.cards.card import (
     Value,
 )
 from attnviz.masks.code import CONVENTIONS
-from attnviz.models.loader import load
+from tests.support.course import captured
 
 
 def _no_model(*_: object) -> Capture:
@@ -35,9 +34,7 @@ def _no_model(*_: object) -> Capture:
 
 @pytest.fixture(scope="module")
 def run() -> CaptureText:
-    """Captures of MiniLM, loaded once."""
-    minilm = load("minilm")
-    return lambda _, text: capture(minilm, text)
+    return captured
 
 
 def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: Value) -> Card:
@@ -46,7 +43,7 @@ def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: 
 
 
 def _panel(card: Card, name: str, reveal: bool = False) -> Panel:
-    shown = card.reveal if reveal else card.pictures
+    shown = card.reveal if reveal or not card.pictures else card.pictures
     boards = [picture for picture in shown if isinstance(picture, Board)]
     return next(panel for board in boards for panel in board.panels if panel.name == name)
 
@@ -174,7 +171,7 @@ def test_true_drops_in_multihead_attention(seed: int) -> None:
 @pytest.mark.parametrize("interface", CONVENTIONS)
 def test_the_code_makes_the_mask_of_the_picture(kind: str, interface: str) -> None:
     card = _card("translate", mask=kind, interface=interface)
-    source = card.pictures[1]
+    source = card.reveal[1]
     assert isinstance(source, Program)
     names: dict[str, object] = {}
     exec(source.source, names)
@@ -189,3 +186,5 @@ def test_the_code_makes_the_mask_of_the_picture(kind: str, interface: str) -> No
         ),
     }[interface]()
     assert np.array_equal(made, may_attend)
+    if kind == "both":
+        assert card.numbers["both"] == card.numbers["open"] == may_attend.sum() == 9

@@ -11,12 +11,12 @@ from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lessons.cards.card import Board, Card, Chart, NumberQuestion, Panel
 from attnviz.models.loader import load
 from attnviz.worlds.shapes import sample
+from tests.support.course import captured
 
 
 @pytest.fixture(scope="module")
 def run() -> CaptureText:
-    lm = load("shapes")
-    return lambda model, text=None, **options: capture(lm, text, **options)
+    return captured
 
 
 def built(run: CaptureText, name: str, seed: int = 0, **values: float | str) -> Card:
@@ -113,7 +113,10 @@ def test_several_pictures_are_one_batch() -> None:
 
 
 def test_the_chart_has_a_control_beside_each_bar(run: CaptureText) -> None:
-    (chart,) = built(run, "many", layer=2.0, head=0.0).pictures
+    card = built(run, "many", layer=2.0, head=0.0)
+    (chart,) = card.reveal
+    both, area, heads = (int(card.numbers[name]) for name in ("above_both", "above_area", "heads"))
+    assert 0 < both < area <= heads
     assert isinstance(chart, Chart)
     assert [line.name for line in chart.series] == ["own", "control", "area"]
     assert len({len(line.x) for line in chart.series}) == 1

@@ -101,7 +101,7 @@ def test_turned_arrows_meet_at_the_angle_between_their_positions() -> None:
 
 def test_the_turned_score_keeps_its_value_and_the_added_one_does_not() -> None:
     distance = card("positions", "distance")
-    chart = distance.pictures[0]
+    chart = distance.reveal[0]
     assert isinstance(chart, Chart)
     turned, added = chart.series
     assert np.ptp(turned.y) < 1e-4 < 1 < np.ptp(added.y)

@@ -4,24 +4,17 @@ import numpy as np
 import pytest
 
 from attnviz.attention.steps import derive
-from attnviz.capture.run import capture
 from attnviz.course.real.copies import INDUCTION, OTHERS
 from attnviz.course.real.effects import word_effects
 from attnviz.course.real.lesson import LESSON
 from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.lessons.cards.card import Board, Card
-from attnviz.models.loaded import LoadedModel
-from attnviz.models.loader import load
+from tests.support.course import captured
 
 
 @pytest.fixture(scope="module")
-def models() -> dict[str, LoadedModel]:
-    return {name: load(name) for name in ("minilm", "stories", "stories-llama", "sentiment")}
-
-
-@pytest.fixture(scope="module")
-def run(models: dict[str, LoadedModel]) -> CaptureText:
-    return lambda model, text=None, **options: capture(models[model], text, **options)
+def run() -> CaptureText:
+    return captured
 
 
 def built(run: CaptureText, name: str, seed: int = 0, **values: float | str) -> Card:
@@ -79,9 +72,9 @@ def test_the_same_cells_without_a_copy_get_little(run: CaptureText, model: str) 
     assert number(card, "control") < number(card, "score") / 2
 
 
-def test_control_words_are_one_token_each(models: dict[str, LoadedModel]) -> None:
+def test_control_words_are_one_token_each() -> None:
     for name in INDUCTION:
-        cap = capture(models[name], " ".join(("Once", *OTHERS)))
+        cap = captured(name, " ".join(("Once", *OTHERS)))
         assert len(cap.tokens) == 2 + len(OTHERS)
 
 

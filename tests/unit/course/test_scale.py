@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from attnviz.attention.capture import Capture
-from attnviz.capture.run import capture
 from attnviz.course.arrays import softmax
 from attnviz.course.recipe import CaptureText, CardInputs
 from attnviz.course.scale.draws import WIDTHS, gradient_size, measured_variance, rows_at, scores_at
@@ -23,7 +22,7 @@ from attnviz.lessons.cards.card import (
     NumberQuestion,
     Value,
 )
-from attnviz.models.loader import load
+from tests.support.course import captured
 
 
 def _no_model(*_: object) -> Capture:
@@ -36,7 +35,7 @@ def _card(name: str, seed: int = 0, capture: CaptureText = _no_model, **values: 
 
 
 def _panels(card: Card, board: int = 0) -> dict[str, np.ndarray]:
-    picture = card.pictures[board]
+    picture = (card.pictures or card.reveal)[board]
     assert isinstance(picture, Board)
     return {panel.name: panel.values for panel in picture.panels}
 
@@ -131,20 +130,15 @@ def test_adding_to_all_scores_changes_nothing() -> None:
 
 
 def test_a_trained_head_sets_its_own_variance() -> None:
-    minilm = load("minilm")
-
-    def run(model: str, text: str) -> Capture:
-        return capture(minilm, text)
-
-    card = _card("real", capture=run)
+    card = _card("real", capture=captured)
     assert card.numbers["d_k"] == 32 and card.numbers["query"] == "it"
     assert _number(card, "variance") == pytest.approx(104.9, abs=0.2)
     assert _number(card, "changed") < _number(card, "control") < math.log2(16)
-    same = _card("real", capture=run, by="root")
+    same = _card("real", capture=captured, by="root")
     assert np.allclose(_panels(same)["control"], _panels(same)["changed"])
-    captured = run("minilm", str(LESSON.recipe("real").start_values()["text"]))
-    stages = captured.call(3).stages(1)
+    whole = captured("minilm", str(LESSON.recipe("real").start_values()["text"]))
+    stages = whole.call(3).stages(1)
     by_hand = (stages["q"] @ stages["k"].T).var(dim=1).mean()
     assert _number(card, "variance") == pytest.approx(float(by_hand), rel=1e-4)
-    row = captured.weights(3, 1)[captured.tokens.labels.index("it")]
+    row = whole.weights(3, 1)[whole.tokens.labels.index("it")]
     assert np.allclose(_panels(same)["control"][0], row, atol=1e-6)

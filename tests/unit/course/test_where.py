@@ -40,3 +40,13 @@ def test_norm_and_logits_are_computed() -> None:
     np.testing.assert_allclose(norm.question.answer, (1 - 4) / np.sqrt(5))
     ratio = float(logits.numbers["first_probability"]) / float(logits.numbers["second_probability"])
     np.testing.assert_allclose(logits.question.answer, ratio, rtol=0.01)
+
+
+def test_a_sign_takes_its_bytes_and_hangul_its_letters() -> None:
+    script = card("where", "script", text="학 学 习 learn")
+    assert isinstance(script.question, NumberQuestion)
+    assert script.question.answer == len("学".encode()) == 3
+    # MiniLM: three jamo, 学, an unknown sign, learn; the story model: 3 bytes for each sign
+    assert (script.numbers["pieces"], script.numbers["unknown"]) == (6, 1)
+    own = captured("stories", "학 学 习 learn").tokens
+    assert script.numbers["bytes"] == int((~own.special).sum()) > 9

@@ -11,6 +11,7 @@ title: Masks
 summary: What may attend to what
 goal: draw a mask
 keep: Masks act before the softmax.
+discuss: Who may not look?
 ---
 
 # first
@@ -31,6 +32,7 @@ def test_a_file_is_read_into_cards() -> None:
     texts = parse(FILE)
     assert (texts.title, texts.summary) == ("Masks", "What may attend to what")
     assert (texts.goal, texts.n_questions) == ("draw a mask", 0)
+    assert texts.discuss == "Who may not look?"
     assert list(texts.cards) == ["first", "second"]
     assert texts.of("first", "text").endswith("\n\nIt has two paragraphs.")
     assert texts.has("second", "title") and not texts.has("second", "text")

@@ -16,7 +16,9 @@ from attnviz.lessons.cards.texts import LessonTexts
 from attnviz.lessons.classroom.room import LABEL, Tally
 from attnviz.lessons.classroom.tally import answer_bars, label
 
-TEXTS = LessonTexts("t", "s", "g", "k", {"c": {"option.yes": "It is [[n]]", "option.no": "**No**"}})
+TEXTS = LessonTexts(
+    "t", "s", "g", "k", "d", {"c": {"option.yes": "It is [[n]]", "option.no": "**No**"}}
+)
 BOARD = Board((Panel("p", np.zeros((2, 3)), rows=("a", "b")),))
 NUMBER = NumberQuestion(0.891, 0.006, {"divided": 0.667, "swapped": 1.09})
 CELLS = CellQuestion(

@@ -1,0 +1,71 @@
+"""The words of the lessons: a row of them on a card, and the whole glossary below the lessons.
+
+In: the language, the open card. Out: the terms that a card uses, each with its meaning and a button
+to the card that teaches it; a list of all terms by lesson.
+"""
+
+from itertools import groupby
+
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.lessons.cards import glossary
+from attnviz.lessons.cards.glossary import GlossaryEntry
+from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.ui.learn import open_card
+from attnviz.ui.learn.open_card import OpenCard
+from attnviz.ui.session import widgets
+
+MOST = 8  # on a card: those taught last, which are the least familiar
+
+
+def row(lang: Language, opened: OpenCard) -> None:
+    """The terms that a card uses, each of which opens its meaning."""
+    here = (opened.lesson.slug, opened.name)
+    entries = glossary.entries(lang)
+    names = glossary.terms_on(*here)[-MOST:]
+    if not names:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(text(lang, "learn.words"), width="content")
+        for name in names:
+            entry = entries[name]
+            key = widgets.key(f"learn.word.{name}")
+            with st.popover(entry.term, type="tertiary", key=key):
+                st.markdown(entry.meaning)
+                if entry.card != here and not opened.led:
+                    title = lesson_texts(entry.card[0], lang).title
+                    _button(entry, text(lang, "learn.taught_in", lesson=title), "row")
+
+
+def glossary_of_all(lang: Language) -> None:
+    """All terms by lesson, in a box that is drawn when it is opened."""
+    entries = glossary.entries(lang)
+    label = text(lang, "learn.glossary", count=len(entries))
+    box = st.expander(label, key=widgets.key("learn.glossary"), on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        for slug, group in groupby(entries.values(), key=lambda entry: entry.card[0]):
+            st.markdown(f"##### {lesson_texts(slug, lang).title}")
+            for entry in group:
+                _line(lang, entry)
+
+
+def _line(lang: Language, entry: GlossaryEntry) -> None:
+    """A term with its meaning, and a button to the card that teaches it."""
+    title = lesson_texts(entry.card[0], lang).of(entry.card[1], "title")
+    left, right = st.columns([4, 2], vertical_alignment="center")
+    left.markdown(f"**{entry.term}**  \n{entry.meaning}")
+    with right:
+        _button(entry, f"{title} →", "list")
+
+
+def _button(entry: GlossaryEntry, label: str, place: str) -> None:
+    st.button(
+        label,
+        key=widgets.key(f"learn.word.{place}.{entry.name}"),
+        on_click=open_card.open_at,
+        args=entry.card,
+        type="tertiary",
+    )
