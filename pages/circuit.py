@@ -5,7 +5,7 @@ verified.
 """
 
 from attnviz.ui.effects import circuit
-from attnviz.ui.page import capture_of_view, frame, take
+from attnviz.ui.page import capture_of_view, embedded, frame, take
 
 
 def main() -> None:
@@ -15,8 +15,9 @@ def main() -> None:
     shown = capture_of_view.shown(lang)
     if shown is not None:
         circuit.graph(shown)
-        take.offer(shown, "circuit")
-        frame.verification(shown)
+        if not embedded.ends(shown):
+            take.offer(shown, "circuit")
+            frame.verification(shown)
 
 
 main()

@@ -1,11 +1,9 @@
 """Heads that attend like a drawing: each head's share of attention on painted cells, beside chance.
 
-In: a group of attentions and the painted cells, or the name of a pattern. Out: a `HeadShare` for
+In: a group of attentions and the painted cells, or the name of a pattern. Out: a `RankedHead` for
 each head, the clearest first. Only rows with a painted cell count; chance is the share that uniform
 attention to all visible keys would put there.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool
@@ -15,24 +13,11 @@ from attnviz.types import HeadId
 from attnviz.views import group_tokens, group_weights
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
+from attnviz.views.ranked import RankedHead, by_difference
 
 NEAR = 2  # tokens on either side that belong to a block
 
 Cells = Bool[np.ndarray, "query key"]
-
-
-@dataclass(frozen=True)
-class HeadShare:
-    """The mean share, in 0..1, of a head's rows on painted cells, and what chance would give."""
-
-    head: HeadId
-    share: float
-    chance: float
-
-    @property
-    def difference(self) -> float:
-        """The share minus chance, in −1..1."""
-        return self.share - self.chance
 
 
 def palette(group: Group) -> dict[str, Cells]:
@@ -57,7 +42,7 @@ def _of_words(cells: Cells, group: Group) -> Cells:
     return rows
 
 
-def shares(group: Group, cells: Cells) -> tuple[HeadShare, ...]:
+def shares(group: Group, cells: Cells) -> tuple[RankedHead, ...]:
     """Every head's share on the cells, by falling difference from chance; none without a cell.
 
     Layers that may see none of the cells are left out. `TooLarge` for more weights than a page
@@ -66,7 +51,7 @@ def shares(group: Group, cells: Cells) -> tuple[HeadShare, ...]:
     size = size_of(group)
     size.require_even()
     size.require_cells()
-    ranked: list[HeadShare] = []
+    ranked: list[RankedHead] = []
     for layer, weights in enumerate(group_weights.each_layer(group)):
         visible = group_weights.mask(group, layer)
         seen = cells & visible
@@ -76,7 +61,7 @@ def shares(group: Group, cells: Cells) -> tuple[HeadShare, ...]:
         chance = (seen.sum(axis=1)[rows] / visible.sum(axis=1)[rows]).mean()
         masses = mean_mass(weights, seen, rows)
         ranked += [
-            HeadShare(HeadId(layer, head), float(share), float(chance))
+            RankedHead(HeadId(layer, head), float(share), float(chance))
             for head, share in enumerate(masses)
         ]
-    return tuple(sorted(ranked, key=lambda share: -share.difference))
+    return by_difference(ranked)

@@ -47,4 +47,4 @@ def _axis(group: Group) -> TokenAxis:
 
 def _link(group: Group, head: HeadId, query: int, key: int) -> PairWeight:
     link = next(link for link in links.links(group, query, key) if link.head == head)
-    return PairWeight(link.weight, link.others)
+    return PairWeight(link.share, link.control)

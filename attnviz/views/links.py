@@ -1,11 +1,12 @@
 """The link of each head from a query to a key, beside a control: its other rows' weight there.
 
-In: a group of attentions, a query and a key. Out: a `HeadLink` for each head, the clearest first. A
-head in which every row attends to the key (a stripe) has a large weight and a difference near 0.
+In: a group of attentions, a query and a key. Out: a `RankedHead` for each head, the clearest first:
+its weight from the query to the key, and as its control the mean weight that its other rows give
+the key (rows that may not attend to it are left out). A head in which every row attends to the key
+(a stripe) has a large weight and a difference near 0.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,26 +15,10 @@ from attnviz.types import HeadId
 from attnviz.views import group_weights
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
+from attnviz.views.ranked import RankedHead, by_difference
 
 
-@dataclass(frozen=True)
-class HeadLink:
-    """A head's weight from a query to a key, and the mean of its other rows' weights on that key.
-
-    Both are in 0..1. Rows that may not attend to the key are left out of the mean.
-    """
-
-    head: HeadId
-    weight: float
-    others: float
-
-    @property
-    def difference(self) -> float:
-        """The weight minus the control, in −1..1."""
-        return self.weight - self.others
-
-
-def links(group: Group, query: int, key: int) -> tuple[HeadLink, ...]:
+def links(group: Group, query: int, key: int) -> tuple[RankedHead, ...]:
     """Every head's link from a query to a key, by falling difference.
 
     Layers in which the query may not attend to the key, or no other query may, are left out.
@@ -44,10 +29,10 @@ def links(group: Group, query: int, key: int) -> tuple[HeadLink, ...]:
     size.require_cells()
     require_index("query", query, size.extent.n_query)
     require_index("key", key, size.extent.n_key)
-    return tuple(sorted(_links(group, query, key), key=lambda link: -link.difference))
+    return by_difference(_links(group, query, key))
 
 
-def _links(group: Group, query: int, key: int) -> Iterator[HeadLink]:
+def _links(group: Group, query: int, key: int) -> Iterator[RankedHead]:
     for layer, weights in enumerate(group_weights.each_layer(group)):
         others = group_weights.mask(group, layer)[:, key].copy()
         if not others[query] or others.sum() < 2:
@@ -57,4 +42,4 @@ def _links(group: Group, query: int, key: int) -> Iterator[HeadLink]:
         for head, (weight, control) in enumerate(
             zip(weights[:, query, key], controls, strict=True)
         ):
-            yield HeadLink(HeadId(layer, head), float(weight), float(control))
+            yield RankedHead(HeadId(layer, head), float(weight), float(control))

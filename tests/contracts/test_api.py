@@ -13,10 +13,10 @@ from tests.contracts import project
 
 PUBLIC = (
     "AttentionCall AttnVizError BadInput BadMask Cancelled Capture CaptureMismatch Class Cosine "
-    "Divergence Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
+    "Divergence Embedding Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
     "ModelNotFound NextToken Sound StepView Steps Survey Target Tokens TooLarge "
     "UnsupportedAttention Verification ablate capture changed changes compare cut derive direct "
-    "edges effects feeds figures from_attentions from_where lens load masks metrics models "
+    "edges effects embed feeds figures from_attentions from_where lens load masks metrics models "
     "patch patching pattern read read_survey record save show survey tiles why"
 ).split()
 
@@ -90,7 +90,7 @@ def test_errors_are_one_tree() -> None:
 
 
 def test_wrong_shapes_are_refused_during_tests() -> None:
-    """The import hook of --jaxtyping-packages is on: a 3-d tensor is no [query, key] matrix."""
+    """The import hook of tests/support/shapes.py is on: a 3-d tensor is no [query, key] matrix."""
     with pytest.raises(jaxtyping.TypeCheckError):
         masks.blockers({"causal": torch.ones(2, 3, 5, dtype=torch.bool)})
 

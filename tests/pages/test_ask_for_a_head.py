@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.types import HeadId
-from attnviz.ui.page import ask_for_a_head
+from attnviz.ui.page import ranked_heads
 from attnviz.ui.session import widgets
 from attnviz.ui.session.view import default_view
 from attnviz.views.groups import groups
@@ -34,7 +34,7 @@ def ranked(app: AppTest) -> list[str]:
 def test_the_clearest_heads_are_named_with_their_control(visit: Visit, page: str) -> None:
     labels = ranked(asked(visit, page, **CELL))
     group = groups(attnviz.capture("minilm", default_view().input.text))[0]
-    expected = links(group, 10, 2)[: ask_for_a_head.N_SHOWN]
+    expected = links(group, 10, 2)[: ranked_heads.N_SHOWN]
     assert [label.split("**")[1] for label in labels] == [str(link.head) for link in expected]
     assert labels[0] == "**L3.H1** 0.677 − 0.112 = 0.565"
 

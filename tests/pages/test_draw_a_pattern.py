@@ -2,7 +2,7 @@
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.page import draw_a_pattern
+from attnviz.ui.page import ranked_heads
 from attnviz.ui.session import widgets
 from attnviz.views.drawn import palette, shares
 from attnviz.views.groups import groups
@@ -19,7 +19,7 @@ def test_a_pattern_of_the_palette_ranks_all_heads_and_opens_one(visit: Visit) ->
     assert i18n.text("en", "measure.previous") in box.options
     box.set_value("next").run()
     group = groups(attnviz.capture("minilm", TEXT))[0]
-    expected = shares(group, palette(group)["next"])[: draw_a_pattern.N_SHOWN]
+    expected = shares(group, palette(group)["next"])[: ranked_heads.N_SHOWN]
     labels = [button.label for button in app.main.button if button.label.startswith("**L")]
     assert [label.split("**")[1] for label in labels] == [str(share.head) for share in expected]
     assert labels[0].split()[1] == f"{expected[0].share:.3f}"

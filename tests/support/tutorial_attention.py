@@ -229,6 +229,37 @@ class Additive(Base):
         return self.to_out(weights @ self.to_v(x))
 
 
+class Captioner(Base):
+    """One decoder state against features that no layer made, additive scores (Xu et al. 2015)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Linear(D, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        state = self.to_q(x.mean(1)).unsqueeze(1)
+        weights = self.score(torch.tanh(self.to_k(x) + state)).softmax(1).transpose(1, 2)
+        self.keep(weights[:, None])
+        return torch.cat([(weights @ x).squeeze(1), x[:, -1]], 1)
+
+
+class ConvolutionHeads(Base):
+    """Heads that a convolution made, joined with the batch (Dhariwal and Nichol 2021)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv, self.proj = nn.Conv1d(D, 3 * D, 1), nn.Conv1d(D, D, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        channels = self.to_out(x).mT
+        q, k, v = self.qkv(channels).reshape(len(x) * H, 3 * DH, -1).split(DH, dim=1)
+        scale = DH**-0.25
+        weights = torch.einsum("bct,bcs->bts", q * scale, k * scale).softmax(-1)
+        self.keep(weights.unflatten(0, (len(x), H)))
+        mixed = torch.einsum("bts,bcs->bct", weights, v).reshape(channels.shape)
+        return x + self.proj(mixed).mT
+
+
 class DecoderStep(Base):
     """One decoder state against all encoder states, dot product (Luong et al. 2015)."""
 
@@ -266,88 +297,6 @@ class PerHeadModules(nn.Module):
         return out
 
 
-class TalkingHeads(Base):
-    """Heads mixed after the softmax (Shazeer et al. 2020)."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.talk = nn.Parameter(torch.randn(H, H))
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = self.heads(x)
-        weights = torch.einsum("bhqk,hg->bgqk", (q @ k.mT).softmax(-1), self.talk)
-        return self.joined(weights @ v)
-
-
-class Differential(Base):
-    """The difference of two softmaxes (Ye et al. 2024)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = self.heads(x)
-        (q1, q2), (k1, k2) = q.chunk(2, -1), k.chunk(2, -1)
-        return self.joined(((q1 @ k1.mT).softmax(-1) - 0.3 * (q2 @ k2.mT).softmax(-1)) @ v)
-
-
-class Efficient(Base):
-    """Linear attention: a softmax of q over features, of k over tokens (Shen et al. 2021)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = self.heads(x)
-        return self.joined(q.softmax(-1) @ (k.softmax(-2).mT @ v))
-
-
-class LinearElu(Base):
-    """Linear attention by a feature map (Katharopoulos et al. 2020)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = self.heads(x)
-        q, k = functional.elu(q) + 1, functional.elu(k) + 1
-        norm = 1 / (q @ k.sum(2)[..., None])
-        return self.joined(q @ (k.mT @ v) * norm)
-
-
-class Sigmoid(Base):
-    """Sigmoid in place of the softmax (Ramapuram et al. 2024)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = self.heads(x)
-        return self.joined((q @ k.mT / DH**0.5 - math.log(x.shape[1])).sigmoid() @ v)
-
-
-class Pointer(Base):
-    """The softmax itself is the answer (Vinyals et al. 2015)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return (self.to_q(x) @ self.to_k(x).mT).softmax(-1)
-
-
-class Synthesizer(Base):
-    """Weights computed by a layer from each token alone (Tay et al. 2020)."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.dense = nn.Linear(D, 5)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.to_out(self.dense(x).softmax(-1) @ self.to_v(x))
-
-
-class Halved(Base):
-    """Weights scaled after the softmax."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = self.heads(x)
-        return self.joined((q @ k.mT).softmax(-1) * 0.5 @ v)
-
-
-class Elementwise(Base):
-    """The sum of weighted values, written without a matrix product."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = self.heads(x)
-        return self.joined(((q @ k.mT).softmax(-1)[..., None] * v[:, :, None]).sum(-2))
-
-
 EXACT: tuple[type[nn.Module], ...] = (
     MultiQuery,
     GroupedQuery,
@@ -363,17 +312,8 @@ EXACT: tuple[type[nn.Module], ...] = (
     SingleHead,
     Unbatched,
     Additive,
+    Captioner,
+    ConvolutionHeads,
     DecoderStep,
     PerHeadModules,
-)
-REFUSED: tuple[type[nn.Module], ...] = (
-    TalkingHeads,
-    Differential,
-    Efficient,
-    LinearElu,
-    Sigmoid,
-    Pointer,
-    Synthesizer,
-    Halved,
-    Elementwise,
 )

@@ -2,7 +2,7 @@
 // The lines in which the browser has broken a text, each as an SVG text on its own baseline.
 
 import { plainContext } from "./dom.js";
-import { svgText } from "./svg.js";
+import { svgText } from "./svg_picture.js";
 
 /** @typedef {{text: string, x: number, y: number, w: number, h: number}} Line */
 

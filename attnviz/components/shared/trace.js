@@ -5,10 +5,10 @@
 
 import { pixelRatio, traceWith } from "./dom.js";
 import { Path, rectPath, short } from "./path.js";
-import { paint, svgNode, svgText } from "./svg.js";
+import { paint, svgNode, svgText } from "./svg_picture.js";
 import { tracedImage } from "./trace_image.js";
 
-/** @import { Attributes } from "./svg.js" */
+/** @import { Attributes } from "./svg_picture.js" */
 /** @import { Source } from "./trace_image.js" */
 
 /**

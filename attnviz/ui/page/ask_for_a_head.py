@@ -10,17 +10,16 @@ from functools import partial
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.types import Tokens
+from attnviz.types import HeadId, Tokens
+from attnviz.ui.page import ranked_heads
 from attnviz.ui.server import cache
-from attnviz.ui.session import address, address_bar, current, messages, routes, store, widgets
+from attnviz.ui.session import address_bar, current, messages, store, widgets
 from attnviz.views import group_tokens
 from attnviz.views.captured import Shown
-from attnviz.views.links import HeadLink
+from attnviz.views.ranked import RankedHead
 
 FRAGMENT = "head_links"
 MOVED = "head_links.moved"
-N_SHOWN = 6
-MINUS = "\N{MINUS SIGN}"
 
 
 @st.fragment(key=FRAGMENT)
@@ -41,7 +40,9 @@ def show(shown: Shown) -> None:
         if query is None or key is None:
             st.caption(text(lang, "links.choose"))
             return
-        _ranked(lang, cache.links(shown, query, key))
+        ranked = cache.links(shown, query, key)
+        columns = ("links.weight", "links.others")
+        ranked_heads.show(lang, "links", ranked, columns, _words(lang, ranked))
 
 
 def _cell(shown: Shown) -> tuple[int | None, int | None]:
@@ -75,48 +76,15 @@ def _take(name: str, widget: str) -> None:
     store.put(MOVED, True)
 
 
-def _ranked(lang: Language, links: tuple[HeadLink, ...]) -> None:
-    """The clearest heads as buttons, and all of them in a table."""
-    if not links:
-        st.caption(text(lang, "links.none"))
-        return
-    st.caption(text(lang, "links.legend"))
-    with st.container(horizontal=True):
-        for link in links[:N_SHOWN]:
-            label = f"**{link.head}** {_sum(link)}"
-            if st.button(label, key=widgets.key(f"links.{link.head}"), help=_words(lang, link)):
-                _open(link)
-        with st.popover(text(lang, "links.all", count=len(links))):
-            st.dataframe(
-                {
-                    text(lang, "links.head"): [str(link.head) for link in links],
-                    text(lang, "links.weight"): [link.weight for link in links],
-                    text(lang, "links.others"): [link.others for link in links],
-                    text(lang, "links.difference"): [link.difference for link in links],
-                },
-                hide_index=True,
-            )
-
-
-def _sum(link: HeadLink) -> str:
-    """The weight minus the control, written so that the rounded numbers add up."""
-    weight, others = round(link.weight, 3), round(link.others, 3)
-    difference = f"{weight - others:.3f}".replace("-", MINUS)
-    return f"{weight:.3f} {MINUS} {others:.3f} = {difference}"
-
-
-def _words(lang: Language, link: HeadLink) -> str:
-    return text(
-        lang,
-        "links.result",
-        head=str(link.head),
-        weight=f"{link.weight:.3f}",
-        others=f"{link.others:.3f}",
-    )
-
-
-def _open(link: HeadLink) -> None:
-    """Show a head on the page Head, at the chosen cell."""
-    current.update(layer=link.head.layer, head=link.head.head, mean=None)
-    address_bar.mount_anew()
-    st.switch_page(routes.file("head"), query_params=address.params(current.view()))
+def _words(lang: Language, ranked: tuple[RankedHead, ...]) -> dict[HeadId, str]:
+    """A sentence for each head: its weight, and what its other rows give the key."""
+    return {
+        row.head: text(
+            lang,
+            "links.result",
+            head=str(row.head),
+            weight=f"{row.share:.3f}",
+            others=f"{row.control:.3f}",
+        )
+        for row in ranked
+    }

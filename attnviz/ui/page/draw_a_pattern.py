@@ -12,15 +12,13 @@ from attnviz.components.stencil import Cells
 from attnviz.i18n import Language, text
 from attnviz.types import MEASURES
 from attnviz.ui.host.components import show_stencil
+from attnviz.ui.page import ranked_heads
 from attnviz.ui.server import cache
-from attnviz.ui.session import address, address_bar, current, messages, routes, store, widgets
+from attnviz.ui.session import messages, store, widgets
 from attnviz.views import drawn, group_tokens
 from attnviz.views.captured import Shown
-from attnviz.views.drawn import HeadShare
 from attnviz.views.texts import strings
 
-N_SHOWN = 6
-MINUS = "\N{MINUS SIGN}"
 PAINTED = "drawn.cells"  # what was painted, as text, and on which text of which model
 
 
@@ -42,7 +40,9 @@ def show(shown: Shown) -> None:
         with matrix:
             _stencil(shown, cells)
         with heads:
-            _ranked(lang, cache.shares(shown, cells))
+            ranked_heads.show(
+                lang, "drawn", cache.shares(shown, cells), ("drawn.share", "drawn.chance")
+            )
 
 
 def _choice(shown: Shown, patterns: dict[str, Cells]) -> None:
@@ -95,39 +95,3 @@ def _stencil(shown: Shown, cells: Cells) -> None:
             store.put(PAINTED, (shown.key, painted))
 
     show_stencil(data, component, take)
-
-
-def _ranked(lang: Language, shares: tuple[HeadShare, ...]) -> None:
-    """The clearest heads as buttons, and all of them in a table."""
-    if not shares:
-        st.caption(text(lang, "drawn.none"))
-        return
-    st.caption(text(lang, "drawn.legend"))
-    with st.container(horizontal=True):
-        for share in shares[:N_SHOWN]:
-            label = f"**{share.head}** {_difference(share)}"
-            if st.button(label, key=widgets.key(f"drawn.{share.head}")):
-                _open(share)
-        with st.popover(text(lang, "links.all", count=len(shares))):
-            st.dataframe(
-                {
-                    text(lang, "links.head"): [str(share.head) for share in shares],
-                    text(lang, "drawn.share"): [share.share for share in shares],
-                    text(lang, "drawn.chance"): [share.chance for share in shares],
-                    text(lang, "links.difference"): [share.difference for share in shares],
-                },
-                hide_index=True,
-            )
-
-
-def _difference(share: HeadShare) -> str:
-    """The share minus chance, written so that the rounded numbers add up."""
-    part, chance = round(share.share, 3), round(share.chance, 3)
-    return f"{part:.3f} {MINUS} {chance:.3f} = {part - chance:.3f}".replace("-", MINUS)
-
-
-def _open(share: HeadShare) -> None:
-    """Show a head on the page Head."""
-    current.update(layer=share.head.layer, head=share.head.head, mean=None)
-    address_bar.mount_anew()
-    st.switch_page(routes.file("head"), query_params=address.params(current.view()))

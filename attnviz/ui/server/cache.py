@@ -25,12 +25,12 @@ from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.views.captured import Accuracy, Captured, Media, Shown
-from attnviz.views.drawn import Cells, HeadShare
+from attnviz.views.drawn import Cells
 from attnviz.views.drawn import shares as head_shares
 from attnviz.views.groups import Group, groups
-from attnviz.views.links import HeadLink
 from attnviz.views.links import links as head_links
 from attnviz.views.measures import Measured, measure
+from attnviz.views.ranked import RankedHead
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from attnviz.models.download import Progress
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.similarity import Similarity
+    from attnviz.survey.result import Survey
 
 Result = TypeVar("Result")
 
@@ -166,24 +167,24 @@ def _steps(key: str, _group: Group, _layer: int, _head: int) -> "Steps":
     return attnviz.derive(_group.call(_layer), _head, _group.row(_layer))
 
 
-def links(shown: Shown, query: int, key: int) -> tuple[HeadLink, ...]:
+def links(shown: Shown, query: int, key: int) -> tuple[RankedHead, ...]:
     """Every head's link from a query to a key, with its control, the clearest first."""
     return _links(f"{shown.key} {query} {key}", shown.group, query, key)
 
 
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
-def _links(key: str, _group: Group, _query: int, _key: int) -> tuple[HeadLink, ...]:
+def _links(key: str, _group: Group, _query: int, _key: int) -> tuple[RankedHead, ...]:
     return head_links(_group, _query, _key)
 
 
-def shares(shown: Shown, cells: Cells) -> tuple[HeadShare, ...]:
+def shares(shown: Shown, cells: Cells) -> tuple[RankedHead, ...]:
     """Every head's share of attention on painted cells, beside chance, the clearest first."""
     painted = hashlib.sha256(np.packbits(cells).tobytes()).hexdigest()
     return _shares(f"{shown.key} {cells.shape} {painted}", shown.group, cells)
 
 
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
-def _shares(key: str, _group: Group, _cells: Cells) -> tuple[HeadShare, ...]:
+def _shares(key: str, _group: Group, _cells: Cells) -> tuple[RankedHead, ...]:
     return head_shares(_group, _cells)
 
 
@@ -261,6 +262,12 @@ def forget_measurement(key: str) -> None:
 @st.cache_resource(max_entries=MAX_MEASURED, show_spinner=False, on_release=_stop_job)
 def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
     return answering.measure(_work)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def counted_surveys() -> "dict[str, Survey]":
+    """The surveys of their own texts that models have on this server, by the models' keys."""
+    return {}
 
 
 def pyramid(
@@ -345,9 +352,11 @@ def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz
     return _run()
 
 
-def training(seed: int) -> Training:
-    """The training of a seed; its job starts at the first call."""
-    return _training(seed)
+def training(seed: int, owner: str = "") -> Training:
+    """The training of a seed; its job starts at the first call; the first visitor is its owner."""
+    watched = _training(seed)
+    watched.owner = watched.owner or owner
+    return watched
 
 
 def forget_training(seed: int) -> None:

@@ -123,11 +123,29 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "dots3_note_vision_encoder": {"adapter_in_dim": 64},
     "dots3_note_audio_encoder": {"adapter_input_size": 64},
     "granite4_vision": {"deepstack_layer_map": [[-1, 0]], "downsample_rate": "1/2"},
+    "llama4_vision_model": {"intermediate_size": 256},
+    "mllama_vision_model": {"intermediate_layers_indices": [0, 1]},
+    "phi4_multimodal_audio": {
+        "ext_pw_out_channel": 64,
+        "depthwise_separable_out_channel": 64,
+        "nemo_conv_channels": 64,
+        "num_blocks": 2,
+    },
+    "qwen2_5_omni_audio_encoder": {"n_window": 20},
+    "longformer": {"attention_window": [4, 6]},
+    "led": {"attention_window": [4, 6]},
+    "molmo2_vision": {"num_position_embeddings": 16, "image_size": [56, 56]},
+    "lw_detr": {"projector_scale_factors": [1.0]},
+    "qwen3_omni_moe": {"talker_config.spatial_merge_size": 2},
+    "zoedepth": {"bottleneck_features": 64},
+    "pix2struct_text_model": {"initializer_range": 0.02},
+    "t5gemma2_decoder": {"dropout_rate": 0.0},
     "fun_asr_nano": {"adaptor_config.intermediate_size": 16},
 }
 
 # The class to build, where the auto classes name none or one that cannot run alone.
 MODEL_CLASSES: dict[str, str] = {
+    "blip_text_model": "BlipTextModel",
     "musicgen": "MusicgenForConditionalGeneration",
     "musicgen_melody": "MusicgenMelodyForConditionalGeneration",
 }

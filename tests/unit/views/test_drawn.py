@@ -32,7 +32,7 @@ def test_shares_are_means_over_the_painted_rows_beside_chance(causal: bool) -> N
     for share in ranked:
         of_head = weights[share.head.head]
         expected = (of_head[4, 2] + of_head[4, 3] + of_head[5, 0]) / 2
-        assert (share.share, share.chance) == pytest.approx((expected, chance), abs=1e-6)
+        assert (share.share, share.control) == pytest.approx((expected, chance), abs=1e-6)
     differences = [share.difference for share in ranked]
     assert differences == sorted(differences, reverse=True) and len(ranked) == len(weights)
 

@@ -28,7 +28,7 @@ def test_links_compare_a_weight_with_the_other_rows_of_its_head() -> None:
     found = links(group, 4, 2)
     wanted = expected(weights, 4, 2, [0, 1, 2, 3, 5, 6])
     for link in found:
-        assert (link.weight, link.others) == pytest.approx(wanted[link.head.head], abs=1e-6)
+        assert (link.share, link.control) == pytest.approx(wanted[link.head.head], abs=1e-6)
     differences = [link.difference for link in found]
     assert differences == sorted(differences, reverse=True) and len(found) == len(weights)
 
@@ -38,7 +38,7 @@ def test_links_leave_out_rows_that_may_not_attend_to_the_key() -> None:
     weights = group.calls[0].weights(batch=0).cpu().numpy()
     wanted = expected(weights, 4, 2, [2, 3, 5, 6])
     for link in links(group, 4, 2):
-        assert link.others == pytest.approx(wanted[link.head.head][1], abs=1e-6)
+        assert link.control == pytest.approx(wanted[link.head.head][1], abs=1e-6)
 
 
 def test_links_of_a_blocked_cell_and_of_one_without_other_rows_are_none() -> None:
