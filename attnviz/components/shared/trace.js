@@ -114,6 +114,13 @@ function tracerOf(ctx, recording, recordings, background) {
     },
     fillText: (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
       void put(textNode(ctx, text, x, y)),
+    strokeText(/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) {
+      const node = textNode(ctx, text, x, y);
+      node.removeAttribute("fill-opacity");
+      for (const [name, value] of Object.entries(look(ctx, "stroke")))
+        if (value !== null) node.setAttribute(name, String(value));
+      put(node);
+    },
     putImageData: () => void (recording.hasPixels = true),
     drawImage: (/** @type {Source} */ source, /** @type {number[]} */ ...place) =>
       void put(imageNode(ctx, source, place, recordings)),
