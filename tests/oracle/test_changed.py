@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 
 import attnviz
 from attnviz.attention.capture import Capture
-from attnviz.capture.changed.run import changed
+from attnviz.capture.changed.run import changed, require_changes
 from attnviz.changes import Change, ablate, cut, mask, patch, pattern
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
@@ -289,4 +289,4 @@ def test_other_rows_of_a_changed_head_keep_their_bits(case: Case) -> None:
 
 def test_one_change_in_place_of_a_list_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match="changes= is one Ablate; put it into a list"):
-        attnviz.capture("stories", "Lily gave", changes=ablate("L0.H0"))  # type: ignore[arg-type]
+        require_changes(ablate("L0.H0"))

@@ -167,7 +167,7 @@ def probed(lm: LoadedModel) -> Layout:
     return learned_layout(lm, plan.inputs, corpus.ROWS)
 
 
-def require_changes(changes: Sequence[object]) -> None:
+def require_changes(changes: Sequence[object] | Change) -> None:
     """Raise `BadInput` for what is no change, and for one change in place of a list."""
     if isinstance(changes, Ablate | Patch | Pattern | Cut | Mask):
         raise bad_argument(

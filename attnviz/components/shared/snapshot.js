@@ -4,7 +4,7 @@
 
 import { el } from "./dom.js";
 import { short } from "./path.js";
-import { paint, svgFile, svgNode } from "./trace_nodes.js";
+import { paint, svgFile, svgNode } from "./svg_picture.js";
 import { textLines } from "./text_lines.js";
 import { startTracing } from "./trace.js";
 import { tracedImage } from "./trace_image.js";

@@ -5,10 +5,10 @@
 
 import { pixelRatio, traceWith } from "./dom.js";
 import { Path, rectPath, short } from "./path.js";
-import { paint, svgNode, svgLabel } from "./trace_nodes.js";
+import { paint, svgNode, svgText } from "./svg_picture.js";
 import { tracedImage } from "./trace_image.js";
 
-/** @import { Attributes } from "./trace_nodes.js" */
+/** @import { Attributes } from "./svg_picture.js" */
 /** @import { Source } from "./trace_image.js" */
 
 /**
@@ -114,6 +114,13 @@ function tracerOf(ctx, recording, recordings, background) {
     },
     fillText: (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
       void put(textNode(ctx, text, x, y)),
+    strokeText(/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) {
+      const node = textNode(ctx, text, x, y);
+      node.removeAttribute("fill-opacity");
+      for (const [name, value] of Object.entries(look(ctx, "stroke")))
+        if (value !== null) node.setAttribute(name, String(value));
+      put(node);
+    },
     putImageData: () => void (recording.hasPixels = true),
     drawImage: (/** @type {Source} */ source, /** @type {number[]} */ ...place) =>
       void put(imageNode(ctx, source, place, recordings)),
@@ -236,7 +243,7 @@ function textNode(ctx, text, x, y) {
   const isEnd = textAlign === "right" || textAlign === "end";
   const anchor = textAlign === "center" ? "middle" : isEnd ? "end" : "start";
   const place = { x, y: y - above + ascent, width, font, anchor, direction, alpha: globalAlpha };
-  const node = svgLabel(text, { ...place, colour: typeof fillStyle === "string" ? fillStyle : "#888888" });
+  const node = svgText(text, { ...place, colour: typeof fillStyle === "string" ? fillStyle : "#888888" });
   const transform = transformOf(ctx);
   if (transform) node.setAttribute("transform", transform);
   return node;

@@ -4,7 +4,7 @@
 
 import { plainContext } from "./dom.js";
 import { rectPath, short } from "./path.js";
-import { svgNode } from "./trace_nodes.js";
+import { svgNode } from "./svg_picture.js";
 
 /** @typedef {{x: number, y: number, w: number, h: number}} Box */
 /** @typedef {HTMLCanvasElement | HTMLImageElement | ImageBitmap} Source */

@@ -105,6 +105,16 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
     return [f"weights = cap.weights({str(head)!r}{place})"]
 
 
+def _feeds(shown: Shown, source: CodeSource) -> list[str]:
+    """The line for the feeds of each head; like the page, it leaves out what was generated."""
+    options, loaded = source.options, shown.captured.loaded
+    is_translation = loaded is not None and loaded.kind == "encoder-decoder"
+    if options is None or (is_translation and not options["target"]):
+        return []
+    typed = replace(source, options=options | {"generate": 0})
+    return [f"feeds = attnviz.feeds(lm, {typed.texts[0]!r}{typed.arguments})"]
+
+
 def _places(shown: Shown, head: HeadId, source: CodeSource) -> list[str]:
     """The planes of the page's own texts, and the places of the capture in them."""
     if source.options is None:
@@ -114,16 +124,6 @@ def _places(shown: Shown, head: HeadId, source: CodeSource) -> list[str]:
         "maps = attnviz.embed(lm, map_texts(lm))",
         f"places = maps.place(cap).queries[maps.row({str(head)!r})]",
     ]
-
-
-def _feeds(shown: Shown, source: CodeSource) -> list[str]:
-    """The line for the feeds of each head; like the page, it leaves out what was generated."""
-    options, loaded = source.options, shown.captured.loaded
-    is_translation = loaded is not None and loaded.kind == "encoder-decoder"
-    if options is None or (is_translation and not options["target"]):
-        return []
-    typed = replace(source, options=options | {"generate": 0})
-    return [f"feeds = attnviz.feeds(lm, {typed.texts[0]!r}{typed.arguments})"]
 
 
 def _place(shown: Shown) -> str:

@@ -27,8 +27,8 @@ def traced() -> set[str]:
 
 
 def test_calls_finds_what_is_drawn() -> None:
-    assert calls("ctx.strokeText(a); ctx.save(); other.fill()") == {"strokeText"}
-    assert "strokeText" not in traced() and "fillText" in traced()
+    assert calls("ctx.ellipse(a); ctx.save(); other.fill()") == {"ellipse"}
+    assert "ellipse" not in traced() and "fillText" in traced()
 
 
 @pytest.mark.parametrize(
