@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from attnviz import i18n
 from attnviz.attention import edits
-from attnviz.components import circuit, numbers, options, switches
+from attnviz.components import circuit, geometry, numbers, options, switches
 from attnviz.components.selection import MEANS, SCALES, SPECIALS
 from attnviz.errors import BadInput
 from attnviz.export.capture_file import digest
@@ -164,6 +164,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("least", "circuit", "least", partial(circuit.checked, "least")),
         Parameter("sides", "circuit", "sides", partial(circuit.checked, "sides")),
         Parameter("paths", "circuit", "paths", _flag),
+        Parameter("tab", "geometry", "tab", partial(geometry.checked, "tab")),
+        Parameter("vectors", "geometry", "vectors", partial(geometry.checked, "vectors")),
+        Parameter("turns", "geometry", "turns", partial(geometry.checked, "turns")),
         Parameter("lab", "", "lab", partial(_normalised, sheet.parse, sheet.write)),
         Parameter("lesson", "learn", "lesson", _slug),
         Parameter("card", "learn", "card", _slug),

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from attnviz import i18n
 from attnviz.components.circuit import DEFAULT_SIDES
+from attnviz.components.geometry import Choice as GeometryChoice
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
 from attnviz.components.switches import Off
@@ -197,6 +198,7 @@ class View:
     right: RightSide = field(default_factory=RightSide)
     switched: SwitchChoice = field(default_factory=SwitchChoice)
     circuit: CircuitChoice = field(default_factory=CircuitChoice)
+    geometry: GeometryChoice = field(default_factory=GeometryChoice)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:
