@@ -9,12 +9,19 @@ the package, so that the same file works in a checkout and in an installed wheel
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 import attnviz
 from attnviz.ui.host import script
 from attnviz.ui.server import class_socket
+from attnviz.ui.server.edge import closed, health
+from attnviz.ui.server.edge.lifetime import lifetime
+from attnviz.ui.server.edge.shield import Shield
 
+closed.close()
 app = st.App(
     Path(attnviz.__file__).parent / "ui" / "main.py",
-    routes=[*class_socket.routes(), *script.routes()],
+    routes=[*class_socket.routes(), *script.routes(), *health.routes()],
+    lifespan=lifetime,
+    middleware=[Middleware(Shield)],
 )

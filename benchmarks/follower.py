@@ -87,8 +87,9 @@ class Follower:
 
     async def _listen(self) -> None:
         seat = parse_qs(self.query)["seat"][0]
-        query = urlencode({"seat": seat, "heed": "stage"})
+        query = urlencode({"heed": "stage"})
         async with websockets.connect(f"ws://{self.host}/{FOLDER}/{self.code}?{query}") as ear:
+            await ear.send(seat)
             async for told in _messages(ear):
                 if int(told) != self._drawn:
                     await self._ask(self.fragment)

@@ -4,7 +4,7 @@ Reads the view, runs the model through the cache, measures every path, says what
 """
 
 from attnviz.ui.effects import circuit
-from attnviz.ui.page import capture_of_view, frame
+from attnviz.ui.page import capture_of_view, embedded, frame
 
 
 def main() -> None:
@@ -14,7 +14,8 @@ def main() -> None:
     shown = capture_of_view.shown(lang)
     if shown is not None:
         circuit.graph(shown)
-        frame.verification(shown)
+        if not embedded.ends(shown):
+            frame.verification(shown)
 
 
 main()

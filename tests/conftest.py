@@ -18,6 +18,7 @@ import pytest
 
 from tests.support.bytecode import use_python_bytecode_elsewhere
 from tests.support.network import NetworkGuard
+from tests.support.shapes import check_shapes
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
@@ -38,6 +39,7 @@ OFFLINE = {
 def pytest_configure() -> None:
     os.environ.update(OFFLINE)
     use_python_bytecode_elsewhere()
+    check_shapes()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,14 +8,13 @@ model. Positions are counted in the whole sequence, from each row's own first to
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Int64
 from torch import Tensor
 
 ChangeableStage = Literal["q", "k", "v", "mask", "masked", "weights", "mixed"]
-CHANGEABLE: tuple[ChangeableStage, ...] = get_args(ChangeableStage)
 
 
 @dataclass(frozen=True)

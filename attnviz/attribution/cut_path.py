@@ -32,7 +32,7 @@ from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
 from attnviz.effects.heads import sites_of, taking_of
 from attnviz.effects.prepared import Prepared, as_mapping
-from attnviz.effects.rows import ROWS, spread
+from attnviz.effects.rows import ROWS
 from attnviz.effects.switched import Switched, in_rows
 from attnviz.errors import BadInput
 
@@ -186,6 +186,6 @@ def _answer(
     with lm.lock, torch.no_grad():
         by_place = in_rows(lm, layout_of(prepared.calls), sets)
         with changes_made(lm.model, by_place):
-            output = lm.model(**spread(prepared.inputs, n_row + 1), **prepared.options)
+            output = lm.model(**prepared.repeated(n_row + 1), **prepared.options)
     rows = answer.read(as_mapping(output)).double().cpu().numpy()
     return Switched(rows[-1], rows[0], rows[1:-1], ())

@@ -30,7 +30,7 @@ from attnviz.changes.site import Site, site
 from attnviz.effects.batches import ignore
 from attnviz.effects.heads import Taking, sites_of, taking_of
 from attnviz.effects.prepared import Prepared, prepare, takes
-from attnviz.effects.rows import ROWS, RowChange, by_place, spread
+from attnviz.effects.rows import ROWS, RowChange, by_place
 from attnviz.errors import Cancelled, bad_argument, require_index
 from attnviz.models.loaded import LoadedModel
 
@@ -156,7 +156,7 @@ def recorded_without(
         changes_made(lm.model, by_place(changes)),
         record(lm.model) as calls,
     ):
-        lm.model(**spread(prepared.inputs, len(senders)), **options)
+        lm.model(**prepared.repeated(len(senders)), **options)
     return list(calls)
 
 

@@ -8,7 +8,7 @@ guide has the correlations).
 """
 
 from dataclasses import dataclass
-from typing import Literal, Unpack, get_args
+from typing import Literal, Unpack
 
 import numpy as np
 import torch
@@ -29,9 +29,6 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.types import Tokens
 
 Method = Literal["hidden", "masked", "alti", "norms", "frozen", "weights", "rollout"]
-METHODS: tuple[Method, ...] = get_args(Method)
-INTERVENTIONS: tuple[Method, ...] = ("hidden", "masked")
-HISTORY: tuple[Method, ...] = ("weights", "rollout")
 
 
 @dataclass(frozen=True, eq=False)

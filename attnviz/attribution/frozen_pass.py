@@ -78,7 +78,6 @@ class _Attention:
 
     def __init__(self, run: TracedRun) -> None:
         self._run = run
-        self._seen: dict[str, int] = {}
 
     def passed(self, value: Value) -> Split | None:
         """The split of what a run of W_O wrote; None for any other value."""

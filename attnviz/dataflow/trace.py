@@ -6,8 +6,8 @@ In: a module, and passes of it inside the `with` block. Out: `Operation`s in ord
 keeps 117 MiB. Memory that an operation writes in place is copied first, for what was read before.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -83,8 +83,8 @@ class Trace(TorchDispatchMode):
 
     def __enter__(self) -> "Trace":
         for name, module in self._model.named_modules():
-            enter = module.register_forward_pre_hook(self._entering(name), with_kwargs=True)
-            leave = module.register_forward_hook(self._leaving(), always_call=True)
+            enter = module.register_forward_pre_hook(partial(self._enter, name), with_kwargs=True)
+            leave = module.register_forward_hook(self._leave, always_call=True)
             self._handles += [enter, leave]
         super().__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -95,20 +95,14 @@ class Trace(TorchDispatchMode):
         self._handles.clear()
         super().__exit__(*error)  # type: ignore[no-untyped-call]
 
-    def _entering(self, name: str) -> Callable[[nn.Module, Any, Any], None]:
-        def enter(_module: nn.Module, args: Any, kwargs: Any) -> None:
-            self._running.append(name)
-            first = next(tensors((args, kwargs)), None)
-            value = None if first is None else self.value(first)
-            self.inputs_of.setdefault(name, []).append(value)
+    def _enter(self, name: str, _module: nn.Module, args: Any, kwargs: Any) -> None:
+        self._running.append(name)
+        first = next(tensors((args, kwargs)), None)
+        value = None if first is None else self.value(first)
+        self.inputs_of.setdefault(name, []).append(value)
 
-        return enter
-
-    def _leaving(self) -> Callable[[nn.Module, Any, Any], None]:
-        def leave(_module: nn.Module, _args: Any, _output: Any) -> None:
-            self._running.pop()
-
-        return leave
+    def _leave(self, _module: nn.Module, _args: Any, _output: Any) -> None:
+        self._running.pop()
 
     def value(self, tensor: Tensor) -> Value:
         """The value that a tensor has now."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 
+from attnviz.capture.changed.changer import CallPlace
 from attnviz.effects.prepared import Prepared
 from attnviz.effects.readouts import Readout
 from attnviz.effects.rows import Clean, RowChange, changed_rows
@@ -58,11 +59,12 @@ class Batches:
     def _batches(
         self, flat: Sequence[tuple[int, RowChange]]
     ) -> Iterator[Sequence[tuple[int, RowChange]]]:
-        """At most `rows` at a time; where blocks are resumed, those of one block together."""
-        groups: dict[str, list[tuple[int, RowChange]]] = {}
+        """At most `rows` at a time; where a pass is resumed, those of one call together."""
+        groups: dict[CallPlace | None, list[tuple[int, RowChange]]] = {}
         for at, change in flat:
-            block = self.clean.block_of.get(change.calls[0].place, "") if self.clean.blocks else ""
-            groups.setdefault(block, []).append((at, change))
+            place = change.calls[0].place
+            key = place if place in self.clean.finished.before else None
+            groups.setdefault(key, []).append((at, change))
         for group in groups.values():
             for start in range(0, len(group), self.rows):
                 yield group[start : start + self.rows]

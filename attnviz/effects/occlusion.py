@@ -16,7 +16,6 @@ from torch import Tensor
 
 from attnviz.effects.prepared import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
-from attnviz.effects.rows import spread
 from attnviz.errors import BadInput
 
 ROWS = 32
@@ -70,7 +69,7 @@ def _changes(prepared: Prepared, readout: Readout, n: int, rows_of: Any) -> np.n
     lm = prepared.lm
     for start in range(0, n, ROWS):
         tokens = range(start, min(start + ROWS, n))
-        inputs = spread(prepared.inputs, len(tokens) + 1) | rows_of(tokens)
+        inputs = prepared.repeated(len(tokens) + 1) | rows_of(tokens)
         with lm.lock, torch.no_grad():
             output = lm.model(**inputs, **prepared.options)
         numbers = readout.read(as_mapping(output)).double().cpu()

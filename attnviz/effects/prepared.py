@@ -5,8 +5,6 @@ clean pass, that say which heads there are, and the model's output without any c
 effects put many changed copies of it into one batch.
 """
 
-import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,7 +41,7 @@ class Prepared:
     """Inputs of one row, on the model's device; `calls` and `clean` come from a recorded pass.
 
     `options` are keyword arguments of the pass that are no input, `target` is the text that an
-    encoder-decoder is to have written. `pass_ms` is the time that the recorded pass took.
+    encoder-decoder is to have written.
     """
 
     lm: LoadedModel
@@ -54,7 +52,6 @@ class Prepared:
     calls: tuple[AttentionCall, ...]
     clean: Mapping[str, Any]
     target: str | None = None
-    pass_ms: float = math.inf
 
     @cached_property
     def attended(self) -> Bool[Tensor, "row token"]:
@@ -65,6 +62,14 @@ class Prepared:
         hidden = self.clean.get("last_hidden_state")
         shape = hidden.shape[:2] if isinstance(hidden, Tensor) else (1, self.n_token)
         return torch.ones(shape, dtype=torch.bool, device=self.lm.key.device)
+
+    def repeated(self, n: int) -> dict[str, Any]:
+        """The inputs in n equal rows; what was one tensor under several names stays one."""
+        known: dict[int, Any] = {}
+        for value in self.inputs.values():
+            one_row = isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == 1
+            known[id(value)] = value.expand(n, *value.shape[1:]) if one_row else value
+        return {name: known[id(value)] for name, value in self.inputs.items()}
 
     @property
     def n_token(self) -> int:
@@ -129,9 +134,7 @@ def prepare_request(
     if _reads_last_row(measure) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
     with lm.lock, unchanged(), torch.no_grad(), record(lm.model) as calls:
-        start = time.thread_time()
         output = lm.model(**planned.inputs, **options)
-        pass_ms = 1000 * (time.thread_time() - start)
     remember(lm, layout_of(calls))
     return Prepared(
         lm,
@@ -142,7 +145,6 @@ def prepare_request(
         tuple(calls),
         as_mapping(output),
         next(iter(request.target), None),
-        pass_ms,
     )
 
 

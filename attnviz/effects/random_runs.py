@@ -13,7 +13,6 @@ from attnviz.capture.changed.references import reference_of
 from attnviz.capture.record.recorder import record
 from attnviz.effects.aligned import differing_places
 from attnviz.effects.prepared import Prepared
-from attnviz.effects.rows import spread
 from attnviz.errors import BadInput
 
 SEED = 0
@@ -24,7 +23,7 @@ def random_runs(prepared: Prepared, source: Prepared, draws: int) -> tuple[Atten
 
     A token that stands at several of these places becomes the same random token at each.
     """
-    inputs = dict(spread(source.inputs, draws))
+    inputs = source.repeated(draws)
     pool, draw_from = _pool(source), random.Random(SEED)
     for name, places in differing_places(prepared, source).items():
         ids = inputs[name].clone()

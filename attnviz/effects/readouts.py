@@ -38,16 +38,14 @@ Linear = Callable[[Tensor], Float[Tensor, " row"]]
 class Readout:
     """One number of the answer, in `unit`.
 
-    `linear` takes the tensor that `output` names. `last_only` is True if only the last row of the
-    logits is looked at, so that a model need not compute the others. `estimated` says in words what
-    number `linear` is, where it is not the measure itself.
+    `linear` takes the tensor that `output` names. `estimated` says in words what number it is,
+    where it is not the measure itself.
     """
 
     read: Read
     unit: str
     linear: Linear | None = None
     output: Literal["logits", "last_hidden_state"] = "logits"
-    last_only: bool = False
     estimated: str = "the measure"
 
 
@@ -84,10 +82,8 @@ def _next_token(prepared: Prepared, on: NextToken) -> Readout:
         return _logits(output)[:, at].float().log_softmax(-1)[:, token]
 
     if on.log_probability:
-        return Readout(
-            log_probability, "log-probability", linear, last_only=at == LAST, estimated=CENTRED
-        )
-    return Readout(lambda output: linear(_logits(output)), "logit", linear, last_only=at == LAST)
+        return Readout(log_probability, "log-probability", linear, estimated=CENTRED)
+    return Readout(lambda output: linear(_logits(output)), "logit", linear)
 
 
 def _class(prepared: Prepared, on: Class) -> Readout:
@@ -225,7 +221,7 @@ def _divergence(prepared: Prepared, on: Divergence) -> Readout:
     def read(output: Any) -> Tensor:
         return (clean.exp() * (clean - row(_logits(output)))).sum(-1)
 
-    return Readout(read, "nats", last_only=logits.dim() == 3 and at == LAST)
+    return Readout(read, "nats")
 
 
 # --- what the model has ---------------------------------------------------------------------------

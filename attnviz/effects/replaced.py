@@ -19,7 +19,6 @@ from attnviz.capture.changed.run import changes_made
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
 from attnviz.effects.prepared import Prepared, as_mapping
-from attnviz.effects.rows import spread
 from attnviz.errors import UnsupportedAttention
 
 DRAWS = 8
@@ -69,7 +68,7 @@ def replaced(
     change = StageChange("mixed", _by_row(tables, own), (head.head,) * len(rows), rows)
     placed = {call.place: call.placed([change])}
     with lm.lock, torch.no_grad(), changes_made(lm.model, placed):
-        output = lm.model(**spread(prepared.inputs, len(tables)), **prepared.options)
+        output = lm.model(**prepared.repeated(len(tables)), **prepared.options)
     numbers = answer.read(as_mapping(output)).double().cpu().numpy()
     return Replaced(numbers[-1], numbers[0], numbers[1:-1])
 

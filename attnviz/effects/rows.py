@@ -2,15 +2,12 @@
 
 In: prepared inputs, and the stage changes of each row by place. Out: the measure's number for each
 row. Rows of one batch differ from the same row alone by up to 7e-6 of a logit, so the clean row of
-the same batch is what they are compared with. Blocks before the first changed one may answer with
-what they gave in a clean pass: it saves half of the work where a pass is slow.
+the same batch is what they are compared with. Modules that ran before the first changed call may
+answer with what they gave in a clean pass: it saves half of the work where a pass is long.
 """
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -22,11 +19,14 @@ from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import changes_made
 from attnviz.effects.prepared import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
+from attnviz.effects.resumed import NOTHING, Finished, answered, finished
 from attnviz.errors import UnsupportedAttention
 
 # 12 to 36 rows take the same time for each; many more fall out of the processor's cache
 ROWS = 24
-SLOW_MS = 5.0
+# where a pass has more multiplications than these, about, running fewer modules is worth more than
+# running fewer and larger batches
+LONG = 5e7
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,47 +44,27 @@ class RowChange:
 
 @dataclass(frozen=True, eq=False)
 class Clean:
-    """A pass without changes: its number, how long it took, and what each block gave.
-
-    `blocks` are empty where nothing can be resumed; `order` has the place of each call's block.
-    """
+    """The number without changes, and what need not be computed again to change it."""
 
     value: float
-    pass_ms: float
-    blocks: Mapping[str, object]
-    block_of: Mapping[CallPlace, str]
-
-    def before(self, calls: Sequence[CallSite]) -> dict[str, object]:
-        """The blocks that run before the first of some calls, with what they gave."""
-        names = list(self.blocks)
-        changed = [self.block_of.get(call.place) for call in calls]
-        if not names or None in changed:
-            return {}
-        first = min(names.index(name) for name in changed if name is not None)
-        return {name: self.blocks[name] for name in names[:first]}
+    finished: Finished
 
 
 def clean_pass(prepared: Prepared, readout: Readout, calls: Sequence[CallSite]) -> Clean:
-    """The pass without changes; where it is slow it is made once more, to keep its blocks."""
-    if prepared.pass_ms <= SLOW_MS:
-        return Clean(float(readout.read(prepared.clean)[0]), prepared.pass_ms, {}, {})
-    block_of = _blocks(prepared.lm.model, calls)
-    modules = dict(prepared.lm.model.named_modules())
-    blocks: dict[str, object] = {}
-    with prepared.lm.lock:  # another thread's pass would be kept, too
-        handles = [
-            modules[name].register_forward_hook(_keeping(blocks, name))
-            for name in dict.fromkeys(block_of.values())
-        ]
-        start = time.thread_time()
-        try:
-            value = float(_run(prepared, readout, 1, {})[0])
-        finally:
-            for handle in handles:
-                handle.remove()
-        pass_ms = 1000 * (time.thread_time() - start)
-    resumes = pass_ms > SLOW_MS and all(_can_be_spread(output) for output in blocks.values())
-    return Clean(value, pass_ms, blocks if resumes else {}, block_of)
+    """The number of the recorded pass; where a pass is long, its modules' outputs are kept too."""
+    value = float(readout.read(prepared.clean)[0])
+    return Clean(value, finished(prepared, calls) if _is_long(prepared) else NOTHING)
+
+
+def _is_long(prepared: Prepared) -> bool:
+    """True if a pass of one row has LONG multiplications or more, about."""
+    weights = sum(
+        parameter.numel()
+        for module in prepared.lm.model.modules()
+        if not isinstance(module, nn.Embedding)
+        for parameter in module.parameters(recurse=False)
+    )
+    return weights * max(call.n_query for call in prepared.calls) >= LONG
 
 
 def changed_rows(
@@ -93,7 +73,7 @@ def changed_rows(
     """(the number of each changed row, that of the clean row of the same batch)."""
     placed = by_place(changes)
     calls = [call for change in changes for call in change.calls]
-    known = clean.before(calls)
+    known = clean.finished.before_first(calls)
     with prepared.lm.lock, answered(prepared.lm.model, known, len(changes) + 1):
         numbers = _run(prepared, readout, len(changes) + 1, placed)
     if len(numbers) != len(changes) + 1:
@@ -134,78 +114,5 @@ def _run(
 ) -> Float[Tensor, " row"]:
     lm = prepared.lm
     with lm.lock, torch.no_grad(), changes_made(lm.model, placed):
-        output = lm.model(**spread(prepared.inputs, n), **prepared.options)
+        output = lm.model(**prepared.repeated(n), **prepared.options)
     return readout.read(as_mapping(output)).float().cpu()
-
-
-def spread(inputs: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """The inputs of one row n times; what was one tensor under several names stays one."""
-    known: dict[int, Any] = {}
-    for value in inputs.values():
-        one_row = isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == 1
-        known[id(value)] = value.expand(n, *value.shape[1:]) if one_row else value
-    return {name: known[id(value)] for name, value in inputs.items()}
-
-
-# --- blocks that need not run again -------------------------------------------------------------
-
-
-def _blocks(model: nn.Module, calls: Sequence[CallSite]) -> dict[CallPlace, str]:
-    """The block of each call: the outermost item of a list of modules on the way to it."""
-    modules = dict(model.named_modules())
-    blocks = {}
-    for call in calls:
-        parts = call.place.module.split(".")
-        for n in range(1, len(parts)):
-            if isinstance(modules.get(".".join(parts[:n])), nn.ModuleList):
-                blocks[call.place] = ".".join(parts[: n + 1])
-                break
-    return blocks
-
-
-def _keeping(kept: dict[str, object], name: str) -> Callable[[nn.Module, Any, object], None]:
-    def keep(_module: nn.Module, _args: Any, output: object) -> None:
-        kept[name] = output
-
-    return keep
-
-
-def _can_be_spread(output: object) -> bool:
-    """True for tensors of one row, alone or in plain tuples and lists."""
-    if isinstance(output, Tensor):
-        return output.dim() > 0 and output.shape[0] == 1
-    if isinstance(output, tuple | list) and not hasattr(output, "_fields"):
-        return all(_can_be_spread(part) for part in output)
-    return output is None or isinstance(output, int | float | str)
-
-
-def _spread_out(output: object, n: int) -> object:
-    if isinstance(output, Tensor):
-        return output.expand(n, *output.shape[1:])
-    if isinstance(output, tuple | list):
-        return type(output)(_spread_out(part, n) for part in output)
-    return output
-
-
-@contextmanager
-def answered(model: nn.Module, blocks: Mapping[str, object], n: int) -> Iterator[None]:
-    """While the block runs, these modules answer with what is known, spread over n rows.
-
-    The answer stands on the module itself, so that only the caller that holds the model's lock may
-    do this.
-    """
-    modules = dict(model.named_modules()) if blocks else {}
-    changed = []
-    try:
-        for name, output in blocks.items():
-            known = _spread_out(output, n)
-            modules[name].forward = _answering(known)
-            changed.append(modules[name])
-        yield
-    finally:
-        for module in changed:
-            del module.forward
-
-
-def _answering(known: object) -> Callable[..., object]:
-    return lambda *_args, **_kwargs: known

@@ -26,7 +26,6 @@ from attnviz.changes.kinds import Change
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
 from attnviz.effects.prepared import Prepared, as_mapping
-from attnviz.effects.rows import spread
 from attnviz.errors import UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 
@@ -67,7 +66,7 @@ def switched(
     with lm.lock, torch.no_grad():
         by_place = in_rows(lm, layout, sets)
         with changes_made(lm.model, by_place):
-            output = lm.model(**spread(prepared.inputs, n_row), **prepared.options)
+            output = lm.model(**prepared.repeated(n_row), **prepared.options)
     rows = answer.read(as_mapping(output)).double().cpu().numpy()
     if len(rows) != n_row:
         raise UnsupportedAttention(

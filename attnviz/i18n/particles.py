@@ -8,6 +8,7 @@ way (components/shared/particles.js).
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 Ending = Literal["vowel", "consonant", "rieul"]
@@ -45,14 +46,14 @@ def choose(
 
     A value of None leaves both forms.
     """
+    return particles.sub(partial(_with_form, value), template)
 
-    def chosen(match: re.Match[str]) -> str:
-        inserted = value(match)
-        particle = match["particle"]
-        form = particle if inserted is None else fitting(inserted, particle)
-        return match["value"] + match["closing"] + form
 
-    return particles.sub(chosen, template)
+def _with_form(value: Callable[[re.Match[str]], str | None], match: re.Match[str]) -> str:
+    inserted = value(match)
+    particle = match["particle"]
+    form = particle if inserted is None else fitting(inserted, particle)
+    return match["value"] + match["closing"] + form
 
 
 def fitting(value: str, particle: str) -> str:

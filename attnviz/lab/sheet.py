@@ -28,6 +28,7 @@ FROM_X: tuple[MatrixName, ...] = ("x", "w_q", "w_k", "w_v")
 GIVEN: tuple[MatrixName, ...] = ("q", "k", "v")
 MAX_TOKENS = 8
 MAX_COLUMNS = 8
+MAX_MATRIX_CHARS = 4000
 LARGEST = 1e6
 RESERVED = "~ "  # separators, escaped in the names of tokens
 # an added number blocks at or below this, as −1e9 does in many programs
@@ -100,6 +101,14 @@ class Sheet:
 
 def matrix(name: MatrixName, text: str) -> Matrix:
     """The matrix in a text; `BadInput` gives the reason if there is none."""
+    if len(text) > MAX_MATRIX_CHARS:
+        raise _bad(
+            "matrix_too_long",
+            name,
+            f"it has {len(text)} characters and the limit is {MAX_MATRIX_CHARS}",
+            found=str(len(text)),
+            limit=str(MAX_MATRIX_CHARS),
+        )
     plain = WRAPPING.sub(" ", text.replace("−", "-").replace("–", "-"))
     inner = re.findall(r"\[([^\[\]]*)\]", plain)
     lines = inner if inner else re.split(r"[\n;]", plain)

@@ -9,6 +9,7 @@ that came with the model: transformers' sandbox runs it in another process with 
 import json
 import subprocess
 import sys
+import threading
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +24,7 @@ from attnviz.tokens.labels import without_surrogates
 
 ROLE = "user"
 WAIT_S = 20.0  # on a busy machine the imports alone take seconds
+_children = threading.BoundedSemaphore(2)  # at once: each may take a GiB
 LIMITS = f"it took more than {chat_template_worker.MOST_SECONDS} s or 1 GiB"
 
 
@@ -76,7 +78,7 @@ def _picture_and_text(text: str) -> list[dict[str, str]]:
     return [{"type": "image"}, {"type": "text", "text": text}]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _filled_in(job: str, _today: date) -> dict[str, object]:
     """The other process's answer to a job in JSON.
 
@@ -85,9 +87,10 @@ def _filled_in(job: str, _today: date) -> dict[str, object]:
     """
     # isolated: no module of the directory that the app was started in is imported
     command = [sys.executable, "-I", str(Path(chat_template_worker.__file__))]
-    process = subprocess.run(
-        command, input=job, capture_output=True, text=True, timeout=WAIT_S, check=True
-    )
+    with _children:
+        process = subprocess.run(
+            command, input=job, capture_output=True, text=True, timeout=WAIT_S, check=True
+        )
     result: dict[str, object] = json.loads(process.stdout)
     return result
 

@@ -20,12 +20,17 @@ from huggingface_hub import HfApi, constants, try_to_load_from_cache
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.hf_api import ModelInfo
 
-from attnviz.errors import ModelNotFound
+from attnviz.errors import ModelNotFound, TooLarge
 from attnviz.models import files
+from attnviz.models.admission.sealed import JSON_RULES, PLAIN, require_small
 
 Progress = Callable[[int, int], None]
 WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")
-BESIDE = re.compile(r"[^/]+\.(json|txt|model|jinja|spm|codes)")
+BESIDE = frozenset((*JSON_RULES, *PLAIN, files.INDEX))
+# the client keeps what it was sent, whatever the hub said before that a file has
+MOST_SURPLUS_BYTES = files.MIB
+CACHE_VARIABLE = "ATTNVIZ_MAX_DOWNLOADS_MIB"
+DEFAULT_CACHE_MIB = 65_536
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -56,6 +61,7 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
         return snapshot
     sizes, commit = _file_sizes(info), _commit(name, info)
     files.check_size(_weights_mib(sizes), name)
+    _require_room(sum(sizes.values()))
     snapshot = Snapshot(_fetched(name, commit, sizes, progress or _no_progress))
     _remember(snapshot, revision or constants.DEFAULT_REVISION)
     return snapshot
@@ -82,13 +88,29 @@ def _file_sizes(info: ModelInfo) -> dict[str, int]:
     """The sizes in bytes of the files that are loaded; `ModelNotFound` without weights."""
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
     loaded = {
-        name: size
-        for name, size in sizes.items()
-        if WEIGHTS.fullmatch(name) or BESIDE.fullmatch(name)
+        name: size for name, size in sizes.items() if WEIGHTS.fullmatch(name) or name in BESIDE
     }
     if not any(map(WEIGHTS.fullmatch, loaded)):
         raise files.without_weights(info.id, tuple(sizes))
+    small = sum(size for name, size in loaded.items() if not WEIGHTS.fullmatch(name))
+    require_small(small)
     return loaded
+
+
+def _require_room(n_bytes: int) -> None:
+    """Raise `TooLarge` if the hub's cache would grow over the operator's limit."""
+    limit = files.setting(CACHE_VARIABLE, DEFAULT_CACHE_MIB)
+    blobs = Path(constants.HF_HUB_CACHE).glob("models--*/blobs/*")
+    total = (n_bytes + sum(blob.stat().st_size for blob in blobs)) // files.MIB
+    if total > limit:
+        raise TooLarge(
+            f"the downloaded models would take {total} MiB on this machine and the limit is {limit}"
+            f" MiB; remove some from the hub's cache, or set {CACHE_VARIABLE}",
+            code="downloads_full",
+            found=total,
+            limit=limit,
+            unit="MiB",
+        )
 
 
 def _commit(name: str, info: ModelInfo) -> str:
@@ -107,7 +129,7 @@ def _fetched(name: str, commit: str, sizes: dict[str, int], progress: Progress) 
     """The folder with the files of the commit; files that are here already cost no request."""
     hub, total, done = HfApi(), sum(sizes.values()), 0
     for file, size in sizes.items():
-        meter = _meter(partial(_tell, progress, done, total))
+        meter = _meter(partial(_tell, progress, done, total, size))
         try:
             path = hub.hf_hub_download(name, file, revision=commit, tqdm_class=meter)
         except Exception as error:  # the hub's client lets its transport's errors through
@@ -135,7 +157,9 @@ def _no_progress(_done: int, _total: int) -> None:
     """Do nothing with the progress."""
 
 
-def _tell(progress: Progress, before: int, total: int, n: int) -> None:
+def _tell(progress: Progress, before: int, total: int, size: int, n: int) -> None:
+    if n > size + MOST_SURPLUS_BYTES:
+        raise ValueError(f"a file of {size} bytes did not end after {n}")
     progress(min(before + n, total), total)
 
 

@@ -23,6 +23,8 @@ CHUNK_BYTES = 1 << 20
 MIB = 1 << 20
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_MIB"
 DEFAULT_LIMIT_MIB = 8192
+MOST_INDEX_BYTES = 32 * MIB
+SHARD = re.compile(r"\w[\w.-]*\.safetensors")
 WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -51,15 +53,30 @@ def without_weights(place: str, names: tuple[str, ...]) -> ModelNotFound:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a folder: one, or the shards that its index names."""
-    index = folder / INDEX
-    if index.is_file():
-        try:
-            names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-            return [folder / name for name in sorted(names)]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise _unusable(folder, "damaged_file", f"{INDEX} cannot be read") from error
+    """The safetensors files of a folder: one, or the shards that its index names.
+
+    Raises `ModelNotFound` for an index that cannot be read, or that names anything but a
+    safetensors file directly in the folder.
+    """
+    if (folder / INDEX).is_file():
+        return [folder / name for name in sorted(set(weight_map(folder).values()))]
     return [folder / WEIGHTS] if (folder / WEIGHTS).is_file() else []
+
+
+def weight_map(folder: Path) -> dict[str, str]:
+    """The shard of each tensor, as the index of a folder says."""
+    index = folder / INDEX
+    try:
+        if index.stat().st_size > MOST_INDEX_BYTES:
+            raise ValueError("it is too long")
+        shards = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+        is_plain = all(SHARD.fullmatch(name) for name in shards.values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _unusable(folder, "damaged_file", f"{INDEX} cannot be read") from error
+    if not is_plain:
+        raise _unusable(folder, "bad_index", f"{INDEX} names files that are not in the folder")
+    weights: dict[str, str] = shards
+    return weights
 
 
 def _check_whole(folder: Path, file: Path) -> None:
@@ -77,7 +94,7 @@ def check_size(size_mib: int, name: str) -> None:
 
     Raises `BadInput` if the operator's setting is not a whole number.
     """
-    limit = _limit_mib()
+    limit = setting(LIMIT_VARIABLE, DEFAULT_LIMIT_MIB)
     if size_mib > limit:
         raise TooLarge(
             f"the weights of {name} are about {size_mib} MiB and the limit is {limit} MiB;"
@@ -89,18 +106,18 @@ def check_size(size_mib: int, name: str) -> None:
         )
 
 
-def _limit_mib() -> int:
-    """The size of the largest model that may be loaded, as the operator set it."""
-    setting = os.environ.get(LIMIT_VARIABLE, "").strip() or str(DEFAULT_LIMIT_MIB)
-    if not WHOLE_NUMBER.fullmatch(setting):
+def setting(variable: str, default: int) -> int:
+    """A number of MiB that the operator has set in an environment variable, or the default."""
+    value = os.environ.get(variable, "").strip() or str(default)
+    if not WHOLE_NUMBER.fullmatch(value):
         raise BadInput(
-            f"the environment variable {LIMIT_VARIABLE} is {setting!r}; give a whole number of"
-            f" MiB, for example {DEFAULT_LIMIT_MIB}",
+            f"the environment variable {variable} is {value!r}; give a whole number of MiB, for"
+            f" example {default}",
             code="bad_setting",
-            name=LIMIT_VARIABLE,
-            asked=setting,
+            name=variable,
+            asked=value,
         )
-    return int(setting)
+    return int(value)
 
 
 def size_mib(folder: Path) -> int:
@@ -115,6 +132,19 @@ def sha256(path: Path) -> str:
         while chunk := file.read(CHUNK_BYTES):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def is_folder(name: str | Path) -> bool:
+    """True if there is a folder at this path; False also for a path that is too long."""
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_panic(error: BaseException) -> bool:
+    """True for the abort of a library in Rust, which is no `Exception` in Python."""
+    return type(error).__name__ == "PanicException"
 
 
 def first_line(error: BaseException) -> str:

@@ -5,14 +5,14 @@ processor, card and key. Any error that a damaged or unknown model raises in tra
 `ModelNotFound`.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub.errors import HfHubHTTPError
-from safetensors import SafetensorError
 from torch import nn
 from transformers import (
     AutoConfig,
@@ -29,12 +29,16 @@ from transformers.utils.logging import (
     is_progress_bar_enabled,
 )
 
-from attnviz.errors import BadInput, ModelNotFound
-from attnviz.models import architecture, chat_template, files
-from attnviz.models.files import first_line
+from attnviz.errors import AttnVizError, BadInput, ModelNotFound
+from attnviz.models import architecture, chat_template, files, weights
+from attnviz.models.admission.sealed import seal
+from attnviz.models.files import first_line, is_panic
 from attnviz.models.loaded import LoadedModel
 from attnviz.types import ModelCard, ModelKey, ModelKind
 
+# a path of this machine in another library's words
+PATH = re.compile(r"(?<![\w./:])(?:[A-Za-z]:)?[/\\][^\s'\"`,;:()]+")
+MOST_REASON_CHARS = 300
 OFFLINE = {"local_files_only": True, "trust_remote_code": False}
 PROCESSOR_CLASSES: dict[ModelKind, Any] = {
     "vision": AutoImageProcessor,
@@ -43,27 +47,85 @@ PROCESSOR_CLASSES: dict[ModelKind, Any] = {
 }
 
 
+@dataclass(frozen=True)
+class Settings:
+    """Where and how a model is loaded.
+
+    `within` are the directories that its files may really lie in; None allows any. `rehearse` is
+    called with the checked copy of the folder and the model's name before anything else reads it.
+    """
+
+    device: str
+    dtype: torch.dtype
+    within: tuple[Path, ...] | None = None
+    rehearse: Callable[[Path, str], None] | None = None
+
+
 def read(
-    folder: str, name: str, revision: str | None, device: str, dtype: torch.dtype
+    folder: Path,
+    name: str,
+    revision: str | None,
+    settings: Settings,
 ) -> LoadedModel:
-    """The model in a folder; `revision` is the hub's commit of its files."""
-    try:
-        with _no_progress_bar():
-            config = AutoConfig.from_pretrained(folder, **OFFLINE)
-            model = architecture.class_for(config).from_pretrained(
-                folder, config=config, use_safetensors=True, dtype=dtype, local_files_only=True
-            )
-    except (OSError, ValueError, KeyError, SafetensorError, HfHubHTTPError) as error:
-        raise cannot_load(name, first_line(error)) from error
-    _require_finite(model, name)
+    """The model in a folder; `revision` is the hub's commit of its files.
+
+    Raises `ModelNotFound` for files that are not allowed, damaged or incomplete, and `TooLarge` for
+    a model over the limit.
+    """
+    with seal(folder, settings.within) as sealed, _no_progress_bar(), _as_cannot_load(name, folder):
+        if settings.rehearse is not None:
+            settings.rehearse(sealed.folder, name)
+        loaded = _read(sealed.folder, name, revision, settings)
+    for part in (loaded.model, loaded.model.config, loaded.tokenizer):
+        if part is not None:
+            part.name_or_path = str(folder)  # type: ignore[union-attr]
+    return loaded
+
+
+def _read(folder: Path, name: str, revision: str | None, settings: Settings) -> LoadedModel:
+    config, model = _model(folder, name, settings.dtype)
     kind = architecture.kind_of(config)
     loaded = LoadedModel(
         card=_card(name, kind, model, revision),
-        key=ModelKey(name, revision or "main", _name(dtype), device),
-        model=model.to(device).eval(),
+        key=ModelKey(name, revision or "main", _name(settings.dtype), settings.device),
+        model=model.to(settings.device).eval(),  # type: ignore[arg-type]
     )
-    _add_parts(loaded, _tokenizer(folder), _processor(folder, kind))
+    _add_parts(loaded, tokenizer_in(folder), processor_in(folder, kind))
     return loaded
+
+
+def _model(folder: Path, name: str, dtype: torch.dtype) -> tuple[PreTrainedConfig, PreTrainedModel]:
+    config = AutoConfig.from_pretrained(folder, **OFFLINE)
+    weights.require_room(weights.on_meta(config), name, files.weight_files(folder), dtype)
+    model, report = architecture.class_for(config).from_pretrained(
+        folder,
+        config=config,
+        use_safetensors=True,
+        dtype=dtype,
+        local_files_only=True,
+        output_loading_info=True,
+        ignore_mismatched_sizes=True,
+    )
+    weights.require_complete(model, report, name)
+    _require_finite(model, name)
+    return config, model
+
+
+@contextmanager
+def _as_cannot_load(name: str, folder: Path) -> Iterator[None]:
+    """Turn what a library raises about a model into `ModelNotFound`, without paths of this machine.
+
+    An abort in a tokenizer's own language is no `Exception`; it is one here.
+    """
+    try:
+        yield
+    except AttnVizError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        reason = PATH.sub("…", first_line(error).replace(str(folder), name))
+        raise cannot_load(name, reason[:MOST_REASON_CHARS]) from error
 
 
 def cannot_load(name: str, reason: str) -> ModelNotFound:
@@ -154,16 +216,18 @@ def _card(name: str, kind: ModelKind, model: nn.Module, revision: str | None) ->
     )
 
 
-def _tokenizer(folder: str) -> PreTrainedTokenizerBase | None:
+def tokenizer_in(folder: Path) -> PreTrainedTokenizerBase | None:
     """The tokenizer in a folder; None if there is none, as for a vision transformer."""
     try:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **OFFLINE)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    # an unknown token that is not in the vocabulary raises here, not at each text
+    len(tokenizer.all_special_ids)
     return tokenizer
 
 
-def _processor(folder: str, kind: ModelKind) -> object | None:
+def processor_in(folder: Path, kind: ModelKind) -> object | None:
     """The image processor or feature extractor in a folder; None if there is none."""
     cls = PROCESSOR_CLASSES.get(kind)
     if cls is None:

@@ -8,6 +8,7 @@ and every text goes through `tokenize`, which holds the other one.
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -17,6 +18,7 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from attnviz.errors import BadInput
 from attnviz.models import architecture
+from attnviz.models.files import first_line, is_panic
 from attnviz.models.seeded import ExampleInputs
 from attnviz.tokens.labels import from_bytes, label
 from attnviz.types import ModelCard, ModelKey, ModelKind, Tokens
@@ -34,6 +36,7 @@ class LoadedModel:
 
     `processor` turns pictures or sound into inputs. `notice` says if the model is not quite the one
     that was asked for. `example` has the inputs of a model that reads neither text nor pictures.
+    `rehearse` is called with the arguments of each call of the tokenizer before that call.
     """
 
     card: ModelCard
@@ -43,6 +46,7 @@ class LoadedModel:
     processor: object | None = None
     notice: str | None = None
     example: ExampleInputs | None = None
+    rehearse: Callable[..., None] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -124,8 +128,19 @@ class LoadedModel:
         `truncation` as state, so that a call in another thread could change those of this one.
         """
         tokenizer = self.text_tokenizer()
-        with self.tokenizer_lock:
-            encoded: BatchEncoding = tokenizer(text, text_pair, **options)
+        if self.rehearse is not None:
+            self.rehearse(text, text_pair, **options)
+        try:
+            with self.tokenizer_lock:
+                encoded: BatchEncoding = tokenizer(text, text_pair, **options)
+        except BaseException as error:
+            if not is_panic(error):
+                raise
+            raise BadInput(
+                f"the tokenizer of {self.name} broke off: {first_line(error)}; give another text",
+                code="tokenizer_broke_off",
+                name=self.name,
+            ) from error
         return encoded
 
     def tokens(

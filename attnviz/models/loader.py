@@ -5,17 +5,20 @@ weights is checked before anything reads them. Without the package the hub id is
 the model's `notice` says so. Weights are safetensors only; code from a hub is never run.
 """
 
+import weakref
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 import torch
+from huggingface_hub import constants
 from torch import nn
 
 from attnviz.errors import BadInput, ModelNotFound
-from attnviz.models import download, files, seeded
+from attnviz.models import download, files, rehearsal, seeded
 from attnviz.models.files import first_line
-from attnviz.models.from_folder import add_parts, cannot_load, read, wrap
+from attnviz.models.from_folder import Settings, add_parts, cannot_load, read, wrap
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import (
     HUB_ID,
@@ -59,22 +62,48 @@ def load(
     `BadInput` for a device or dtype that does not exist, and for an argument that does not go with
     the source, such as `device=` with a module.
     """
-    loaded = _loaded(source, device, dtype, revision, local_files_only)
+    if isinstance(source, nn.Module):
+        _require_unused("a module in memory", device=device, dtype=dtype, revision=revision)
+        loaded = wrap(source)
+    else:
+        settings = Settings(_device(device), _dtype(dtype))
+        loaded = _loaded(source, settings, revision, local=local_files_only)
     if tokenizer is not None or processor is not None:
         add_parts(loaded, tokenizer, processor)
     return loaded
 
 
-def _loaded(
-    source: str | Path | nn.Module,
-    device: str | None,
-    dtype: str | torch.dtype | None,
-    revision: str | None,
-    local_files_only: bool,
+def load_foreign(
+    name: str,
+    within: Iterable[Path],
+    *,
+    device: str | None = None,
+    dtype: str | None = None,
+    revision: str | None = None,
 ) -> LoadedModel:
-    if isinstance(source, nn.Module):
-        _require_unused("a module in memory", device=device, dtype=dtype, revision=revision)
-        return wrap(source)
+    """Load a hub id that was downloaded, or a folder, which anyone may have written.
+
+    Its files must really lie in the directories `within`, or in the hub's cache. Its config and
+    tokenizer are first read by a child process with limits (`rehearsal`), and so is each text that
+    its tokenizer gets. Raises as `load` does, and `ModelNotFound` if the child failed.
+    """
+    process = rehearsal.Rehearsal()
+    directories = (*within, Path(constants.HF_HUB_CACHE))
+    inside = tuple(directory.resolve() for directory in directories)
+    settings = Settings(_device(device), _dtype(dtype), inside, process.open)
+    try:
+        loaded = _loaded(name, settings, revision, local=True)
+    except BaseException:
+        process.close()
+        raise
+    loaded.rehearse = process.tokenize
+    weakref.finalize(loaded, process.close)
+    return loaded
+
+
+def _loaded(
+    source: str | Path, settings: Settings, revision: str | None, *, local: bool
+) -> LoadedModel:
     if not isinstance(source, str | Path):
         raise BadInput(
             f"there is no model in {type(source).__name__}; give a registered name, a hub id, a"
@@ -83,15 +112,14 @@ def _loaded(
             found=type(source).__name__,
         )
     name, folder = str(source), _folder(source)
-    place, type_ = _device(device), _dtype(dtype)
     if folder is None and HUB_ID.fullmatch(name):
-        return _from_hub(name, name, revision, place, type_, local=local_files_only)
+        return _from_hub(name, name, revision, settings, local=local)
     _require_unused(f"the model {name}, which is on this machine,", revision=revision)
     if folder is not None:
         files.check_folder(folder)
         files.check_size(files.size_mib(folder), name)
-        return read(str(folder), folder.name, None, place, type_)
-    return _load_registered(find(name), place, type_, local=local_files_only)
+        return read(folder, folder.name, None, settings)
+    return _load_registered(find(name), settings, local=local)
 
 
 def _require_unused(source: str, **arguments: object) -> None:
@@ -113,13 +141,13 @@ def _folder(source: str | Path) -> Path | None:
     """
     name = str(source)
     is_path = isinstance(source, Path) or name.startswith((".", "~")) or Path(name).is_absolute()
-    if not is_path and (name in REGISTRY or not Path(name).is_dir()):
+    if not is_path and (name in REGISTRY or not files.is_folder(name)):
         return None
     try:
         folder = Path(name).expanduser().resolve()
     except (OSError, RuntimeError, ValueError) as error:  # no such home, a loop of links, a NUL
         raise _no_folder(name, first_line(error)) from error
-    if not folder.is_dir():
+    if not files.is_folder(folder):
         raise _no_folder(name, "that is a file" if folder.is_file() else f"{folder} does not exist")
     return folder
 
@@ -137,8 +165,7 @@ def _from_hub(
     hub_id: str,
     name: str,
     revision: str | None,
-    device: str,
-    dtype: torch.dtype,
+    settings: Settings,
     *,
     local: bool = False,
 ) -> LoadedModel:
@@ -149,7 +176,7 @@ def _from_hub(
         raise cannot_load(name, reason)
     files.check_folder(snapshot.folder)
     files.check_size(files.size_mib(snapshot.folder), name)
-    return read(str(snapshot.folder), name, snapshot.commit, device, dtype)
+    return read(snapshot.folder, name, snapshot.commit, settings)
 
 
 def packaged_folder(entry: PackagedModel) -> Path | None:
@@ -181,17 +208,17 @@ def check_weights(path: Path, entry: PackagedModel | EmbeddedModel) -> None:
         )
 
 
-def _load_registered(entry: Entry, device: str, dtype: torch.dtype, *, local: bool) -> LoadedModel:
+def _load_registered(entry: Entry, settings: Settings, *, local: bool) -> LoadedModel:
     if isinstance(entry, BuiltModel):
         module, example = seeded.BUILDERS[entry.card.name]()
-        loaded = wrap(module.to(device=device, dtype=dtype))
-        loaded.example = example.to(device, dtype)
+        loaded = wrap(module.to(device=settings.device, dtype=settings.dtype))
+        loaded.example = example.to(settings.device, settings.dtype)
         return _registered(loaded, entry, entry.card.revision, None)
     if isinstance(entry, EmbeddedModel):
         check_weights(entry.folder / files.WEIGHTS, entry)
-        loaded = read(str(entry.folder), entry.card.name, None, device, dtype)
+        loaded = read(entry.folder, entry.card.name, None, settings)
         return _registered(loaded, entry, entry.sha256[:12], None)
-    return _load_packaged(entry, device, dtype, local=local)
+    return _load_packaged(entry, settings, local=local)
 
 
 def _registered(
@@ -203,17 +230,15 @@ def _registered(
     return loaded
 
 
-def _load_packaged(
-    entry: PackagedModel, device: str, dtype: torch.dtype, *, local: bool
-) -> LoadedModel:
+def _load_packaged(entry: PackagedModel, settings: Settings, *, local: bool) -> LoadedModel:
     folder = packaged_folder(entry)
     if folder is not None:
         check_weights(folder / files.WEIGHTS, entry)
-        loaded = read(str(folder), entry.card.name, None, device, dtype)
+        loaded = read(folder, entry.card.name, None, settings)
         return _registered(loaded, entry, entry.card.revision, None)
     package = f"{entry.distribution}=={entry.version}"
     try:
-        loaded = _from_hub(entry.card.hub_id, entry.card.name, None, device, dtype, local=local)
+        loaded = _from_hub(entry.card.hub_id, entry.card.name, None, settings, local=local)
     except ModelNotFound as error:
         raise ModelNotFound(
             f"{entry.card.name} is not installed, and {error} Install it with"

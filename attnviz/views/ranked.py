@@ -1,4 +1,8 @@
-"""Heads ranked by a number minus its control: the form in which Ask and Draw give their answers."""
+"""Heads ranked by a number minus its control, the form of the answers of `links` and of `drawn`.
+
+In: heads with a share of their attention and the share of a control. Out: the same by falling
+difference. The difference of the two shares never leaves its parts, so that both can be shown.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

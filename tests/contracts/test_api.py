@@ -90,7 +90,7 @@ def test_errors_are_one_tree() -> None:
 
 
 def test_wrong_shapes_are_refused_during_tests() -> None:
-    """The import hook of --jaxtyping-packages is on: a 3-d tensor is no [query, key] matrix."""
+    """The import hook of tests/support/shapes.py is on: a 3-d tensor is no [query, key] matrix."""
     with pytest.raises(jaxtyping.TypeCheckError):
         masks.blockers({"causal": torch.ones(2, 3, 5, dtype=torch.bool)})
 

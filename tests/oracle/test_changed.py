@@ -25,7 +25,7 @@ from tests.support.changed_by_hand import (
     output_layer_reads,
 )
 from tests.support.tiny.configs import tiny_config
-from tests.support.tiny.inputs import candidates
+from tests.support.tiny.inputs import first_fitting
 from tests.support.tiny.models import build, set_seed
 from tests.support.tiny.reference import main_outputs
 
@@ -122,17 +122,8 @@ class Case:
 def case(request: pytest.FixtureRequest) -> Case:
     family: Family = request.param
     model, eager = build(family.name, tiny_config(family.name, "tiny", family.overrides or None))
-    for inputs in candidates(family.name, eager):
-        row = {name: of[:1] if isinstance(of, Tensor) else of for name, of in inputs.items()}
-        row = {name: of for name, of in row.items() if not name.endswith("attention_mask")}
-        try:
-            with torch.no_grad():
-                model(**row)
-        except Exception:  # these inputs are not what the model wants
-            continue
-        lm = attnviz.load(model)
-        return Case(family, lm, eager, row, attnviz.capture(lm, inputs=row))
-    raise AssertionError("no inputs fit")
+    row, lm = first_fitting(family.name, model), attnviz.load(model)
+    return Case(family, lm, eager, row, attnviz.capture(lm, inputs=row))
 
 
 def largest(ours: Tensor, theirs: Tensor) -> float:

@@ -1,6 +1,7 @@
 """Effects of heads: against hooks by name, one by one; measures; arguments."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,9 @@ from attnviz.errors import BadInput, Cancelled
 from attnviz.models.loaded import LoadedModel
 from tests.support.changed_by_hand import output_layer_reads
 from tests.support.questions import MARY, STORE
+from tests.support.tiny.configs import tiny_config
+from tests.support.tiny.inputs import first_fitting
+from tests.support.tiny.models import build
 
 # rows of a batch differ from one row alone by this much of a logit, measured at 7e-6
 ROUNDING = 2e-5
@@ -114,15 +118,47 @@ def test_rows_of_batches_resumed_or_not_are_each_head_run_alone(
     name: str, text: str, on: AnswerMeasure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lm = attnviz.load(name)
-    monkeypatch.setattr(rows, "SLOW_MS", np.inf)
-    whole = effects(lm, text, on, to="zero")
-    monkeypatch.setattr(rows, "SLOW_MS", 0.0)
-    resumed = effects(lm, text, on, to="zero", rows=7)
+    monkeypatch.setattr(rows, "LONG", np.inf)
+    heads = ["L0", "L4"] if name == "minilm" else None
+    whole = effects(lm, text, on, to="zero", heads=heads)
+    monkeypatch.setattr(rows, "LONG", 0.0)
+    resumed = effects(lm, text, on, to="zero", heads=heads, rows=7)
     assert np.allclose(whole.after, resumed.after, atol=ROUNDING)
     for site in (*whole.order[:2], whole.control):
         alone = effects(lm, text, on, to="zero", heads=[site], rows=1)
         assert alone.of(site) == pytest.approx(whole.of(site), abs=ROUNDING)
     assert np.abs(whole.changes).max() > 100 * ROUNDING
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "swin",  # attends inside windows; its tables have one row for all of them
+        "falcon",  # writes into the outputs of its modules
+        "albert",  # one module for all layers
+        "t5",  # two stacks, three kinds of attention
+        "canine",  # layers inside and outside of stacks
+    ],
+)
+@pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
+def test_effects_of_resumed_passes_have_the_bits_of_whole_ones(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, _ = build(name, tiny_config(name, "tiny", None))
+    inputs = first_fitting(name, model)
+    lm = attnviz.load(model)
+
+    def on(output: Any) -> Tensor:
+        hidden = output["last_hidden_state"].float()
+        return (hidden * torch.linspace(-1, 1, hidden[0].numel()).view_as(hidden[0])).sum((1, 2))
+
+    monkeypatch.setattr(rows, "LONG", np.inf)
+    whole = effects(lm, None, on, to="zero", inputs=inputs)
+    monkeypatch.setattr(rows, "LONG", 0.0)
+    resumed = effects(lm, None, on, to="zero", inputs=inputs)
+    assert resumed.heads == whole.heads
+    assert np.array_equal(resumed.after, whole.after)
+    assert np.abs(whole.changes).max() > 0.1
 
 
 def test_the_mean_of_a_corpus_is_what_the_heads_say_over_it(stories: LoadedModel) -> None:
@@ -289,7 +325,7 @@ def test_changed_rows_waits_for_the_model_before_blocks_answer(
     stories: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread that measures heads leaves the model alone while another one runs it."""
-    monkeypatch.setattr(rows, "SLOW_MS", 0.0)  # blocks are resumed however fast the machine is
+    monkeypatch.setattr(rows, "LONG", 0.0)  # modules answer however short the text is
     on = attnviz.NextToken(" Mary", against=" John")
     worker = threading.Thread(target=effects, args=(stories, STORE, on), kwargs={"to": "zero"})
     worker.start()

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.components import ledger
 from attnviz.components.buffer import unpack
+from attnviz.ui.effects import measuring
 from attnviz.ui.server import loading, sources
 from attnviz.ui.session import routes
 
@@ -44,6 +45,12 @@ def is_repeated(lang: object, file: str) -> bool:
     """True for a language in which the tests of a file run with the slow tests only."""
     in_full = (*IN_FULL, "ja") if file in IN_JAPANESE_TOO else IN_FULL
     return lang in i18n.LANGUAGES and lang not in in_full
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, what a job measures is there when the page is drawn."""
+    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
 
 
 @pytest.fixture(scope="session", autouse=True)

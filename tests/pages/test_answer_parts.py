@@ -5,7 +5,6 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.effects import measuring
 from tests.pages.conftest import Visit
 from tests.pages.test_inside import ledgers
 from tests.support.hostile import TEXT as HOSTILE
@@ -14,10 +13,7 @@ STORE = "When Mary and John went to the store, John gave a drink to"
 OTHER = "When Mary and John went to the store, Mary gave a drink to"
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is, the numbers are there when the page is drawn."""
-    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 def number(shown: str) -> float:

@@ -6,7 +6,7 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.attribution.feeds import weight_without
-from attnviz.ui.effects import measuring
+from attnviz.ui.session import embedding
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.hostile import TEXT as HOSTILE
 
@@ -14,10 +14,7 @@ REPEATED = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 INDUCTION = "L0.H1-L2.H1.k"
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is, the paths are there when the page is drawn."""
-    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -56,6 +53,16 @@ def test_a_path_of_every_kind_of_model_is_cut(visit: Visit, model: str) -> None:
     app = visit("circuit", model=model, arrow=path)
     assert not app.error
     assert sent(app)[0]["detail"]["cells"]
+
+
+def test_the_graph_stands_alone_in_a_frame(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "is_embedded", lambda: True)
+    app = visit("circuit", model="stories", text=HOSTILE)
+    assert not app.error and not app.title and not app.button and not app.expander
+    assert component_name(app) == "attnviz.circuit"
+    [link] = app.get("link_button")
+    assert "model=stories" in link.proto.url
+    assert any("tolerance" in caption.value for caption in app.caption)
 
 
 def test_what_makes_no_sense_is_dropped(visit: Visit) -> None:

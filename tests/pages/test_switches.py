@@ -7,7 +7,6 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.effects import measuring
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
@@ -15,10 +14,7 @@ from tests.support.hostile import TEXT as HOSTILE
 STORE = "When Mary and John went to the store, John gave a drink to"
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is, the effects are there when the page is drawn."""
-    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

@@ -35,7 +35,7 @@ MASKS = ("none", "causal", "additive", "lowest", "padding", "late")
 MODES = ("no_grad", "grad", "inference", "bfloat16", "autocast")
 NAMES = ("Attention", "MHSA", "Head", "Block", "Mixer", "Layer")
 HEAD_NAMES = ("num_heads", "heads", "nh", "n_head", "groups", None)
-FUSED_LAYERS = ("three", "fused", "parameters", "seq_first")
+LAYERS = ("three", "fused", "parameters", "seq_first", "convolution", "wide_convolution", "normed")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def choice(seed: int) -> Choice:
         mode=draw.choice(MODES),
         name=draw.choice(NAMES),
         head_name=draw.choice(HEAD_NAMES),
-        layers=draw.choice(FUSED_LAYERS),
+        layers=draw.choice(LAYERS),
         n_batch=draw.choice((1, 2, 3)),
         n_head=1 if layout == "single" else draw.choice((1, 2, 3, 4)),
         n_query=draw.choice((3, 5, 7)),
@@ -107,9 +107,15 @@ class Generated(nn.Module):
             self.qkv = nn.Linear(width, 3 * width)
         elif made.layers == "parameters":
             self.w = nn.ParameterList(nn.Parameter(torch.randn(width, width)) for _ in range(3))
+        elif made.layers.endswith("convolution"):
+            size = 3 if made.layers.startswith("wide") else 1
+            layers = (nn.Conv1d(width, width, size, padding=size // 2) for _ in range(4))
+            self.q, self.k, self.v, self.out = layers
         else:
             self.q, self.k, self.v = (nn.Linear(width, width) for _ in range(3))
-        self.out = nn.Linear(width, width)
+        if not made.layers.endswith("convolution"):
+            self.out = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width)
         self.truth: Tensor | None = None
 
     def projected(self, x: Tensor, y: Tensor) -> list[Tensor]:
@@ -123,6 +129,10 @@ class Generated(nn.Module):
             return list(self.qkv(x).chunk(3, dim=-1))
         if made.layers == "parameters":
             return [x @ self.w[0], y @ self.w[1], y @ self.w[2]]
+        if made.layers.endswith("convolution"):
+            return [layer(read.mT).mT for layer, read in ((self.q, x), (self.k, y), (self.v, y))]
+        if made.layers == "normed":
+            return [self.norm(self.q(x)), self.norm(self.k(y)), self.v(y)]
         return [self.q(x), self.k(y), self.v(y)]
 
     def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
@@ -134,7 +144,9 @@ class Generated(nn.Module):
             mixed = self.looped(*parts)
         else:
             mixed = self.at_once(*parts)
-        result: Tensor = self.out(mixed.reshape(n_batch, n_query, self.width))
+        mixed = mixed.reshape(n_batch, n_query, self.width)
+        turned = self.made.layers.endswith("convolution")
+        result: Tensor = self.out(mixed.mT).mT if turned else self.out(mixed)
         return result
 
     def looped(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:

@@ -229,6 +229,37 @@ class Additive(Base):
         return self.to_out(weights @ self.to_v(x))
 
 
+class Captioner(Base):
+    """One decoder state against features that no layer made, additive scores (Xu et al. 2015)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Linear(D, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        state = self.to_q(x.mean(1)).unsqueeze(1)
+        weights = self.score(torch.tanh(self.to_k(x) + state)).softmax(1).transpose(1, 2)
+        self.keep(weights[:, None])
+        return torch.cat([(weights @ x).squeeze(1), x[:, -1]], 1)
+
+
+class ConvolutionHeads(Base):
+    """Heads that a convolution made, joined with the batch (Dhariwal and Nichol 2021)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv, self.proj = nn.Conv1d(D, 3 * D, 1), nn.Conv1d(D, D, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        channels = self.to_out(x).mT
+        q, k, v = self.qkv(channels).reshape(len(x) * H, 3 * DH, -1).split(DH, dim=1)
+        scale = DH**-0.25
+        weights = torch.einsum("bct,bcs->bts", q * scale, k * scale).softmax(-1)
+        self.keep(weights.unflatten(0, (len(x), H)))
+        mixed = torch.einsum("bts,bcs->bct", weights, v).reshape(channels.shape)
+        return x + self.proj(mixed).mT
+
+
 class DecoderStep(Base):
     """One decoder state against all encoder states, dot product (Luong et al. 2015)."""
 
@@ -363,6 +394,8 @@ EXACT: tuple[type[nn.Module], ...] = (
     SingleHead,
     Unbatched,
     Additive,
+    Captioner,
+    ConvolutionHeads,
     DecoderStep,
     PerHeadModules,
 )

@@ -29,6 +29,18 @@ POLL_MS = 20
 OPEN_MS = 1000  # how long the options of a box may take to show
 ANYTHING = re.compile(".+")  # an empty attribute says no, as a missing one
 VIEWPORT = {"width": 1280, "height": 900}
+# Streamlit's grey boxes pulse until a page has come, and without a graphics card every frame of
+# that costs processor time: a third of a visit's, more where other work delays the page
+STILL_SKELETONS = """
+new MutationObserver((_, observer) => {
+    if (!document.head) return;
+    observer.disconnect();
+    const style = document.createElement("style");
+    const boxes = '[data-testid="stSkeleton"], [data-testid="stAppSkeleton"] *';
+    style.textContent = `${boxes} { animation: none !important }`;
+    document.head.append(style);
+}).observe(document, { childList: true, subtree: true });
+"""
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,7 @@ def open_visit(
 def new_page(browser: Browser, scheme: Any = "light", locale: str = "en") -> Page:
     """A page that shares nothing with other pages of the browser."""
     context = browser.new_context(color_scheme=scheme, locale=locale, viewport=VIEWPORT)  # type: ignore[arg-type]
+    context.add_init_script(STILL_SKELETONS)
     return context.new_page()
 
 

@@ -74,9 +74,11 @@ class Layout:
     def find(self, site: Site) -> tuple[CallSite, ...]:
         """The calls that a site means: one, or two where a layer attends twice (DiffLlama).
 
+        A site without a stack means a layer outside all stacks, else that of the only stack.
         Raises `BadInput` for a layer or head that the model does not have.
         """
         layers = [call for call in self.calls if _same_layer(call.site, site)]
+        layers = [call for call in layers if call.site.stack == site.stack] or layers
         stacks = {call.site.stack for call in layers}
         calls = tuple(call for call in layers if site.head is None or site.head < call.n_heads)
         if not calls or len(stacks) > 1:

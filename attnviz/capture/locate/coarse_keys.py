@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor, nn
 
 from attnviz.attention.call import AttentionCall
@@ -166,6 +167,16 @@ def leads(paths: Sequence[SpatialPath], query_input: Tensor, key_input: Tensor) 
         and _are_same_numbers(path.input, query_input[:, n_extra:])
         for path in paths
         for n_extra in range(MOST_EXTRA + 1)
+    )
+
+
+def begin_alike(paths: Sequence[SpatialPath]) -> bool:
+    """True if all paths begin at the same tensor: they do not tell its readers apart."""
+    first = paths[0].input
+    return all(
+        storage_of(path.input) == storage_of(first)
+        or (path.input.shape == first.shape and torch.equal(path.input, first))
+        for path in paths[1:]
     )
 
 

@@ -13,14 +13,19 @@ from collections.abc import Mapping
 from functools import cache
 
 from torch import nn
-from transformers import PreTrainedConfig
+from transformers import PreTrainedConfig, PreTrainedModel
 
 INTERFACE = "ALL_ATTENTION_FUNCTIONS"
+# a class that only mentions the interface may get another function from it than the one set
+ASKS = re.compile(r"ALL_ATTENTION_FUNCTIONS(\.get_interface\(|\[)")
 NORMALISES = re.compile(
     r"softmax\(|scaled_dot_product_attention\(|multi_head_attention_forward\(|Softmax\(|logsumexp\("
 )
 MULTIPLIES = re.compile(r"matmul\(|bmm\(|einsum\(| @ ")
 IS_ATTENTION = re.compile(r"attention|attn", re.IGNORECASE)
+CLASS = re.compile(r"^class (\w+)\b", re.MULTILINE)
+# where the text of a class at the top of a file ends
+NEXT = re.compile(r"^[A-Za-z_@]", re.MULTILINE)
 FUNCTION = re.compile(r"^def (\w+)\(.*?(?=^\S)", re.MULTILINE | re.DOTALL)
 EAGER = re.compile(r"eager\w*_forward")
 TORCHS_OWN = "torch.nn.modules."
@@ -50,6 +55,18 @@ def _is_named(cls: type[nn.Module]) -> bool:
     return INTERFACE not in source and bool(computes)
 
 
+def asks_interface(module: nn.Module) -> bool:
+    """True if a module's class calls the attention function that transformers was told to use."""
+    return _asks(type(module))  # type: ignore[arg-type]  # torch's __hash__ stub
+
+
+@cache
+def _asks(cls: type[nn.Module]) -> bool:
+    return INTERFACE in vars(sys.modules.get(cls.__module__, object)) and bool(
+        ASKS.search(_source(cls))
+    )
+
+
 @cache
 def may_attend(cls: type[nn.Module]) -> bool:
     """True unless a class of torch or transformers computes no attention with its own code."""
@@ -58,7 +75,7 @@ def may_attend(cls: type[nn.Module]) -> bool:
     if not cls.__module__.startswith(TRANSFORMERS):
         return True
     source = _source(cls)
-    if INTERFACE not in source and NORMALISES.search(source):
+    if not ASKS.search(source) and (INTERFACE in source or NORMALISES.search(source)):
         return True
     return _is_named(cls) or not source or _has_helper(cls.__module__)  # type: ignore[arg-type]  # torch's __hash__ stub
 
@@ -66,28 +83,58 @@ def may_attend(cls: type[nn.Module]) -> bool:
 @cache
 def _has_helper(file: str) -> bool:
     """True if a function of a file, other than its eager attention, normalises."""
-    module = sys.modules.get(file)
-    try:
-        source = "" if module is None else inspect.getsource(module)
-    except (OSError, TypeError):
-        return True
+    source = _file_source(file)
+    if source is None:
+        return file in sys.modules
     return any(
         NORMALISES.search(match.group(0)) and not EAGER.fullmatch(match.group(1))
         for match in FUNCTION.finditer(source + "\n#")
     )
 
 
+@cache
+def _file_source(file: str) -> str | None:
+    """The text of an imported module; None if it is not available."""
+    try:
+        return inspect.getsource(sys.modules[file])
+    except (KeyError, OSError, TypeError):
+        return None
+
+
+@cache
+def _classes_of(file: str) -> dict[str, str]:
+    """The text of each class at the top of a module's file, read once.
+
+    `inspect.getsource` parses the whole file again for every class: seconds for a large model.
+    """
+    source = _file_source(file) or ""
+    texts = {}
+    for match in CLASS.finditer(source):
+        end = NEXT.search(source, match.end())
+        texts[match.group(1)] = source[match.start() : end.start() if end else None]
+    return texts
+
+
 def _source(cls: type) -> str:
-    """The source of a class and of the classes it extends, as far as it is available."""
+    """The source of a class and of the classes it extends, as far as it is available.
+
+    Without that of all of transformers' models, which names the interface and computes nothing.
+    """
     texts = []
     for base in cls.__mro__:
-        if base in (nn.Module, object) or base.__module__.startswith("torch."):
+        if base in (nn.Module, PreTrainedModel, object) or base.__module__.startswith("torch."):
             break
-        try:
-            texts.append(inspect.getsource(base))
-        except (OSError, TypeError):
-            continue
+        known = _classes_of(base.__module__).get(base.__qualname__)
+        texts += [known] if known is not None else _nested_source(base)
     return "\n".join(texts)
+
+
+def _nested_source(cls: type) -> list[str]:
+    """The source of a class inside a function or another class, if it is available."""
+    try:
+        return [inspect.getsource(cls)]
+    except (OSError, TypeError):
+        return []
 
 
 def interface_configs(modules: Mapping[str, nn.Module]) -> list[PreTrainedConfig]:

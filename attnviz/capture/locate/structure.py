@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.attention.projection import Projection
-from attnviz.capture.locate.coarse_keys import SpatialPath, leads
+from attnviz.capture.locate.coarse_keys import SpatialPath, begin_alike, leads
 from attnviz.capture.locate.layers import storage_of
 from attnviz.types import Kind, Stack
 
@@ -57,7 +57,7 @@ def kind_of(
     if isinstance(declared, bool):
         return "cross" if declared else "self"
     if shown is not None:
-        return "self" if coarser else shown
+        return "self" if coarser and begin_alike(coarser) else shown
     q, k = projections.get("q"), projections.get("k")
     if q is not None and k is not None:
         if _overlap(q.input, k.input):

@@ -98,7 +98,8 @@ def written_by(
     """
     heads = layout.by_head(tensor)
     n_batch, _, n_token, width = heads.shape
-    if written.shape[0] != n_batch * n_token or written.shape[1] % width:
+    n_rows, n_columns = written.numel() // max(written.shape[-1], 1), written.shape[-1]
+    if n_rows != n_batch * n_token or n_columns % width:
         return False
     for rows in _row_orders(written, layout, n_token):
         blocks = rows.reshape(n_batch, n_token, -1, width)
@@ -112,7 +113,7 @@ def read_by(layout: HeadLayout, tensor: Tensor, read: Tensor) -> bool:
     """True if a layer read [row, column] all heads of `tensor` [axes, token, d] side by side."""
     heads = layout.by_head(tensor)
     n_batch, n_head, n_token, width = heads.shape
-    if read.shape != (n_batch * n_token, n_head * width):
+    if read.numel() != heads.numel() or read.shape[-1] != n_head * width:
         return False
     joined = heads.transpose(1, 2).flatten(2)
     return any(_are_equal(joined, rows) for rows in _row_orders(read, layout, n_token))
@@ -137,13 +138,13 @@ def declared(lead: tuple[int, ...], n_heads: int | None) -> HeadLayout | None:
 
 def _row_orders(rows: Tensor, layout: HeadLayout, n_token: int) -> Iterator[Tensor]:
     """[batch, token, column] of rows, for each order that batch, windows and tokens may have."""
-    sizes = (*layout.batch_sizes, n_token)
+    sizes, n_columns = (*layout.batch_sizes, n_token), rows.shape[-1]
     moved = [axis for axis, size in enumerate(sizes) if size > 1][:MOST_MOVED_AXES]
     for order in permutations(moved):
         axes = list(range(len(sizes)))
         for place, axis in zip(moved, order, strict=True):
             axes[place] = axis
-        whole = rows.reshape(*(sizes[axis] for axis in axes), -1)
+        whole = rows.reshape(*(sizes[axis] for axis in axes), n_columns)
         back = [axes.index(axis) for axis in range(len(sizes))]
         yield whole.permute(*back, len(sizes)).reshape(layout.n_batch, n_token, -1)
 

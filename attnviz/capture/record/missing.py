@@ -14,6 +14,7 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.errors import UnsupportedAttention
 
 NO_SOFTMAX = "it ran without a softmax over keys that could be seen, as linear attention does"
+NOT_ASKED = "it ran without calling the attention function that transformers was told to use"
 CHANGED = (
     "its weights are changed between the softmax and the values (mixed, scaled or subtracted), so"
     " that no softmax is what multiplies the values"
@@ -97,6 +98,14 @@ class Missing:
             everywhere = {*known, *(call.module for call in self.calls)}
             if not any(_is_inside(a, name) or _is_inside(name, a) for a in everywhere):
                 self.add(module, NO_SOFTMAX)
+
+    def add_not_asked(self, recorded: Iterable[str], ran: Iterable[nn.Module]) -> None:
+        """Keep the modules of transformers' attention that ran and of which nothing is known."""
+        known = {*recorded, *(call.module for call in self.calls)}
+        for module in ran:
+            name = self._names.get(id(module), "")
+            if not any(_is_inside(a, name) or _is_inside(name, a) for a in known):
+                self.add(module, NOT_ASKED)
 
     def error(self) -> UnsupportedAttention | None:
         """The error if nothing else was recorded: the first reason; None if nothing is missing."""

@@ -41,6 +41,7 @@ FUSED = _existing(
 SCALE = aten.mul.Tensor
 # how the bias of a layer is added to rows that do not lie one after the other in memory
 ADD = aten.add.Tensor
+CONVOLUTION = aten.convolution.default
 
 Stack = tuple[nn.Module, ...]
 
@@ -79,7 +80,10 @@ class ScoreSource:
 
 @dataclass(frozen=True, eq=False)
 class LayerRun:
-    """A product with a parameter: what it read and wrote, both [row, column]."""
+    """A product with a parameter, or a convolution: what it read and wrote.
+
+    Both are [row, column]; the rows of a convolution have several axes.
+    """
 
     read: Tensor
     written: Tensor
@@ -102,6 +106,14 @@ class OpenSoftmax:
     fault: tuple[nn.Module, str] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Exponentials:
+    """exp(scores), and the number of the softmax that they were taken for themselves, if any."""
+
+    sources: tuple[ScoreSource, ...]
+    early: int | None
+
+
 def as_product(
     func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Tensor
 ) -> MatrixProduct:
@@ -115,6 +127,11 @@ def as_product(
     factor, beta = float(kwargs.get("alpha", 1)), float(kwargs.get("beta", 1))
     added = args[0].detach() if len(args) > 2 and beta != 0 else None
     return MatrixProduct(left, right, result, added, factor, beta)
+
+
+def convolution(args: tuple[Any, ...], out: Tensor) -> LayerRun:
+    """A convolution as a layer over the channels of each place."""
+    return LayerRun(args[0].detach().movedim(1, -1), out.detach().movedim(1, -1))
 
 
 def swapped(product: MatrixProduct) -> MatrixProduct:
@@ -148,3 +165,8 @@ def common(first: Stack, second: Stack) -> Stack:
             break
         n_same += 1
     return first[: max(n_same, 1)]
+
+
+def is_same_view(left: Tensor, right: Tensor) -> bool:
+    """True for two views of one place in memory with the same numbers in a row."""
+    return (left.data_ptr(), left.numel()) == (right.data_ptr(), right.numel())

@@ -31,6 +31,7 @@ from attnviz.capture.locate.own_code import (
 )
 from attnviz.capture.locate.projections_by_memory import AwaitedOutput, LinearWatch
 from attnviz.capture.locate.structure import kind_of
+from attnviz.capture.record.asking import AskingModules
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.interface import active, is_recording
@@ -92,10 +93,11 @@ class Recorder:
         self._counter = RunCounter(model, is_active)
         self._linears = LinearWatch(modules, is_active)
         self._spatial = SpatialWatch(modules, is_active)
+        self._asking = AskingModules(modules.values(), is_active)
 
     def close(self) -> None:
         """Remove the hooks from the model."""
-        for part in (self._counter, self._linears, self._spatial):
+        for part in (self._counter, self._linears, self._spatial, self._asking):
             part.close()
         self._first_calls.clear()
 
@@ -255,6 +257,7 @@ class Recorder:
         """Take back wrong guesses, and number the layers of each stack and kind as they ran."""
         self._linears.settle()
         self._drop_overwritten()
+        self.missing.add_not_asked({call.module for call in self.calls}, self._asking.ran)
         self.calls[:] = where_coarse(with_layers(self.calls, self._runs))
         if self._newest:
             pairs = zip(self.steps, self.calls, strict=True)

@@ -115,6 +115,15 @@ class SeenLayers:
                     return layout
         return None
 
+    def show_one_score(self, call: Undecided, layout: HeadLayout) -> bool:
+        """True if a layer read the values whole and another one made one score of each (Bahdanau,
+        additive attention): they have no heads.
+        """
+        sources = call.softmax.sources
+        if not sources or any(source.shape[-1] != 1 for source in sources):
+            return False
+        return any(head_layout.read_by(layout, call.values, run.read) for run in self.runs)
+
     def with_shared_values(
         self, softmax: OpenSoftmax, stack: Stack, product: MatrixProduct, number: int
     ) -> Undecided | None:
@@ -154,7 +163,7 @@ class SeenLayers:
         """The input of the layer that wrote a tensor; None if no layer did."""
         for layer in reversed(self.runs):
             if head_layout.written_by(layout, tensor, layer.written, scaled=True):
-                return layer.read
+                return layer.read.flatten(0, -2)
         return None
 
     def fused_layout(self, query: Tensor, value: Tensor, stack: Stack) -> HeadLayout | None:

@@ -27,6 +27,8 @@ from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftm
 from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided, undecided
+from attnviz.capture.record.sources import Sources
+from attnviz.capture.record.windowed import windowed
 from attnviz.types import Kind
 
 OPEN_SOFTMAXES = 6
@@ -50,14 +52,6 @@ class SeenAttention:
     product: multihead.ScoreProduct | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Exponentials:
-    """exp(scores), and the number of the softmax that they were taken for themselves, if any."""
-
-    sources: tuple[ScoreSource, ...]
-    early: int | None
-
-
 class ThreadTrace:
     """The operations of one thread, from the first to the last of a recorded model."""
 
@@ -70,10 +64,10 @@ class ThreadTrace:
         self._report, self._refuse = report, refuse
         self._origins = Origins(parameters)
         self._number = 0
-        self._sources: dict[int, ScoreSource] = {}
+        self._sources = Sources(self._origins)
         self._softmaxes: dict[int, OpenSoftmax] = {}
         self._logs: dict[int, OpenSoftmax] = {}
-        self._exps: dict[int, Exponentials] = {}
+        self._exps: dict[int, ops.Exponentials] = {}
         self._layers = SeenLayers()
         self._undecided: Undecided | None = None
         self._scaling: ops.Scaling | None = None
@@ -95,19 +89,23 @@ class ThreadTrace:
             self._add_product(ops.as_product(func, args, kwargs, out), out, stack)
         elif func in ops.SOFTMAX:
             scores = self._trails.scores(args[0])
-            self._add_softmax(self._sources_of(args[0]), args[1], out, stack, scores)
+            self._add_softmax(self._sources.entering(args[0]), args[1], out, stack, scores)
         elif func in ops.FUSED:
             names = [argument.name for argument in func._schema.arguments]
             self._add_fused(dict(zip(names, args, strict=False)) | dict(kwargs), out, stack)
         elif func in ops.LOG_SOFTMAX:
             number = self._next(self._logs, OPEN_SOFTMAXES)
             axis = args[1] % max(out.dim(), 1)
-            self._logs[number] = OpenSoftmax(out.detach(), axis, self._sources_of(args[0]), stack)
+            self._logs[number] = OpenSoftmax(
+                out.detach(), axis, self._sources.entering(args[0]), stack
+            )
             self._origins.replace(out, frozenset({number}))
         else:
             self._pass_on(func, args, kwargs, out)
             if func is ops.ADD:
                 self._add_bias(args, out)
+            elif func is ops.CONVOLUTION:
+                self._add_convolution(args, out)
             elif func in ops.EXP:
                 self._add_exp(args[0], out, stack)
             elif func in ops.NORMALISING:
@@ -145,10 +143,6 @@ class ThreadTrace:
         self._number += 1
         return self._number
 
-    def _sources_of(self, scores: Tensor) -> tuple[ScoreSource, ...]:
-        numbers = sorted(self._origins.of(scores))
-        return tuple(self._sources[number] for number in numbers if number in self._sources)
-
     def _add_softmax(
         self,
         sources: tuple[ScoreSource, ...],
@@ -173,14 +167,14 @@ class ThreadTrace:
             if log is not None and log.kept.shape == out.shape:
                 self._add_softmax(log.sources, log.axis, out, stack)
                 return
-        sources = tuple(self._sources[n] for n in sorted(numbers) if n in self._sources)
+        sources = self._sources.entering(out)
         if not any(not source.has_learned_columns for source in sources) or out.dim() < 2:
             return
         # by chance the exponentials may add up to 1 before they are divided by their sum
         early = self._number if self._add_if_normalised(sources, out, stack) else None
         numbers |= self._origins.of(out)
         number = self._next(self._exps, OPEN_SOFTMAXES)
-        self._exps[number] = Exponentials(sources, early)
+        self._exps[number] = ops.Exponentials(sources, early)
         self._origins.replace(out, numbers | {number})
 
     def _add_quotient(self, out: Tensor, stack: ops.Stack) -> None:
@@ -212,7 +206,7 @@ class ThreadTrace:
         else:
             self._trails.begin(out, product.factor, product.added, product.beta)
             self._find_values(product, left, right, stack, number)
-            if any(n in self._sources and not self._sources[n].is_learned for n in left | right):
+            if any(n in self._sources and not self._sources.is_learned(n) for n in left | right):
                 self.chained.append(stack)
         self._sources[number] = ScoreSource(
             product.left,
@@ -244,7 +238,7 @@ class ThreadTrace:
                 continue
             turned = product if number in left else ops.swapped(product)
             common = ops.common(softmax.stack, stack)
-            if not evidence.has_keys(softmax, self._sources_of(turned.right)):
+            if not evidence.has_keys(softmax, self._sources.entering(turned.right)):
                 softmax.fault = common[-1], NO_KEYS
                 continue
             arrangement = evidence.arranged(softmax, turned.left)
@@ -254,12 +248,26 @@ class ThreadTrace:
                 else undecided(softmax, common, arrangement, turned, self._scaling, result)
             )
             if call is None:
-                softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
-                continue
+                if not self._take_windowed(softmax, number, turned, common):
+                    softmax.fault = common[-1], DROPOUT if common[-1].training else CHANGED
+                    continue
+                return
             del self._softmaxes[number]
             self._decide_late()
             self._take(call)
             return
+
+    def _take_windowed(
+        self, softmax: OpenSoftmax, number: int, product: MatrixProduct, stack: ops.Stack
+    ) -> bool:
+        """True if a product is that of a window's chunks with their values: it is reported."""
+        call = windowed(softmax, product, self._layers.runs)
+        if call is None:
+            return False
+        del self._softmaxes[number]
+        self._decide_late()
+        self._report(SeenAttention(stack[-1], call.inputs, call.mixed, call.kind))
+        return True
 
     def _take(self, call: Undecided) -> None:
         """Report an attention whose order of axes is shown; let any other wait."""
@@ -268,6 +276,19 @@ class ThreadTrace:
             self._finish_attention(call, call.layout)
         else:
             self._undecided = call
+
+    def _add_convolution(self, args: tuple[Any, ...], out: Tensor) -> None:
+        """Keep a convolution, which makes q, k and v where pictures and sounds attend."""
+        if not self._origins.is_parameter(args[1]):
+            return
+        layer = ops.convolution(args, out)
+        number = self._next(self._sources, OPEN_SOURCES)
+        earlier = {n for n in self._origins.of(out) if not self._sources.is_learned(n)}
+        shape = tuple(layer.written.shape)
+        self._sources[number] = ScoreSource(layer.read, args[1], shape, None, True, True)
+        self._origins.replace(out, frozenset({*earlier, number}))
+        self._layers.add(layer)
+        self._decide_by_reader(layer)
 
     def _add_bias(self, args: tuple[Any, ...], out: Tensor) -> None:
         """Take a parameter added to a layer's product as its bias."""
@@ -309,8 +330,13 @@ class ThreadTrace:
             return
         n_heads = head_layout.head_count(call.stack)
         layout = call.layout or head_layout.declared(call.lead, n_heads)
-        if layout is None and not self._layers.runs and len(call.lead) == 1:
-            layout = HeadLayout(call.lead, None)  # the module got them so: there are no layers
+        if layout is None and len(call.lead) == 1:
+            one_head = HeadLayout(call.lead, None)
+            # the module got them so: there are no layers, or they show one score for each key
+            if (not self._layers.runs and n_heads in (None, 1)) or self._layers.show_one_score(
+                call, one_head
+            ):
+                layout = one_head
         if layout is None:
             self._refuse(call.stack[-1], NO_ORDER)
         else:
@@ -320,9 +346,11 @@ class ThreadTrace:
         query, key, before, kind = None, None, None, None
         if call.factors is not None:
             query, key = (layout.by_head(tensor) for tensor in call.factors[:2])
-            kind = self._layers.kind(layout, call.factors[0], call.factors[1])
+            kind = self._layers.kind(layout, *call.factors[:2]) or self._sources.kind(
+                *call.factors[:2]
+            )
             scaling = call.scaling
-            if scaling is not None and _is_same_view(scaling.after, call.factors[2].left):
+            if scaling is not None and ops.is_same_view(scaling.after, call.factors[2].left):
                 before = multihead.ScoreProduct(scaling.before, call.factors[2].added)
         stored = StoredWeights(
             layout.by_head(call.weights), query, key, layout.by_head(call.values)
@@ -348,6 +376,7 @@ class ThreadTrace:
         if q.dim() == 4 and q.shape[:2] == k.shape[:2]:
             heads = HeadLayout(tuple(q.shape[:2]), 1)
             kind = self._layers.kind(heads, q.flatten(0, 1), k.flatten(0, 1))
+        kind = kind or self._sources.kind(arguments["query"], arguments["key"])
         self._report(SeenAttention(stack[-1], inputs, mixed, kind))
 
     def _drop_oldest(self) -> None:
@@ -362,8 +391,3 @@ class ThreadTrace:
             self._refuse(module, DROPOUT if module.training else NO_VALUES)
         elif is_named_attention(module):
             self._refuse(module, NO_KEYS)
-
-
-def _is_same_view(left: Tensor, right: Tensor) -> bool:
-    """True for two views of one place in memory with the same numbers in a row."""
-    return (left.data_ptr(), left.numel()) == (right.data_ptr(), right.numel())

@@ -21,6 +21,7 @@ Chosen = Mapping[str, int | None]  # layer, head, query, key
 class ListenerView:
     """Where to listen (below the app's address), what to heed, and the count that was drawn.
 
+    `seat` is that of a member, or the presenter's key: what the socket sends first.
     `chosen` is the head and cell that who leads looks at; other components of the page show it too.
     """
 

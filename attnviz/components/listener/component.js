@@ -28,7 +28,11 @@ export default function listener(/** @type {Host} */ host) {
   const line = makeLine({
     onOpen: () => showLive(state, true),
     onCount: (count) => takeCount(state, count),
-    onEnded: () => ask(state, ANY_COUNT),
+    onEnded: () => {
+      showLive(state, false);
+      ask(state, ANY_COUNT);
+    },
+    onUnseated: () => ask(state, ANY_COUNT),
     onLost: (tries) => {
       showLive(state, false);
       if (tries > DEAF_AFTER) ask(state, ANY_COUNT);

@@ -2,23 +2,26 @@
 
 In: a trained model. Out: its scores whole, and with each head of a layer ablated in turn. *zero*
 replaces the head's output by 0; *mean* replaces it by its mean over all tokens, so that later
-layers see no unusual stream. Both change the head's columns of the input of W_O while the model
-runs; its weights are not touched.
+layers see no unusual stream. Both are the changes of `attnviz.changed`, made to what W_O reads
+while the model runs; its weights are not touched.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from jaxtyping import Int64
+from torch import Tensor
 
+from attnviz.capture.changed.run import changed
+from attnviz.changes.make import ablate
 from attnviz.course.birth import alphabet
 from attnviz.course.birth.scores import CircuitScores, measure
-from attnviz.course.birth.transformer import D_HEAD, HEADS, LAYERS, TinyTransformer
+from attnviz.course.birth.transformer import HEADS, LAYERS, TinyTransformer
 from attnviz.errors import require_index
+from attnviz.models.loader import load
+from attnviz.models.seeded import ExampleInputs
 from attnviz.types import HeadId
 
 Ablation = Literal["zero", "mean"]
@@ -63,27 +66,20 @@ def effects(model: TinyTransformer, layer: int = 0) -> AblationScores:
 
 
 @contextmanager
-def ablated(model: TinyTransformer, head: HeadId, ablation: Ablation = "zero") -> Iterator[None]:
-    """Ablate one head of the model while the block runs."""
+def ablated(
+    model: TinyTransformer,
+    head: HeadId,
+    ablation: Ablation = "zero",
+    tokens: Int64[Tensor, "batch token"] | None = None,
+) -> Iterator[None]:
+    """Ablate one head of the model while the block runs; its mean is that over all of `tokens`.
+
+    Without tokens they are the repeated letters on which the circuit is measured.
+    """
     require_index("layer", head.layer, LAYERS)
     require_index("head", head.head, HEADS)
-    hook = _ablation_hook(head.head, ablation)
-    handle = model.attention(head.layer).out.register_forward_pre_hook(hook)
-    try:
+    letters = alphabet.repeated() if tokens is None else tokens
+    lm = load(model)
+    lm.example = ExampleInputs({"tokens": letters}, labels=("",) * letters.shape[1])
+    with changed(lm, ablate(head, ablation)):
         yield
-    finally:
-        handle.remove()
-
-
-def _ablation_hook(
-    head: int, ablation: Ablation
-) -> Callable[[nn.Module, tuple[Any, ...]], tuple[Float[Tensor, "batch token d_model"]]]:
-    columns = slice(head * D_HEAD, (head + 1) * D_HEAD)
-
-    def replace(_module: nn.Module, arguments: tuple[Any, ...]) -> tuple[Tensor]:
-        concat = arguments[0].clone()
-        mean = concat[..., columns].mean(dim=(0, 1))
-        concat[..., columns] = mean if ablation == "mean" else torch.zeros_like(mean)
-        return (concat,)
-
-    return replace

@@ -31,7 +31,9 @@ class Bounds:
     idle_s: float = 2 * 3600.0
     total_s: float = 12 * 3600.0
     present_s: float = 45.0
-    watchers: int = 500
+    pages: int = 4  # of one person that listen at once
+    watchers: int = 804
+    empty_s: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ class Room:
     touched: float
     stage: Stage
     changes: int = 1
+    presenting: int = 0  # listening pages of the presenter
     members: dict[str, Member] = field(default_factory=dict)
     watchers: list[Watcher] = field(default_factory=list)
 
@@ -121,15 +124,27 @@ class Room:
             self.changes += not self._is_here(member, now)
             member.seen = self.touched = now
 
-    def listen(self, seat: str, now: float) -> None:
-        """Note that a page of a member listens: it is here until that page leaves."""
-        member = self.members.get(seat)
-        if member is not None:
-            self.see(seat, now)
-            member.listening += 1
+    def is_empty(self, now: float) -> bool:
+        """True if no member ever came, and the presenter is not here either."""
+        return not (self.members or self.presenting) and now - self.touched >= self.bounds.empty_s
+
+    def listen(self, seat: str, now: float, *, leads: bool = False) -> None:
+        """Note that a page listens: who it belongs to is here until that page leaves."""
+        if leads and secrets.compare_digest(self.key.encode(), seat.encode()):
+            check_count("pages", self.presenting + 1, self.bounds.pages)
+            self.presenting += 1
+            return
+        member = None if leads else self.members.get(seat)
+        if member is None:
+            raise BadInput("nobody with this id is in the room; join it first", code="no_seat")
+        check_count("pages", member.listening + 1, self.bounds.pages)
+        self.see(seat, now)
+        member.listening += 1
 
     def leave(self, seat: str) -> None:
         """Note that a page went; with its last one the member. Its answers stay."""
+        if secrets.compare_digest(self.key.encode(), seat.encode()):
+            self.presenting = max(self.presenting - 1, 0)
         member = self.members.get(seat)
         if member is not None:
             member.listening = max(member.listening - 1, 0)

@@ -56,6 +56,7 @@ class Rooms:
         check_size(stage, self.bounds)
         with self._lock:
             self._end_old()
+            self._end_an_empty_one()
             if len(self._rooms) >= self.bounds.rooms:
                 raise TooLarge(
                     f"this server holds {self.bounds.rooms} rooms; end one or come back later",
@@ -69,6 +70,12 @@ class Rooms:
             first = replace(stage, version=1)
             self._rooms[opened.code] = Room(opened.key, self.bounds, now, now, first)
         return opened
+
+    def count(self) -> int:
+        """The number of rooms that are open."""
+        with self._lock:
+            self._end_old()
+            return len(self._rooms)
 
     def stage(self, code: str) -> Stage:
         """The stage of a room."""
@@ -107,10 +114,14 @@ class Rooms:
         with self._room(code) as room:
             room.see(seat, self._clock())
 
-    def listen(self, code: str, seat: str) -> None:
-        """Note that a page of a member listens, until `leave`."""
+    def listen(self, code: str, seat: str, *, leads: bool = False) -> None:
+        """Note that a page of a member listens, until `leave`; of the presenter if it `leads`.
+
+        `seat` is then the presenter's key. Raises `BadInput` for a seat or a key that the room does
+        not know, and `TooLarge` for more pages than one person has.
+        """
         with self._room(code) as room:
-            room.listen(seat, self._clock())
+            room.listen(seat, self._clock(), leads=leads)
 
     def leave(self, code: str, seat: str) -> None:
         """Note that a page of a member went."""
@@ -158,6 +169,13 @@ class Rooms:
             watchers = tuple(room.watchers) if room.changes != before else ()
         for watcher in watchers:
             watcher()
+
+    def _end_an_empty_one(self) -> None:
+        """If there are as many rooms as there may be, end the oldest to which nobody ever came."""
+        now = self._clock()
+        if len(self._rooms) >= self.bounds.rooms:
+            empty = (code for code, room in self._rooms.items() if room.is_empty(now))
+            self._rooms.pop(next(empty, ""), None)
 
     def _end_old(self) -> None:
         now = self._clock()

@@ -38,7 +38,7 @@ def listener(lang: Language, heed: Heed, drawn: int, chosen: Chosen | None = Non
     The pictures of the page are told the head and cell that the presenter has `chosen`.
     """
     classroom = current.view().classroom
-    seat = classroom.seat if heed == "stage" else ""
+    seat = classroom.seat if heed == "stage" else classroom.host
     view = ListenerView(class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen)
     data = component.pack_listener(view, strings(lang, component.STRING_KEYS))
     show_listener(data, widgets.component_key(f"class.{heed}"), ignore)

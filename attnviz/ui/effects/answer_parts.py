@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
-from attnviz.ui.effects import inputs, measuring
+from attnviz.ui.effects import inputs, measuring, opening
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
@@ -60,9 +60,8 @@ def show(shown: Shown) -> None:
     if not (switched.parts or switched.where):
         return
     with messages.guard(lang):
-        request = inputs.of_shown(shown)
-        if request is None or not shown.size.whole:
-            st.info(text(lang, "inside.not_here"))
+        request = inputs.of_whole(shown)
+        if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
             answered = cache.answers(shown.captured, request, inputs.others(shown))
@@ -96,7 +95,7 @@ def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
         lambda: pack_ledger(views.parts_ledger(lang, *measured)),
     )
     name = widgets.component_key("parts")
-    show_ledger(data, name, inputs.open_head(name, shown))
+    show_ledger(data, name, opening.open_from_table(name, shown))
 
 
 def _measure(shown: Shown, answered: Answering) -> "AnswerMeasure | None":

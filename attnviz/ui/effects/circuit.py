@@ -4,7 +4,7 @@ In: what is shown and the view. Out: a mounted component. A choice in it reruns 
 threshold and sides act in the browser.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,23 +13,20 @@ import streamlit as st
 
 from attnviz.components import circuit as component
 from attnviz.components.circuit import CircuitView, PathDetail
-from attnviz.components.selection import parse_open
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.effects import inputs, measuring
+from attnviz.ui.effects import inputs, measuring, opening
 from attnviz.ui.host.components import show_circuit
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
-from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import circuit as views
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
-from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
-from attnviz.views.switchboard import prefix
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
@@ -43,7 +40,7 @@ MODEL, REPEATED = "stories", "Tom garden ball river Anna bread Tom garden ball r
 def example(lang: Language) -> None:
     """A button for the example in which the circuit of induction is the strongest path."""
     view = current.view()
-    if (view.model, view.input.text) == (MODEL, REPEATED):
+    if embedding.is_embedded() or (view.model, view.input.text) == (MODEL, REPEATED):
         return
     st.button(
         text(lang, "circuit.example"), key=widgets.key("circuit.example"), on_click=_open_example
@@ -62,9 +59,8 @@ def graph(shown: Shown) -> None:
     with messages.guard(lang):
         if needs_model.say(shown, "circuit"):
             return
-        request = inputs.of_shown(shown)
-        if request is None or not shown.size.whole:
-            st.info(text(lang, "inside.not_here"))
+        request = inputs.of_whole(shown)
+        if request is None:
             return
         with st.spinner(text(lang, "wait.effects")):
             answered = cache.answers(shown.captured, request, inputs.others(shown))
@@ -102,7 +98,7 @@ def _mount(shown: Shown, answered: Answering, feeds: "Feeds", key: str) -> None:
             ),
         )
     name = widgets.component_key("circuit")
-    show_circuit(data, name, _take(name), _open_head(name, shown))
+    show_circuit(data, name, _take(name), opening.open_from_canvas(name, shown))
 
 
 def _view(shown: Shown, answered: Answering, feeds: "Feeds") -> CircuitView:
@@ -141,23 +137,6 @@ def _group_of(shown: Shown, head: "Site") -> Group:
         if (group.kind, group.stack) == (head.kind, head.stack)
     ]
     return fitting[0] if fitting else shown.group
-
-
-def _open_head(key: str, shown: Shown) -> Callable[[], None]:
-    """A callback that opens a head of the graph, at the cell if one was chosen."""
-
-    def open_page() -> None:
-        sent = widgets.component_value(key, "open")
-        name = sent.get("name") if isinstance(sent, Mapping) else None
-        for group in shown.captured.groups:
-            request = parse_open(sent, size_of(group).extent)
-            if request and name == f"{prefix(group)}L{request.layer}.H{request.head}":
-                current.update(stack=group.stack, kind=group.kind)
-                current.take_opened(request)
-                parameters = address.params(current.view())
-                st.switch_page(routes.file(request.page), query_params=parameters)
-
-    return open_page
 
 
 def _take(key: str) -> Callable[[], None]:

@@ -4,26 +4,16 @@ In: what is shown and the view. Out: the `Request` that effects and attributions
 where something is missing that the visitor has to give.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.i18n import text
 from attnviz.ui.outputs.similarity import OTHERS
 from attnviz.ui.server import cache, sources
-from attnviz.ui.session import (
-    address,
-    current,
-    routes,
-    sounds,
-    text_files,
-    uploads,
-    view_request,
-    widgets,
-)
+from attnviz.ui.session import current, sounds, text_files, uploads, view_request
 from attnviz.ui.session.labels import READS_PICTURES
 from attnviz.views.captured import Shown
-from attnviz.views.switchboard import prefix
 
 if TYPE_CHECKING:
     from attnviz.capture.request import Request
@@ -59,22 +49,13 @@ def others(shown: Shown) -> tuple[str, ...]:
     return OTHERS[:3] if shown.captured.model.kind == "encoder" else ()
 
 
-def open_head(key: str, shown: Shown) -> Callable[[], None]:
-    """A callback of a table whose cells open heads: it goes to the page Head."""
-
-    def open_page() -> None:
-        name = widgets.component_value(key, "ledger")
-        for group in shown.captured.groups:
-            for layer, call in enumerate(group.calls):
-                heads = [f"{prefix(group)}L{layer}.H{head}" for head in range(call.n_heads)]
-                if name in heads:
-                    place = {"layer": layer, "head": heads.index(str(name))}
-                    current.update(**{"stack": group.stack, "kind": group.kind, **place})
-                    current.update(**current.NO_POSITION)
-                    parameters = address.params(current.view())
-                    st.switch_page(routes.file("head"), query_params=parameters)
-
-    return open_page
+def of_whole(shown: Shown) -> "Request | None":
+    """As `of_shown`; None, and a line that says so, for what cannot be run again or is too long."""
+    request = of_shown(shown)
+    if request is None or not shown.size.whole:
+        st.info(text(shown.lang, "inside.not_here"))
+        return None
+    return request
 
 
 def _target(shown: Shown, typed: str) -> str | None:

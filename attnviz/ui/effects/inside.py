@@ -54,9 +54,8 @@ def _inside(shown: Shown) -> None:
     with messages.guard(lang):
         if needs_model.say(shown, "inside"):
             return
-        request = inputs.of_shown(shown)
-        if request is None or not shown.size.whole:
-            st.info(text(lang, "inside.not_here"))
+        request = inputs.of_whole(shown)
+        if request is None:
             return
         answered = cache.answers(shown.captured, request, ())
         if options.edges:

@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz.capture.request import Request
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
-from attnviz.ui.effects import inputs, measuring
+from attnviz.ui.effects import measuring, opening
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
 from attnviz.ui.page.compare import right_side
@@ -140,4 +140,4 @@ def _result(
         key = f"{left.captured.key} {right.captured.key} patching {lang} {stage} {place}"
         data = cache.buffer(key, partial(pack_ledger, view))
         name = widgets.component_key(f"patching.{place}")
-        show_ledger(data, name, inputs.open_head(name, left))
+        show_ledger(data, name, opening.open_from_table(name, left))

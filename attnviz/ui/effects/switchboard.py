@@ -5,29 +5,27 @@ head whose absence moves the answer most is off, in models that answer at once. 
 fragment alone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.components import switches as component
-from attnviz.components.selection import parse_open
 from attnviz.components.switches import OFF, Switch, SwitchesView
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.effects import inputs, measuring
+from attnviz.ui.effects import inputs, measuring, opening
 from attnviz.ui.host.components import show_switches
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
-from attnviz.ui.session import address, current, embedding, messages, routes, widgets
+from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
-from attnviz.views.group_size import size_of
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
@@ -44,7 +42,8 @@ MODEL, STORE = "stories", "When Mary and John went to the store, John gave a dri
 def example(lang: Language) -> None:
     """A button for the example in which one head decides who gets the drink."""
     view = current.view()
-    if (view.model, view.input.text, view.input.capture) == (MODEL, STORE, ""):
+    example_is_shown = (view.model, view.input.text, view.input.capture) == (MODEL, STORE, "")
+    if embedding.is_embedded() or example_is_shown:
         return
     st.button(
         text(lang, "switchboard.example"),
@@ -92,7 +91,7 @@ def board(shown: Shown) -> None:
                 ),
             )
         name = widgets.component_key("switches")
-        show_switches(data, name, _take(name), _open_head(name, shown))
+        show_switches(data, name, _take(name), opening.open_from_canvas(name, shown))
         if not embedding.is_embedded():
             take.offer(shown, "switches", changes=component.write(off) if off else "")
 
@@ -194,23 +193,6 @@ def _written(
         return None
     before = answered.written(n_tokens)
     return before, continued(answered.prepared, changes, n_tokens) if changes else before
-
-
-def _open_head(key: str, shown: Shown) -> Callable[[], None]:
-    """A callback that opens the head that was switched last."""
-
-    def open_page() -> None:
-        sent = widgets.component_value(key, "open")
-        name = sent.get("name") if isinstance(sent, Mapping) else None
-        for group in shown.captured.groups:
-            request = parse_open(sent, size_of(group).extent)
-            if request and name == f"{views.prefix(group)}L{request.layer}.H{request.head}":
-                current.update(stack=group.stack, kind=group.kind)
-                current.take_opened(request)
-                parameters = address.params(current.view())
-                st.switch_page(routes.file(request.page), query_params=parameters)
-
-    return open_page
 
 
 def _take(key: str) -> Callable[[], None]:

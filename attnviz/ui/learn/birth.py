@@ -47,7 +47,7 @@ def show(lang: Language, seed: int) -> None:
             args=(name, 1),
         )
         return
-    training = cache.training(seed)
+    training = cache.training(seed, store.visitor())
     if training.job.over:
         _over(lang, training, name)
     else:
@@ -65,7 +65,7 @@ def _running(lang: Language, training: Training) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = text(lang, key, step=step, steps=training.n_steps)
         st.progress(job.fraction, text=label, width="stretch")
-        if not pointing.is_led():
+        if not pointing.is_led() and training.owner in ("", store.visitor()):
             st.button(
                 text(lang, "birth.stop"),
                 key=widgets.key("birth.stop"),

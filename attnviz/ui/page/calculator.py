@@ -17,7 +17,7 @@ from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.lab import sheet as sheets
 from attnviz.lab.code import numpy_code, torch_code
-from attnviz.lab.sheet import FROM_X, GIVEN, Matrix, MatrixName, Sheet
+from attnviz.lab.sheet import FROM_X, GIVEN, MAX_MATRIX_CHARS, Matrix, MatrixName, Sheet
 from attnviz.ui.host.components import show_steps
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, store, widgets
@@ -98,6 +98,7 @@ def _boxes(lang: Language, sheet: Sheet) -> None:
             text(lang, f"lab.matrix_{name}"),
             key=widgets.showing(f"lab.{name}", _draft(name, numbers)),
             height=BOX_HEIGHT_PX,
+            max_chars=MAX_MATRIX_CHARS,
             help=text(lang, "lab.mask_help" if name == "mask" else "lab.matrix_help"),
             on_change=_take,
             args=(lang,),

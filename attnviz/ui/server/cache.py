@@ -356,18 +356,18 @@ def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz
     return _run()
 
 
-def training(seed: int) -> Training:
-    """The training of a seed; its job starts at the first call."""
-    return _training(seed)
+def training(seed: int, owner: str = "") -> Training:
+    """The training of a seed; its job starts at the first call, which makes its owner."""
+    return _training(seed, owner)
 
 
 def forget_training(seed: int) -> None:
     """Train anew when that seed is asked for again."""
-    _training.clear(seed)
+    _training.clear(seed, "")
 
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=_stop_job)
-def _training(seed: int) -> Training:
+def _training(seed: int, _owner: str) -> Training:
     with loading.importing:
         from attnviz.course import birth
 
@@ -378,7 +378,7 @@ def _training(seed: int) -> Training:
         return birth.train(seed, steps=birth.STEPS, cancel=cancel)
 
     birth.require_seed(seed)
-    return trainings.start(seed, birth.STEPS, train)
+    return trainings.start(seed, birth.STEPS, train, _owner)
 
 
 def ablations(training: Training) -> "AblationScores":

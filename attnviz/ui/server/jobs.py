@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
+from weakref import WeakSet
 
 from attnviz.errors import Cancelled
 
@@ -78,11 +79,26 @@ class Job:
             self._ended.set()
 
 
+_started: WeakSet[Job] = WeakSet()
+
+
 def start(work: Callable[[Job], None]) -> Job:
     """Begin the work as soon as a thread is free."""
     job = Job()
+    _started.add(job)
     _pool().submit(job.run, work)
     return job
+
+
+def stop_all() -> None:
+    """Give up all work, as the server stops."""
+    for job in list(_started):
+        job.stop()
+
+
+def waiting() -> int:
+    """The number of jobs that wait for a thread."""
+    return _pool()._work_queue.qsize()
 
 
 @cache

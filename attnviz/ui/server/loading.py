@@ -9,9 +9,13 @@ import gc
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attnviz
+from attnviz.models.files import is_folder
+from attnviz.models.registry import HUB_ID, REGISTRY
+from attnviz.ui.server import sources
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
@@ -21,20 +25,44 @@ if TYPE_CHECKING:
 TORCH_THREADS = 1
 
 importing = threading.Lock()
+# others than that: a visitor's model that takes long to load holds up no lesson
+_loading, _loading_own = threading.Lock(), threading.Lock()
 
 
 def load(
     name: str, commit: str | None = None, device: str | None = None, dtype: str | None = None
 ) -> "LoadedModel":
-    """The loaded model; with a commit, from the files that were downloaded for it."""
-    with importing, _frozen_heap():
+    """The loaded model; with a commit, from the files that were downloaded for it.
+
+    One that is not the app's own is hostile input: a child process reads it first.
+    """
+    import_libraries()
+    with _loading_own if name in REGISTRY else _loading, _frozen_heap():
+        if name in REGISTRY:
+            return attnviz.load(name, device=device, dtype=dtype)
+        if commit is None and HUB_ID.fullmatch(name) and not is_folder(name):
+            commit = _downloaded_commit(name)
+        from attnviz.models.loader import load_foreign
+
+        within = map(Path, sources.allowed_directories())
+        return load_foreign(name, within, device=device, dtype=dtype, revision=commit)
+
+
+def _downloaded_commit(name: str) -> str:
+    """The commit of a hub model's files, which are downloaded if they are not on this machine."""
+    from attnviz.models.download import fetch
+
+    return fetch(name).commit
+
+
+def import_libraries() -> None:
+    """Import torch and transformers, one thread at a time."""
+    with importing:
         import torch
 
+        import attnviz.models.from_folder  # noqa: F401 - it imports transformers
+
         torch.set_num_threads(TORCH_THREADS)
-        local = commit is not None
-        return attnviz.load(
-            name, device=device, dtype=dtype, revision=commit, local_files_only=local
-        )
 
 
 @contextmanager

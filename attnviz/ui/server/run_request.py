@@ -10,6 +10,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnVizError
+from attnviz.ui.server import peak
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,7 @@ def run(loaded: "LoadedModel", request: "Request") -> "CaptureAndPicture":
     from attnviz.capture.plan.images import seen_picture
     from attnviz.capture.run import capture_request
 
+    peak.require_room(loaded, request)
     try:
         capture = capture_request(loaded, request)
         return capture, seen_picture(loaded, request.image) if request.image else None

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.errors import ModelNotFound
+from attnviz.models.files import is_folder
 from attnviz.models.registry import HUB_ID, REGISTRY, find
 
 VARIABLE = "ATTNVIZ_MODEL_DIRS"
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
-MODEL_FILES = ("config.json", "*.safetensors")
+MODEL_FILES = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
+MOST_ID_CHARS = 96  # of each part of a hub id, as the hub has it
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 
 
@@ -45,7 +47,14 @@ def source(name: str) -> Source:
     """The source of a name; `ModelNotFound` for a folder that is not open to visitors."""
     if name in REGISTRY:
         return Source(name)
-    if HUB_ID.fullmatch(name) and not Path(name).is_dir():
+    if HUB_ID.fullmatch(name) and not is_folder(name):
+        if any(len(part) > MOST_ID_CHARS for part in name.split("/")):
+            raise ModelNotFound(
+                f"{name[:MOST_ID_CHARS]}… is not a hub id: owner and name have at most"
+                f" {MOST_ID_CHARS} characters each",
+                code="long_hub_id",
+                limit=MOST_ID_CHARS,
+            )
         return _with_device(name)
     if "/" not in name and "\\" not in name:
         find(name)  # raises, and lists the names there are
@@ -54,7 +63,7 @@ def source(name: str) -> Source:
 
 def _folder(name: str) -> Source:
     try:
-        roots = [Path(part).resolve() for part in _allowed_directories()]
+        roots = [Path(part).resolve() for part in allowed_directories()]
         folder = Path(name).expanduser().resolve()
         if not _inside(folder, roots):
             raise _refused(name)
@@ -79,7 +88,8 @@ def _with_device(name: str, stamp: str = "") -> Source:
     return Source(name, stamp, device, dtype)
 
 
-def _allowed_directories() -> list[str]:
+def allowed_directories() -> list[str]:
+    """The directories that the operator has opened to visitors."""
     return [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
 
 

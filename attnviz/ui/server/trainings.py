@@ -20,17 +20,21 @@ Train = Callable[[threading.Event], "Iterable[TrainingSnapshot]"]
 
 @dataclass(eq=False)
 class Training:
-    """The snapshots of a training so far, to which its job adds."""
+    """The snapshots of a training so far, to which its job adds.
+
+    All visitors who ask for a seed watch one training; `owner` is the visitor who began it.
+    """
 
     seed: int
     n_steps: int
+    owner: str = ""
     snapshots: "list[TrainingSnapshot]" = field(default_factory=list)
     job: Job = field(default_factory=Job)
 
 
-def start(seed: int, n_steps: int, train: Train) -> Training:
+def start(seed: int, n_steps: int, train: Train, owner: str = "") -> Training:
     """Begin to train as soon as a thread is free."""
-    training = Training(seed, n_steps)
+    training = Training(seed, n_steps, owner)
 
     def work(job: Job) -> None:
         for snapshot in train(job.cancel):

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 from attnviz import i18n
@@ -104,6 +105,12 @@ def of_model(model: str) -> tuple[Example, ...]:
         return tuple(Example(f"{model}{n}", sentence, ".", model) for n, sentence in sentences)
     if model in OWN_EXAMPLES:
         return OWN_EXAMPLES[model]
+    return _for_any_model()
+
+
+@cache
+def _for_any_model() -> tuple[Example, ...]:
+    """The examples without a model of their own; every link of a page asks for them."""
     return tuple(Example(name, text(i18n.DEFAULT, f"example.{name}")) for name in FOR_ANY_MODEL)
 
 

@@ -34,6 +34,9 @@ GENERATION_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_
 MAX_SHOWN_CHARS = 120
 # details whose values are words of the library, said in the visitor's language
 TRANSLATED = frozenset(("kind", "matrix"))
+# what a browser's Markdown makes a link of, even behind escapes: an address, a host, a mailbox
+LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?=@)", re.IGNORECASE)
+WORD_JOINER = "\u2060"  # without width
 MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 
@@ -105,8 +108,9 @@ def _way_out(lang: Language, error: AttnVizError) -> None:
 
 
 def plain(value: str, most: int = MAX_SHOWN_CHARS) -> str:
-    """A visitor's text, shortened and escaped for Markdown, each of its characters visible."""
-    return MARKDOWN.sub(r"\\\1", shortened(value, most))
+    """A visitor's text on one line, shortened and escaped for Markdown, without live links."""
+    line = LINKED.sub(WORD_JOINER, shortened(" ".join(value.split()), most))
+    return MARKDOWN.sub(r"\\\1", line)
 
 
 def shortened(value: str, most: int = MAX_SHOWN_CHARS) -> str:

@@ -7,9 +7,11 @@ is decoded, and only the pixels are kept, no bytes of the file.
 
 import base64
 import re
+import threading
 from collections.abc import Callable
 from io import BytesIO
 
+import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
 from attnviz.errors import BadInput, TooLarge
@@ -18,6 +20,7 @@ from attnviz.worlds import shapes
 SIDE_PX = 448
 MOST_BYTES = 5 * 2**20
 MOST_PIXELS = 25_000_000
+MOST_SIDE_PX = 10_000  # a picture of one column takes forty times the memory of its pixels
 KEPT_SIDE_PX = 1024
 FORMATS = ("PNG", "JPEG")
 MIB = 2**20
@@ -28,6 +31,8 @@ SAMPLED = ("shapes",)
 SAMPLE = re.compile(r"sample-(0|[1-9][0-9]{0,4})")
 FIRST_SAMPLE = 1
 LAST_SAMPLE = 99_999
+
+_decoding = threading.Lock()  # one picture at a time: each may take some 100 MB
 
 
 def is_sampled(model: str) -> bool:
@@ -90,6 +95,15 @@ def uploaded(data: bytes) -> Image.Image:
         raise _too_large(len(data))
     try:
         image = Image.open(BytesIO(data), formats=FORMATS)
+        if max(image.size) > MOST_SIDE_PX:
+            raise TooLarge(
+                f"a side of the picture has {max(image.size)} pixels and the limit is"
+                f" {MOST_SIDE_PX}; choose a smaller one",
+                code="picture_side_too_long",
+                found=max(image.size),
+                limit=MOST_SIDE_PX,
+                unit="pixels",
+            )
         if image.width * image.height > MOST_PIXELS:
             raise TooLarge(
                 f"the picture has {image.width * image.height} pixels and the limit is"
@@ -99,7 +113,8 @@ def uploaded(data: bytes) -> Image.Image:
                 limit=MOST_PIXELS // 1_000_000,
                 unit="megapixels",
             )
-        upright = ImageOps.exif_transpose(image).convert("RGB")
+        with _decoding:
+            upright = _in_eight_bits(ImageOps.exif_transpose(image)).convert("RGB")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise BadInput(
             "the file is not a PNG or JPEG picture that can be read; choose another one",
@@ -109,6 +124,14 @@ def uploaded(data: bytes) -> Image.Image:
     clean = Image.new("RGB", upright.size)
     clean.paste(upright)
     return clean
+
+
+def _in_eight_bits(image: Image.Image) -> Image.Image:
+    """A grey picture of 16 bits in 8, its brightest value kept; any other as it is."""
+    if not image.mode.startswith("I"):
+        return image
+    values = np.asarray(image).astype(np.int64) >> 8
+    return Image.fromarray(np.clip(values, 0, 255).astype(np.uint8))
 
 
 def from_pad(sent: object) -> Image.Image:

@@ -4,11 +4,13 @@ In: a name and a value. Out: the value. With `address_bar` this is the only modu
 Streamlit's session.
 """
 
+import secrets
 from typing import Any
 
 import streamlit as st
 
 PREFIX = "attnviz."
+VISITOR = "visitor"
 
 
 def put(name: str, value: object) -> None:
@@ -24,6 +26,14 @@ def get(name: str, default: Any = None) -> Any:
 def pop(name: str, default: Any = None) -> Any:
     """The value kept under a name, which is kept no longer."""
     return st.session_state.pop(f"{PREFIX}{name}", default)
+
+
+def visitor() -> str:
+    """A random name of this session, which no other one can guess."""
+    if not has(VISITOR):
+        put(VISITOR, secrets.token_urlsafe(12))
+    name: str = get(VISITOR)
+    return name
 
 
 def has(name: str) -> bool:

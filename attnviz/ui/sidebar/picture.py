@@ -17,6 +17,7 @@ from attnviz.worlds.forms import OUTLINES, PALETTE
 
 SAMPLE = "sample"  # in the list of pictures: one of the generated ones
 PREVIEW_PX = 192
+TALLEST = 4  # times as high as wide
 INK = (28, 30, 34)
 FORM_SEED = 1  # of the outline that the pad places for a form
 
@@ -75,7 +76,8 @@ def _samples(lang: Language, seed: int) -> None:
 def _preview(lang: Language) -> None:
     image = uploads.picture()
     if image is not None:
-        large = image.resize((PREVIEW_PX, PREVIEW_PX * image.height // image.width))
+        height = PREVIEW_PX * image.height // image.width
+        large = image.resize((PREVIEW_PX, min(max(height, 1), TALLEST * PREVIEW_PX)))
         st.image(large, width=PREVIEW_PX, alt=text(lang, "sidebar.preview"))
 
 

@@ -115,6 +115,13 @@ class Comparison:
             for number in range(len(self.calls))
             if (found := difference(self.of(number), seen)) is not None
         }
+        windows = [in_window(self.of(number), seen.weights) for number in range(len(self.calls))]
+        for number, window in enumerate(windows):
+            found = None if window is None else window_difference(window, seen.weights.float())
+            if found is not None and found <= TOLERANCE:
+                self.used.add(number)
+                self.max_difference = max(self.max_difference, found)
+                return
         if near:
             problem = f"{where} {shape(seen)}: nearest call is {min(near.values()):.2g} away"
             self._unmatched.append((where, problem, list(near)))
@@ -212,6 +219,28 @@ def equals_mean(ours: Tensor, seen: Seen) -> bool:
         return False
     found = difference(ours.mean(1, keepdim=True).expand_as(ours), seen)
     return found is not None and found <= TOLERANCE
+
+
+def window_difference(ours: Tensor, theirs: Tensor) -> float | None:
+    """max |ours − theirs| over the rows that were not set to 0 after the softmax."""
+    used = ours.sum(-1) > 0
+    return float((ours - theirs).abs().amax(-1)[used].max()) if bool(used.any()) else None
+
+
+def in_window(ours: Tensor, theirs: Tensor) -> Tensor | None:
+    """The recorded weights [batch, head, query, key] of the places around each query, in the order
+    of theirs: [batch, head, query, place] or with heads behind queries; None if theirs are not so.
+    """
+    n_place = theirs.shape[-1]
+    if ours.dim() != 4 or theirs.dim() != 4 or not n_place % 2:
+        return None
+    side = n_place // 2
+    wide = torch.nn.functional.pad(ours, (side, side))
+    places = torch.arange(ours.shape[2])[:, None] + torch.arange(n_place)
+    found = wide.gather(3, places.expand(*wide.shape[:3], -1))
+    n_query = theirs.shape[2]  # a model may cut off the rows that it padded its text with
+    windows = (found, found.transpose(1, 2), found[:, :, :n_query])
+    return next((window for window in windows if window.shape == theirs.shape), None)
 
 
 def flat_difference(ours: Tensor, theirs: Tensor) -> float | None:

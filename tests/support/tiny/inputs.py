@@ -2,7 +2,8 @@
 
 A batch of two; where a model takes an attention mask, the second row is padded on the right.
 `candidates` gives several sets, the smallest first: a caller takes the first that the model runs
-with. Types whose inputs follow from no rule have a builder of their own in `special_inputs.INPUTS`.
+with. Types whose inputs follow from no rule have a builder of their own, in `special_inputs.INPUTS`
+or `part_inputs.PART_INPUTS`.
 """
 
 import inspect
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from tests.support.tiny.part_inputs import PART_INPUTS
 from tests.support.tiny.source import (
     BATCH,
     FRAMES,
@@ -130,8 +132,9 @@ SOUNDS = ("input_values", "input_features", "input_features_mask")
 def candidates(model_type: str, model: PreTrainedModel) -> Iterator[Inputs]:
     """Sets of inputs for this model, the least first."""
     source = Source(model, torch.Generator().manual_seed(5))
-    if model_type in INPUTS:
-        yield INPUTS[model_type](source)
+    special = INPUTS | PART_INPUTS
+    if model_type in special:
+        yield special[model_type](source)
         return
     seen: set[tuple[str, ...]] = set()
     for names in _name_sets(source):
@@ -145,6 +148,23 @@ def candidates(model_type: str, model: PreTrainedModel) -> Iterator[Inputs]:
             except (TypeError, RuntimeError):  # this config says nothing about such an input
                 continue
             yield from _with_masks(source, inputs)
+
+
+def first_fitting(model_type: str, model: PreTrainedModel) -> Inputs:
+    """One row of the first inputs that the model takes, without padding."""
+    for inputs in candidates(model_type, model):
+        row = {
+            name: value[:1] if isinstance(value, Tensor) else value
+            for name, value in inputs.items()
+            if not name.endswith("attention_mask")
+        }
+        try:
+            with torch.no_grad():
+                model(**row)
+        except Exception:  # these inputs are not what the model wants
+            continue
+        return row
+    raise AssertionError("no inputs fit")
 
 
 def _name_sets(source: Source) -> Iterator[list[str]]:

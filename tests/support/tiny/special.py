@@ -123,6 +123,17 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "dots3_note_vision_encoder": {"adapter_in_dim": 64},
     "dots3_note_audio_encoder": {"adapter_input_size": 64},
     "granite4_vision": {"deepstack_layer_map": [[-1, 0]], "downsample_rate": "1/2"},
+    "llama4_vision_model": {"intermediate_size": 256},
+    "mllama_vision_model": {"intermediate_layers_indices": [0, 1]},
+    "phi4_multimodal_audio": {
+        "ext_pw_out_channel": 64,
+        "depthwise_separable_out_channel": 64,
+        "nemo_conv_channels": 64,
+        "num_blocks": 2,
+    },
+    "qwen2_5_omni_audio_encoder": {"n_window": 20},
+    "longformer": {"attention_window": [4, 6]},
+    "led": {"attention_window": [4, 6]},
     "fun_asr_nano": {"adaptor_config.intermediate_size": 16},
 }
 

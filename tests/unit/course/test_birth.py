@@ -110,7 +110,7 @@ def test_mean_ablation_brings_the_average_to_every_token() -> None:
     with torch.no_grad():
         handle = out.register_forward_pre_hook(lambda _, given: brought.append(given[0]))
         tiny(tokens)
-        with birth.ablated(tiny, head, "mean"):
+        with birth.ablated(tiny, head, "mean", tokens):
             after = out.register_forward_pre_hook(lambda _, given: brought.append(given[0]))
             tiny(tokens)
         handle.remove()

@@ -92,3 +92,9 @@ def test_the_text_form_comes_back(name: Preset) -> None:
 def test_nonsense_is_no_sheet(text: str) -> None:
     with pytest.raises(BadInput):
         parse(text)
+
+
+def test_matrix_refuses_a_long_text_before_it_is_read() -> None:
+    with pytest.raises(BadInput, match="4001 characters") as caught:
+        matrix("x", "1" * 4001)
+    assert caught.value.code == "matrix_too_long"

@@ -261,3 +261,22 @@ def test_threads_lose_nothing() -> None:
         thread.join()
     assert rooms.tally(room.code, FIRST.name).counts == {"right": 32, "mix": 32}
     assert versions == list(range(2, 52))
+
+
+def test_rooms_to_which_nobody_came_make_way_for_a_class() -> None:
+    now = [0.0]
+    rooms = Rooms(lambda: now[0], Bounds(rooms=2))
+    kept = rooms.create(FIRST)
+    rooms.join(kept.code)
+    empty = rooms.create(FIRST)
+    with pytest.raises(AttnVizError, match="holds 2 rooms"):
+        rooms.create(FIRST)
+    now[0] = 61.0
+    led = rooms.create(FIRST)
+    rooms.listen(led.code, led.key, leads=True)
+    with pytest.raises(AttnVizError, match="no room has the code"):
+        rooms.stage(empty.code)
+    now[0] = 200.0
+    with pytest.raises(AttnVizError, match="holds 2 rooms"):
+        rooms.create(FIRST)
+    assert rooms.stage(kept.code) and rooms.count() == 2

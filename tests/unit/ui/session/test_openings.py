@@ -36,13 +36,13 @@ def test_an_opening_is_the_head_with_the_largest_difference_to_its_other_rows(mo
     assert group_tokens.keys(group).labels[opening.key] == opening.key_token
     first, second = links(group, opening.query, opening.key)[:2]
     assert first.head == opening.head
-    assert (round(first.weight, 2), round(first.others, 2)) == (opening.weight, opening.others)
+    assert (round(first.share, 2), round(first.control, 2)) == (opening.weight, opening.others)
     assert first.difference > max(second.difference, 0.15)
 
 
 def test_the_stripe_does_not_pass_the_control() -> None:
     """In L5.H11 of MiniLM every row attends to "animal": 0.67 of "it", 0.40 of the others."""
     by_head = {str(link.head): link for link in links(first_example("minilm"), 10, 2)}
-    assert by_head["L5.H11"].weight == pytest.approx(0.67, abs=0.01)
-    assert by_head["L5.H11"].others == pytest.approx(0.40, abs=0.01)
+    assert by_head["L5.H11"].share == pytest.approx(0.67, abs=0.01)
+    assert by_head["L5.H11"].control == pytest.approx(0.40, abs=0.01)
     assert by_head["L3.H1"].difference > 2 * by_head["L5.H11"].difference

@@ -171,3 +171,16 @@ def test_a_drawing_that_is_too_large_is_refused() -> None:
         with pytest.raises(AttnVizError) as caught:
             pictures.from_pad(sent)
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize("size", [(1, 20_000), (20_000, 1)])
+def test_uploaded_refuses_a_side_that_is_too_long(size: tuple[int, int]) -> None:
+    with pytest.raises(AttnVizError, match="limit is 10000") as caught:
+        pictures.uploaded(written(Image.new("RGB", size), "PNG"))
+    assert caught.value.code == "picture_side_too_long"
+
+
+def test_uploaded_keeps_the_shades_of_sixteen_bits() -> None:
+    ramp = np.linspace(0, 65_535, 64).astype(np.uint16)[None].repeat(4, 0)
+    image = pictures.uploaded(written(Image.fromarray(ramp), "PNG"))
+    assert np.asarray(image)[0, :, 0].tolist() == (ramp[0] >> 8).tolist()

@@ -1,0 +1,39 @@
+"""The modules that are to call transformers' attention function, and those of them that ran.
+
+In: a model's modules. Out: the modules whose class asks transformers for its attention function and
+that ran in this thread. One of which no call was recorded went another way: it is named, so that it
+does not disappear without a word.
+"""
+
+from collections.abc import Callable, Iterable
+
+from torch import nn
+
+from attnviz.capture.locate.own_code import asks_interface
+
+
+class AskingModules:
+    """Keeps which of the modules that ask for transformers' attention function ran, in order."""
+
+    def __init__(self, modules: Iterable[nn.Module], is_active: Callable[[], bool]) -> None:
+        self._is_active = is_active
+        self._ran: dict[int, nn.Module] = {}
+        self._handles = [
+            module.register_forward_pre_hook(self._enter)
+            for module in modules
+            if asks_interface(module)
+        ]
+
+    @property
+    def ran(self) -> list[nn.Module]:
+        """The modules that ran while this thread recorded."""
+        return list(self._ran.values())
+
+    def close(self) -> None:
+        """Remove the hooks."""
+        for handle in self._handles:
+            handle.remove()
+
+    def _enter(self, module: nn.Module, _args: object) -> None:
+        if self._is_active():
+            self._ran[id(module)] = module

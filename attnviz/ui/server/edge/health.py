@@ -1,0 +1,77 @@
+"""The state of the server, for those who run it: `/healthz` for anyone, `/metrics` with a key.
+
+In: a request. Out: "ok"; numbers in the text format of Prometheus,
+if the operator has set ATTNVIZ_METRICS_KEY and the request brings it as a bearer token. No text,
+name of a model or address of a visitor is among them.
+"""
+
+import hmac
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+from streamlit.runtime import Runtime
+
+from attnviz.ui.server import class_socket, jobs
+
+KEY_VARIABLE = "ATTNVIZ_METRICS_KEY"
+STARTED = time.monotonic()
+TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def routes() -> list[BaseRoute]:
+    """The routes that the launcher adds to the app."""
+    return [Route("/healthz", healthz), Route("/metrics", metrics)]
+
+
+def healthz(_request: Request) -> Response:
+    """200 while the server answers."""
+    return PlainTextResponse("ok\n", headers={"Cache-Control": "no-store"})
+
+
+def metrics(request: Request) -> Response:
+    """The numbers; 404 without the operator's key, as if there were no such page."""
+    key = os.environ.get(KEY_VARIABLE, "")
+    sent = request.headers.get("authorization", "")
+    if not key or not hmac.compare_digest(sent.encode(), f"Bearer {key}".encode()):
+        return Response(status_code=404)
+    lines = (f"attnviz_{name} {read()}\n" for name, read in GAUGES.items())
+    return Response("".join(lines), media_type=TYPE)
+
+
+def memory_bytes() -> int:
+    """The resident memory of this process; its peak where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return _peak_bytes()
+
+
+def _peak_bytes() -> int:
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _sessions() -> int:
+    return len(Runtime.instance()._session_mgr.list_active_sessions()) if Runtime.exists() else 0
+
+
+GAUGES: dict[str, Callable[[], float]] = {
+    "memory_bytes": memory_bytes,
+    "uptime_seconds": lambda: round(time.monotonic() - STARTED, 1),
+    "threads": threading.active_count,
+    "sessions": _sessions,
+    "classes": lambda: class_socket.rooms().count(),
+    "jobs_waiting": jobs.waiting,
+}

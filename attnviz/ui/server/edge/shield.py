@@ -1,0 +1,127 @@
+"""Checks each request before Streamlit sees it, and adds the headers that browsers ask for.
+
+In: a request or a websocket. Out: the same, passed on; 421 for a host that is not this server's,
+413 for more uploaded bytes than a visitor may leave here, 404 for Streamlit's own metrics. Hosts
+are those of Streamlit's setting `server.allowedHosts`; on an address of this machine alone they are
+this machine's names, so that a page elsewhere cannot reach the app by a name of its own.
+"""
+
+import os
+import re
+from collections import OrderedDict
+from typing import get_args
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+
+from attnviz.components.selection import StartPage
+
+FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
+HEALTH = re.compile(r".*/(healthz|_stcore/health)")  # probes ask for an address, not a name
+METRICS = re.compile(r".*/_stcore/metrics")
+# the first page has no path of its own
+START = re.compile(rf"(.*)/({'|'.join(get_args(StartPage))})/?")
+MOST_SESSION_BYTES = 128 * 2**20  # two captures of the largest size
+MOST_SESSIONS = 1024
+# Streamlit evaluates code that it makes itself, mounts components from blobs and styles inline
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:;"
+    " style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:;"
+    " media-src 'self' data: blob:; connect-src 'self' ws: wss: data: blob:;"
+    " worker-src 'self' blob:; frame-src 'self' data: blob:; object-src 'none'; base-uri 'self';"
+    " form-action 'self'; frame-ancestors {frames}"
+)
+
+
+class Shield:
+    """The ASGI middleware."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._uploads: OrderedDict[str, dict[str, int]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that is refused, and pass the others on."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal is None:
+            await self.app(scope, receive, _with_headers(scope, send))
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await refusal(scope, receive, _with_headers(scope, send))
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers, path = Headers(scope=scope), scope["path"]
+        if not HEALTH.fullmatch(path) and not host_allowed(headers.get("host")):
+            return Response("This server has another name.", status_code=421)
+        if scope["type"] == "websocket":
+            return None
+        if METRICS.fullmatch(path):
+            return Response(status_code=404)
+        if (start := START.fullmatch(path)) and scope["method"] == "GET":
+            query = scope["query_string"].decode("latin-1")
+            return RedirectResponse(f"{start[1]}/{'?' if query else ''}{query}")
+        if upload := UPLOAD.fullmatch(path):
+            return self._upload(scope["method"], upload[1], upload[2], headers)
+        return None
+
+    def _upload(self, method: str, session: str, file: str, headers: Headers) -> Response | None:
+        """The refusal of an upload that is too much for its session; None if it may go on."""
+        kept = self._uploads.setdefault(session, {})
+        self._uploads.move_to_end(session)
+        if len(self._uploads) > MOST_SESSIONS:
+            self._uploads.popitem(last=False)
+        if method == "DELETE":
+            kept.pop(file, None)
+        if method != "PUT":
+            return None
+        length = headers.get("content-length", "")
+        if not length.isdecimal():
+            return Response(status_code=411)
+        others = sum(size for name, size in kept.items() if name != file)
+        if others + int(length) > MOST_SESSION_BYTES:
+            return Response("Too many files are kept for this page.", status_code=413)
+        kept[file] = int(length)
+        return None
+
+
+def host_allowed(host: str | None) -> bool:
+    """True if a request may name this host."""
+    allowed = [name.strip().lower() for name in config.get_option("server.allowedHosts") or ()]
+    if not allowed:
+        if config.get_option("server.address") not in LOCAL_HOSTS:
+            return True
+        allowed = list(LOCAL_HOSTS)
+    try:
+        name = (urlsplit(f"//{host or ''}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    return any(_matches(name, pattern) for pattern in allowed)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    if pattern.startswith("*."):
+        return name.endswith(pattern[1:])
+    return pattern in ("*", name)
+
+
+def _with_headers(scope: Scope, send: Send) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            frames = os.environ.get(FRAMES_VARIABLE, "").replace(";", " ").strip() or "'self'"
+            headers.setdefault("Content-Security-Policy", POLICY.format(frames=frames))
+            headers.setdefault("X-Content-Type-Options", "nosniff")
+            headers.setdefault("Referrer-Policy", "no-referrer")  # addresses hold visitors' texts
+        await send(message)
+
+    return with_headers if scope["type"] == "http" else send

@@ -1,0 +1,120 @@
+"""From a click on a head of the page Switches to the new bars: `python -m benchmarks.switches`.
+
+For every embedded model one head is switched off and on again, in Chromium: from the time stamp of
+the click to the frame after the one that has the new answer (goal 250 ms). Beside it stands the
+processor time that the server spends on a click, which hardly depends on what else the machine
+does. The bar of the likeliest choice is compared with the library while it is timed: a wrong one
+ends with code 1, a slow click is marked.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+from playwright.sync_api import Browser, expect
+
+import attnviz
+from attnviz.capture.request import Request
+from attnviz.changes import ablate
+from attnviz.effects.answers import answer_of
+from attnviz.effects.prepared import Prepared, prepare_request
+from attnviz.effects.switched import switched
+from attnviz.models.registry import REGISTRY
+from benchmarks.measure import WRONG, Result, table
+from tests.support.browser import IDLE, chromium
+from tests.support.server import serve
+
+ROUNDS = 8
+CLICK_MS = 250.0
+PATIENCE_MS = 240_000
+STORE = "When Mary and John went to the store, John gave a drink to"
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+# time stamp of the click → the frame after the answer's node got new children
+ON_CLICK = """(answer) => {
+    window.avTimes = [];
+    addEventListener("click", (event) => {
+        new MutationObserver((_, observer) => {
+            observer.disconnect();
+            requestAnimationFrame(() => avTimes.push(performance.now() - event.timeStamp));
+        }).observe(answer, { childList: true });
+    }, true);
+}"""
+
+
+def server_ms() -> float:
+    """Milliseconds of processor time of the app's server, which this process started."""
+    total = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            is_server = b"streamlit" in (folder / "cmdline").read_bytes()
+        except OSError:  # it has ended
+            continue
+        if is_server and int(fields[1]) == os.getpid():
+            total += int(fields[11]) + int(fields[12])
+    return 1000 * total / TICKS_PER_S
+
+
+def clicks(browser: Browser, url: str, model: str, rounds: int) -> Iterator[Result]:
+    """Two rows of one model: what a visitor waits, and what the server computes."""
+    view = {"model": model, "changes": "none"} | ({"text": STORE} if model == "stories" else {})
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{url}/switches?{urlencode(view)}")
+    heads = page.locator(".av-switches [data-head]")
+    answer = page.locator(".av-switches-answer")
+    answer.locator(".av-bar").first.wait_for()
+    page.wait_for_selector(IDLE)  # all effects are measured, the board stays
+    name = heads.first.get_attribute("data-head") or ""
+    heads.first.click()
+    expect(answer.locator(".av-sentence")).to_contain_text(name, timeout=PATIENCE_MS)
+    answer.evaluate(ON_CLICK)
+    heads.first.click()
+    page.wait_for_function("avTimes.length")
+    before, wrong = server_ms(), None
+    for done in range(1, rounds + 1):
+        heads.first.click()
+        page.wait_for_function("(done) => avTimes.length > done", arg=done)
+        if done % 2:
+            wrong = wrong or _wrong(model, name, answer.inner_text())
+    spent = (server_ms() - before) / rounds
+    times = page.evaluate("avTimes")[1:]
+    page.close()
+    yield Result(f"{model}: click → new bars, median", tuple(times), "ms", CLICK_MS, wrong)
+    yield Result(f"{model}: click → new bars, least", (min(times),), "ms", CLICK_MS)
+    yield Result(f"{model}: the server's work for a click", (spent,), "ms")
+
+
+def _wrong(model: str, head: str, shown: str) -> str | None:
+    """A complaint if the likeliest choice without the head does not have its percentage."""
+    if model != "stories":
+        return None if head in shown else f"the answer does not speak of {head}"
+    prepared: Prepared = prepare_request(attnviz.load(model), Request.of(STORE))
+    answer = answer_of(prepared)
+    after = switched(prepared, answer, [ablate(head)], draws=0).after
+    percent = f"{100 * float(np.max(after)):.1f}"
+    return None if percent in shown else f"{percent} % without {head} is not shown"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and say by the exit code whether all results were right."""
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.switches", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--model", choices=tuple(REGISTRY), action="append", help="default: all")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args(arguments)
+    with chromium() as browser, serve() as url:
+        models = options.model or REGISTRY
+        results = [row for model in models for row in clicks(browser, url, model, options.rounds)]
+    print(table(results))
+    return 1 if any(result.verdict == WRONG for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

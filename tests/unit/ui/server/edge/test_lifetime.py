@@ -1,0 +1,47 @@
+"""`lifetime`: ended sessions are let go without another visitor, and jobs are stopped."""
+
+import asyncio
+import gc
+import time
+import weakref
+from types import SimpleNamespace
+
+import pytest
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+
+from attnviz.ui.server import jobs
+from attnviz.ui.server.edge import lifetime
+
+
+class Held:
+    """Something large that a session holds, in a cycle."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_release_ended_lets_go_of_old_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifetime, "KEPT_S", 0.05)
+    storage, held = MemorySessionStorage(), Held()
+    gone = weakref.ref(held)
+    storage.save(SimpleNamespace(session=SimpleNamespace(id="a", held=held)))  # type: ignore[arg-type]
+    del held
+    gc.freeze()  # as a model's load does
+    lifetime.release_ended(storage)
+    assert [info.session.id for info in storage.list()] == ["a"]
+    time.sleep(0.1)
+    lifetime.release_ended(storage)
+    lifetime.collect()
+    assert not storage.list() and gone() is None
+
+
+def test_the_end_of_the_server_stops_its_jobs() -> None:
+    begun = jobs.start(lambda job: job.cancel.wait(20) and None)
+
+    async def life() -> None:
+        async with lifetime.lifetime(SimpleNamespace()):  # type: ignore[arg-type]
+            await asyncio.sleep(0)
+
+    asyncio.run(life())
+    begun.wait(5.0)
+    assert begun.state == "stopped"

@@ -1,0 +1,113 @@
+"""`Shield`: hosts, headers and uploads; what `closed` closes; `healthz` and `metrics`."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from streamlit import config, net_util
+from streamlit.runtime.app_session import AppSession
+
+from attnviz.ui.server.edge import closed, health, shield
+
+MIB = 2**20
+UPLOAD = "/_stcore/upload_file/{session}/{file}"
+
+
+def page(_request: Request) -> PlainTextResponse:
+    return PlainTextResponse("page")
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    routes = [*health.routes(), Route("/{path:path}", page, methods=["GET", "PUT", "DELETE"])]
+    app = Starlette(routes=routes, middleware=[Middleware(shield.Shield)])
+    settings = {"server.address": "127.0.0.1", "server.allowedHosts": []}
+    monkeypatch.setattr(config, "get_option", settings.get)
+    with TestClient(app, base_url="http://localhost:8501", follow_redirects=False) as running:
+        running.settings = settings  # type: ignore[attr-defined]
+        yield running
+
+
+@pytest.mark.parametrize("host", ["evil.example:8501", "localhost.evil.example", ""])
+def test_a_local_server_has_local_names_only(client: TestClient, host: str) -> None:
+    assert client.get("/head", headers={"host": host}).status_code == 421
+    assert client.get("/head", headers={"host": "127.0.0.1:9"}).status_code == 200
+
+
+def test_the_names_of_a_public_server_are_the_operators(client: TestClient) -> None:
+    settings = client.settings  # type: ignore[attr-defined]
+    settings |= {"server.address": "0.0.0.0", "server.allowedHosts": []}
+    assert client.get("/", headers={"host": "anything.example"}).status_code == 200
+    settings["server.allowedHosts"] = ["*.school.example"]
+    assert client.get("/", headers={"host": "a.school.example:443"}).status_code == 200
+    assert client.get("/", headers={"host": "anything.example"}).status_code == 421
+    for path in ("/healthz", "/_stcore/health"):
+        assert client.get(path, headers={"host": "10.0.0.7:8501"}).status_code == 200
+
+
+def test_pages_bring_the_headers_and_frames_are_the_operators(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = client.get("/head").headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "frame-ancestors 'self'" in headers["content-security-policy"]
+    monkeypatch.setenv(shield.FRAMES_VARIABLE, "https://lms.example; script-src *")
+    policy = client.get("/head").headers["content-security-policy"]
+    assert policy.endswith("frame-ancestors https://lms.example  script-src *")
+
+
+def test_uploads_of_one_page_are_bounded_together(client: TestClient) -> None:
+    def put(session: str, file: str, n_bytes: int) -> int:
+        path = UPLOAD.format(session=session, file=file)
+        return client.put(path, headers={"content-length": str(n_bytes)}).status_code
+
+    assert [put("a", str(n), 60 * MIB) for n in range(4)] == [200, 200, 413, 413]
+    assert put("a", "0", 60 * MIB) == 200 and put("b", "0", 60 * MIB) == 200
+    client.delete(UPLOAD.format(session="a", file="0"))
+    assert put("a", "9", 60 * MIB) == 200
+    assert client.put(UPLOAD.format(session="c", file="0"), content=iter([b"x"])).status_code == 411
+
+
+def test_streamlits_metrics_are_closed_and_the_first_page_has_two_addresses(
+    client: TestClient,
+) -> None:
+    assert client.get("/_stcore/metrics").status_code == 404
+    moved = client.get("/start?lang=ja")
+    assert (moved.status_code, moved.headers["location"]) == (307, "/?lang=ja")
+
+
+def test_metrics_need_the_key_and_say_numbers_only(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.get("/healthz").text == "ok\n"
+    assert client.get("/metrics").status_code == 404
+    monkeypatch.setenv(health.KEY_VARIABLE, "secret")
+    assert client.get("/metrics", headers={"authorization": "Bearer wrong"}).status_code == 404
+    lines = client.get("/metrics", headers={"authorization": "Bearer secret"}).text.splitlines()
+    values = {name: float(value) for name, value in (line.split() for line in lines)}
+    assert values["attnviz_memory_bytes"] > 10 * MIB and values["attnviz_classes"] >= 0
+
+
+def test_close_keeps_visitors_from_emptying_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AppSession, closed.CLEAR, getattr(AppSession, closed.CLEAR))
+    monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
+    closed.close()
+    calls: list[int] = []
+
+    @st.cache_resource
+    def number() -> int:
+        calls.append(1)
+        return len(calls)
+
+    number()
+    getattr(AppSession, closed.CLEAR)(SimpleNamespace(_session_state={}))
+    assert number() == 1
+    assert net_util.get_external_ip() is None
