@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.components.geometry import Choice, Frequencies, GeometryView, HeadPlane
+from attnviz.components.geometry import Frequencies, GeometryChoice, GeometryView, HeadPlane
 from attnviz.metrics.plane import best_plane, plane_share
 from attnviz.views import group_tokens
 from attnviz.views.axes import token_axes
@@ -36,7 +36,7 @@ def shares(group: Group) -> tuple[float, ...]:
     )
 
 
-def without_head(choice: Choice, reason: str, group: Group | None = None) -> GeometryView:
+def without_head(choice: GeometryChoice, reason: str, group: Group | None = None) -> GeometryView:
     """The view where no head can be shown, and the reason."""
     frequencies = _frequencies(group, 0) if group is not None else _usual(USUAL_WIDTH)
     return GeometryView(choice, frequencies, None, reason)
@@ -44,7 +44,7 @@ def without_head(choice: Choice, reason: str, group: Group | None = None) -> Geo
 
 def one_head(
     shown: Shown,
-    choice: Choice,
+    choice: GeometryChoice,
     head: tuple[int, int],
     query: int | None,
     all_shares: tuple[float, ...],

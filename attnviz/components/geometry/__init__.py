@@ -122,7 +122,7 @@ class HeadPlane:
 
 
 @dataclass(frozen=True)
-class Choice:
+class GeometryChoice:
     """The tab, the arrows and the positions, as an address has them.
 
     `vectors` is "x,y/kx,ky,vx,vy/…", the query and then each key with its value; `turns` is the
@@ -136,9 +136,9 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class GeometryView:
-    """What the page shows; `plane` is None where no head can be shown, and `reason` says why."""
+    """The content of the page; `plane` is None where no head can be shown, `reason` says why."""
 
-    choice: Choice
+    choice: GeometryChoice
     frequencies: Frequencies
     plane: HeadPlane | None
     reason: str = ""

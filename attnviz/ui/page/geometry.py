@@ -55,7 +55,7 @@ def _view(lang: Language, shown: Shown | None, head: tuple[int, int]) -> Geometr
         limit = {"tokens": shown.size.n_longest, "limit": views.MOST_TOKENS}
         return views.without_head(choice, text(lang, "geometry.too_long", **limit), group)
     query = current.view().place.query
-    return views.one_head(shown, choice, head, query, cache.plane_shares(shown))
+    return views.one_head(shown, choice, head, query, cache.plane_shares(shown.key, group))
 
 
 def _take(key: str) -> Callable[[], None]:

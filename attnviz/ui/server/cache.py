@@ -188,13 +188,9 @@ def _shares(key: str, _group: Group, _cells: Cells) -> tuple[RankedHead, ...]:
     return head_shares(_group, _cells)
 
 
-def plane_shares(shown: Shown) -> tuple[float, ...]:
-    """The share of each head's scores that its best plane keeps."""
-    return _plane_shares(shown.key, shown.group)
-
-
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
-def _plane_shares(key: str, _group: Group) -> tuple[float, ...]:
+def plane_shares(key: str, _group: Group) -> tuple[float, ...]:
+    """The share of each head's scores that its best plane keeps; `key` names the group."""
     return geometry.shares(_group)
 
 

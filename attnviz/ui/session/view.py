@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from attnviz import i18n
 from attnviz.components.circuit import DEFAULT_SIDES
-from attnviz.components.geometry import Choice as GeometryChoice
+from attnviz.components.geometry import GeometryChoice
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
 from attnviz.components.switches import Off

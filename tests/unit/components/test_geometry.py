@@ -11,8 +11,8 @@ from attnviz.components.buffer import unpack
 from attnviz.components.geometry import (
     DEFAULT_TURNS,
     DEFAULT_VECTORS,
-    Choice,
     Frequencies,
+    GeometryChoice,
     GeometryView,
     HeadPlane,
     checked,
@@ -40,7 +40,7 @@ PLANE = HeadPlane(
     turned=True,
     cut=False,
 )
-VIEW = GeometryView(Choice("head"), Frequencies((1.0, 0.01), own=True), PLANE)
+VIEW = GeometryView(GeometryChoice("head"), Frequencies((1.0, 0.01), own=True), PLANE)
 
 
 def test_demo_json_is_the_header_that_travels() -> None:
@@ -55,7 +55,9 @@ def test_pack_geometry_keeps_places_and_hostile_tokens() -> None:
     for name in ("queries", "keys", "weights"):
         np.testing.assert_array_equal(arrays[name], getattr(PLANE, name))
     np.testing.assert_array_equal(arrays["may"], PLANE.may)
-    alone, none = unpack(pack_geometry(GeometryView(Choice(), VIEW.frequencies, None, "why"), {}))
+    alone, none = unpack(
+        pack_geometry(GeometryView(GeometryChoice(), VIEW.frequencies, None, "why"), {})
+    )
     assert (alone["head"], alone["reason"], none) == (None, "why", {})
 
 
