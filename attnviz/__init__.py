@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from attnviz.effects.edges import edges
     from attnviz.effects.heads import effects
     from attnviz.effects.patching import patching
+    from attnviz.embed.run import Embedding, embed
     from attnviz.errors import (
         AttnVizError,
         BadInput,
@@ -73,6 +74,7 @@ _HOME = {
     "Class": "attnviz.effects.answer_measures",
     "Cosine": "attnviz.effects.answer_measures",
     "Divergence": "attnviz.effects.answer_measures",
+    "Embedding": "attnviz.embed.run",
     "Generation": "attnviz.capture.generation.settings",
     "HeadId": "attnviz.types",
     "HeadTable": "attnviz.metrics.table",
@@ -101,6 +103,7 @@ _HOME = {
     "direct": "attnviz.attribution.direct",
     "edges": "attnviz.effects.edges",
     "effects": "attnviz.effects.heads",
+    "embed": "attnviz.embed.run",
     "feeds": "attnviz.attribution.feeds",
     "figures": "attnviz.figures",
     "from_attentions": "attnviz.export.from_tools.attentions",
@@ -134,6 +137,7 @@ __all__ = [
     "Class",
     "Cosine",
     "Divergence",
+    "Embedding",
     "Generation",
     "HeadId",
     "HeadTable",
@@ -162,6 +166,7 @@ __all__ = [
     "direct",
     "edges",
     "effects",
+    "embed",
     "feeds",
     "figures",
     "from_attentions",

@@ -34,11 +34,13 @@ PATIENCE_MS = 240_000
 STORE = "When Mary and John went to the store, John gave a drink to"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
-# time stamp of the click → the frame after the answer's node got new children
+# time stamp of the click → the frame after the answer said something else
 ON_CLICK = """(answer) => {
     window.avTimes = [];
     addEventListener("click", (event) => {
+        const before = answer.textContent;
         new MutationObserver((_, observer) => {
+            if (answer.textContent === before) return;
             observer.disconnect();
             requestAnimationFrame(() => avTimes.push(performance.now() - event.timeStamp));
         }).observe(answer, { childList: true });

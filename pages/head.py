@@ -5,6 +5,7 @@ too long for all heads is shown one head at a time, by tiles.
 """
 
 from attnviz.ui.effects import inside
+from attnviz.ui.many import atlas
 from attnviz.ui.page import (
     ask_for_a_head,
     attention_choice,
@@ -28,6 +29,7 @@ def main() -> None:
         if embedded.ends(shown):
             return
         ask_for_a_head.show(shown)
+        atlas.place_of_text(shown)
         inside.show(shown)
         frame.verification(shown)
         take.offer(shown, "head", "head", "lines")

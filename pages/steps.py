@@ -5,6 +5,7 @@ what was verified.
 """
 
 from attnviz.ui.effects import edited_answer, inside
+from attnviz.ui.many import atlas
 from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
 
 
@@ -18,6 +19,7 @@ def main() -> None:
         if embedded.ends(shown):
             return
         edited_answer.show(shown, "steps")
+        atlas.place_of_text(shown)
         inside.show(shown)
         frame.verification(shown)
         take.offer(shown, "steps", "steps")

@@ -29,7 +29,7 @@ a row for each query and a column for each key.
 ORDER = """
 load models capture show save read from_attentions derive record Capture AttentionCall Steps
 StepView Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
-survey read_survey Survey
+survey read_survey Survey embed Embedding
 changed ablate patch pattern cut
 effects patching edges direct lens why from_where feeds NextToken Class Cosine Target Divergence
 """.split()
@@ -42,6 +42,7 @@ INNER = {
     "Projection": "attnviz.attention.projection",
     "WhatIf": "attnviz.attention.steps",
     "Edit": "attnviz.attention.edits",
+    "MapPlaces": "attnviz.embed.run",
 }
 WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head".split()
 PROPERTIES = {"property", "cached_property"}

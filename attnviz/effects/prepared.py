@@ -95,7 +95,7 @@ class Prepared:
     def labels(self) -> Int64[Tensor, "row label"]:
         """The tokens that the answering stack is to write, one for each row of its logits."""
         if self.target is not None:
-            encoded = self.lm.text_tokenizer()(text_target=[self.target], return_tensors="pt")
+            encoded = self.lm.tokenize(text_target=[self.target], return_tensors="pt")
             ids: Tensor = encoded["input_ids"].to(self.lm.key.device)
             return ids[:, : self.n_token]
         if self.lm.kind != "encoder-decoder" and "input_ids" in self.inputs and self.n_token > 1:

@@ -50,5 +50,5 @@ def _pool(source: Prepared) -> list[int]:
         texts = reference_of(lm).texts
     except BadInput:
         texts = ()
-    ids = {token for text in texts for token in tokenizer(text)["input_ids"]}
+    ids = {token for text in texts for token in lm.tokenize(text)["input_ids"]}
     return sorted((ids or set(range(len(tokenizer)))) - special)

@@ -113,7 +113,7 @@ def token_id(lm: LoadedModel, token: str | int, n_token: int) -> int:
     if not isinstance(token, str) or not token:
         raise _bad_token(lm, str(token), "give the text of a token, or its number")
     tokenizer = lm.text_tokenizer()
-    ids: list[int] = tokenizer(token, add_special_tokens=False)["input_ids"]
+    ids: list[int] = lm.tokenize(token, add_special_tokens=False)["input_ids"]
     if len(ids) == 1:
         return ids[0]
     number = tokenizer.get_vocab().get(token)

@@ -1,9 +1,10 @@
-"""What a pass without changes gave before each attention call: modules that need not run again.
+"""The outputs of a pass without changes before each attention call: these modules need not run.
 
 In: a prepared input. Out: for each call, the outermost modules that had ended before attention
 computed there, with their outputs: the blocks of earlier layers, and of its own layer what makes
 q, k and v. While changed rows run, these modules answer with what is known, spread over the rows.
-A module that ran twice in the pass, or whose output was written over afterwards, runs again.
+A module runs again if its output was written over afterwards, or if it or a part of it ran
+elsewhere in the pass too: changes are placed by counting the runs of a module.
 """
 
 from collections import Counter
@@ -63,11 +64,15 @@ def finished(prepared: Prepared, calls: Sequence[CallSite]) -> Finished:
 
 @dataclass(frozen=True, eq=False)
 class _Output:
-    """What a module gave, and how often its tensors had been written to by then."""
+    """The output of a module, and how often its tensors had been written to by then.
+
+    `ran` are the names of all modules that ran for it, its own first.
+    """
 
     module: str
     value: object
     versions: tuple[int, ...]
+    ran: tuple[str, ...]
 
     @property
     def is_intact(self) -> bool:
@@ -78,14 +83,15 @@ class _Output:
 class _Watch:
     """The outermost modules that have ended, as a pass goes on, and those at each attention call.
 
-    `_begun` has, for each module that runs now, how many modules had ended when it began.
+    `_begun` has, for each module that runs now, how many modules had ended and how many had begun
+    before it.
     """
 
     def __init__(self, changer: Changer) -> None:
         self._changer = changer
         self._ended: list[_Output] = []
-        self._begun: list[int] = []
-        self._runs: Counter[str] = Counter()
+        self._begun: list[tuple[int, int]] = []
+        self._ran: list[str] = []
         self._before: dict[CallPlace, tuple[_Output, ...]] = {}
 
     def attach(self, modules: Mapping[str, nn.Module], own_code: set[str]) -> list[Any]:
@@ -104,31 +110,37 @@ class _Watch:
         return inputs, output
 
     def usable(self) -> dict[CallPlace, Outputs]:
-        """What may answer in the place of a module, before each call."""
+        """The outputs that may answer in the place of their modules, before each call."""
+        runs = Counter(self._ran)
+        distinct = {output for outputs in self._before.values() for output in outputs}
+        usable = {
+            output
+            for output in distinct
+            if output.is_intact
+            and all(runs[name] == n for name, n in Counter(output.ran).items())
+            and output.ran.count(output.module) == 1
+        }
         return {
-            place: {
-                output.module: output.value
-                for output in outputs
-                if self._runs[output.module] == 1 and output.is_intact
-            }
+            place: {output.module: output.value for output in outputs if output in usable}
             for place, outputs in self._before.items()
         }
 
     def _begin(self, name: str, is_own_code: bool) -> Callable[[nn.Module, Any], None]:
         def begin(_module: nn.Module, _args: Any) -> None:
             if is_own_code:  # it has no call of the attention function: all before it is known
-                self._before[CallPlace(name, self._runs[name])] = tuple(self._ended)
-            self._runs[name] += 1
-            self._begun.append(len(self._ended))
+                self._before[CallPlace(name, self._ran.count(name))] = tuple(self._ended)
+            self._begun.append((len(self._ended), len(self._ran)))
+            self._ran.append(name)
 
         return begin
 
     def _end(self, name: str) -> Callable[[nn.Module, Any, object], None]:
         def end(_module: nn.Module, _args: Any, output: object) -> None:
-            start = self._begun.pop()
+            n_ended, n_ran = self._begun.pop()
             if _can_be_spread(output):  # it stands for the modules inside it
-                del self._ended[start:]
-                self._ended.append(_Output(name, output, _versions(output)))
+                del self._ended[n_ended:]
+                ran = tuple(self._ran[n_ran:])
+                self._ended.append(_Output(name, output, _versions(output), ran))
 
         return end
 

@@ -56,13 +56,14 @@ def survey_bytes(survey: Survey) -> bytes:
     return _content(_arrays(survey.tally), described)
 
 
-def read_survey(path: str | Path) -> Survey:
+def read_survey(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Survey:
     """The survey of a file that `attnviz.save` wrote as .npz.
 
-    Raises `BadInput` for a file that is missing, damaged or of another kind.
+    Raises `BadInput` for a file that is missing, damaged or of another kind, or that unpacks to
+    more than `most_bytes`.
     """
     path = Path(path)
-    arrays, described = _read(path)
+    arrays, described = _read(path, most_bytes)
     tally = _tally(path, arrays, described)
     try:
         model = ModelKey(*map(str, described["model"]))
@@ -102,11 +103,11 @@ def _content(arrays: Arrays, described: Described) -> bytes:
     return file.getvalue()
 
 
-def _read(path: Path) -> tuple[dict[str, np.ndarray], Described]:
+def _read(path: Path, most_bytes: int = MOST_BYTES) -> tuple[dict[str, np.ndarray], Described]:
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
-                raise _damaged(path, f"it unpacks to more than {MOST_BYTES >> 30} GiB")
+            if sum(entry.file_size for entry in archive.infolist()) > most_bytes:
+                raise _damaged(path, f"it unpacks to more than {most_bytes >> 20} MiB")
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         described = json.loads(arrays.pop("described").tobytes())
@@ -120,7 +121,9 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], Described]:
 def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
     try:
         numbers = {name: int(described[name]) for name in NUMBERS}
-        texts = {int(number): str(text) for number, text in described["texts"].items()}
+        texts = dict(
+            sorted((int(number), str(text)) for number, text in described["texts"].items())
+        )
         n_layer, n_head = arrays["even"].shape[1], arrays["values"].shape[1]
         weighed = {
             name: Weighed(*(arrays[f"{name}.{column}"] for column in ("code", "weight", "count")))

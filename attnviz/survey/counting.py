@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float32, Int64, UInt64
 from torch import Tensor
 
+from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.attention.capture import Capture
 from attnviz.survey.batch import TextBatch
 from attnviz.survey.measuring import CallMeasures, measured
@@ -27,7 +28,6 @@ from attnviz.survey.tally import (
     fixed,
     upper_ends,
 )
-from attnviz.survey.weights import all_weights, visible_cells
 
 Values = Float32[np.ndarray, "text head measure"]
 
@@ -86,7 +86,7 @@ class Count:
             example=examples,
             received=_joined(self._received),
             pairs=_joined(self._pairs),
-            texts={number: text for number, text in self.texts.items() if number in kept},
+            texts={number: self.texts[number] for number in sorted(kept & self.texts.keys())},
         )
 
 

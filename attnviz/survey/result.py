@@ -137,6 +137,16 @@ class Survey:
             for place in range(DECILES)
         )
 
+    def above(self, head: Head, measure: str, value: float) -> tuple[int, int]:
+        """The number of texts on which a measure of a head is above a value, and of all with it.
+
+        Exact to one bin of a histogram: the value's own bin does not count.
+        """
+        row, column = self._row(head), _measure(measure)
+        histogram = self.tally.histogram[row, column]
+        place = int(np.clip(value / upper_ends()[column] * BINS, 0, BINS - 1))
+        return int(histogram[place + 1 :].sum()), int(histogram.sum())
+
     def quantiles(self, table: HeadTable) -> HeadTable:
         """Where one text lies among all: for each measure of its table (`cap.table()`) the share of
         the texts with a smaller value, by head.

@@ -4,8 +4,9 @@ In: a model and texts. Out: a `Survey`. Texts are counted in shards; the files o
 `folder` are the checkpoint, and who computes a shard changes nothing in them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,17 +20,20 @@ from attnviz.survey.archive import read_tally
 from attnviz.survey.engines import ENGINES, Engine, SurveyJob, in_a_pool, in_this_process
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
-from attnviz.survey.shards import Shard, file_name, fingerprint, shards
+from attnviz.survey.samples import READS_TEXTS
+from attnviz.survey.shards import (
+    SHARD,
+    Progress,
+    Shard,
+    file_name,
+    fingerprint,
+    ignore,
+    shards,
+    tally,
+)
 from attnviz.survey.tally import SurveyTally
 from attnviz.survey.texts import Texts, read_texts
 from attnviz.types import HeadId
-
-READS_TEXTS = ("encoder", "decoder")
-Progress = Callable[[int, int], None]
-
-
-def ignore(_n_done: int, _n_shard: int) -> None:
-    """The progress of a survey that nobody watches."""
 
 
 def survey(
@@ -80,6 +84,18 @@ def survey(
         _count(chosen, loaded, job, todo, done, workers, address)
         total = _added(place / name for name in names)
     return _survey(loaded, total)
+
+
+def survey_at_once(lm: LoadedModel, texts: Sequence[str], progress: Progress = ignore) -> Survey:
+    """The survey of the first `SHARD` of some texts, in memory; `progress` counts texts.
+
+    The numbers are those of `survey` on the same texts.
+    """
+    _require_reader(lm)
+    few = tuple(islice(pieces(lm, read_texts(texts)), SHARD))
+    if not few:
+        raise _bad("texts", "nothing but empty texts", "a text")
+    return _survey(lm, tally(lm, Shard(0, 0, few), progress).closed())
 
 
 def _count(

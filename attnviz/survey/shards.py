@@ -7,7 +7,7 @@ sorted by length. The files of a folder are the checkpoint: each appears whole, 
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -24,6 +24,7 @@ SHARD = 512  # texts
 BATCH = 32  # texts that run at once, if they are short
 MOST_CELLS = 1 << 20  # text × query × key of a batch
 FORMAT = 1  # of the numbers; another one makes other names
+Progress = Callable[[int, int], None]
 SAMPLE = 64  # numbers of each parameter that the fingerprint reads
 
 
@@ -45,16 +46,21 @@ def shards(texts: Iterable[str]) -> Iterator[Shard]:
         number += 1
 
 
-def tally(lm: LoadedModel, shard: Shard) -> SurveyTally:
-    """The tally of a shard's texts."""
+def ignore(_n_done: int, _n_text: int) -> None:
+    """The progress of a count that nobody watches."""
+
+
+def tally(lm: LoadedModel, shard: Shard, progress: Progress = ignore) -> SurveyTally:
+    """The tally of a shard's texts; `progress` is called with those that are done, and all."""
     ids = lm.tokenize(list(shard.texts), truncation=True, max_length=lm.max_tokens)["input_ids"]
     lengths = [len(row) for row in ids]
     count = Count(n_entry=n_entry(lm))
     with _one_thread():
-        for places in _batches(lengths):
+        for places in batches(lengths):
             texts = [shard.texts[place] for place in places]
             numbers = [shard.first + place for place in places]
             count.add(capture(lm, texts, cut=True), numbers, texts)
+            progress(len(count.texts), len(shard.texts))
     return count.tally()
 
 
@@ -81,7 +87,7 @@ def file_name(model: str, shard: Shard) -> str:
     return f"shard-{hashlib.sha256(content).hexdigest()[:24]}.npz"
 
 
-def _batches(lengths: list[int]) -> Iterator[list[int]]:
+def batches(lengths: list[int]) -> Iterator[list[int]]:
     """The places of texts that run together: sorted by length, few where they are long."""
     order = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
     batch: list[int] = []

@@ -70,6 +70,7 @@ def main() -> None:
         st.html(KOREAN_STYLE)
     if name not in routes.WITHOUT_MODEL:
         openings.open_where_nothing_is_chosen()
+    address_bar.carry_keys(name == "learn")
     address_bar.write(with_view=name != routes.DEFAULT)
     if not in_frame:
         sidebar.sidebar(lang, pages, name)

@@ -13,10 +13,10 @@ from tests.contracts import project
 
 PUBLIC = (
     "AttentionCall AttnVizError BadInput BadMask Cancelled Capture CaptureMismatch Class Cosine "
-    "Divergence Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
+    "Divergence Embedding Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
     "ModelNotFound NextToken Sound StepView Steps Survey Target Tokens TooLarge "
     "UnsupportedAttention Verification ablate capture changed changes compare cut derive direct "
-    "edges effects feeds figures from_attentions from_where lens load masks metrics models "
+    "edges effects embed feeds figures from_attentions from_where lens load masks metrics models "
     "patch patching pattern read read_survey record save show survey tiles why"
 ).split()
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 import attnviz
 from attnviz.changes import Site, ablate
+from attnviz.course.birth.transformer import untrained
 from attnviz.effects import rows
 from attnviz.effects.answer_measures import (
     AnswerMeasure,
@@ -119,7 +120,7 @@ def test_rows_of_batches_resumed_or_not_are_each_head_run_alone(
 ) -> None:
     lm = attnviz.load(name)
     monkeypatch.setattr(rows, "LONG", np.inf)
-    heads = ["L0", "L4"] if name == "minilm" else None
+    heads = ["L0.H0", "L0.H5", "L4.H2", "L4.H7"] if name == "minilm" else None
     whole = effects(lm, text, on, to="zero", heads=heads)
     monkeypatch.setattr(rows, "LONG", 0.0)
     resumed = effects(lm, text, on, to="zero", heads=heads, rows=7)
@@ -161,6 +162,26 @@ def test_effects_of_resumed_passes_have_the_bits_of_whole_ones(
     assert np.abs(whole.changes).max() > 0.1
 
 
+def test_a_resumed_pass_runs_again_what_holds_a_shared_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two layers with one attention: the first may not answer, for its run is counted."""
+    model = untrained(torch.Generator().manual_seed(3))
+    model.layers[1].attention = model.layers[0].attention
+    lm, inputs = attnviz.load(model), {"tokens": torch.tensor([[1, 4, 2, 7, 1, 4]])}
+
+    def on(output: Any) -> Tensor:
+        logits: Tensor = output["output"]
+        return logits[:, -1, 2]
+
+    monkeypatch.setattr(rows, "LONG", np.inf)
+    whole = effects(lm, None, on, to="zero", inputs=inputs)
+    monkeypatch.setattr(rows, "LONG", 0.0)
+    resumed = effects(lm, None, on, to="zero", inputs=inputs)
+    assert len(whole.heads) == 4 and np.abs(whole.changes).min() > 1e-4
+    assert np.array_equal(resumed.after, whole.after)
+
+
 def test_the_mean_of_a_corpus_is_what_the_heads_say_over_it(stories: LoadedModel) -> None:
     texts = ["Once upon a time there was a cat.", "Mary gave a book to John, who was happy."]
     said = [attnviz.capture(stories, text).call(1).output[0].double() for text in texts]
@@ -168,9 +189,9 @@ def test_the_mean_of_a_corpus_is_what_the_heads_say_over_it(stories: LoadedModel
     capture = attnviz.capture(stories, STORE, changes=[ablate("L1.H2", corpus=texts)])
     ours = capture.call(1).output[0, :, 2].double()
     assert float((ours - mean[2]).abs().max()) <= 1e-6
-    by_default = effects(stories, STORE, MARY)
+    by_default = effects(stories, STORE, MARY, heads=["L0"])
     assert by_default.to == "mean" and "generated stories" in by_default.corpus
-    given = effects(stories, STORE, MARY, corpus=texts)
+    given = effects(stories, STORE, MARY, heads=["L0"], corpus=texts)
     assert given.corpus == "2 texts"
     assert not np.allclose(given.after, by_default.after, atol=1e-3)
 
@@ -188,7 +209,8 @@ def test_a_mean_over_positions_of_the_text_would_be_blind_and_ours_is_not() -> N
     what a last-layer head adds; the corpus mean does not."""
     lm = attnviz.load("minilm")
     text = "The cat sat on the mat and looked at the dog."
-    found = effects(lm, text, Cosine(), heads=["L5.H3", "L5.H11"])
+    others = ["A dog lay on a rug.", "It rained on the town all night.", "She wrote a letter."]
+    found = effects(lm, text, Cosine(), heads=["L5.H3", "L5.H11"], corpus=others)
     assert np.abs(found.changes).min() > 1e-3
 
 

@@ -90,14 +90,15 @@ def test_patching_leaves_the_model_as_it_was(stories: LoadedModel, patched: Patc
 def test_translators_classifiers_and_pictures_are_patched() -> None:
     translator = attnviz.load("translator")
     target = Target("le petit chat dort .")
-    found = patching(translator, "the little dog sleeps .", "the little cat sleeps .", target)
+    texts = "the little dog sleeps .", "the little cat sleeps ."
+    found = patching(translator, *texts, target, stages=["mixed"], draws=0)
     assert found.source > found.before + 1
     assert found.shares.max() > 0.3
 
     sentiment = attnviz.load("sentiment")
     praise, blame = "the hotel was very good .", "the hotel was very bad ."
     on = Class("positive", against="negative")
-    found = patching(sentiment, blame, praise, on, stages=["mixed", "q", "k"])
+    found = patching(sentiment, blame, praise, on, stages=["mixed", "q"], draws=0)
     source = attnviz.capture(sentiment, praise)
     head = found.strongest()[0]
     changed = attnviz.capture(sentiment, blame, changes=[patch(head, source)]).logits

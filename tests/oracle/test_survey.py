@@ -14,14 +14,15 @@ import torch
 
 import attnviz
 from attnviz import BadInput, Cancelled, LoadedModel, metrics
+from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.metrics.measures import SHARES
 from attnviz.survey import shards
 from attnviz.survey.batch import TextBatch
 from attnviz.survey.measuring import measured
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
+from attnviz.survey.run import survey_at_once
 from attnviz.survey.tally import BINS, Weighed, upper_ends
-from attnviz.survey.weights import all_weights, visible_cells
 from attnviz.types import MEASURES
 
 NAMES = ("Lily", "Tom", "Mary", "John", "Ben", "Anna")
@@ -247,3 +248,18 @@ def test_what_does_not_go_together_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no measure 'speed'"):
         survey.table(["speed"])
     assert survey.table(["peak"]).measures == ("peak", "peak_low", "peak_high")
+
+
+def test_survey_at_once_is_the_survey_and_above_counts_its_texts(lm: LoadedModel) -> None:
+    seen: list[tuple[int, int]] = []
+    few = TEXTS[:5]
+    at_once = survey_at_once(lm, few, lambda *done: seen.append(done))
+    assert digest(at_once) == digest(attnviz.survey(lm, few))
+    assert seen[-1] == (5, 5)
+    column = MEASURES.index("peak")
+    peaks = alone(lm, few)[:, 0, column]
+    middle = float(np.median(peaks))
+    width = upper_ends()[column] / BINS
+    expected = sum(int(peak / width) > int(middle / width) for peak in peaks)
+    n, total = at_once.above(at_once.heads[0], "peak", middle)
+    assert total == 5 and abs(n - expected) <= 1

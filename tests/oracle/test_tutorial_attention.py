@@ -7,6 +7,7 @@ from torch import nn
 from attnviz.capture.record.recorder import record
 from attnviz.errors import UnsupportedAttention
 from tests.support import tutorial_attention as tutorials
+from tests.support.tutorial_refused import REFUSED
 
 
 def made(cls: type[nn.Module]) -> tuple[nn.Module, torch.Tensor]:
@@ -27,7 +28,7 @@ def test_what_attends_is_recorded_exactly(cls: type[nn.Module]) -> None:
         call.verify().require()
 
 
-@pytest.mark.parametrize("cls", tutorials.REFUSED, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", REFUSED, ids=lambda cls: cls.__name__)
 def test_what_is_no_softmax_over_keys_is_refused_and_named(cls: type[nn.Module]) -> None:
     model, x = made(cls)
     with pytest.raises(UnsupportedAttention, match=cls.__name__), torch.no_grad(), record(model):

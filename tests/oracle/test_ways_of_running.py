@@ -15,7 +15,8 @@ from transformers import BertConfig, BertModel, MiniMaxConfig, MiniMaxModel
 import attnviz
 from attnviz.capture.record.recorder import RecordedCalls, record
 from attnviz.errors import UnsupportedAttention
-from tests.support.tutorial_attention import ALiBi, D, Halved
+from tests.support.tutorial_attention import ALiBi, D
+from tests.support.tutorial_refused import Halved
 
 X = torch.randn(2, 5, D, generator=torch.Generator().manual_seed(1))
 IDS = torch.randint(3, 60, (2, 9), generator=torch.Generator().manual_seed(2))

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import i18n
 from attnviz.components import ledger
 from attnviz.components.buffer import unpack
+from attnviz.models.rehearsal import Rehearsal
 from attnviz.ui.effects import measuring
 from attnviz.ui.server import loading, sources
 from attnviz.ui.session import routes
@@ -55,14 +56,16 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def without_repeated_scans() -> Iterator[None]:
-    """Two searches of the whole process run once for the server, and not for each page of a test.
+    """What a server does once is not done for each page of a test.
 
-    Streamlit reads the metadata of all installed packages, and a loaded model ends with a full
-    garbage collection: together half of the processor time of a page.
+    A process that imports all libraries tries each model first. Streamlit reads the metadata of all
+    installed packages, and a loaded model ends with a full garbage collection: together half of the
+    processor time of a page.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
         patch.setattr(loading, "_frozen_heap", nullcontext)
+        patch.setattr(Rehearsal, "open", lambda *_: None)  # tests/oracle/test_rehearsal.py has it
         yield
 
 

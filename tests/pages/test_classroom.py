@@ -273,7 +273,7 @@ def test_a_class_watches_the_presenters_own_training(
     assert KEY("birth.0") not in [each.key for each in follower.button]
     watched = Training(0, 10)
     watched.job.stop()
-    monkeypatch.setattr(cache, "training", lambda seed: watched)
+    monkeypatch.setattr(cache, "training", lambda seed, owner="": watched)
     press(lead, "birth.0")
     assert class_socket.rooms().stage(code(lead)).selection == ";run.1"
     follower.run()

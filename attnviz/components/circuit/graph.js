@@ -3,6 +3,7 @@
 // head's left side, where q ends above, k in the middle and v below. Colour and dashes tell the sides apart.
 
 import { dataAt, elementAt } from "../shared/dom.js";
+import { svg, svgText } from "../shared/svg.js";
 
 /** @import { Path } from "./paths.js" */
 /** @import { Column, Head, Side } from "./types.js" */
@@ -200,28 +201,4 @@ export function focusOn(/** @type {SVGSVGElement} */ node, /** @type {Head | und
 function svgData(/** @type {Event} */ event, /** @type {string} */ name) {
   const holder = elementAt(event)?.closest(`[data-${name}]`);
   return holder instanceof SVGElement ? holder.dataset[name] : dataAt(event, name);
-}
-
-/**
- * A new element of a drawing.
- * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Record<string, string | number>} attributes
- * @param {...Node} children
- * @returns {SVGElementTagNameMap[Tag]}
- */
-function svg(tag, attributes, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  node.append(...children);
-  return node;
-}
-
-function svgText(
-  /** @type {string} */ name,
-  /** @type {string} */ text,
-  /** @type {number} */ x,
-  /** @type {number} */ y,
-) {
-  return svg("text", { class: name, x, y }, document.createTextNode(text));
 }

@@ -86,7 +86,7 @@ export interface Events {
   geometry: { tab: string; vectors: string; turns: string };
   /** stencil: the painted cells, "query.key,…". */
   cells: string;
-  /** film: a sentence to look at. */
+  /** film, atlas: a text to look at. */
   text: string;
   /** recall: the page and the query of the address where the visitor left. */
   resume: { page: string; query: string };
@@ -99,6 +99,8 @@ export type PageName =
   | "switches"
   | "circuit"
   | "geometry"
+  | "map"
+  | "atlas"
   | "head"
   | "steps"
   | "masks"

@@ -27,14 +27,13 @@ UNNAMED = 2**63
 BOUNDS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), most)
     for pattern, most in (
-        (r"layer|depth|(num|n)_(blocks?|stages?)", 1024),
-        (r"head_(dim|size|width)|_dim_head", 2**16),
-        (r"head", 1024),
+        (r"^(?!.*(size|dim|channel|width)).*(layer|depth|(num|n)_(blocks?|stages?))", 1024),
+        (r"^(?!.*(size|dim|channel|width)).*head", 1024),
         (r"expert", 4096),
         (r"vocab|num_embeddings", 2**22),
         (r"num_(labels|classes)|n_classes", MOST_LABELS),
         (r"image_size|img_size", 8192),
-        (r"position|n_ctx|seq_?len|max_seq|max_length|rope|rotary", 2**25),
+        (r"position|n_ctx|seq_?len|max_seq|max_length", 2**25),
         (r"token|_ids?$", 2**31),
         (r"size|dim|width|d_model|d_ff|d_kv|n_embd|n_inner|rank|channel|kernel|stride", 2**20),
         (r"^(num|n)_", 2**20),

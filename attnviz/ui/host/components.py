@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from attnviz.components import (
     alignment,
+    atlas,
     bars,
     board,
     circuit,
@@ -17,6 +18,7 @@ from attnviz.components import (
     head,
     ledger,
     listener,
+    map,
     masks,
     pad,
     pair,
@@ -43,6 +45,24 @@ def show_alignment(
 ) -> ComponentResult:
     """Mounts the component, as `mount` does."""
     return mount(alignment.NAME, data, extent, key, on_selection, on_open)
+
+
+def show_atlas(
+    data: bytes,
+    extent: Extent,
+    key: str = "atlas",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+    on_text: Callable[[], None] = ignore,
+) -> None:
+    """Mounts the component; `on_text` is called when a text of the survey is to be looked at."""
+    renderer(atlas.NAME)(
+        data=data,
+        key=key,
+        on_selection_change=on_selection,
+        on_open_change=on_open,
+        on_text_change=on_text,
+    )
 
 
 def show_bars(data: bytes, key: str = "bars") -> None:
@@ -113,6 +133,17 @@ def show_ledger(data: bytes, key: str, on_ledger: Callable[[], None] = ignore) -
 def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:
     """Mounts the component; the page, or the fragment around it, runs after `on_heard`."""
     renderer(listener.NAME)(data=data, key=key, on_heard_change=on_heard)
+
+
+def show_map(
+    data: bytes,
+    extent: Extent,
+    key: str = "map",
+    on_selection: Callable[[], None] = ignore,
+    on_open: Callable[[], None] = ignore,
+) -> ComponentResult:
+    """Mounts the component, as `mount` does; `on_open` is called when a token is to be opened."""
+    return mount(map.NAME, data, extent, key, on_selection, on_open)
 
 
 def show_masks(

@@ -87,12 +87,31 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
         return [f"weights = a.weights({str(head)!r}{place}), b.weights({str(other)!r}{place})"]
     if page == "switches":
         return _without_heads(source, changes)
+    if page == "map":
+        return _places(shown, head, source)
+    if page == "atlas" and source.options is not None:
+        return [
+            "from attnviz.survey.samples import sample_texts",
+            "survey = attnviz.survey(lm, sample_texts(lm)[:512])",
+            "table, roles = survey.table(), survey.roles()",
+        ]
     if page == "output":
         answer = "logits" if shown.captured.capture.logits is not None else "hidden"
         return [] if source.options is None else [f"{answer} = cap.{answer}"]
     if page in ("steps", "masks") and not shown.group.own_code(head.layer):
         return _stages(page, head, place)
     return [f"weights = cap.weights({str(head)!r}{place})"]
+
+
+def _places(shown: Shown, head: HeadId, source: CodeSource) -> list[str]:
+    """The planes of the page's own texts, and the places of the capture in them."""
+    if source.options is None:
+        return [f"weights = cap.weights({str(head)!r}{_place(shown)})"]
+    return [
+        "from attnviz.survey.samples import map_texts",
+        "maps = attnviz.embed(lm, map_texts(lm))",
+        f"places = maps.place(cap).queries[maps.row({str(head)!r})]",
+    ]
 
 
 def _place(shown: Shown) -> str:

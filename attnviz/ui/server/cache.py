@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from attnviz.models.download import Progress
     from attnviz.models.loaded import LoadedModel
     from attnviz.outputs.similarity import Similarity
+    from attnviz.survey.result import Survey
 
 Result = TypeVar("Result")
 
@@ -270,6 +271,12 @@ def _measurement(key: str, _work: Callable[[Job], Any]) -> Measurement[Any]:
     return answering.measure(_work)
 
 
+@st.cache_resource(max_entries=1, show_spinner=False)
+def counted_surveys() -> "dict[str, Survey]":
+    """The surveys of their own texts that models have on this server, by the models' keys."""
+    return {}
+
+
 def pyramid(
     key: str, call: "AttentionCall", head: int, distance: int | None
 ) -> pyramids.HeadPyramid:
@@ -353,17 +360,19 @@ def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz
 
 
 def training(seed: int, owner: str = "") -> Training:
-    """The training of a seed; its job starts at the first call, which makes its owner."""
-    return _training(seed, owner)
+    """The training of a seed; its job starts at the first call; the first visitor is its owner."""
+    watched = _training(seed)
+    watched.owner = watched.owner or owner
+    return watched
 
 
 def forget_training(seed: int) -> None:
     """Train anew when that seed is asked for again."""
-    _training.clear(seed, "")
+    _training.clear(seed)
 
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=_stop_job)
-def _training(seed: int, _owner: str) -> Training:
+def _training(seed: int) -> Training:
     with loading.importing:
         from attnviz.course import birth
 
@@ -374,7 +383,7 @@ def _training(seed: int, _owner: str) -> Training:
         return birth.train(seed, steps=birth.STEPS, cancel=cancel)
 
     birth.require_seed(seed)
-    return trainings.start(seed, birth.STEPS, train, _owner)
+    return trainings.start(seed, birth.STEPS, train)
 
 
 def ablations(training: Training) -> "AblationScores":

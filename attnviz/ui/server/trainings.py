@@ -32,9 +32,9 @@ class Training:
     job: Job = field(default_factory=Job)
 
 
-def start(seed: int, n_steps: int, train: Train, owner: str = "") -> Training:
+def start(seed: int, n_steps: int, train: Train) -> Training:
     """Begin to train as soon as a thread is free."""
-    training = Training(seed, n_steps, owner)
+    training = Training(seed, n_steps)
 
     def work(job: Job) -> None:
         for snapshot in train(job.cancel):

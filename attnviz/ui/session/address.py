@@ -20,13 +20,14 @@ from attnviz.export.capture_file import digest
 from attnviz.lab import sheet
 from attnviz.lessons.cards import progress
 from attnviz.tokens.labels import without_surrogates
-from attnviz.types import Kind, Stack
+from attnviz.types import MEASURES, Kind, Stack
 from attnviz.ui.server import sources
 from attnviz.ui.session import pictures
 from attnviz.ui.session.view import DEFAULT_MODEL, PATCH_STAGES, View, default_view
 
 # all texts percent-encoded (9 bytes for a CJK character) must fit the 64 KiB of a request line,
 # or the address could not be opened again
+KEYS = ("host", "seat")  # of a class
 MAX_CHARS = {"text": 6000, "text2": 600, "target": 400}
 MAX_NAME_CHARS = 400
 SOUNDS = ("", "own")  # the one made here, or an upload
@@ -167,6 +168,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("tab", "geometry", "tab", partial(geometry.checked, "tab")),
         Parameter("vectors", "geometry", "vectors", partial(geometry.checked, "vectors")),
         Parameter("turns", "geometry", "turns", partial(geometry.checked, "turns")),
+        Parameter("measure_x", "atlas", "across", partial(_choice, MEASURES)),
+        Parameter("measure_y", "atlas", "up", partial(_choice, MEASURES)),
         Parameter("lab", "", "lab", partial(_normalised, sheet.parse, sheet.write)),
         Parameter("lesson", "learn", "lesson", _slug),
         Parameter("card", "learn", "card", _slug),
@@ -234,12 +237,16 @@ def view_of(values: Mapping[str, Any]) -> View:
     return changed(default_view(values.get("model", DEFAULT_MODEL)), values)
 
 
-def params(view: View) -> dict[str, str]:
-    """The query parameters that restore a view; what equals the default is left out."""
+def params(view: View, *, keys: bool = False) -> dict[str, str]:
+    """The query parameters that restore a view; what equals the default is left out.
+
+    So are the presenter's key and a member's seat, unless `keys` asks for them: whoever gets an
+    address of a page must not lead the class with it.
+    """
     default = changed(default_view(view.model), {"model": DEFAULT_MODEL})
     values = {
         name: parameter.value(view)
         for name, parameter in PARAMETERS.items()
-        if parameter.value(view) != parameter.value(default)
+        if parameter.value(view) != parameter.value(default) and (keys or name not in KEYS)
     }
     return {name: "1" if value is True else str(value) for name, value in values.items()}

@@ -12,6 +12,7 @@ from attnviz.components.selection import (
     PAGES,
     ExploringPage,
     LearningPage,
+    ManyTextsPage,
     Page,
     StartPage,
     TakingApartPage,
@@ -25,6 +26,7 @@ GROUPS: dict[str, tuple[Page, ...]] = {
     "start": get_args(StartPage),
     "explore": get_args(ExploringPage),
     "apart": get_args(TakingApartPage),
+    "many": get_args(ManyTextsPage),
     "learn": get_args(LearningPage),
 }
 PACKAGE = Path(attnviz.__file__).resolve().parent

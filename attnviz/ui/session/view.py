@@ -13,7 +13,7 @@ from attnviz.components.geometry import GeometryChoice
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
 from attnviz.components.switches import Off
-from attnviz.types import Kind, Stack
+from attnviz.types import Kind, Measure, Stack
 from attnviz.ui.session import examples
 
 DEFAULT_MODEL = "minilm"
@@ -180,6 +180,14 @@ class CircuitChoice:
 
 
 @dataclass(frozen=True)
+class AtlasChoice:
+    """The two measures on which the page Atlas shows all heads."""
+
+    across: Measure = "distance"
+    up: Measure = "entropy"
+
+
+@dataclass(frozen=True)
 class View:
     """Everything that defines what is on screen.
 
@@ -199,6 +207,7 @@ class View:
     switched: SwitchChoice = field(default_factory=SwitchChoice)
     circuit: CircuitChoice = field(default_factory=CircuitChoice)
     geometry: GeometryChoice = field(default_factory=GeometryChoice)
+    atlas: AtlasChoice = field(default_factory=AtlasChoice)
 
 
 def default_view(model: str = DEFAULT_MODEL) -> View:

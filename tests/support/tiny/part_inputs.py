@@ -96,6 +96,7 @@ def depth_codes(source: Source) -> Inputs:
     return {
         "input_ids": source.integers(4, 100, BATCH, n_codes),
         "last_hidden_state": source.normal(BATCH, 1, source.find("input_size")),
+        "attention_mask": torch.ones(BATCH, n_codes, dtype=torch.bool),
     }
 
 
@@ -215,6 +216,26 @@ def noise_in_context(source: Source) -> Inputs:
     }
 
 
+def pooled_patches(source: Source) -> Inputs:
+    """The features of two crops, and the four patches that each token is made of."""
+    width = source.find("hidden_size") * len(source.find("vision_feature_layer"))
+    return {
+        "image_features": source.normal(BATCH, 16, width),
+        "pooled_patches_idx": torch.arange(BATCH * 16).reshape(-1, 4),
+    }
+
+
+def whole_patches(source: Source) -> Inputs:
+    """All patches of a picture as rows of numbers."""
+    n_patches, width = source.find("num_position_embeddings"), 3 * source.find("patch_size") ** 2
+    return {"pixel_values": source.normal(BATCH, n_patches, width)}
+
+
+def timed(source: Source) -> Inputs:
+    """Text that was embedded before, and the time that conditions it."""
+    return embedded(source) | {"t_cond": source.normal(1, 1, source.find("hidden_size"))}
+
+
 PART_INPUTS: dict[str, Callable[[Source], Any]] = {
     "blt_local_encoder": bytes_read,
     "blt_local_decoder": bytes_written,
@@ -245,7 +266,6 @@ PART_INPUTS: dict[str, Callable[[Source], Any]] = {
     "qwen3_asr_encoder": mel_with_mask,
     "qwen3_omni_moe_talker_code_predictor": embedded,
     "qwen3_omni_moe_talker_text": embedded,
-    "voxtral_realtime_text": embedded,
     "sam3_detr_encoder": feature_maps,
     "sam3_lite_text_detr_encoder": feature_maps,
     "sam3_detr_decoder": objects_asked,
@@ -256,4 +276,12 @@ PART_INPUTS: dict[str, Callable[[Source], Any]] = {
         "patch_embeds": source.normal(BATCH, source.find("hidden_size"), 4, 4)
     },
     "xclip_vision_model": frames,
+    "molmo2_adapter": pooled_patches,
+    "molmo2_vision": whole_patches,
+    "voxtral_realtime_text": timed,
+    "dots3_note_audio_encoder": lambda source: {
+        "input_features": source.normal(BATCH, 128, FRAMES),
+        "chunk_sample_lengths": torch.tensor([160 * FRAMES, 80 * FRAMES]),
+    },
+    "pp_ocrv5_mobile_rec": lambda source: {"pixel_values": source.normal(BATCH, 3, 96, 320)},
 }

@@ -134,11 +134,18 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "qwen2_5_omni_audio_encoder": {"n_window": 20},
     "longformer": {"attention_window": [4, 6]},
     "led": {"attention_window": [4, 6]},
+    "molmo2_vision": {"num_position_embeddings": 16, "image_size": [56, 56]},
+    "lw_detr": {"projector_scale_factors": [1.0]},
+    "qwen3_omni_moe": {"talker_config.spatial_merge_size": 2},
+    "zoedepth": {"bottleneck_features": 64},
+    "pix2struct_text_model": {"initializer_range": 0.02},
+    "t5gemma2_decoder": {"dropout_rate": 0.0},
     "fun_asr_nano": {"adaptor_config.intermediate_size": 16},
 }
 
 # The class to build, where the auto classes name none or one that cannot run alone.
 MODEL_CLASSES: dict[str, str] = {
+    "blip_text_model": "BlipTextModel",
     "musicgen": "MusicgenForConditionalGeneration",
     "musicgen_melody": "MusicgenMelodyForConditionalGeneration",
 }

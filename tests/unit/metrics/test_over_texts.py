@@ -1,13 +1,12 @@
-"""Roles over texts: what holds against both baselines, intervals, and heads that are awake."""
+"""Roles over texts: what holds against both baselines and intervals."""
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from attnviz.metrics import describe
 from attnviz.metrics.measures import SHARES
-from attnviz.metrics.over_texts import Interval, awake, bootstrap, role_table, shuffled_words
+from attnviz.metrics.over_texts import Interval, role_table, shuffled_words
 from attnviz.types import Tokens
 
 N = 13
@@ -61,29 +60,6 @@ def test_shuffled_words_have_the_same_words_in_other_places_and_are_drawn_by_the
     )
     padded = [draw.ids[:N].tobytes() for draw in shuffled_words(again)]
     assert padded == [draw.ids.tobytes() for draw in draws]
-
-
-def test_bootstrap_is_the_interval_of_means_and_leaves_texts_without_a_value_out() -> None:
-    draws = np.random.default_rng(3)
-    values = draws.normal(5.0, 2.0, size=(400, 2))
-    interval = bootstrap(values)
-    assert np.allclose(interval.mean, values.mean(0))
-    half = 1.96 * values.std(0) / np.sqrt(400)
-    assert np.allclose(interval.high - interval.low, 2 * half, rtol=0.1)
-    values[::2, 0] = np.nan
-    values[:, 1] = np.nan
-    partly = bootstrap(values)
-    assert partly.mean[0] == pytest.approx(np.nanmean(values[:, 0]))
-    assert np.isnan([partly.mean[1], partly.low[1], partly.high[1]]).all()
-    assert np.array_equal(bootstrap(values).low, partly.low, equal_nan=True)
-
-
-def test_awake_is_told_from_effects() -> None:
-    draws = np.random.default_rng(1)
-    effects = draws.normal(0.0, 1.0, size=(20, 3)) * [1.0, 0.3, 0.001]
-    awake_heads = awake(effects)
-    assert awake_heads.dormant.tolist() == [False, False, True]
-    assert (awake_heads.effect.low <= awake_heads.effect.mean).all()
 
 
 def test_describe_names_the_key_that_gets_most_where_no_pattern_holds() -> None:

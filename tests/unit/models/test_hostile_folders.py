@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.errors import AttnVizError
+from attnviz.models.admission import config
 from attnviz.models.loader import load
 from tests.support import folders
 from tests.support.hostile_models import KINDS, Kind, both, linked, set_json
@@ -75,3 +76,23 @@ def test_a_link_one_level_deeper_is_not_read(honest: Path, tmp_path: Path) -> No
     loaded = load(folder)
     assert loaded.tokenizer is not None
     assert "canary" not in repr(loaded.tokenizer.chat_template)
+
+
+@pytest.mark.parametrize(
+    ("field", "number"),
+    [
+        ("num_hidden_layers", 126),  # Llama 3.1 405B
+        ("num_attention_heads", 232),  # Falcon 180B
+        ("head_dim", 512),
+        ("head_hidden_size", 4096),
+        ("intermediate_size", 106_496),
+        ("vocab_size", 262_144),  # Gemma 3
+        ("max_position_embeddings", 10_485_760),  # Llama 4 Scout
+        ("num_labels", 21_843),
+        ("vision_feature_layer", -2),
+        ("pad_token_id", -1),
+        ("rope_theta", 500_000_000),
+    ],
+)
+def test_config_admits_the_numbers_of_large_published_models(field: str, number: int) -> None:
+    assert config.admit("config.json", {field: number}) == {field: number}

@@ -1,8 +1,9 @@
-"""What runs beside the app from its start to its end: ended sessions are let go, jobs are stopped.
+"""The time from the start of the server to its end: ended sessions are let go, jobs are stopped.
 
-Streamlit keeps the session of a closed tab for two minutes, and lets go of it only when another one
-ends. Sessions are cycles of objects, and so are the captures that they hold: a collection follows,
-of frozen objects too (`loading`), and the freed memory goes back to the system.
+In: the app. Out: a context, in which a task looks at the sessions every few seconds. Streamlit
+keeps the session of a closed tab for two minutes, and lets go of it only when another one ends.
+Sessions are cycles of objects, and so are the captures that they hold: a collection follows, of
+frozen objects too (`loading`), and the freed memory goes back to the system.
 """
 
 import asyncio

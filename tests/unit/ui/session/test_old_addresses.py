@@ -228,6 +228,6 @@ def test_all_parameters_together_come_back_as_they_were() -> None:
             first.setdefault(name, raw)
     parsed, rejected = address.parse(first)
     assert rejected == () and len(first) == len(NAMES)
-    again = address.params(address.view_of(parsed))
+    again = address.params(address.view_of(parsed), keys=True)
     assert list(again) == NAMES
     assert address.parse(again) == (parsed, ())

@@ -1,0 +1,211 @@
+// @ts-check
+// One head's plane, large: the points of all texts as pixels, and above them what is chosen: a query's direction, lines
+// to its keys as wide as their weights, and the labels of its text.
+
+import { context2d, fitCanvas, markDrawn, pixelRatio } from "../shared/dom.js";
+import { rgba, withAlpha } from "../shared/theme.js";
+import { KEY, QUERY, codesOf, labelOf, placeOf, textAt, weightsOf } from "./points.js";
+import { makeStamp, stampPoints } from "./scatter.js";
+
+/** @import { Theme } from "../shared/theme.js" */
+/** @import { Colours } from "./colours.js" */
+/** @import { Point, Points } from "./points.js" */
+/** @import { Camera } from "./scatter.js" */
+
+/**
+ * `marks` stand out, as `inside` has them, null for none; `lasso` has the corners of a polygon that is being drawn.
+ * @typedef {{points: Points, head: number, camera: Camera, colours: Colours, marks: Uint8Array | null, chosen: Point | null,
+ *   hover: Point | null, lasso: readonly {x: number, y: number}[], theme: Theme, size: number}} Plane
+ */
+
+const RADIUS = 2.4;
+const [FAINT, CLEAR, ALONE] = [0.1, 0.95, 0.62];
+const LEAST_LINE = 0.02; // of a weight
+const LINE = { thin: 0.6, thick: 7 };
+const MOST_LABELS = 16;
+
+/** Where a place of the plane is on the canvas, in CSS pixels. */
+export function onCanvas(
+  /** @type {{camera: Camera, size: number}} */ { camera, size },
+  /** @type {{x: number, y: number}} */ { x, y },
+) {
+  const scale = (size / 2) * camera.zoom;
+  return { x: size / 2 + (x - camera.x) * scale, y: size / 2 - (y - camera.y) * scale };
+}
+
+/** The place of the plane at a point of the canvas: inverse of `onCanvas`. */
+export function inPlane(
+  /** @type {{camera: Camera, size: number}} */ { camera, size },
+  /** @type {{x: number, y: number}} */ { x, y },
+) {
+  const scale = (size / 2) * camera.zoom;
+  return { x: camera.x + (x - size / 2) / scale, y: camera.y - (y - size / 2) / scale };
+}
+
+/** Draws the points. */
+export function drawPoints(/** @type {HTMLCanvasElement} */ canvas, /** @type {Plane} */ plane) {
+  const { points, head, camera, colours, marks, theme, size } = plane;
+  fitCanvas(canvas, size, size);
+  const ctx = context2d(canvas);
+  const image = ctx.createImageData(canvas.width, canvas.height);
+  const [r, g, b] = rgba(theme.bg2);
+  new Uint32Array(image.data.buffer).fill(((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
+  const radius = RADIUS * pixelRatio() * Math.min(1.8, Math.sqrt(camera.zoom));
+  const stamps = [makeStamp(radius, true), makeStamp(radius, false)];
+  const target = { pixels: image.data, columns: canvas.width };
+  for (const marked of marks ? [false, true] : [true])
+    for (const side of [QUERY, KEY]) {
+      const { levels, table } = colours;
+      const cloud = { codes: codesOf(points, head, side), levels: levels[side], table };
+      const opacity = marks ? (marked ? CLEAR : FAINT) : ALONE;
+      const shown = { ...cloud, marks, bit: 1 << side, marked };
+      stampPoints(target, canvas.width, shown, camera, stamps[side], opacity);
+    }
+  ctx.putImageData(image, 0, 0);
+  markDrawn(canvas);
+}
+
+/** Draws the middle, the chosen point with its lines, what is under the pointer, and a lasso. */
+export function drawMarks(/** @type {HTMLCanvasElement} */ canvas, /** @type {Plane} */ plane) {
+  const { points, chosen, hover, lasso, theme, size } = plane;
+  const ctx = fitCanvas(canvas, size, size);
+  drawMiddle(ctx, plane);
+  if (chosen) {
+    if (chosen.side === QUERY) drawDirection(ctx, plane, chosen);
+    drawLines(ctx, plane, chosen);
+    drawLabels(ctx, plane, chosen);
+    ring(ctx, plane, chosen, theme.text, 3);
+  }
+  if (hover) {
+    ring(ctx, plane, hover, theme.text, 1.5);
+    const at = onCanvas(plane, placeOf(points, plane.head, hover));
+    drawLabel(ctx, theme, labelOf(points, hover.token), at, true);
+  }
+  if (lasso.length > 1) drawLasso(ctx, plane);
+}
+
+function drawMiddle(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Plane} */ plane) {
+  const { x, y } = onCanvas(plane, { x: 0, y: 0 });
+  ctx.strokeStyle = plane.theme.muted;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(x - 6, y);
+  ctx.lineTo(x + 6, y);
+  ctx.moveTo(x, y - 6);
+  ctx.lineTo(x, y + 6);
+  ctx.stroke();
+}
+
+/** A dashed ray from the middle through a query: the further out along it, the higher the score. */
+function drawDirection(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Plane} */ plane,
+  /** @type {Point} */ query,
+) {
+  const place = placeOf(plane.points, plane.head, query);
+  const length = Math.hypot(place.x, place.y);
+  if (length === 0) return;
+  const [from, to] = [
+    { x: 0, y: 0 },
+    { x: (3 * place.x) / length, y: (3 * place.y) / length },
+  ].map((at) => onCanvas(plane, at));
+  ctx.save();
+  ctx.setLineDash([5, 5]);
+  ctx.strokeStyle = plane.theme.muted;
+  ctx.lineWidth = 1.25;
+  ctx.beginPath();
+  ctx.moveTo(from.x, from.y);
+  ctx.lineTo(to.x, to.y);
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** Lines from a query to the keys of its text, or to a key from the queries, as wide as the weights. */
+function drawLines(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Plane} */ plane,
+  /** @type {Point} */ chosen,
+) {
+  const { points, head, theme } = plane;
+  const from = onCanvas(plane, placeOf(points, head, chosen));
+  const [start] = textAt(points, chosen.token).span;
+  const side = chosen.side === QUERY ? KEY : QUERY;
+  weightsOf(points, head, chosen).forEach((weight, position) => {
+    if (weight < LEAST_LINE) return;
+    const to = onCanvas(plane, placeOf(points, head, { token: start + position, side }));
+    ctx.strokeStyle = withAlpha(theme.text, 0.25 + 0.55 * weight);
+    ctx.lineWidth = LINE.thin + (LINE.thick - LINE.thin) * weight;
+    ctx.beginPath();
+    ctx.moveTo(from.x, from.y);
+    ctx.lineTo(to.x, to.y);
+    ctx.stroke();
+  });
+}
+
+/** The labels of the other side of a point's text, the heaviest first where there are many. */
+function drawLabels(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Plane} */ plane,
+  /** @type {Point} */ chosen,
+) {
+  const { points, head, theme } = plane;
+  const [start] = textAt(points, chosen.token).span;
+  const side = chosen.side === QUERY ? KEY : QUERY;
+  const weights = weightsOf(points, head, chosen);
+  const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, MOST_LABELS);
+  for (const position of order.reverse()) {
+    const token = start + position;
+    const at = onCanvas(plane, placeOf(points, head, { token, side }));
+    drawLabel(ctx, theme, labelOf(points, token), at, weights[position] >= 0.1);
+  }
+  drawLabel(ctx, theme, labelOf(points, chosen.token), onCanvas(plane, placeOf(points, head, chosen)), true);
+}
+
+function drawLabel(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Theme} */ theme,
+  /** @type {string} */ label,
+  /** @type {{x: number, y: number}} */ { x, y },
+  /** @type {boolean} */ strong,
+) {
+  ctx.font = `${strong ? 600 : 400} 12px ${theme.font}`;
+  const isLeft = x + 8 + ctx.measureText(label).width > ctx.canvas.clientWidth;
+  ctx.textAlign = isLeft ? "right" : "left";
+  ctx.lineJoin = "round";
+  ctx.lineWidth = 3;
+  ctx.strokeStyle = withAlpha(theme.bg2, 0.85);
+  ctx.fillStyle = strong ? theme.text : theme.muted;
+  const start = isLeft ? x - 6 : x + 6;
+  ctx.strokeText(label, start, y - 5);
+  ctx.fillText(label, start, y - 5);
+}
+
+function ring(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Plane} */ plane,
+  /** @type {Point} */ point,
+  /** @type {string} */ colour,
+  /** @type {number} */ width,
+) {
+  const { x, y } = onCanvas(plane, placeOf(plane.points, plane.head, point));
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = width;
+  ctx.beginPath();
+  if (point.side === QUERY) ctx.arc(x, y, 6, 0, 2 * Math.PI);
+  else ctx.rect(x - 5.5, y - 5.5, 11, 11);
+  ctx.stroke();
+}
+
+function drawLasso(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Plane} */ plane) {
+  ctx.beginPath();
+  for (const corner of plane.lasso) {
+    const { x, y } = onCanvas(plane, corner);
+    ctx.lineTo(x, y);
+  }
+  ctx.closePath();
+  ctx.fillStyle = withAlpha(plane.theme.primary, 0.12);
+  ctx.strokeStyle = plane.theme.primary;
+  ctx.lineWidth = 1.5;
+  ctx.fill();
+  ctx.stroke();
+}

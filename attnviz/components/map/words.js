@@ -1,0 +1,62 @@
+// @ts-check
+// The map in words: what a head's plane keeps, and what a point gives or gets.
+
+import { fill, fmtPercent } from "../shared/fmt.js";
+import { QUERY, labelOf, placeOf, textAt, weightsOf } from "./points.js";
+
+/** @import { Point, Points } from "./points.js" */
+
+const NAMED = 3;
+
+/** What the plane of a head keeps, and how to read it. @returns {string[]} */
+export function sentencesOf(/** @type {Points} */ { header }, /** @type {number} */ number) {
+  const { strings, heads } = header;
+  const { layer, head, kept, popularity } = heads[number];
+  const known = heads.map((other) => other.kept ?? NaN).filter(Number.isFinite);
+  const median = known.sort((a, b) => a - b)[Math.floor(known.length / 2)] ?? 0;
+  const values = { head: `L${layer}.H${head}`, kept: percent(kept ?? 0), median: percent(median) };
+  return [
+    strings.rule,
+    ...(kept === null ? [] : [fill(strings.kept, values)]),
+    ...(popularity !== null && popularity > 0.5
+      ? [fill(strings.popular, { share: percent(popularity) })]
+      : []),
+    ...(header.rotated ? [strings.rotated] : []),
+    ...(header.more ? [strings.more] : []),
+  ];
+}
+
+function percent(/** @type {number} */ share) {
+  return String(Math.round(100 * share));
+}
+
+/** A point and the strongest weights that it gives or gets. */
+export function pointInWords(
+  /** @type {Points} */ points,
+  /** @type {number} */ head,
+  /** @type {Point} */ point,
+) {
+  const { strings } = points.header;
+  const { span, position } = textAt(points, point.token);
+  const weights = weightsOf(points, head, point);
+  const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, NAMED);
+  const strongest = order.map(
+    (other) => `${labelOf(points, span[0] + other)} ${fmtPercent(weights[other])}\u2009%`,
+  );
+  const token = labelOf(points, point.token);
+  const isQuery = point.side === QUERY;
+  const sentence = fill(isQuery ? strings.point_query : strings.point_key, {
+    token,
+    position,
+    others: strongest.join(", "),
+  });
+  return placeOf(points, head, point).edge ? `${sentence} ${strings.edge}` : sentence;
+}
+
+/** A point in short, for what is under the pointer. */
+export function pointInShort(/** @type {Points} */ points, /** @type {Point} */ { token, side }) {
+  const { strings } = points.header;
+  const { position } = textAt(points, token);
+  const role = side === QUERY ? strings.query : strings.key;
+  return fill(strings.point, { token: labelOf(points, token), role, position });
+}

@@ -1,0 +1,158 @@
+"""The page Atlas: every head over many texts, on any two measures, and one of them in detail.
+
+In: what is shown and the view. Out: a mounted component. Another head or measure reruns this
+fragment alone.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.components import atlas as component
+from attnviz.components.selection import Extent
+from attnviz.i18n import Language, text
+from attnviz.types import MEASURES, HeadId, Measure
+from attnviz.ui.host.components import show_atlas
+from attnviz.ui.many import surveys
+from attnviz.ui.page import fragments, needs_model
+from attnviz.ui.server import cache
+from attnviz.ui.session import address, current, embedding, messages, routes, widgets
+from attnviz.views import atlas as views
+from attnviz.views.captured import Shown
+from attnviz.views.texts import strings
+
+if TYPE_CHECKING:
+    from attnviz.survey.result import Survey
+
+FRAGMENT = "atlas"
+
+
+def show(shown: Shown) -> None:
+    """The atlas of the model's survey, or of the one that the visitor opened."""
+    lang = shown.lang
+    if not embedding.is_embedded():  # a browser sends no upload from a frame of another site
+        surveys.upload(lang)
+    if not surveys.is_opened():
+        if needs_model.say(shown, "atlas"):
+            return
+        from attnviz.survey.samples import sample_texts
+
+        if not sample_texts(shown.captured.model):
+            st.info(text(lang, "atlas.not_here"))
+            return
+    _heads(shown)
+
+
+@st.fragment(key=FRAGMENT)
+def _heads(shown: Shown) -> None:
+    with messages.guard(shown.lang):
+        survey = surveys.survey(shown)
+        if survey is not None:
+            _mount(shown, survey)
+
+
+def _mount(shown: Shown, survey: "Survey") -> None:
+    lang, choice = shown.lang, current.view().atlas
+    st.caption(
+        text(
+            lang,
+            "atlas.summary",
+            model=messages.plain(survey.model.id),
+            texts=survey.n_text,
+            tokens=f"{survey.n_token:,}",
+        )
+    )
+    with st.container(horizontal=True):
+        _measure_choice(lang, "measure_x", choice.across)
+        _measure_choice(lang, "measure_y", choice.up)
+    head = _nearest(survey, *current.view().place.layer_and_head)
+    capture = shown.captured.capture
+    own = capture.table() if surveys.fits(survey, capture) else None
+
+    def build() -> bytes:
+        view = views.atlas(lang, survey, head, (choice.across, choice.up), own)
+        return component.pack_atlas(view, strings(lang, component.STRING_KEYS))
+
+    key = f"{shown.captured.key} atlas {lang} {id(survey)} {head} {choice}"
+    data, extent = cache.buffer(key, build), _extent(survey)
+    name = widgets.component_key("atlas")
+    show_atlas(
+        data,
+        extent,
+        name,
+        fragments.keep_selection(name, extent, redraw=FRAGMENT),
+        fragments.open_head(name, extent),
+        _use_text(name, survey),
+    )
+
+
+def _measure_choice(lang: Language, name: str, chosen: Measure) -> None:
+    label = "atlas.across" if name == "measure_x" else "atlas.up"
+    st.selectbox(
+        text(lang, label),
+        MEASURES,
+        key=widgets.showing(f"{name}.{lang}", chosen),
+        format_func=lambda measure: text(lang, f"measure.{measure}"),
+        on_change=_take_measure,
+        args=(name, f"{name}.{lang}"),
+        width=260,
+    )
+
+
+def _take_measure(name: str, widget: str) -> None:
+    value, _ = address.checked(name, widgets.value(widget))
+    if value is not None:
+        current.update(**{name: value})
+
+
+def _nearest(survey: "Survey", layer: int, head: int) -> HeadId:
+    """The chosen head, or the nearest one that the survey has."""
+    return min(survey.heads, key=lambda place: (abs(place.layer - layer), abs(place.head - head)))
+
+
+def _extent(survey: "Survey") -> Extent:
+    layers = [head.layer for head in survey.heads]
+    counts = tuple(layers.count(layer) for layer in sorted(set(layers)))
+    return Extent(len(counts), max(counts), 0, 0, counts)
+
+
+def _use_text(key: str, survey: "Survey") -> Callable[[], None]:
+    """A callback that opens a text of the survey on Head."""
+
+    def open_text() -> None:
+        sent = widgets.component_value(key, "text")
+        if isinstance(sent, str) and sent in survey.tally.texts.values():
+            current.open_text(address.cleaned("text", sent))
+            st.switch_page(routes.file("head"), query_params=address.params(current.view()))
+
+    return open_text
+
+
+def place_of_text(shown: Shown) -> None:
+    """A line that says where the text lies among those of the survey, if there is one."""
+    survey = surveys.known(shown)
+    if survey is not None and shown.group.kind == "self":
+        _place(shown, survey)
+
+
+@st.fragment(key="place_of_text")
+def _place(shown: Shown, survey: "Survey") -> None:
+    widgets.rerun_too("place_of_text")
+    lang = shown.lang
+    head = _nearest(survey, *current.view().place.layer_and_head)
+    table = survey.quantiles(shown.captured.capture.table())
+    row = survey.heads.index(head)
+    parts = [
+        text(
+            lang,
+            "atlas.place_part",
+            measure=text(lang, f"measure.{name}"),
+            percent=f"{100 * float(table[name][row]):.0f}",
+        )
+        for name in ("peak", "entropy", "distance")
+        if table[name][row] == table[name][row]
+    ]
+    if parts:
+        count = survey.n_text
+        st.caption(text(lang, "atlas.place", head=str(head), n=count, parts="; ".join(parts)))

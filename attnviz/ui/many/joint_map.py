@@ -1,0 +1,132 @@
+"""The page Map: queries and keys of many texts in one plane, with the visitor's own text.
+
+In: what is shown and the view. Out: a mounted component. The planes are fitted by a job that all
+visitors of a model share; the visitor's text is then placed at once.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.components import map as component
+from attnviz.components.numbers import MAX_INDEX
+from attnviz.components.selection import Extent, parse_open
+from attnviz.errors import UnsupportedAttention
+from attnviz.i18n import text
+from attnviz.ui.effects import measuring
+from attnviz.ui.host.components import show_map
+from attnviz.ui.page import fragments, needs_model
+from attnviz.ui.server import cache
+from attnviz.ui.server.jobs import Job
+from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.views import joint_map
+from attnviz.views.captured import Shown
+from attnviz.views.joint_map import TextOnMap
+from attnviz.views.texts import strings
+
+if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
+    from attnviz.embed.run import Embedding
+    from attnviz.models.loaded import LoadedModel
+
+FRAGMENT = "map"
+MOST_OWN = 256  # tokens of the visitor's text, whose weights travel for all heads
+BATCH = 16
+Fitted = tuple["Embedding", tuple[TextOnMap, ...], tuple[str, ...]]
+
+
+@st.fragment(key=FRAGMENT)
+def show(shown: Shown) -> None:
+    """The map of the model, with the text that is shown on it."""
+    lang = shown.lang
+    with messages.guard(lang):
+        if needs_model.say(shown, "map"):
+            return
+        loaded, capture = shown.captured.model, shown.captured.capture
+        if not _can_be_drawn(loaded, capture):
+            st.info(text(lang, "map.not_here"))
+            return
+        key = f"map {loaded.key}"
+        fitted = measuring.result(lang, "map", key, partial(_fitted, loaded))
+        if fitted is not None:
+            _mount(shown, fitted)
+
+
+def _can_be_drawn(loaded: "LoadedModel", capture: "Capture") -> bool:
+    """True if the model's first attention has queries and keys of texts or pictures."""
+    from attnviz.embed.moments import dot_product
+    from attnviz.survey.samples import sample_pictures, sample_texts
+
+    if not (sample_texts(loaded) or sample_pictures(loaded)):
+        return False
+    try:
+        for layer in range(capture.n_layers):
+            dot_product(capture.call(layer))
+    except UnsupportedAttention:
+        return False
+    return True
+
+
+def _fitted(loaded: "LoadedModel", job: Job) -> Fitted:
+    """The planes of the model's own texts, and these texts on them."""
+    from attnviz.capture.run import capture
+    from attnviz.embed.run import embed_captures
+    from attnviz.survey.samples import map_texts, sample_pictures
+
+    texts = map_texts(loaded)
+    pictures = sample_pictures(loaded)
+    caps = []
+    for start in range(0, len(texts or pictures), BATCH):
+        part = slice(start, start + BATCH)
+        inputs = {"text": texts[part], "cut": True} if texts else {"image": pictures[part]}
+        caps.append(capture(loaded, **inputs))
+        job.report(start / len(texts or pictures))
+    embedding = embed_captures(caps)
+    placed = tuple(
+        joint_map.text_on_map(embedding, cap, row) for cap in caps for row in range(cap.n_batch)
+    )
+    return embedding, placed, texts
+
+
+def _mount(shown: Shown, fitted: Fitted) -> None:
+    lang, (embedding, placed, texts) = shown.lang, fitted
+    fits = len(shown.captured.capture.tokens) <= MOST_OWN
+    if not fits:
+        st.info(text(lang, "map.too_long", limit=MOST_OWN))
+
+    def build() -> bytes:
+        own = joint_map.text_on_map(embedding, shown.captured.capture) if fits else None
+        view = joint_map.map_view(embedding, placed, own, openable=bool(texts))
+        return component.pack_map(view, strings(lang, component.STRING_KEYS))
+
+    data = cache.buffer(f"{shown.captured.key} map {lang}", build)
+    extent, key = _extent(embedding), widgets.component_key("map")
+    show_map(data, extent, key, fragments.keep_selection(key, extent), _open(key, extent, texts))
+
+
+def _extent(embedding: "Embedding") -> Extent:
+    """The heads of the map, and positions in any of its texts."""
+    layers = [head.layer for head in embedding.heads]
+    counts = tuple(layers.count(layer) for layer in sorted(set(layers)))
+    longest = MAX_INDEX
+    return Extent(len(counts), max(counts), longest, longest, counts)
+
+
+def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None]:
+    """A callback that opens the cell of a token: its text first, if it is not the visitor's."""
+
+    def open_page() -> None:
+        sent = widgets.component_value(key, "open")
+        request = parse_open(sent, extent)
+        name = sent.get("name") if isinstance(sent, Mapping) else None
+        if request is None or not (isinstance(name, str) and name.isdecimal()):
+            return
+        if int(name) < len(texts):
+            current.open_text(address.cleaned("text", texts[int(name)]))
+        current.update(stack=None, kind=None)
+        current.take_opened(request)
+        st.switch_page(routes.file(request.page), query_params=address.params(current.view()))
+
+    return open_page

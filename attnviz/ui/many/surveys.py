@@ -1,0 +1,155 @@
+"""The survey that the pages show: one that the visitor opened, or one of the model's own texts.
+
+In: a model, and what the visitor opened. Out: a `Survey`, or its progress on the page. The survey
+of a model's own texts is counted once for all visitors; what a visitor opens stays in the session.
+"""
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeVar
+
+import streamlit as st
+
+from attnviz.errors import AttnVizError, BadInput, Cancelled
+from attnviz.i18n import Language, text
+from attnviz.ui.effects import measuring
+from attnviz.ui.server import cache
+from attnviz.ui.server.jobs import Job
+from attnviz.ui.session import messages, store, uploads, widgets
+from attnviz.views.captured import Shown
+
+if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
+    from attnviz.models.loaded import LoadedModel
+    from attnviz.survey.result import Survey
+
+Result = TypeVar("Result")
+WIDGET, OPENED = "survey_file", "survey"
+MIB = 2**20
+MOST_MIB = 64  # of an upload
+MOST_UNPACKED = 128 * MIB  # 72 heads take 11
+MOST_KEPT = 8  # surveys of models' own texts
+TEXT_FILES = ("txt", "csv", "jsonl")
+
+
+def survey(shown: Shown) -> "Survey | None":
+    """The visitor's survey, or that of the model's own texts; None while it is counted."""
+    opened = store.get(OPENED)
+    if isinstance(opened, tuple):
+        return _counted(shown, "texts", opened)
+    if opened is not None:
+        result: Survey = opened
+        return result
+    from attnviz.survey.samples import sample_texts
+
+    return _counted(shown, "own", sample_texts(shown.captured.model))
+
+
+def is_opened() -> bool:
+    """True if the visitor opened a survey or texts."""
+    return store.get(OPENED) is not None
+
+
+def known(shown: Shown) -> "Survey | None":
+    """The survey of what is shown if there is one; nothing is counted for it."""
+    loaded = shown.captured.loaded
+    own = None if loaded is None else cache.counted_surveys().get(str(loaded.key))
+    found = store.get(OPENED)
+    survey = own if found is None or isinstance(found, tuple) else found
+    return survey if survey is not None and fits(survey, shown.captured.capture) else None
+
+
+def fits(survey: "Survey", capture: "Capture") -> bool:
+    """True if a survey is of the model and of the heads of a capture."""
+    same = (survey.model.id, survey.model.revision) == (capture.model.id, capture.model.revision)
+    heads = [(call.layer, head) for call in capture.calls for head in range(call.n_heads)]
+    return same and heads == [(place.layer, place.head) for place in survey.heads]
+
+
+def _counted(shown: Shown, name: str, texts: tuple[str, ...]) -> "Survey | None":
+    loaded = shown.captured.model
+    digest = "" if name == "own" else hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    key = f"survey {loaded.key} {name} {digest}"
+    result = measuring.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
+    if result is not None and name == "own":
+        kept = cache.counted_surveys()
+        kept[str(loaded.key)] = result
+        for oldest in [*kept][:-MOST_KEPT]:
+            kept.pop(oldest, None)
+    return result
+
+
+def _count(loaded: "LoadedModel", texts: tuple[str, ...], job: Job) -> "Survey":
+    from attnviz.survey.run import survey_at_once
+
+    def report(n_done: int, n_text: int) -> None:
+        if job.cancel.is_set():
+            raise Cancelled("stopped on request; call again for the survey", code="cancelled")
+        job.report(n_done / n_text)
+
+    return survey_at_once(loaded, texts, report)
+
+
+def upload(lang: Language) -> None:
+    """An uploader for a survey or for texts, and a way back to the model's own texts."""
+    with st.expander(text(lang, "atlas.open"), key=widgets.key("survey")):
+        file = st.file_uploader(
+            text(lang, "atlas.upload"),
+            type=["npz", *TEXT_FILES],
+            max_upload_size=MOST_MIB,
+            key=widgets.key(WIDGET),
+            help=text(lang, "atlas.upload_help"),
+            on_change=_take,
+        )
+        problem = uploads.problem(WIDGET)
+        if file is not None and problem is not None:
+            messages.show(lang, problem)
+        if is_opened():
+            st.button(text(lang, "atlas.close"), key=widgets.key("survey.close"), on_click=_close)
+
+
+def _take() -> None:
+    file = widgets.value(WIDGET)
+    if file is None:
+        return
+    try:
+        store.put(OPENED, _read(file.name, file.getvalue()))
+    except AttnVizError as error:
+        uploads.keep_problem(error, WIDGET)
+    else:
+        uploads.forget_problem()
+
+
+def _close() -> None:
+    store.pop(OPENED)
+
+
+def _read(name: str, data: bytes) -> "Survey | tuple[str, ...]":
+    """The survey of an upload, or its texts."""
+    from attnviz.survey.archive import read_survey
+    from attnviz.survey.shards import SHARD
+    from attnviz.survey.texts import read_texts
+
+    ending = Path(name).suffix.lower()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"survey{ending}"
+        path.write_bytes(data)
+        if ending == ".npz":
+            return _named(name, lambda: read_survey(path, most_bytes=MOST_UNPACKED))
+        texts = _named(name, lambda: tuple(islice(dict.fromkeys(read_texts(path)), SHARD)))
+        if not texts:
+            raise BadInput(f"{name} has no text in it", code="no_file", path=name, reason="empty")
+        return texts
+
+
+def _named(name: str, read: Callable[[], Result]) -> Result:
+    """The result of reading; an error names the visitor's file."""
+    try:
+        return read()
+    except BadInput as error:
+        details = {**error.details, "path": name}
+        raise BadInput(f"{name}: {error}", code=error.code, **details) from error

@@ -1,0 +1,178 @@
+"""Many texts: `python -m benchmarks.many [--texts 512] [--rounds 3]`.
+
+The map and the survey of MiniLM on sentences of tales, in CPU time of one thread, so that other
+work on the machine counts little:
+
+    planes      moments, planes and places of 72 heads × 1,000 tokens (2,000 points); budget 0.3 s
+    payload     the places of these points as they travel; budget 0.6 MB
+    survey      the whole count ÷ the plain forward passes of the same batches; budget 1.25: 80 % of
+                the forward's tokens per second
+    10,000      what 10,000 sentences take at that rate; budget 70 s
+    frame       one head with 50,000 points as pixels of 620 × 620, hover over them, and the small
+                maps of 72 heads × 2,000 points, in Node; budgets 16, 16 and 50 ms
+
+Each is checked while it is timed: planes against numpy's singular values of the whole score matrix,
+the survey against the tokens that went in. Ends with code 1 when a result is wrong.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import attnviz
+from attnviz import Capture, LoadedModel
+from attnviz.attention.inputs import AttentionInputs
+from attnviz.components.map import coded, scales
+from attnviz.embed.run import Embedding, embed_captures
+from attnviz.metrics.patterns import counted_queries
+from attnviz.survey.run import survey_at_once
+from attnviz.survey.samples import map_texts, sample_texts
+from attnviz.survey.shards import SHARD, batches
+from benchmarks.measure import WRONG, Result, as_json, table, timed
+
+MODEL = "minilm"
+PLANES_MS, PAYLOAD_MB, SURVEY_RATIO, SENTENCES_S = 300.0, 0.6, 1.25, 70.0
+FRAME_MS, MATRIX_MS = 16.0, 50.0
+SENTENCES = 10_000
+CHECKED = ("L0.H2", "L3.H1", "L5.H11")
+EXACT = 1e-6
+SCRIPT = Path(__file__).with_name("many_pixels.mjs")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and say by the exit code whether all results were right."""
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.many", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--texts", type=int, default=SHARD, help="texts of the survey")
+    parser.add_argument("--rounds", type=int, default=3, help="samples of each figure")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    lm = attnviz.load(MODEL)
+    results = [*of_map(lm, options.rounds), *of_survey(lm, options.texts, options.rounds)]
+    results += of_pixels()
+    print(as_json(results) if options.json else table(results))
+    return 1 if any(result.verdict == WRONG for result in results) else 0
+
+
+def of_map(lm: LoadedModel, rounds: int) -> list[Result]:
+    """The planes of all heads, and the places that travel."""
+    texts = map_texts(lm)
+    cap = attnviz.capture(lm, list(texts))
+    made: list[Embedding] = []
+
+    def draw() -> None:
+        made.append(embed_captures([cap]))
+        for row in range(cap.n_batch):
+            made[-1].place(cap, row)
+
+    spent = tuple(timed(draw, time.thread_time) for _ in range(rounds))
+    maps = made[-1]
+    placed = [maps.place(cap, row) for row in range(cap.n_batch)]
+    real = [~cap.tokens_of(row).padding for row in range(cap.n_batch)]
+    places = np.concatenate(
+        [
+            np.stack([place.queries[:, keep], place.keys[:, keep]], axis=1)
+            for place, keep in zip(placed, real, strict=True)
+        ],
+        axis=2,
+    )
+    payload = coded(places, scales(places)).nbytes / 1e6
+    n_point = 2 * places.shape[2]
+    return [
+        Result(
+            f"planes of {len(maps.heads)} heads × {n_point} points",
+            spent,
+            "ms",
+            PLANES_MS,
+            wrong_planes(maps, cap),
+        ),
+        Result("places of these points", (payload,), "MB", PAYLOAD_MB),
+    ]
+
+
+def wrong_planes(maps: Embedding, cap: Capture) -> str | None:
+    """Says which head keeps another share than numpy's singular values say, if one does."""
+    for head in CHECKED:
+        place = attnviz.HeadId.parse(head)
+        inputs = cap.call(place.layer).inputs
+        assert isinstance(inputs, AttentionInputs)
+        words = [counted_queries(cap.tokens_of(row)) for row in range(cap.n_batch)]
+        query, key = (
+            np.concatenate(
+                [inputs.qkv(place.head, row)[side].numpy()[keep] for row, keep in enumerate(words)]
+            ).astype(np.float64)
+            for side in (0, 1)
+        )
+        scores = query @ (key - key.mean(0)).T
+        singular = np.linalg.svd(scores, compute_uv=False)
+        kept = float((singular[:2] ** 2).sum() / (singular**2).sum())
+        if abs(kept - maps.kept(head)) > EXACT:
+            return f"{head} keeps {kept:.6f}, not {maps.kept(head):.6f}"
+    return None
+
+
+def of_survey(lm: LoadedModel, n_text: int, rounds: int) -> list[Result]:
+    """The count of many texts beside the plain forward passes of the same batches."""
+    texts = sample_texts(lm)[: min(n_text, SHARD)]
+    ids = lm.tokenize(list(texts), truncation=True)["input_ids"]
+    groups = [
+        lm.tokenize([texts[place] for place in places], padding=True, return_tensors="pt")
+        for places in batches([len(row) for row in ids])
+    ]
+
+    def forward() -> None:
+        with torch.no_grad():
+            for group in groups:
+                lm.model(**group)
+
+    forward()  # the first pass of a model is no measure of the next
+    counted = []
+    ratios, seconds = [], []
+    for _ in range(rounds):
+        plain = timed(forward, time.thread_time)
+        spent = timed(lambda: counted.append(survey_at_once(lm, texts)), time.thread_time)
+        ratios.append(spent / plain)
+        seconds.append(spent / 1000 * SENTENCES / len(texts))
+    n_token = sum(map(len, ids))
+    survey = counted[-1]
+    found = (survey.n_text, survey.n_token)
+    wrong = None if found == (len(texts), n_token) else f"{found}, not {(len(texts), n_token)}"
+    return [
+        Result("survey ÷ plain forward", tuple(ratios), "×", SURVEY_RATIO, wrong),
+        Result(f"{SENTENCES:,} sentences at that rate", tuple(seconds), "s", SENTENCES_S),
+    ]
+
+
+def of_pixels() -> list[Result]:
+    """Points as pixels, in Node: what the browser does in a frame, without its canvas."""
+    names = {
+        "frame": ("one head × 50,000 points, a frame", FRAME_MS),
+        "hover": ("one head × 50,000 points, hover", FRAME_MS),
+        "matrix": ("72 heads × 2,000 points, small maps", MATRIX_MS),
+    }
+    node = shutil.which("node")
+    if node is None:
+        return [
+            Result(title, (), "ms", budget, skipped="there is no Node")
+            for title, budget in names.values()
+        ]
+    answer = subprocess.run([node, str(SCRIPT)], capture_output=True, text=True, check=True)
+    spent = json.loads(answer.stdout)
+    return [
+        Result(title, tuple(spent[name]), "ms", budget, None if spent["right"] else "no pixels")
+        for name, (title, budget) in names.items()
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+"""Atlas: every head over many texts, as points on two measures; one head with all that it does.
+
+Reads the view, counts the model's texts or opens a survey, draws the heads.
+"""
+
+from attnviz.ui.many import atlas
+from attnviz.ui.page import capture_of_view, embedded, frame, take
+
+
+def main() -> None:
+    """Draw the page."""
+    shown = capture_of_view.shown(frame.open_page("atlas"))
+    if shown is not None:
+        atlas.show(shown)
+        if embedded.ends(shown):
+            return
+        take.offer(shown, "atlas")
+
+
+main()

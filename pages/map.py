@@ -1,0 +1,21 @@
+"""Map: the queries and keys of many texts in one plane, per head, with the visitor's own text.
+
+Reads the view, runs the model through the cache, draws the map, says what was verified.
+"""
+
+from attnviz.ui.many import joint_map
+from attnviz.ui.page import capture_of_view, embedded, frame, take
+
+
+def main() -> None:
+    """Draw the page."""
+    shown = capture_of_view.shown(frame.open_page("map"))
+    if shown is not None:
+        joint_map.show(shown)
+        if embedded.ends(shown):
+            return
+        frame.verification(shown)
+        take.offer(shown, "map")
+
+
+main()

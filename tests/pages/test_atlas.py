@@ -1,0 +1,79 @@
+"""The page Atlas: the heads of a survey, one head's details, and a survey that a visitor opens."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n
+from attnviz.survey import samples
+from attnviz.ui.effects import measuring
+from attnviz.ui.many import surveys
+from tests.pages.conftest import Visit, component_name, sent
+from tests.support.hostile import TEXT as HOSTILE
+
+TEXTS = (
+    "Tom gave the red ball to Anna. Anna gave the red ball to Tom.",
+    "Lily had two cakes. Ben gave her one more.",
+    "The dog was too tired, so the dog didn't run.",
+    HOSTILE,
+)
+
+
+@pytest.fixture(autouse=True)
+def few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The survey is there when the page is drawn, and cheap."""
+    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
+    monkeypatch.setattr(samples, "sample_texts", lambda lm: TEXTS if lm.kind == "decoder" else ())
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_every_head_stands_where_the_survey_puts_it(visit: Visit, lang: i18n.Language) -> None:
+    app = visit("atlas", lang=lang, model="stories", text=TEXTS[0], layer="2", head="1")
+    assert not app.error
+    assert [title.value for title in app.title] == [i18n.text(lang, "page.atlas.title")]
+    assert component_name(app) == "attnviz.atlas"
+    header, arrays = sent(app)
+    survey = attnviz.survey("stories", TEXTS)
+    table = survey.table()
+    assert len(header["heads"]) == len(survey.heads) == 16
+    assert np.allclose(arrays["points"][:, 0, 1], table["distance"])
+    assert np.allclose(arrays["points"][:, 1, 2], table["entropy_high"])
+    detail = header["detail"]
+    assert detail["title"] == "L2.H1"
+    assert [pair["tokens"] for pair in detail["pairs"]] == [
+        [pair.query, pair.key] for pair in survey.pairs("L2.H1", 8)
+    ]
+    texts = {text for tenth in detail["deciles"] for text in tenth["texts"]}
+    assert texts <= set(TEXTS) and len(texts) > 1
+    assert np.allclose(arrays["profile"], survey.profile("L2.H1"), equal_nan=True)
+    row = survey.quantiles(attnviz.capture("stories", TEXTS[0]).table())
+    percent = 100 * row["entropy"][survey.heads.index(attnviz.HeadId(2, 1))]
+    own = detail["rows"][7]["own"]
+    assert f"{percent:.0f}" in own, "where the visitor's text lies among the survey's"
+
+
+def test_the_axes_are_in_the_address_and_a_translator_has_no_atlas(visit: Visit) -> None:
+    app = visit("atlas", model="stories", text=TEXTS[1], measure_x="previous", measure_y="peak")
+    header, arrays = sent(app)
+    assert header["axes"] == [i18n.text("en", f"measure.{name}") for name in ("previous", "peak")]
+    survey = attnviz.survey("stories", TEXTS)
+    assert np.allclose(arrays["points"][:, 0, 1], survey.table()["previous"])
+    app = visit("head", model="stories", text=TEXTS[1])
+    assert any("4 texts" in caption.value for caption in app.caption), "the survey is there now"
+    app = visit("atlas", model="translator")
+    assert i18n.text("en", "atlas.not_here") in [info.value for info in app.info]
+
+
+def test_a_survey_or_texts_of_the_visitors_are_read(tmp_path: Path) -> None:
+    survey = attnviz.survey("stories", TEXTS)
+    attnviz.save(survey, tmp_path / "mine.npz")
+    read = surveys._read("mine.npz", (tmp_path / "mine.npz").read_bytes())
+    assert repr(read) == repr(survey)
+    assert surveys._read("mine.txt", b"one\n\ntwo\none\n") == ("one", "two")
+    with pytest.raises(attnviz.BadInput, match=r"damaged\.npz") as raised:
+        surveys._read("damaged.npz", b"PK no archive")
+    assert raised.value.details["path"] == "damaged.npz"
+    with pytest.raises(attnviz.BadInput, match="no text"):
+        surveys._read("empty.txt", b"\n\n")

@@ -1,0 +1,76 @@
+"""The page Map: the model's own texts and the visitor's, with the library's planes and weights."""
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import i18n
+from attnviz.components.map import scales
+from attnviz.survey.samples import map_texts
+from attnviz.ui.effects import measuring
+from tests.pages.conftest import Visit, component_name, sent
+from tests.support.hostile import TEXT as HOSTILE
+
+TEXT = "The cat sat on the mat."
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, the map is there when the page is drawn."""
+    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
+
+
+@pytest.mark.parametrize("lang", i18n.LANGUAGES)
+def test_the_visitors_text_stands_where_the_library_places_it(
+    visit: Visit, lang: i18n.Language
+) -> None:
+    app = visit("map", lang=lang, model="stories", text=TEXT)
+    assert not app.error
+    assert [title.value for title in app.title] == [i18n.text(lang, "page.map.title")]
+    assert component_name(app) == "attnviz.map"
+    header, arrays = sent(app)
+    lm = attnviz.load("stories")
+    texts = map_texts(lm)
+    assert len(header["texts"]) == len(texts) + 1
+    start, stop, own, openable = header["texts"][-1]
+    assert (own, openable) == (1, 1)
+    cap = attnviz.capture(lm, TEXT)
+    assert [header["labels"][at] for at in arrays["label_of"][start:stop]] == list(
+        cap.tokens.labels
+    )
+    maps = attnviz.embed(lm, texts)
+    placed = maps.place(cap)
+    codes = arrays["places"][:, :, start:stop].astype(np.float64)
+    words = np.isin(arrays["kind"], range(4))
+    half = scales(((arrays["places"].astype(np.float32) - 32768) / 32767)[:, :, words])
+    assert np.allclose(half, 1, atol=0.06), "the words fill the plane"
+    products = np.einsum("hqa,hka->hqk", placed.queries, placed.keys)
+    shown = [(codes[:, side] - 32768) / 32767 for side in (0, 1)]
+    inside = (np.abs(shown[0]).max(-1) < 1)[:, :, None] & (np.abs(shown[1]).max(-1) < 1)[:, None]
+    mine = np.einsum("hqa,hka->hqk", *shown)
+    for head in range(len(maps.heads)):  # one scale for each head
+        a, b = products[head][inside[head]], mine[head][inside[head]]
+        assert np.allclose(a, b * (a @ b) / (b @ b), atol=2e-3 * np.abs(a).max())
+    n = stop - start
+    weights = (arrays["weights"][:, -n * n :].reshape(-1, n, n) / 255.0) ** 2
+    assert np.abs(weights[5] - cap.weights("L1.H1")).max() < 0.01
+    kept = maps.table()["kept"]
+    assert np.allclose([head["kept"] for head in header["heads"]], kept, atol=1e-4)
+
+
+def test_patches_of_pictures_are_on_a_map_and_translations_are_not(visit: Visit) -> None:
+    app = visit("map", model="shapes")
+    assert not app.error
+    header, _ = sent(app)
+    assert [text[3] for text in header["texts"]] == [0] * (len(header["texts"]) - 1) + [1]
+    app = visit("map", model="translator")
+    assert i18n.text("en", "map.not_here") in [info.value for info in app.info]
+
+
+def test_a_long_or_hostile_text_leaves_the_map_as_it_is(visit: Visit) -> None:
+    app = visit("map", model="stories", text=HOSTILE)
+    assert not app.error
+    header, _ = sent(app)
+    assert header["texts"][-1][2] == 1
+    app = visit("map", model="stories", text="cat " * 300)
+    assert any("256" in info.value for info in app.info) or app.error

@@ -1,0 +1,66 @@
+"""The map: what travels, which texts it needs, and how places become codes."""
+
+import json
+import re
+
+import numpy as np
+
+from attnviz.components import bundle
+from attnviz.components import map as component
+from attnviz.components.buffer import unpack
+from attnviz.components.heads import strings_of
+from attnviz.components.map import KINDS, MapHead, MapText, MapView, coded, pack_map, scales
+from tests.support.hostile import SCRIPT
+
+PLACES = np.zeros((2, 2, 5, 2), np.float32)
+PLACES[0, 0, :, 0] = [0.5, 1.0, -1.0, 0.25, 400.0]  # the last is a special token, far out
+PLACES[0, 1, :, 1] = [0.0, -0.5, 1.0, 0.75, 0.0]
+PLACES[1] = 10 * PLACES[0]
+VIEW = MapView(
+    heads=(MapHead(0, 0, 0.75, 0.5), MapHead(1, 0, None, None)),
+    texts=(MapText(0, 3, False, True), MapText(3, 5, True, True)),
+    labels=("cat", SCRIPT, "[SEP]"),
+    label_of=np.array([0, 1, 0, 1, 2], np.uint16),
+    kind=np.array([0, 3, 0, 3, KINDS.index("special")], np.uint8),
+    places=PLACES,
+    norms=np.arange(20, dtype=np.float32).reshape(2, 2, 5),
+    weights=np.linspace(0, 1, 2 * 13, dtype=np.float32).reshape(2, 13),
+    rotated=False,
+    more=True,
+)
+
+
+def test_demo_json_is_the_header_that_travels() -> None:
+    data = pack_map(VIEW, strings_of(component.STRING_KEYS, lambda key: key))
+    demo = json.loads((bundle.FOLDER / "map" / "demo.json").read_text(encoding="utf-8"))
+    assert json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) == demo
+
+
+def test_coded_keeps_one_scale_for_both_axes_and_puts_the_far_out_at_the_edge() -> None:
+    _, arrays = unpack(pack_map(VIEW, {}))
+    half = scales(PLACES[:, :, :4])
+    assert np.allclose(half[1], 10 * half[0]), "the special token does not widen the plane"
+    codes = arrays["places"].astype(np.float64)
+    again = (codes - 32768) / 32767 * half[:, None, None, None]
+    assert np.abs(again - PLACES)[:, :, :4].max() <= half.max() / 32767
+    assert codes[0, 0, 4, 0] == 65535
+    assert np.array_equal(codes[0], codes[1]), "each head fills its own plane"
+    assert coded(PLACES, half).min() >= 1
+
+
+def test_pack_map_keeps_weights_lengths_and_hostile_tokens() -> None:
+    header, arrays = unpack(pack_map(VIEW, {}))
+    assert header["labels"][1] == SCRIPT
+    assert header["counts"] == [1, 1] and header["texts"][1] == [3, 5, 1, 1]
+    shown = (arrays["weights"] / 255.0) ** 2
+    assert np.abs(np.sqrt(shown) - np.sqrt(VIEW.weights)).max() <= 0.5 / 255 + 1e-6
+    assert (arrays["norms"].max(axis=-1) == 255).all()
+
+
+def test_every_text_of_the_map_is_used_and_there() -> None:
+    sources = [path.read_text("utf-8") for path in (bundle.FOLDER / "map").glob("*.js")]
+    used = set(re.findall(r"strings\.(\w+)", "".join(sources)))
+    used |= {f"by_{way}" for way in ("side", "position", "kind", "norm", "text", "frequency")}
+    used |= {f"kind_{kind}" for kind in KINDS}
+    used |= {"first", "last", "short", "long", "rare", "often"}
+    assert used == {key.rpartition(".")[2] for key in component.STRING_KEYS}
