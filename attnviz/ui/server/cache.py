@@ -24,7 +24,6 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
-from attnviz.views import geometry
 from attnviz.views.captured import Accuracy, Captured, Media, Shown
 from attnviz.views.drawn import Cells
 from attnviz.views.drawn import shares as head_shares
@@ -187,12 +186,6 @@ def shares(shown: Shown, cells: Cells) -> tuple[RankedHead, ...]:
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
 def _shares(key: str, _group: Group, _cells: Cells) -> tuple[RankedHead, ...]:
     return head_shares(_group, _cells)
-
-
-@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
-def plane_shares(key: str, _group: Group) -> tuple[float, ...]:
-    """The share of each head's scores that its best plane keeps; `key` names the group."""
-    return geometry.shares(_group)
 
 
 def answer(source: Source, question: str, cut: bool) -> str:
