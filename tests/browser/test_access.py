@@ -9,7 +9,7 @@ from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 
 TEXT = "The cat sat on the mat."
-PAGES = ("overview", "head", "steps", "masks", "compare", "output")
+PAGES = ("overview", "head", "steps", "masks", "compare", "geometry", "output")
 MOST_TABS = 60
 
 

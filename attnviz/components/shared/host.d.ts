@@ -85,6 +85,8 @@ export interface Events {
   ledger: string;
   /** circuit: the chosen head or path, the least that an arrow moves, and the sides that are drawn. */
   circuit: { arrow: string; least: string; sides: string };
+  /** geometry: the tab, the arrows and the positions, as an address has them. */
+  geometry: { tab: string; vectors: string; turns: string };
   /** stencil: the painted cells, "query.key,…". */
   cells: string;
   /** film, atlas: a text to look at. */
@@ -99,6 +101,7 @@ export type PageName =
   | "overview"
   | "switches"
   | "circuit"
+  | "geometry"
   | "map"
   | "atlas"
   | "head"

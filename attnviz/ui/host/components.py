@@ -14,6 +14,7 @@ from attnviz.components import (
     camera,
     circuit,
     film,
+    geometry,
     grid,
     head,
     ledger,
@@ -93,6 +94,19 @@ def show_circuit(
 def show_film(data: bytes, key: str, on_text: Callable[[], None]) -> None:
     """Mounts the component; `on_text` is called when a sentence was typed or chosen."""
     renderer(film.NAME)(data=data, key=key, on_text_change=on_text)
+
+
+def show_geometry(
+    data: bytes,
+    extent: Extent,
+    key: str,
+    on_selection: Callable[[], None] = ignore,
+    on_geometry: Callable[[], None] = ignore,
+) -> None:
+    """Mounts the component; `on_geometry` is called when arrows, tab or positions changed."""
+    renderer(geometry.NAME)(
+        data=data, key=key, on_selection_change=on_selection, on_geometry_change=on_geometry
+    )
 
 
 def show_grid(

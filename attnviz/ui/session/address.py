@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from attnviz import i18n
 from attnviz.attention import edits
-from attnviz.components import circuit, numbers, options, switches
+from attnviz.components import circuit, geometry, numbers, options, switches
 from attnviz.components.selection import MEANS, SCALES, SPECIALS
 from attnviz.errors import BadInput
 from attnviz.export.capture_file import digest
@@ -165,6 +165,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("least", "circuit", "least", partial(circuit.checked, "least")),
         Parameter("sides", "circuit", "sides", partial(circuit.checked, "sides")),
         Parameter("paths", "circuit", "paths", _flag),
+        Parameter("tab", "geometry", "tab", partial(geometry.checked, "tab")),
+        Parameter("vectors", "geometry", "vectors", partial(geometry.checked, "vectors")),
+        Parameter("turns", "geometry", "turns", partial(geometry.checked, "turns")),
         Parameter("measure_x", "atlas", "across", partial(_choice, MEASURES)),
         Parameter("measure_y", "atlas", "up", partial(_choice, MEASURES)),
         Parameter("lab", "", "lab", partial(_normalised, sheet.parse, sheet.write)),

@@ -43,6 +43,7 @@ INPUT = (
 MASKS_BELONG_TO = frozenset((*INPUT, "stack", "kind", "window"))
 EDITS_BELONG_TO = frozenset((*MASKS_BELONG_TO, "layer", "head"))
 CIRCUIT = ("arrow", "least", "sides")
+GEOMETRY = ("tab", "vectors", "turns")
 TARGET_WANTED = "target_wanted"
 
 
@@ -151,9 +152,19 @@ def take_switches(text: str) -> bool:
 
 def take_circuit(choice: object) -> bool:
     """Take over what a visitor has chosen in the graph of heads; False if it makes no sense."""
+    return _take_all(CIRCUIT, choice)
+
+
+def take_geometry(choice: object) -> bool:
+    """Take over the tab, the arrows and the positions of Geometry; False if they make no sense."""
+    return _take_all(GEOMETRY, choice)
+
+
+def _take_all(names: tuple[str, ...], choice: object) -> bool:
+    """Take over parameters that come together; none if any of them makes no sense."""
     if not isinstance(choice, Mapping):
         return False
-    values = {name: address.checked(name, choice.get(name))[0] for name in CIRCUIT}
+    values = {name: address.checked(name, choice.get(name))[0] for name in names}
     if None in values.values():
         return False
     update(**values)

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from attnviz import i18n
 from attnviz.components.circuit import DEFAULT_SIDES
+from attnviz.components.geometry import GeometryChoice
 from attnviz.components.options import Order
 from attnviz.components.selection import Mean, Scale, Special
 from attnviz.components.switches import Off
@@ -205,6 +206,7 @@ class View:
     right: RightSide = field(default_factory=RightSide)
     switched: SwitchChoice = field(default_factory=SwitchChoice)
     circuit: CircuitChoice = field(default_factory=CircuitChoice)
+    geometry: GeometryChoice = field(default_factory=GeometryChoice)
     atlas: AtlasChoice = field(default_factory=AtlasChoice)
 
 

@@ -1,0 +1,63 @@
+"""The best plane of a head: points whose inner products are nearest to its scores.
+
+In: scores [query, key] before the mask. Out: two numbers for each query and for each key. The mean
+of each row is taken away first, because the softmax does not notice it; of what is left, S, the
+truncated singular value decomposition gives the x and y with the least Σ (S − x·yᵀ)² (Eckart and
+Young 1936). As a picture of rows and columns together it is a biplot (Gabriel 1971).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float, Float64
+
+PLANE: Final = 2
+NULL: Final = 1e-12  # of the scores' own squares: below it nothing but rounding is left
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Places of queries and keys; `share` is the share of Σ S² that the plane keeps.
+
+    `share` is NaN where all scores of each row are alike.
+    """
+
+    queries: Float64[np.ndarray, "query axis"]
+    keys: Float64[np.ndarray, "key axis"]
+    share: float
+
+
+def best_plane(scores: Float[np.ndarray, "query key"]) -> Plane:
+    """The plane of one head; singular values are shared evenly between queries and keys.
+
+    The first axis points where the mean query lies, so that pictures do not flip from run to run.
+    """
+    varying = _varying(scores)
+    left, singular, right = np.linalg.svd(varying, full_matrices=False)
+    root = np.sqrt(singular[:PLANE])
+    queries, keys = left[:, :PLANE] * root, right[:PLANE].T * root
+    ahead = np.where(queries.mean(axis=0) < 0, -1.0, 1.0)
+    share = _share(singular, scores)
+    missing = ((0, 0), (0, PLANE - len(root)))  # a single query or key has one axis
+    return Plane(np.pad(queries * ahead, missing), np.pad(keys * ahead, missing), share)
+
+
+def plane_share(scores: Float[np.ndarray, "query key"]) -> float:
+    """The share of the scores' variation that the best plane keeps; NaN if there is none."""
+    return _share(np.linalg.svd(_varying(scores), compute_uv=False), scores)
+
+
+def _varying(scores: Float[np.ndarray, "query key"]) -> Float64[np.ndarray, "query key"]:
+    exact = scores.astype(np.float64)
+    return np.asarray(exact - exact.mean(axis=1, keepdims=True))
+
+
+def _share(
+    singular: Float64[np.ndarray, " value"], scores: Float[np.ndarray, "query key"]
+) -> float:
+    squares = singular**2
+    whole = float(squares.sum())
+    if whole <= NULL * max(float((scores.astype(np.float64) ** 2).sum()), np.finfo(float).tiny):
+        return float("nan")
+    return float(squares[:PLANE].sum()) / whole

@@ -1,0 +1,69 @@
+"""The page Geometry: arrows to drag, turning arrows, clocks, and a real head in its best plane.
+
+In: what is shown, or None where there is no capture: then all but the real head is there. Out: a
+mounted component. What is dragged is stored for the address; another head runs the fragment again.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attnviz.components import geometry as component
+from attnviz.components.geometry import GeometryView
+from attnviz.components.selection import Extent
+from attnviz.i18n import Language, text
+from attnviz.ui.host.components import show_geometry
+from attnviz.ui.page import fragments
+from attnviz.ui.server import cache, planes
+from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.views import geometry as views
+from attnviz.views.captured import Shown
+from attnviz.views.texts import strings
+
+FRAGMENT = "geometry"
+
+
+@st.fragment(key=FRAGMENT)
+def show(lang: Language, shown: Shown | None) -> None:
+    """The component of the page."""
+    with messages.guard(lang):
+        choice = current.view().geometry
+        place = current.view().place
+        head = (0, 0) if shown is None else shown.size.nearest_head(*place.layer_and_head)
+        known = "" if shown is None else shown.key
+        data = cache.buffer(
+            f"{known} geometry {lang} {choice} {head} {place.query}",
+            lambda: component.pack_geometry(
+                _view(lang, shown, head), strings(lang, component.STRING_KEYS)
+            ),
+        )
+        extent = Extent(1, 1, 1, 1) if shown is None else shown.size.extent
+        key = widgets.component_key("geometry")
+        keep = fragments.keep_selection(key, extent, redraw=FRAGMENT)
+        show_geometry(data, extent, key, keep, _take(key))
+
+
+def _view(lang: Language, shown: Shown | None, head: tuple[int, int]) -> GeometryView:
+    choice = current.view().geometry
+    if shown is None:
+        return views.without_head(choice, text(lang, "geometry.no_capture"))
+    group = shown.group
+    if group.own_code(head[0]):
+        return views.without_head(choice, text(lang, "geometry.own_code"), group)
+    if shown.size.n_longest > views.MOST_TOKENS:
+        limit = {"tokens": shown.size.n_longest, "limit": views.MOST_TOKENS}
+        return views.without_head(choice, text(lang, "geometry.too_long", **limit), group)
+    query = current.view().place.query
+    return views.one_head(shown, choice, head, query, planes.shares(shown.key, group))
+
+
+def _take(key: str) -> Callable[[], None]:
+    """A callback that stores arrows, tab and positions; the links run again."""
+
+    def commit() -> None:
+        sent = widgets.component_value(key, "geometry")
+        if current.take_geometry(sent) and widgets.only_a_fragment_runs():
+            st.rerun([NAVIGATION])
+
+    return commit

@@ -1,0 +1,21 @@
+"""Geometry: queries and keys as arrows; the angle between them makes the score and the weight.
+
+Reads the view, runs the model through the cache, finds the plane of the chosen head, says what was
+verified. Without a capture everything but the real head is there.
+"""
+
+from attnviz.ui.page import attention_choice, capture_of_view, frame, geometry
+
+
+def main() -> None:
+    """Draw the page."""
+    lang = frame.open_page("geometry")
+    shown = capture_of_view.shown(lang)
+    if shown is not None:
+        shown = attention_choice.choice(shown)
+    geometry.show(lang, shown)
+    if shown is not None:
+        frame.verification(shown)
+
+
+main()
