@@ -82,7 +82,7 @@ def test_what_the_presenter_points_at_is_marked_for_the_class(visit: OpenVisit) 
 
 
 def test_a_head_that_the_presenter_switches_is_switched_for_the_class(visit: OpenVisit) -> None:
-    lead = visit("learn", lesson="ask", card="real").page
+    lead = visit("learn", lesson="ask", card="real", answers="real=?").page
     lead.get_by_role("button", name="Teach this lesson").click()
     lead.get_by_role("button", name="Open a class").click()
     code = lead.get_by_role("heading", name=CODE).inner_text()

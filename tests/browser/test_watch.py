@@ -5,7 +5,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.conftest import OpenVisit
 from tests.support.cases import mostly_slow
-from tests.support.visit import open_visit
+from tests.support.visit import show
 
 PAGES = ("overview", "head", "steps", "masks", "compare")
 
@@ -31,7 +31,8 @@ SCRIPTS = {
 
 
 def test_the_record_sees_each_of_these(browser: Browser, server: str) -> None:
-    opened = open_visit(browser, server, "overview")
+    # the server's policy would keep the page from asking at all
+    opened = show(browser.new_context(bypass_csp=True).new_page(), server, "overview")
     opened.page.route("**/192.0.2.1/**", lambda route: route.abort())
     assert opened.seen.problems() == []
     for script, problem in SCRIPTS.items():

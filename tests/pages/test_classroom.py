@@ -246,7 +246,7 @@ def test_a_worksheet_can_be_had_below_a_card(visit: Visit) -> None:
 def test_a_head_that_the_presenter_chose_is_the_class_s_until_it_looks_around(
     visit: Visit,
 ) -> None:
-    lead = visit("learn", lesson="ask", card="real")
+    lead = visit("learn", lesson="ask", card="real", answers="real=%3F")
     lead = lead.button(key=KEY("class.teach")).click().run()
     room, host = code(lead), parameters(lead)["host"]
     stage = class_socket.rooms().stage(room)

@@ -282,7 +282,7 @@ def test_the_right_cell_is_pointed_out_once_it_is_shown(visit: Visit) -> None:
 def test_before_and_after_share_their_colours(
     visit: Visit, slug: str, card: str, scaled: tuple[int, int]
 ) -> None:
-    header, arrays = sent(visit("learn", lesson=slug, card=card))
+    header, arrays = sent(visit("learn", lesson=slug, card=card, answers=f"{card}=%3F"))
     before, after = (header["panels"][place]["most"] for place in scaled)
     largest = [
         float(np.abs(values[np.isfinite(values)]).max())
@@ -331,7 +331,8 @@ def test_the_real_head_leads_back_to_its_card(visit: Visit) -> None:
 
 
 def test_a_card_with_a_real_head_draws_its_very_head(visit: Visit) -> None:
-    app = visit("learn", lesson="ask", card="real", text="Mine.", layer="1", head="2")
+    answered = {"lesson": "ask", "card": "real", "answers": "real=%3F"}
+    app = visit("learn", **answered, text="Mine.", layer="1", head="2")
     found = parameters(app)
     real = next(
         picture
@@ -339,7 +340,7 @@ def test_a_card_with_a_real_head_draws_its_very_head(visit: Visit) -> None:
         if recipe.name == "real"
         for picture in recipe.build(
             CardInputs(recipe.start_values(), 0, cache.lesson_capture)
-        ).pictures
+        ).reveal
         if isinstance(picture, RealHead)
     )
     assert (found["layer"], found["head"]) == (str(real.layer), str(real.head))

@@ -108,8 +108,8 @@ def _way_out(lang: Language, error: AttnVizError) -> None:
 
 
 def plain(value: str, most: int = MAX_SHOWN_CHARS) -> str:
-    """A visitor's text on one line, shortened and escaped for Markdown, without live links."""
-    line = LINKED.sub(WORD_JOINER, shortened(" ".join(value.split()), most))
+    """A visitor's text, shortened and escaped for Markdown, visible, without live links."""
+    line = LINKED.sub(WORD_JOINER, shortened(value, most))
     return MARKDOWN.sub(r"\\\1", line)
 
 

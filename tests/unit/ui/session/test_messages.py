@@ -29,4 +29,4 @@ def test_plain_leaves_no_live_link(text: str) -> None:
 
 
 def test_plain_is_one_line() -> None:
-    assert messages.plain("a\n===\r\nb") == r"a \=\=\= b"
+    assert messages.plain("a\n===\r\nb") == r"a↵\=\=\=⟨U\+000D⟩↵b"

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -42,6 +43,8 @@ def test_the_end_of_the_server_stops_its_jobs() -> None:
         async with lifetime.lifetime(SimpleNamespace()):  # type: ignore[arg-type]
             await asyncio.sleep(0)
 
-    asyncio.run(life())
+    # in a thread of its own: where browser tests ran before, this one has a loop that runs
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(life())).result()
     begun.wait(5.0)
     assert begun.state == "stopped"
