@@ -21,6 +21,11 @@ export default function usher(/** @type {Host} */ host) {
   let arrivals = 0;
   let frame = 0;
   let hasAnswered = false;
+  /** @type {string[]} */
+  let labels = [];
+  // Streamlit may draw the buttons after this component, or draw them anew
+  const watcher = new MutationObserver(() => nameWay(labels));
+  watcher.observe(document.body, { childList: true, subtree: true });
   return {
     refresh(data) {
       /** @type {{header: Header, arrays: Arrays}} */
@@ -32,14 +37,18 @@ export default function usher(/** @type {Host} */ host) {
         const progress = kept();
         if (progress) host.send("progress", progress);
       } else if (header.progress) keep(header.progress);
+      labels = header.labels;
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(() => {
-        nameWay(header.labels);
+        nameWay(labels);
         if (hasArrived) arriveAt(document.querySelector(HEADING));
         if (marked instanceof HTMLElement) setData(marked, { arrivals });
       });
     },
-    destroy: () => cancelAnimationFrame(frame),
+    destroy: () => {
+      watcher.disconnect();
+      cancelAnimationFrame(frame);
+    },
   };
 }
 
