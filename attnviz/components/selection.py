@@ -3,26 +3,21 @@
 In: the values that `setTriggerValue("selection", ...)` and `setTriggerValue("open", ...)` bring
 from a component; they may be anything. Out: a frozen `Selection` or `OpenRequest` whose indices
 fit the capture that the component showed, or None. `Literal` aliases here are the single list of
-scales, of ways to treat special tokens, and of pages that can be opened.
+scales and of ways to treat special tokens.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
+from attnviz.components.pages import PAGES, Page
+
 Scale = Literal["linear", "sqrt", "log"]
 Special = Literal["show", "hide"]
 Mean = Literal["layer", "all"]
-StartPage = Literal["start"]
-ExploringPage = Literal["overview", "head", "compare", "output"]
-TakingApartPage = Literal["steps", "masks", "geometry", "switches", "circuit"]
-ManyTextsPage = Literal["map", "atlas"]
-LearningPage = Literal["learn", "calculator"]
-Page = Literal[StartPage, ExploringPage, TakingApartPage, ManyTextsPage, LearningPage]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 SPECIALS: tuple[Special, ...] = get_args(Special)
 MEANS: tuple[Mean, ...] = get_args(Mean)
-PAGES: tuple[Page, ...] = get_args(Page)
 
 
 @dataclass(frozen=True)

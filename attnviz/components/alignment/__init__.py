@@ -13,13 +13,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.components.buffer import pack, packable
-from attnviz.components.selection import (
-    MEANS,
-    Extent,
-    Mean,
-    Selection,
-    parse_selection,
-)
+from attnviz.components.selection import MEANS, Extent, Mean, Selection, parse_selection
 
 NAME = "attnviz.alignment"
 STRING_KEYS: tuple[str, ...] = (

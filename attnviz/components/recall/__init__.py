@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from attnviz.components.buffer import pack
-from attnviz.components.selection import PAGES, Page
+from attnviz.components.pages import PAGES, Page
 
 NAME = "attnviz.recall"
 MOST_CHARS = 60_000

@@ -95,7 +95,7 @@ export interface Events {
   resume: { page: string; query: string };
 }
 
-/** A page that a component can open; mirror of `Page` in selection.py. */
+/** A page that a component can open; mirror of `Page` in pages.py. */
 export type PageName =
   | "start"
   | "overview"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from attnviz.components.selection import Page, parse_open
+from attnviz.components.pages import Page
+from attnviz.components.selection import parse_open
 from attnviz.ui.session import address, current, routes, widgets
 from attnviz.views.captured import Shown
 from attnviz.views.group_size import size_of

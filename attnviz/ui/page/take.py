@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.components import camera
-from attnviz.components.selection import Page
+from attnviz.components.pages import Page
 from attnviz.export.pictures import View
 from attnviz.export.save import content
 from attnviz.i18n import Language, text

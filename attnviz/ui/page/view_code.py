@@ -7,7 +7,7 @@ captured again; pictures, sounds, sampling and uploads are in the saved capture 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from attnviz.components.selection import Page
+from attnviz.components.pages import Page
 from attnviz.types import HeadId
 from attnviz.ui.session import current, view_request
 from attnviz.ui.session.model_cards import generates

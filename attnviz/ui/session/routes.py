@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import attnviz
-from attnviz.components.selection import (
+from attnviz.components.pages import (
     PAGES,
     ExploringPage,
     LearningPage,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.components.selection import Page
+from attnviz.components.pages import Page
 from attnviz.i18n import Language, text
 from attnviz.ui.session import address_bar, routes, widgets
 from attnviz.ui.sidebar import recall

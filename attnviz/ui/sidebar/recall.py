@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlencode
 import streamlit as st
 
 from attnviz.components import recall as component
+from attnviz.components.pages import Page
 from attnviz.components.recall import RecallView
-from attnviz.components.selection import Page
 from attnviz.ui.host.components import show_recall
 from attnviz.ui.session import address, address_bar, current, routes, store, widgets
 from attnviz.ui.session.view import Seat

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from attnviz.components import numbers
-from attnviz.components.selection import Page
+from attnviz.components.pages import Page
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.session import (

@@ -5,7 +5,7 @@ In: a language. Out: links to pages, each with a sentence on what is behind it.
 
 import streamlit as st
 
-from attnviz.components.selection import Page
+from attnviz.components.pages import Page
 from attnviz.i18n import Language, text
 from attnviz.ui.session import address, current, routes, widgets
 

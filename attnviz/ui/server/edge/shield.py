@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
-from attnviz.components.selection import StartPage
+from attnviz.components.pages import StartPage
 
 FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
