@@ -70,7 +70,7 @@ class Effects:
 
     @property
     def control(self) -> Site:
-        """The head whose absence changes least: what an effect is to be held against."""
+        """The head whose absence changes least: an example of no effect, no measure of chance."""
         return self.order[-1]
 
     def of(self, head: object) -> float:

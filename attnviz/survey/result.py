@@ -41,9 +41,10 @@ class TokenPair(NamedTuple):
 
 
 class KeyToken(NamedTuple):
-    """A token that is attended to: how often it stood in a text, and the mean weight it got.
+    """A token that is attended to: how often it stood in a text, and what it got.
 
-    The weight of an occurrence is the sum over all queries of its text.
+    `weight` is the mean over its occurrences of the sum over all queries of the text: it is no
+    share and can exceed 1.
     """
 
     token: str

@@ -177,4 +177,5 @@ def _value(name: Measure, value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"
+    percent = f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"
+    return "0.0" if percent == "-0.0" else percent

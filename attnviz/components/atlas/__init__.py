@@ -42,6 +42,7 @@ STRING_KEYS: tuple[str, ...] = tuple(
         "map",
         "times",
         "weight",
+        "received",
         "open_head",
         "use_text",
     )

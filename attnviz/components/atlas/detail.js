@@ -39,8 +39,8 @@ export function detailNodes(header, arrays, number, actions) {
       section(fill(strings.map, { n: arrays.maps.shape[1] }), meanMap(arrays, number, actions.dark)),
       section(strings.profile, profile(header, arrays)),
     ),
-    section(strings.pairs, countedTable(strings, strings.pair, detail.pairs)),
-    section(strings.keys, countedTable(strings, strings.token, detail.keys)),
+    section(strings.pairs, countedTable(strings, strings.pair, strings.weight, detail.pairs)),
+    section(strings.keys, countedTable(strings, strings.token, strings.received, detail.keys)),
   ];
 }
 
@@ -100,6 +100,7 @@ function measureTable(/** @type {Header} */ { strings, detail }) {
 function countedTable(
   /** @type {Header["strings"]} */ strings,
   /** @type {string} */ name,
+  /** @type {string} */ amount,
   /** @type {readonly CountedRow[]} */ counted,
 ) {
   const rows = counted.map(({ tokens, n, weight }) => {
@@ -113,7 +114,7 @@ function countedTable(
       el("td", { class: "av-number" }, weight),
     );
   });
-  const columns = [name, "", strings.weight].map((label) => el("th", { scope: "col" }, label));
+  const columns = [name, "", amount].map((label) => el("th", { scope: "col" }, label));
   return el(
     "table",
     { class: "av-atlas-table" },

@@ -30,6 +30,7 @@ export type StringKey =
   | "times"
   | "weight"
   | "open_head"
+  | "received"
   | "use_text";
 
 export interface Head {

@@ -205,7 +205,8 @@ def _logits(inputs: CardInputs) -> Card:
             ),
         )
     )
-    gap = round(float(scores[0, 0] - scores[0, 1]), 2)
+    # of the numbers as they are printed, so that a reader who subtracts them finds the same
+    gap = round(round(float(scores[0, 0]), 2) - round(float(scores[0, 1]), 2), 2)
     answer = math.exp(gap)
     numbers: Numbers = {
         "first": columns[0],
