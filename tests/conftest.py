@@ -23,6 +23,10 @@ from tests.support.shapes import check_shapes
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
 
+# here and not in a hook: a folder that is named on the command line has its conftest read before
+use_python_bytecode_elsewhere()
+check_shapes()
+
 HERE = Path(__file__).parent
 LONGEST_FIRST = ("browser", "contracts", "oracle", "pages")
 PROCESSOR_TIME = "processor time"
@@ -38,8 +42,6 @@ OFFLINE = {
 
 def pytest_configure() -> None:
     os.environ.update(OFFLINE)
-    use_python_bytecode_elsewhere()
-    check_shapes()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
