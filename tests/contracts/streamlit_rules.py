@@ -70,12 +70,12 @@ def unsafe_markup(name: str, source: str) -> list[str]:
     ]
 
 
-CACHE_FILES = ("attnviz/ui/server/cache.py", "attnviz/ui/server/planes.py")
+CACHE_FILE = "attnviz/ui/server/cache.py"
 CACHES = {"cache_data", "cache_resource"}
 
 
 def cache_use(name: str, source: str) -> list[str]:
-    """Streamlit's caches stand in two files, are bounded, and no key can be left out.
+    """Streamlit's caches stand in one file, are bounded, and no key can be left out.
 
     Streamlit leaves arguments that start with `_` out of the key: allowed only beside an argument
     `key` or `model_key`, which determines them. `hash_funcs` can hide a difference: never.
@@ -94,8 +94,8 @@ def cache_use(name: str, source: str) -> list[str]:
 
 def _cache_problems(name: str, function: Function, decorator: ast.expr) -> Iterator[str]:
     keywords = {k.arg for k in decorator.keywords} if isinstance(decorator, ast.Call) else set()
-    if name not in CACHE_FILES:
-        yield f"is cached outside {' and '.join(CACHE_FILES)}"
+    if name != CACHE_FILE:
+        yield f"is cached outside {CACHE_FILE}"
     if "max_entries" not in keywords:
         yield "has no max_entries"
     if "hash_funcs" in keywords:
@@ -110,11 +110,11 @@ def _cache_problems(name: str, function: Function, decorator: ast.expr) -> Itera
 
 
 def stray_caches(name: str, source: str) -> list[str]:
-    """Every mention of Streamlit's caches outside those files, decorators or not."""
+    """Every mention of Streamlit's caches outside the one file, decorators or not."""
     return [
         f"{name}:{node.lineno}: {dotted(node)}"
         for node in ast.walk(parse(source))
-        if isinstance(node, ast.Attribute) and node.attr in CACHES and name not in CACHE_FILES
+        if isinstance(node, ast.Attribute) and node.attr in CACHES and name != CACHE_FILE
     ]
 
 

@@ -71,11 +71,11 @@ CASES: dict[str, tuple[Rule, Callable[[], list[Path]], tuple[str, str]]] = {
         st_rules.cache_use,
         project.interface_files,
         (
-            st_rules.CACHE_FILES[0],
+            st_rules.CACHE_FILE,
             "@st.cache_resource(max_entries=3)\ndef f(text, _model): ...\n",
         ),
     ),
-    "caches stand in two files": (
+    "caches stand in one file": (
         st_rules.stray_caches,
         project.interface_files,
         ("attnviz/ui/x.py", "f = st.cache_data(f)\n"),
@@ -147,10 +147,10 @@ VIOLATIONS: list[tuple[Rule, str, str]] = [
     (st_rules.spoken_literals, "pages/x.py", "st.tabs(['One', 'Two'])\n"),
     (st_rules.spoken_literals, "pages/x.py", "st.set_page_config(page_title='attnviz')\n"),
     (st_rules.cache_use, "pages/x.py", "@st.cache_data(max_entries=3)\ndef f(text): ...\n"),
-    (st_rules.cache_use, st_rules.CACHE_FILES[0], "@st.cache_data\ndef f(text): ...\n"),
+    (st_rules.cache_use, st_rules.CACHE_FILE, "@st.cache_data\ndef f(text): ...\n"),
     (
         st_rules.cache_use,
-        st_rules.CACHE_FILES[0],
+        st_rules.CACHE_FILE,
         "@st.cache_data(max_entries=1, hash_funcs={M: id})\ndef f(m): ...\n",
     ),
     (st_rules.session_state_use, "pages/x.py", "st.query_params['text'] = text\n"),
@@ -183,7 +183,7 @@ ALLOWED: list[tuple[Rule, str, str]] = [
     (st_rules.spoken_literals, "pages/x.py", "i18n.text(lang, 'page.head.title')\n"),
     (
         st_rules.cache_use,
-        st_rules.CACHE_FILES[0],
+        st_rules.CACHE_FILE,
         "@st.cache_data(max_entries=1)\ndef f(model_key, _model): ...\n",
     ),
     (rules.page_form, "pages/x.py", '"""A page."""\ndef main() -> int | None: ...\n'),

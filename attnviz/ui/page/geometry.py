@@ -14,7 +14,7 @@ from attnviz.components.selection import Extent
 from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_geometry
 from attnviz.ui.page import fragments
-from attnviz.ui.server import cache, planes
+from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import geometry as views
@@ -55,7 +55,7 @@ def _view(lang: Language, shown: Shown | None, head: tuple[int, int]) -> Geometr
         limit = {"tokens": shown.size.n_longest, "limit": views.MOST_TOKENS}
         return views.without_head(choice, text(lang, "geometry.too_long", **limit), group)
     query = current.view().place.query
-    return views.one_head(shown, choice, head, query, planes.shares(shown.key, group))
+    return views.one_head(shown, choice, head, query, cache.plane_shares(shown))
 
 
 def _take(key: str) -> Callable[[], None]:

@@ -24,6 +24,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
+from attnviz.views import geometry
 from attnviz.views.captured import Accuracy, Captured, Media, Shown
 from attnviz.views.drawn import Cells
 from attnviz.views.drawn import shares as head_shares
@@ -188,6 +189,16 @@ def _shares(key: str, _group: Group, _cells: Cells) -> tuple[RankedHead, ...]:
     return head_shares(_group, _cells)
 
 
+def plane_shares(shown: Shown) -> tuple[float, ...]:
+    """The share of each head's scores that its best plane keeps."""
+    return _plane_shares(shown.key, shown.group)
+
+
+@st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
+def _plane_shares(key: str, _group: Group) -> tuple[float, ...]:
+    return geometry.shares(_group)
+
+
 def answer(source: Source, question: str, cut: bool) -> str:
     """The target that an encoder-decoder generates for a text, up to its end token."""
     loaded = model(source)
@@ -229,23 +240,15 @@ def _answering(
     return answering.answering(_loaded, _request, _others)
 
 
-def sentences(key: str, say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
-    """The sentences that `say` returns of an answer; `key` names all that determines them."""
-    return _sentences(key, say)
-
-
 @st.cache_resource(max_entries=MAX_ANSWERS, show_spinner=False)
-def _sentences(key: str, _say: "Callable[[], tuple[str, ...]]") -> tuple[str, ...]:
+def sentences(key: str, _say: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    """The sentences that `_say` returns of an answer; `key` names all that determines them."""
     return _say()
 
 
-def lens(key: str, read: "Callable[[], Lens]") -> "Lens":
-    """The guesses after each layer that `read` returns; `key` names all that determines them."""
-    return _lens(key, read)
-
-
 @st.cache_resource(max_entries=MAX_ANSWERING, show_spinner=False)
-def _lens(key: str, _read: "Callable[[], Lens]") -> "Lens":
+def lens(key: str, _read: "Callable[[], Lens]") -> "Lens":
+    """The guesses after each layer that `_read` returns; `key` names all that determines them."""
     return _read()
 
 
@@ -293,23 +296,15 @@ def _pyramid(
     return pyramids.start(_call, _head, _distance)
 
 
-def tiles(key: str, build: Callable[[], bytes]) -> bytes:
-    """The tiles that `build` packs; `key` names everything that determines them."""
-    return _tiles(key, build)
-
-
 @st.cache_resource(max_entries=MAX_TILE_ANSWERS, show_spinner=False)
-def _tiles(key: str, _build: Callable[[], bytes]) -> bytes:
+def tiles(key: str, _build: Callable[[], bytes]) -> bytes:
+    """The tiles that `_build` packs; `key` names everything that determines them."""
     return _build()
 
 
-def buffer(key: str, build: Callable[[], bytes]) -> bytes:
-    """The bytes that `build` makes; `key` names everything that determines them."""
-    return _buffer(key, build)
-
-
 @st.cache_resource(max_entries=MAX_BUFFERS, show_spinner=False)
-def _buffer(key: str, _build: Callable[[], bytes]) -> bytes:
+def buffer(key: str, _build: Callable[[], bytes]) -> bytes:
+    """The bytes that `_build` makes; `key` names everything that determines them."""
     return _build()
 
 
