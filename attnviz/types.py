@@ -13,6 +13,7 @@ bias.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -102,6 +103,19 @@ def head_id(head: Head) -> HeadId:
     if isinstance(head, tuple) and len(head) == 2:
         return HeadId(*head)
     raise _bad_head(head)
+
+
+def head_row(head: Head, heads: Sequence[HeadId], owner: str) -> int:
+    """The place of a head among `heads`; `BadInput`, which names their owner, if there is none."""
+    wanted = head_id(head)
+    if wanted not in heads:
+        raise bad_argument(
+            f"the {owner} has no head {wanted}; it has {heads[0]} to {heads[-1]}",
+            name="head",
+            found=str(wanted),
+            allowed=f"{heads[0]}, {heads[-1]}",
+        )
+    return heads.index(wanted)
 
 
 def _bad_head(found: object) -> BadInput:

@@ -17,7 +17,7 @@ from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
 from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.summary import counted
 from attnviz.survey.tally import BINS, BITS, NO_TICKET, SurveyTally, upper_ends
-from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_id
+from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
 
 DECILES = 10
 STANDARD_ERRORS = 1.96  # on either side of a mean: the middle 95 % of a normal distribution
@@ -230,15 +230,7 @@ class Survey:
         return f"Survey of {self.model.id}: {counted(len(self.heads), 'head')}, {texts}, {tokens}"
 
     def _row(self, head: Head) -> int:
-        wanted = head_id(head)
-        if wanted not in self.heads:
-            raise bad_argument(
-                f"the survey has no head {wanted}; it has {self.heads[0]} to {self.heads[-1]}",
-                name="head",
-                found=str(wanted),
-                allowed=f"{self.heads[0]}, {self.heads[-1]}",
-            )
-        return self.heads.index(wanted)
+        return head_row(head, self.heads, "survey")
 
     def _label(self, entry: np.int64) -> str:
         return self.labels.get(int(entry), f"#{entry}")
