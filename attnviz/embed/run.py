@@ -19,7 +19,7 @@ from attnviz.capture.arguments import Picture
 from attnviz.capture.run import capture
 from attnviz.embed.biplot import Biplot, biplot
 from attnviz.embed.moments import Moments, dot_product, moments
-from attnviz.errors import BadInput, bad_argument
+from attnviz.errors import bad_argument
 from attnviz.metrics.patterns import counted_queries
 from attnviz.metrics.table import HeadTable
 from attnviz.models.loaded import LoadedModel
@@ -27,8 +27,8 @@ from attnviz.models.loader import load
 from attnviz.summary import counted
 from attnviz.survey.pieces import pieces
 from attnviz.survey.shards import SHARD, batches
-from attnviz.survey.texts import Texts, read_texts
-from attnviz.types import Head, HeadId, ModelKey, head_id
+from attnviz.survey.texts import Texts, read_texts, require_reader
+from attnviz.types import Head, HeadId, ModelKey, head_row
 
 PICTURES = 16  # that run at once
 Progress = Callable[[int], None]
@@ -85,15 +85,7 @@ class Embedding:
 
     def row(self, head: Head) -> int:
         """The place of a head among `heads`; raises `BadInput` if there is none."""
-        wanted = head_id(head)
-        if wanted not in self.heads:
-            raise bad_argument(
-                f"the map has no head {wanted}; it has {self.heads[0]} to {self.heads[-1]}",
-                name="head",
-                found=str(wanted),
-                allowed=f"{self.heads[0]}, {self.heads[-1]}",
-            )
-        return self.heads.index(wanted)
+        return head_row(head, self.heads, "map")
 
     def place(self, cap: Capture, batch: int = 0) -> MapPlaces:
         """The tokens of one text of a capture on the map, special ones included.
@@ -192,14 +184,7 @@ def _calls(cap: Capture) -> list[AttentionCall]:
 
 
 def _of_texts(lm: LoadedModel, texts: object) -> Iterator[Capture]:
-    if lm.tokenizer is None or lm.kind not in ("encoder", "decoder"):
-        raise BadInput(
-            f"a map reads plain texts, with an encoder or a decoder, or pictures; {lm.name} is a"
-            f" {lm.kind} model",
-            code="no_survey",
-            name=lm.name,
-            kind=lm.kind,
-        )
+    require_reader(lm, "a map reads plain texts, with an encoder or a decoder, or pictures")
     source = texts if isinstance(texts, str | Path) else _listed(texts)
     rest = pieces(lm, read_texts(source))
     while group := list(islice(rest, SHARD)):

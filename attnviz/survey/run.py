@@ -20,7 +20,6 @@ from attnviz.survey.archive import read_tally
 from attnviz.survey.engines import ENGINES, Engine, SurveyJob, in_a_pool, in_this_process
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
-from attnviz.survey.samples import READS_TEXTS
 from attnviz.survey.shards import (
     SHARD,
     Progress,
@@ -32,8 +31,10 @@ from attnviz.survey.shards import (
     tally,
 )
 from attnviz.survey.tally import SurveyTally
-from attnviz.survey.texts import Texts, read_texts
+from attnviz.survey.texts import Texts, read_texts, require_reader
 from attnviz.types import HeadId
+
+READS = "a survey reads plain texts, with an encoder or a decoder"
 
 
 def survey(
@@ -66,7 +67,7 @@ def survey(
     """
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     chosen = _engine(engine, workers, folder, part, address)
-    _require_reader(loaded)
+    require_reader(loaded, READS)
     with ExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory()) if folder is None else folder)
         place.mkdir(parents=True, exist_ok=True)
@@ -91,7 +92,7 @@ def survey_at_once(lm: LoadedModel, texts: Sequence[str], progress: Progress = i
 
     The numbers are those of `survey` on the same texts.
     """
-    _require_reader(lm)
+    require_reader(lm, READS)
     few = tuple(islice(pieces(lm, read_texts(texts)), SHARD))
     if not few:
         raise _bad("texts", "nothing but empty texts", "a text")
@@ -197,17 +198,6 @@ def _is_in(part: str | None, shard: Shard) -> bool:
         return True
     number, count = _part(part)
     return shard.number % count == number - 1
-
-
-def _require_reader(lm: LoadedModel) -> None:
-    if lm.kind not in READS_TEXTS or lm.tokenizer is None:
-        raise BadInput(
-            f"a survey reads plain texts, with an encoder or a decoder; {lm.name} is a"
-            f" {lm.kind} model",
-            code="no_survey",
-            name=lm.name,
-            kind=lm.kind,
-        )
 
 
 def _name(lm: LoadedModel | str | Path, loaded: LoadedModel) -> str:

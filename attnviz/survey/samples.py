@@ -7,6 +7,7 @@ pictures for a model of pictures, sentences of the Grimms' tales for any other t
 import numpy as np
 
 from attnviz.models.loaded import LoadedModel
+from attnviz.survey.texts import reads_texts
 from attnviz.worlds import cases, shapes, tales
 
 MOST_TOKENS = 1000  # of the texts on a map: 2,000 points a head
@@ -14,12 +15,11 @@ N_PICTURES = 12
 PIXELS = 64
 SEED = 970_000  # training, checks and references draw from other seeds
 STORIES = ("stories", "stories-llama")
-READS_TEXTS = ("encoder", "decoder")
 
 
 def sample_texts(lm: LoadedModel) -> tuple[str, ...]:
     """Some hundred texts; none for a model that does not read plain texts."""
-    if lm.tokenizer is None or lm.kind not in READS_TEXTS:
+    if not reads_texts(lm):
         return ()
     if lm.name in STORIES:
         return cases.texts("stories/documents")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from attnviz.errors import BadInput, bad_argument, require_package
+from attnviz.models.loaded import LoadedModel
 
 Texts = Sequence[str] | str | Path
 COLUMN = "text"
@@ -33,6 +34,22 @@ def read_texts(source: Iterable[object] | str | Path) -> Iterator[str]:
         raise _unreadable(path, error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
         raise _unreadable(path, f"it is not UTF-8 text: {error.reason}") from error
+
+
+def reads_texts(lm: LoadedModel) -> bool:
+    """True for a model that reads plain texts alone."""
+    return lm.tokenizer is not None and lm.kind in ("encoder", "decoder")
+
+
+def require_reader(lm: LoadedModel, demand: str) -> None:
+    """Raise `BadInput`, which begins with the demand, unless the model reads plain texts."""
+    if not reads_texts(lm):
+        raise BadInput(
+            f"{demand}; {lm.name} is a {lm.kind} model",
+            code="no_survey",
+            name=lm.name,
+            kind=lm.kind,
+        )
 
 
 def _filled(texts: Iterable[str]) -> Iterator[str]:
