@@ -20,6 +20,15 @@ from attnviz.tokens.words import Word
 from attnviz.vision.token_boxes import Box
 
 MAX_WIDE_BYTES = 24 * 2**20
+# the texts of the switches of layer and head (shared/picker.js)
+PICKER_KEYS: tuple[str, ...] = (
+    "shared.layer",
+    "shared.head",
+    "shared.previous_layer",
+    "shared.next_layer",
+    "shared.previous_head",
+    "shared.next_head",
+)
 
 
 @dataclass(frozen=True, eq=False)

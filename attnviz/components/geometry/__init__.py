@@ -15,15 +15,11 @@ from jaxtyping import Bool, Float32
 
 from attnviz import notation
 from attnviz.components.buffer import Packable, pack
+from attnviz.components.heads import PICKER_KEYS
 
 NAME = "attnviz.geometry"
 STRING_KEYS: tuple[str, ...] = (
-    "shared.layer",
-    "shared.head",
-    "shared.previous_layer",
-    "shared.next_layer",
-    "shared.previous_head",
-    "shared.next_head",
+    *PICKER_KEYS,
     *(
         f"geometry.{name}"
         for name in (

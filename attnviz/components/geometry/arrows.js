@@ -6,7 +6,7 @@ import { button } from "../shared/controls.js";
 import { el, setData, setText } from "../shared/dom.js";
 import { fill, fmtFixed, fmtWeight } from "../shared/fmt.js";
 import { angleBetween, attendArrows, readVectors, SCALING, writeVectors } from "./maths.js";
-import { drawPlane, makePlane, placeHandles } from "./plane.js";
+import { drawPlane, makePlane, makeTab, placeHandles } from "./plane.js";
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Arrow } from "./plane.js" */
@@ -28,22 +28,11 @@ export function makeArrows({ changed, redraw }) {
   const status = el("p", { class: "av-status av-note", role: "status" });
   const hint = el("p", { class: "av-hint" });
   const [add, remove, reset] = [1, 2, 3].map(() => button({ label: "", onClick: () => undefined }));
-  const side = el(
-    "div",
-    { class: "av-geometry-side" },
-    table,
-    mixed,
-    el("div", { class: "av-row" }, add, remove, reset),
-    status,
-    hint,
-  );
-  const planes = el("div", { class: "av-geometry-planes" }, asking.node, answering.node);
-  const node = el(
-    "div",
-    { class: "av-geometry-tab" },
-    note,
-    el("div", { class: "av-geometry-two" }, planes, side),
-  );
+  const { node, planes } = makeTab({
+    above: [note],
+    drawings: [asking.node, answering.node],
+    side: [table, mixed, el("div", { class: "av-row" }, add, remove, reset), status, hint],
+  });
   const state = { query: /** @type {Vector} */ ([1, 0]), answers: /** @type {Answer[]} */ ([]) };
   const tell = () => changed(writeVectors(state.query, state.answers));
   const take = (/** @type {string} */ text) => Object.assign(state, readVectors(text));

@@ -7,7 +7,7 @@ import { el, setBusy, setData, setText } from "../shared/dom.js";
 import { fill, fmtPercent, fmtWeight, headName } from "../shared/fmt.js";
 import { makePicker } from "../shared/picker.js";
 import { dot, elsewhere, softmax } from "./maths.js";
-import { drawPlane, makePlane } from "./plane.js";
+import { drawPlane, makePlane, makeTab } from "./plane.js";
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Arrays, Header, HeadPlane, Vector } from "./types.js" */
@@ -48,10 +48,11 @@ export function makeHead({ choose, redraw }) {
     picker.node,
     el("div", { class: "av-pick" }, el("label", {}, caption, pick)),
   );
-  const side = el("div", { class: "av-geometry-side" }, share, bars, distance, remarks);
-  const planes = el("div", { class: "av-geometry-planes" }, plane.node);
-  const two = el("div", { class: "av-geometry-two" }, planes, side);
-  const node = el("div", { class: "av-geometry-tab" }, note, reason, controls, two);
+  const { node, planes, two } = makeTab({
+    above: [note, reason, controls],
+    drawings: [plane.node],
+    side: [share, bars, distance, remarks],
+  });
   return {
     node,
     planes,

@@ -26,6 +26,17 @@ const LABEL_GAP = 12;
 /** @type {Record<string, Vector>} */
 const KEYS = { ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
+/**
+ * A tab: what stands above, and below it drawings beside what is said of them.
+ * @param {{above: readonly Node[], drawings: readonly Node[], side: readonly Node[]}} parts
+ */
+export function makeTab({ above, drawings, side }) {
+  const planes = el("div", { class: "av-geometry-planes" }, ...drawings);
+  const said = el("div", { class: "av-geometry-side" }, ...side);
+  const two = el("div", { class: "av-geometry-two" }, planes, said);
+  return { node: el("div", { class: "av-geometry-tab" }, ...above, two), planes, two };
+}
+
 /** @returns {Plane} */
 export function makePlane() {
   const canvas = el("canvas", { role: "img" });

@@ -5,7 +5,7 @@
 import { el, fitCanvas, markDrawn, setData, setText } from "../shared/dom.js";
 import { fill, fmtFixed, fmtReal } from "../shared/fmt.js";
 import { dot, likeness, sinusoids, turned } from "./maths.js";
-import { drawPlane, makePlane } from "./plane.js";
+import { drawPlane, makePlane, makeTab } from "./plane.js";
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Header, Vector } from "./types.js" */
@@ -85,14 +85,11 @@ export function makeRotary({ turns, redraw, done }) {
   });
   const choice = el("div", { class: "av-pick" }, el("label", {}, caption, pick));
   const curve = makeCurve();
-  const side = el("div", { class: "av-geometry-side" }, choice, positions.node, says, curve.node, source);
-  const planes = el("div", { class: "av-geometry-planes" }, plane.node);
-  const node = el(
-    "div",
-    { class: "av-geometry-tab" },
-    note,
-    el("div", { class: "av-geometry-two" }, planes, side),
-  );
+  const { node, planes } = makeTab({
+    above: [note],
+    drawings: [plane.node],
+    side: [choice, positions.node, says, curve.node, source],
+  });
   return {
     node,
     planes,
@@ -140,14 +137,11 @@ export function makeClocks({ turns, redraw, done }) {
   const note = el("p", { class: "av-sentence" });
   const says = el("p", { class: "av-geometry-sum", role: "status" });
   const curve = makeCurve();
-  const planes = el("div", { class: "av-geometry-planes" }, canvas);
-  const side = el("div", { class: "av-geometry-side" }, positions.node, says, curve.node);
-  const node = el(
-    "div",
-    { class: "av-geometry-tab" },
-    note,
-    el("div", { class: "av-geometry-two" }, planes, side),
-  );
+  const { node, planes } = makeTab({
+    above: [note],
+    drawings: [canvas],
+    side: [positions.node, says, curve.node],
+  });
   return {
     node,
     planes,

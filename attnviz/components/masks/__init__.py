@@ -17,16 +17,11 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.components import buffer
-from attnviz.components.heads import TokenAxis, axes_header
+from attnviz.components.heads import PICKER_KEYS, TokenAxis, axes_header
 
 NAME = "attnviz.masks"
 STRING_KEYS: tuple[str, ...] = (
-    "shared.layer",
-    "shared.head",
-    "shared.previous_layer",
-    "shared.next_layer",
-    "shared.previous_head",
-    "shared.next_head",
+    *PICKER_KEYS,
     "shared.clear_cell",
     "masks.padding",
     "masks.causal",

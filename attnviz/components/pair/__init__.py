@@ -16,7 +16,7 @@ from jaxtyping import Float32
 from attnviz.compare.pairing import Slot, mean_moved
 from attnviz.components import numbers
 from attnviz.components.buffer import Lower, Packable, pack, packable
-from attnviz.components.heads import TokenAxis, axes_header
+from attnviz.components.heads import PICKER_KEYS, TokenAxis, axes_header
 from attnviz.components.selection import Extent
 
 NAME = "attnviz.pair"
@@ -33,12 +33,7 @@ STRING_KEYS: tuple[str, ...] = (
     "shared.scale_sqrt",
     "shared.scale_log",
     "shared.colour_bar",
-    "shared.layer",
-    "shared.head",
-    "shared.previous_layer",
-    "shared.next_layer",
-    "shared.previous_head",
-    "shared.next_head",
+    *PICKER_KEYS,
     "pair.canvas",
     "pair.canvas_difference",
     "pair.difference",

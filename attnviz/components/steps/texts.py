@@ -3,6 +3,7 @@
 In: the stages. Out: the keys of the strings that the strip's script is given, and of its titles.
 """
 
+from attnviz.components.heads import PICKER_KEYS
 from attnviz.types import STAGES, Stage
 
 FILM_STAGES: tuple[Stage, ...] = (
@@ -10,12 +11,7 @@ FILM_STAGES: tuple[Stage, ...] = (
 )
 TITLE_KEYS: dict[Stage, str] = {stage: f"title_{stage}" for stage in STAGES}
 STRING_KEYS: tuple[str, ...] = (
-    "shared.layer",
-    "shared.head",
-    "shared.previous_layer",
-    "shared.next_layer",
-    "shared.previous_head",
-    "shared.next_head",
+    *PICKER_KEYS,
     "shared.clear_cell",
     "shared.asks",
     *(f"steps.{name}" for name in TITLE_KEYS.values()),

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from attnviz.components.buffer import Packable, pack
-from attnviz.components.heads import Heard, TokenAxis, axes_header, heard_header
+from attnviz.components.heads import PICKER_KEYS, Heard, TokenAxis, axes_header, heard_header
 from attnviz.components.selection import Extent
 
 NAME = "attnviz.tiles"
@@ -33,12 +33,7 @@ STRING_KEYS: tuple[str, ...] = (
     "shared.scale_sqrt",
     "shared.scale_log",
     "shared.colour_bar",
-    "shared.layer",
-    "shared.head",
-    "shared.previous_layer",
-    "shared.next_layer",
-    "shared.previous_head",
-    "shared.next_head",
+    *PICKER_KEYS,
     "tiles.canvas",
     "tiles.exact",
     "tiles.pooled",
