@@ -59,7 +59,7 @@ export function fontOf(/** @type {string} */ font) {
  * @param {{x: number, y: number, width: number, font: string, colour: string, alpha?: number, anchor?: string,
  *   direction?: string}} place
  */
-export function svgText(text, place) {
+export function svgLine(text, place) {
   const { x, y, width, font, colour, alpha = 1, anchor = "start", direction = "ltr" } = place;
   const clean = text.replace(UNWRITABLE, "").replace(HALVES, "\ufffd");
   const attributes = {

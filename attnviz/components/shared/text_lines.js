@@ -2,7 +2,7 @@
 // The lines in which the browser has broken a text, each as an SVG text on its own baseline.
 
 import { plainContext } from "./dom.js";
-import { svgText } from "./svg_picture.js";
+import { svgLine } from "./svg_picture.js";
 
 /** @typedef {{text: string, x: number, y: number, w: number, h: number}} Line */
 
@@ -21,7 +21,7 @@ export function textLines(/** @type {Text} */ node, /** @type {CSSStyleDeclarati
       colour: style.color,
       direction: style.direction,
     };
-    return { box: { x, y, w, h }, node: svgText(isUpper ? text.toUpperCase() : text, place) };
+    return { box: { x, y, w, h }, node: svgLine(isUpper ? text.toUpperCase() : text, place) };
   });
 }
 

@@ -5,7 +5,7 @@
 
 import { pixelRatio, traceWith } from "./dom.js";
 import { Path, rectPath, short } from "./path.js";
-import { paint, svgNode, svgText } from "./svg_picture.js";
+import { paint, svgNode, svgLine } from "./svg_picture.js";
 import { tracedImage } from "./trace_image.js";
 
 /** @import { Attributes } from "./svg_picture.js" */
@@ -243,7 +243,7 @@ function textNode(ctx, text, x, y) {
   const isEnd = textAlign === "right" || textAlign === "end";
   const anchor = textAlign === "center" ? "middle" : isEnd ? "end" : "start";
   const place = { x, y: y - above + ascent, width, font, anchor, direction, alpha: globalAlpha };
-  const node = svgText(text, { ...place, colour: typeof fillStyle === "string" ? fillStyle : "#888888" });
+  const node = svgLine(text, { ...place, colour: typeof fillStyle === "string" ? fillStyle : "#888888" });
   const transform = transformOf(ctx);
   if (transform) node.setAttribute("transform", transform);
   return node;
