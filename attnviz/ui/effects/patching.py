@@ -13,10 +13,10 @@ import streamlit as st
 from attnviz.capture.request import Request
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
+from attnviz.ui.compare import right_side
 from attnviz.ui.effects import measuring, opening
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
-from attnviz.ui.page.compare import right_side
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job

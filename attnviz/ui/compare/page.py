@@ -16,9 +16,9 @@ from attnviz.components import pair as component
 from attnviz.components.heads import TokenAxis
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.tokens import merge
+from attnviz.ui.compare import controls, right_side
 from attnviz.ui.host.components import show_pair
 from attnviz.ui.page import attention_choice, embedded, frame, notices, take
-from attnviz.ui.page.compare import controls, right_side
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.labels import READS_NO_TEXT

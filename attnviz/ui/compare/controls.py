@@ -11,9 +11,9 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
+from attnviz.ui.compare import right_side
+from attnviz.ui.compare.right_side import SAME, Side
 from attnviz.ui.page import attention_choice
-from attnviz.ui.page.compare import right_side
-from attnviz.ui.page.compare.right_side import SAME, Side
 from attnviz.ui.session import (
     address,
     current,

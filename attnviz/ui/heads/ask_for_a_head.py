@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.types import HeadId, Tokens
-from attnviz.ui.page import ranked_heads
+from attnviz.ui.heads import ranked_heads
 from attnviz.ui.server import cache
 from attnviz.ui.session import address_bar, current, messages, store, widgets
 from attnviz.views import group_tokens

@@ -11,8 +11,8 @@ from attnviz.components import stencil
 from attnviz.components.stencil import Cells
 from attnviz.i18n import Language, text
 from attnviz.types import MEASURES
+from attnviz.ui.heads import ranked_heads
 from attnviz.ui.host.components import show_stencil
-from attnviz.ui.page import ranked_heads
 from attnviz.ui.server import cache
 from attnviz.ui.session import messages, store, widgets
 from attnviz.views import drawn, group_tokens
