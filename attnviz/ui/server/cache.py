@@ -10,6 +10,7 @@ import hashlib
 import math
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -119,32 +120,35 @@ def captured(source: Source, request: Request) -> Captured:
     """The capture of a request: its input run through the model, and verified."""
     loaded = model(source)
     capture = _long_captured if sum(map(len, request.text)) > LONG_CHARS else _captured
-    return capture(short(f"{source} {loaded.key} {request.key}"), source.name, request, loaded)
+    return capture(short(f"{source} {loaded.key} {request.key}"), source, request, loaded)
 
 
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
-def _long_captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -> Captured:
-    return _run(key, _name, _request, _loaded)
+def _long_captured(
+    key: str, _source: Source, _request: Request, _loaded: "LoadedModel"
+) -> Captured:
+    return _run(key, _source, _request, _loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -> Captured:
-    return _run(key, _name, _request, _loaded)
+def _captured(key: str, _source: Source, _request: Request, _loaded: "LoadedModel") -> Captured:
+    return _run(key, _source, _request, _loaded)
 
 
-def _run(key: str, name: str, request: Request, loaded: "LoadedModel") -> Captured:
+def _run(key: str, source: Source, request: Request, loaded: "LoadedModel") -> Captured:
     capture, picture = run_request.run(loaded, request)
     worst = capture.verify().worst
     accuracy = Accuracy(worst.error, worst.tolerance) if worst else Accuracy(math.nan, math.nan)
     return Captured(
         key=key,
-        name=name,
+        name=source.name,
         loaded=loaded,
         capture=capture,
         groups=groups(capture),
         accuracy=accuracy,
         media=Media(picture, request.sound),
         n_asked=run_request.n_asked(request),
+        recall=partial(captured, source, request),
     )
 
 
