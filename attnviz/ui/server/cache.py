@@ -9,6 +9,7 @@ and head. Resources are shared, not copied: callers only read them.
 import hashlib
 import math
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,7 @@ import streamlit as st
 
 import attnviz
 from attnviz.capture.request import Request
+from attnviz.errors import TooLarge
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import (
     answering,
@@ -75,6 +77,8 @@ MAX_LESSON_CARDS = 128
 MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
 MAX_TRAININGS = 6
 MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
+# texts that are too long, by the keys of their captures: they are not tokenised anew in each run
+_refusals: "OrderedDict[str, TooLarge]" = OrderedDict()
 # what needs no turn: models and captures that are in memory, by their keys
 _in_memory: "WeakValueDictionary[str, Any]" = WeakValueDictionary()
 
@@ -151,7 +155,15 @@ def captured(source: Source, request: Request) -> Captured:
     run = partial(
         _long_captured if n_chars > LONG_CHARS else _captured, key, source, request, loaded
     )
-    return _in_turn(key, not _is_own(source) or n_chars > MANY_CHARS, run)
+    if key in _refusals:
+        raise _refusals[key].with_traceback(None)
+    try:
+        return _in_turn(key, not _is_own(source) or n_chars > MANY_CHARS, run)
+    except TooLarge as error:
+        _refusals[key] = error
+        while len(_refusals) > MAX_ANSWERS:
+            _refusals.popitem(last=False)
+        raise
 
 
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
