@@ -14,9 +14,6 @@ from tests.support.hostile import TEXT as HOSTILE
 STORE = "When Mary and John went to the store, John gave a drink to"
 
 
-pytestmark = pytest.mark.usefixtures("patient")
-
-
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_the_first_sight_is_the_head_that_matters_most(visit: Visit, lang: i18n.Language) -> None:
     app = visit("switches", lang=lang, model="stories", text=STORE)
