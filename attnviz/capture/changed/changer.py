@@ -2,7 +2,8 @@
 
 In: functions of stages by `CallPlace`, the n-th call of a module in a pass. Out: at each attention
 call, its inputs with the changes that it has, and its output with them made. Where a model computes
-attention with code of its own, W_O is given the changed outputs to read. A pass begins when the
+attention with code of its own, W_O is given the changed outputs to read; a change before these
+needs the call as it was seen while it ran. A pass begins when the
 outermost module that holds a place is called: `generate` runs an encoder outside the model's own
 forward. How many tokens came before is asked of the key cache, not told from the shapes: a sliding
 cache keeps the last keys only.
@@ -20,6 +21,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.changed.applied import applied, outputs_changed
 from attnviz.capture.changed.passes import ForwardPass, first_key, pass_of
+from attnviz.capture.changed.seen_calls import SeenCalls
 from attnviz.capture.record.interface import Changes, active, changing, inside
 from attnviz.types import Kind
 
@@ -67,6 +69,7 @@ class Changer:
         self.ran: set[str] = set()
         self.n_passes = 0
         self.acts_as: Changes | None = None
+        self.seen_calls: SeenCalls | None = None  # of own code, where it is watched
         self._at_function: set[CallPlace] = set()  # the places of this pass
         self._by_place = by_place
         self._names = {id(module): name for name, module in modules.items()}
@@ -81,7 +84,7 @@ class Changer:
         readers = {
             placed.output_layer: place.module
             for place, placed in by_place.items()
-            if placed.output_layer is not None and placed.only_outputs
+            if placed.output_layer is not None
         }
         for layer, module_name in readers.items():
             hook = self._before_output_layer(module_name, layer)
@@ -92,6 +95,7 @@ class Changer:
         for handle in self._handles:
             handle.remove()
         self.acts_as = None  # which may hold this object: a circle is freed late
+        self.seen_calls = None
 
     @property
     def missed(self) -> tuple[CallPlace, ...]:
@@ -157,18 +161,34 @@ class Changer:
             read = args[0]
             if not (isinstance(read, Tensor) and read.dim() == 3):
                 return None
+            changed = self._changed_reading(place, placed, read)
+            if changed is None:
+                return None
             self.made.add(place)
-            return (self._changed_reading(placed, read), *args[1:])
+            return (changed, *args[1:])
 
         return change
 
-    def _changed_reading(self, placed: PlacedChanges, read: Tensor) -> Tensor:
-        """The outputs of all heads side by side, with changes; a recorder is told of them."""
+    def _changed_reading(
+        self, place: CallPlace, placed: PlacedChanges, read: Tensor
+    ) -> Tensor | None:
+        """The outputs of all heads side by side, with changes; a recorder is told of them.
+
+        None for changes before the outputs in a call that was not seen.
+        """
         token = inside.set(True)
         try:
-            output = read.reshape(*read.shape[:2], placed.n_heads, -1)
-            changes = self._bound(placed, output.shape[1], output.shape[1])
-            changed = outputs_changed(changes, output)
+            if placed.only_outputs:
+                output = read.reshape(*read.shape[:2], placed.n_heads, -1)
+                changes = self._bound(placed, output.shape[1], output.shape[1])
+                changed = outputs_changed(changes, output)
+            else:
+                seen = self.seen_calls and self.seen_calls.take(place.module, read)
+                if not seen:
+                    return None
+                inputs, output = seen
+                changes = self._bound(placed, inputs.n_query, inputs.n_key)
+                changed = applied(replace(inputs, changes=changes), output)
             sink = active.get()
             if sink is not None:
                 sink.exchange(read, changed.detach(), changes)

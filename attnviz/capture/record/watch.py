@@ -89,6 +89,10 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Report what still waits."""
         self._trace.finish()
 
+    def decide_by(self, read: Tensor) -> None:
+        """Report the attention that waits for a layer to show its heads, if that will `read` it."""
+        self._trace.decide_by(read)
+
     def _is_elsewhere(self) -> bool:
         """True in another thread, and while gradients are computed."""
         return threading.get_ident() != self._thread or torch._C._current_graph_task_id() != -1
