@@ -3,7 +3,8 @@
 In: a model's modules and the names of those that are to be changed. Out: q, k, v, scaling, mask and
 bias of the call whose outputs W_O is about to read. They are the recorder's: scaling · q·kᵀ + bias
 is the score that the model's own softmax read, entry by entry. Where that does not hold, or W_O
-reads something else, the call is refused.
+reads something else, the call is refused. torch's own `nn.MultiheadAttention` does not run its W_O
+as a layer: it is given back when the module returns, with what it would have made of other outputs.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -11,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.locate.own_code import own_code_modules
@@ -51,6 +53,21 @@ class SeenCalls:
         if not torch.equal(seen.output.flatten(2), read.detach()):
             return None
         return seen.inputs, read.reshape(seen.output.shape)
+
+    def returned(self, module: str) -> SeenAttention | None:
+        """The attention of torch's own module, which returns now."""
+        return self._newest.pop(module, None)
+
+
+def made_of(module: nn.MultiheadAttention, outputs: Tensor, returned: Tensor) -> Tensor:
+    """What W_O of torch's own module makes of the outputs [batch, query, head, d] of its heads.
+
+    Its axes are those of what the module `returned`.
+    """
+    result = functional.linear(outputs.flatten(2), module.out_proj.weight, module.out_proj.bias)
+    if returned.dim() == 2:
+        return result[0]
+    return result if module.batch_first else result.transpose(0, 1)
 
 
 @contextmanager

@@ -136,6 +136,13 @@ class Recorder:
         if self._newest:
             self.steps[at[0]] = replace(self.steps[at[0]], call=self.calls[at[0]])
 
+    def exchange_returned(
+        self, module: nn.Module, output: Tensor, changes: tuple[StageChange, ...]
+    ) -> None:
+        """Keep the changed outputs of torch's own module, which returns now."""
+        if self.watch is not None:
+            self.watch.exchange(module, output, changes)
+
     def take_seen(self, seen: SeenAttention) -> None:
         """Keep one attention of a module with code of its own.
 
