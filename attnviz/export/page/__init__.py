@@ -116,6 +116,7 @@ def _document(
         "texts": {name: catalogue(lang)[f"file.{name}"] for name in TEXTS},
         "groups": entries,
         "strings": store.texts,
+        "rebuilt": store.rebuilt,
         "start": opening.start(named, {view for entry in entries for view in entry["views"]}),
         "live": int(opening.live),
     }

@@ -11,6 +11,7 @@ import { download, snapshot } from "../../components/shared/snapshot.js";
 import { theme } from "../../components/shared/theme.js";
 import { ownAddress } from "./address.js";
 import { connect } from "./notebook.js";
+import { isThere } from "./rebuilt.js";
 import { repack } from "./repack.js";
 import { unpackPart } from "./unpack.js";
 
@@ -238,8 +239,9 @@ function dataOf(
 ) {
   const part = index.groups[group].views[name]?.heads[head];
   if (!part && notebook) return notebook.answer(wanted(group, name, head));
-  if (!part || part.arrays.some((array) => !bytes[array.from])) return null;
-  return repack(part, index.strings[part.strings], bytes);
+  const page = { bytes, rebuilt: index.rebuilt, made: new Map() };
+  if (!part || !part.arrays.every((array) => isThere(array, page))) return null;
+  return repack(part, index.strings[part.strings], page);
 }
 
 /** Asks the notebook for a head that the page lacks, and says that it is missing where no answer comes. */
