@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -257,6 +258,12 @@ def test_a_saved_picture_is_what_is_on_the_screen(
     apart = np.abs(screen - saved)
     assert screen.std() > 10
     assert apart.mean() < MOST_DIFFERENCE and (apart.max(axis=-1) > 64).mean() < MOST_APART
+    texts = [node.text for node in ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+    place = "" if view == "overview" else f"{HEAD} · "
+    assert f"MiniLM (encoder) · {place}{WORDS}" in texts
+    hints = ("head.readout_idle", "head.sums_idle", "head.ranked_idle", "steps.play_hint")
+    said = " ".join(" ".join((line or "").split()) for line in texts)
+    assert [hint for hint in hints if text("en", f"component.{hint}") in said] == []
 
 
 @pytest.mark.slow

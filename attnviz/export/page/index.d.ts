@@ -57,6 +57,8 @@ export interface Index {
   strings: Record<string, Record<string, string>>;
   rebuilt: Record<string, Recipe>;
   start: { layer: number; head: number; view?: ViewName };
+  /** What a saved picture says of where it comes from. */
+  origin: { model: string; text: string };
   /** 1 if a notebook's kernel follows the page and has the steps of every head. */
   live: 0 | 1;
 }

@@ -35,6 +35,8 @@ import { unpackPart } from "./unpack.js";
 const VIEWS = ["overview", "head", "picture", "alignment", "steps", "masks"];
 /** What one group of attentions has for all of them. @type {readonly ViewName[]} */
 const WHOLE = ["picture", "alignment"];
+/** What shows one head at a time. @type {readonly ViewName[]} */
+const OF_HEAD = ["head", "steps", "masks"];
 const ANSWER_MS = 1500; // for a notebook to answer: most heads take a tenth of that
 
 /**
@@ -336,13 +338,20 @@ function shownNow(/** @type {Viewer} */ { current, pane }) {
   ];
 }
 
+/** Where what is shown comes from: the model, the head where there is one, and the text. */
+function originNow(/** @type {Viewer} */ { index, chosen, current }) {
+  const { model, text } = index.origin;
+  const head = current && OF_HEAD.includes(current.name) ? headName(chosen.layer ?? 0, chosen.head ?? 0) : "";
+  return [[model, head, text].filter(Boolean).join(" · ")];
+}
+
 /** The button that saves what is shown as an SVG file. */
 function offerPicture(/** @type {Viewer} */ state) {
   const button = document.getElementById("picture");
   if (!button) return;
   button.hidden = false;
   button.addEventListener("click", async () => {
-    for (const picture of shownNow(state)) download(await snapshot(picture), picture.name);
+    for (const picture of shownNow(state)) download(await snapshot(picture, originNow(state)), picture.name);
   });
 }
 
