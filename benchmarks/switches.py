@@ -31,7 +31,7 @@ from tests.support.server import serve
 ROUNDS = 8
 CLICK_MS = 250.0
 PATIENCE_MS = 240_000
-STORE = "When Mary and John went to the store, John gave a drink to"
+STORE = "When Mary and John went to the store, John gave a book to"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 # time stamp of the click → the frame after the answer said something else

@@ -4,9 +4,9 @@ Reads the view, runs both sides through the cache, shows them with their differe
 carries it to the answer, and says what was verified.
 """
 
+from attnviz.ui.compare import page
 from attnviz.ui.effects import patching
 from attnviz.ui.page import capture_of_view, frame
-from attnviz.ui.page.compare import page
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ Reads the view, runs the model through the cache, finds the plane of the chosen 
 verified. Without a capture everything but the real head is there.
 """
 
-from attnviz.ui.page import attention_choice, capture_of_view, frame, geometry
+from attnviz.ui.page import attention_choice, capture_of_view, frame
+from attnviz.ui.take_apart import geometry
 
 
 def main() -> None:

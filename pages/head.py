@@ -5,17 +5,9 @@ too long for all heads is shown one head at a time, by tiles.
 """
 
 from attnviz.ui.effects import inside
+from attnviz.ui.heads import ask_for_a_head, long_head
 from attnviz.ui.many import atlas
-from attnviz.ui.page import (
-    ask_for_a_head,
-    attention_choice,
-    capture_of_view,
-    embedded,
-    fragments,
-    frame,
-    long_head,
-    take,
-)
+from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
 
 
 def main() -> None:

@@ -3,16 +3,8 @@
 Reads the view, runs the model through the cache, shows the grid, and says what was verified.
 """
 
-from attnviz.ui.page import (
-    ask_for_a_head,
-    attention_choice,
-    capture_of_view,
-    draw_a_pattern,
-    embedded,
-    fragments,
-    frame,
-    take,
-)
+from attnviz.ui.heads import ask_for_a_head, draw_a_pattern
+from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
 
 
 def main() -> None:

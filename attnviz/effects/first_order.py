@@ -8,14 +8,18 @@ is zero where a measure is at its best or flat: it chooses what to compute, and 
 without saying that it is an estimate.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.changer import CallPlace, Changer
+from attnviz.capture.changed.layout import CallSite, layout_of
 from attnviz.capture.changed.run import attention_watched
 from attnviz.effects.prepared import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
@@ -35,7 +39,10 @@ class Slopes:
 
 
 class _Outputs:
-    """Keeps what attention returned, as leaves or with the graph that they have."""
+    """Keeps the outputs of all heads, as leaves or with the graph that they have.
+
+    They are what the attention function returned; of own code, what W_O is given to read.
+    """
 
     def __init__(self, changer: Changer) -> None:
         self.kept: dict[CallPlace, Tensor] = {}
@@ -44,9 +51,42 @@ class _Outputs:
     def change(
         self, module: nn.Module, inputs: AttentionInputs, output: Tensor
     ) -> tuple[AttentionInputs, Tensor]:
-        output = output if output.requires_grad else output.detach().requires_grad_()
+        output = _differentiable(output)
         self.kept[self._changer.place(module)] = output
         return inputs, output
+
+    def attach(self, model: nn.Module, calls: Sequence[CallSite]) -> list[RemovableHandle]:
+        """Watch what W_O of each call reads; returns the handles of the hooks."""
+        by_layer: dict[str, list[CallSite]] = {}
+        for call in calls:
+            if call.output_layer is not None and not call.windowed:
+                by_layer.setdefault(call.output_layer, []).append(call)
+        return [
+            model.get_submodule(layer).register_forward_pre_hook(self._before(own))
+            for layer, own in by_layer.items()
+        ]
+
+    def _before(
+        self, calls: Sequence[CallSite]
+    ) -> Callable[[nn.Module, tuple[Any, ...]], tuple[Any, ...] | None]:
+        waiting = list(calls)
+
+        def keep(_layer: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+            call = waiting.pop(0) if waiting else None
+            if call is None or call.place in self.kept:
+                return None  # it came through the attention function
+            read = args[0] if args else None
+            if not (isinstance(read, Tensor) and read.dim() == 3):
+                return None
+            heads = _differentiable(read).reshape(*read.shape[:2], call.n_heads, -1)
+            self.kept[call.place] = heads
+            return (heads.flatten(2), *args[1:])
+
+        return keep
+
+
+def _differentiable(output: Tensor) -> Tensor:
+    return output if output.requires_grad else output.detach().requires_grad_()
 
 
 def slopes(prepared: Prepared, readout: Readout) -> Slopes:
@@ -63,7 +103,12 @@ def slopes(prepared: Prepared, readout: Readout) -> Slopes:
         )
     lm = prepared.lm
     with lm.lock, torch.enable_grad(), attention_watched(lm.model, _Outputs) as outputs:
-        output = as_mapping(lm.model(**prepared.inputs, **prepared.options))
+        handles = outputs.attach(lm.model, layout_of(prepared.calls).calls)
+        try:
+            output = as_mapping(lm.model(**prepared.inputs, **prepared.options))
+        finally:
+            for handle in handles:
+                handle.remove()
         value = readout.linear(output[readout.output]).sum()
         kept = outputs.kept
         gradients = torch.autograd.grad(value, list(kept.values()), allow_unused=True)

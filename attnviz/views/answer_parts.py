@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.components.ledger import LedgerCell, LedgerRow, LedgerView
 from attnviz.i18n import Language, text
-from attnviz.views.inside import real
+from attnviz.views.inside import numbers, real
 
 if TYPE_CHECKING:
     from attnviz.attribution.direct import Direct
@@ -29,14 +29,14 @@ def parts_ledger(
     """
     order = np.argsort(-np.abs(direct.values), kind="stable")[:MOST_PARTS]
     most = float(np.abs(direct.values).max()) or 1.0
+    components = [direct.components[place] for place in order]
+    parts = numbers(direct.values[order], most)
+    known = [part.site for part in components if part.site in effects.heads]
+    changes = dict(zip(known, numbers([effects.of(site) for site in known], most), strict=True))
     rows = []
-    for place in order:
-        component = direct.components[place]
-        part = _bar(float(direct.values[place]), most)
-        known = component.site is not None and component.site in effects.heads
-        change = effects.of(component.site) if known else None
+    for component, part in zip(components, parts, strict=True):
         opens = str(component.site) if component.site is not None else ""
-        effect = LedgerCell("–") if change is None else _bar(change, most)
+        effect = changes.get(component.site, LedgerCell("–"))
         label = component.label.partition(":")[0].split(".")
         name = component.label if component.site is not None else ".".join(label[-2:])
         rows.append(LedgerRow(name, (LedgerCell(part.text, part.share, opens=opens), effect)))
@@ -59,16 +59,14 @@ def parts_ledger(
     )
 
 
-def _bar(value: float, most: float) -> LedgerCell:
-    return LedgerCell(real(value, 3), max(-1.0, min(1.0, value / most)))
-
-
 def tokens_ledger(lang: Language, where: "FromWhere", labels: tuple[str, ...]) -> LedgerView:
     """The score of each token by each method, the interventions first."""
     methods: tuple[Method, ...] = tuple(where.scores)
-    most = {name: float(np.abs(where.scores[name]).max()) or 1.0 for name in methods}
+    columns = [
+        numbers(where.scores[name], float(np.abs(where.scores[name]).max())) for name in methods
+    ]
     rows = tuple(
-        LedgerRow(label, tuple(_bar(float(where.scores[name][at]), most[name]) for name in methods))
+        LedgerRow(label, tuple(cells[at] for cells in columns))
         for at, label in list(enumerate(labels))[:MOST_TOKENS]
     )
     agreement = ", ".join(

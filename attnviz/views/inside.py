@@ -4,6 +4,7 @@ In: a language, the tokens, and what `attnviz.effects` and `attnviz.attribution`
 `LedgerView`s and sentences. Nothing is computed here: it is chosen what is shown.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_KEYS, MOST_PAIRS = 14, 8
 MOST_SENDERS = 96  # heads that are taken away one by one as a control
+DECIMALS, MOST_DECIMALS, DIGITS = 3, 6, 3
 HEAVY, IDLE = 0.2, 0.01  # a weight that is large, an effect that is none beside the largest
 
 
@@ -32,23 +34,20 @@ def row_ledger(lang: Language, edges: "Edges", query: int, keys: Sequence[str]) 
     strongest = max(shown, key=lambda key: abs(effects[key]), default=None)
     idle = set(idle_keys(edges, query))
     most = float(np.nanmax(np.abs(edges.exact))) or 1.0
+    columns = {"weight": numbers(edges.weights[query, shown], 1.0, 4)}
+    if edges.norms is not None:
+        longest = float(edges.norms[query].max())
+        columns["length"] = numbers(edges.norms[query, shown], longest)
+    columns["effect"] = numbers(effects[shown], most)
     rows = []
-    for key in shown:
+    for at, key in enumerate(shown):
         mark = text(lang, "inside.idle") if key in idle else ""
         mark = text(lang, "inside.strongest") if key == strongest and key not in idle else mark
-        cells = [_number(float(edges.weights[query, key]), 1.0, 4)]
-        if edges.norms is not None:
-            cells.append(
-                _number(float(edges.norms[query, key]), float(edges.norms[query].max()), 3)
-            )
-        rows.append(LedgerRow(keys[key], (*cells, _number(float(effects[key]), most, 3)), mark))
-    columns = [text(lang, "inside.weight"), text(lang, "inside.effect")]
-    if edges.norms is not None:
-        columns.insert(1, text(lang, "inside.length"))
+        rows.append(LedgerRow(keys[key], tuple(cells[at] for cells in columns.values()), mark))
     return LedgerView(
         caption=text(lang, "inside.row_title"),
         corner=text(lang, "inside.key"),
-        columns=tuple(columns),
+        columns=tuple(text(lang, f"inside.{name}") for name in columns),
         rows=tuple(rows),
         note=_row_note(lang, edges, len(idle)),
     )
@@ -67,26 +66,46 @@ def _row_note(lang: Language, edges: "Edges", n_idle: int) -> str:
     computed = np.abs(edges.exact[np.isfinite(edges.exact)])
     place = int(np.nanargmax(np.abs(edges.exact)))
     top_query, top_key = divmod(place, edges.exact.shape[1])
+    digits = decimals_for(computed)
     note = text(
         lang,
         "inside.row_control",
         n=len(computed),
         edge=f"{top_query} → {top_key}",
-        most=real(float(edges.exact[top_query, top_key]), 3),
-        median=real(float(np.median(computed)), 3),
+        most=real(float(edges.exact[top_query, top_key]), digits),
+        median=real(float(np.median(computed)), digits),
     )
     return f"{text(lang, 'inside.idle_note', n=n_idle)} {note}" if n_idle else note
 
 
-def _number(value: float, most: float, decimals: int) -> LedgerCell:
-    share = float(value) / most if most > 0 else 0.0
-    return LedgerCell(real(value, decimals), max(-1.0, min(1.0, share)))
+def numbers(
+    values: Sequence[float] | np.ndarray, most: float, decimals: int = DECIMALS
+) -> list[LedgerCell]:
+    """A column of numbers in one format, with bars as parts of `most`.
+
+    They have `decimals`, or as many more as the largest needs for three digits.
+    """
+    digits, most = decimals_for(values, decimals), most or 1.0
+    return [
+        LedgerCell(real(float(value), digits), max(-1.0, min(1.0, float(value) / most)))
+        for value in values
+    ]
 
 
-def real(value: float, decimals: int) -> str:
-    """A number with some decimals, in powers of ten where these would all be 0."""
-    tiny = 0 < abs(value) < 10.0**-decimals
-    return (f"{value:.0e}" if tiny else f"{value:.{decimals}f}").replace("-", "−")
+def decimals_for(values: Sequence[float] | np.ndarray, least: int = DECIMALS) -> int:
+    """The decimals that show three digits of the largest number, `least` of them or more."""
+    largest = max((abs(float(value)) for value in values), default=0.0)
+    if not 0 < largest < math.inf:
+        return least
+    return max(least, min(MOST_DECIMALS, DIGITS - 1 - math.floor(math.log10(largest))))
+
+
+def real(value: float, decimals: int = DECIMALS) -> str:
+    """A number with some decimals; one that they do not reach, as less than the last of them."""
+    unit = 10.0**-decimals
+    if 0 < abs(value) < unit / 2:
+        return f"<{unit:.{decimals}f}" if value > 0 else f">−{unit:.{decimals}f}"
+    return f"{value:.{decimals}f}".replace("-", "−")
 
 
 # --- why here -----------------------------------------------------------------------------------
@@ -96,16 +115,17 @@ def why_ledger(lang: Language, why: "Why") -> LedgerView:
     """The pairs of writers that carry most of a score."""
     pairs = why.pairs(MOST_PAIRS)
     most = max((abs(share) for _, _, share in pairs), default=1.0) or 1.0
+    shares = numbers([share for _, _, share in pairs], most)
     rows = tuple(
         LedgerRow(
             _writer(lang, asking),
             (
                 LedgerCell(_writer(lang, answering), opens=_path(why, answering)),
-                _number(share, most, 3),
+                cell,
                 *_left(why, asking, answering),
             ),
         )
-        for asking, answering, share in pairs
+        for (asking, answering, _), cell in zip(pairs, shares, strict=True)
     )
     columns = ["key_side", "share", *(() if why.without is None else ("left",))]
     note = text(lang, "inside.why_note", error=f"{why.error:.1e}")

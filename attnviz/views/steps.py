@@ -12,10 +12,10 @@ from jaxtyping import Bool, UInt8
 
 import attnviz
 from attnviz.attention.edits import Edit
+from attnviz.calculator.sheet import Sheet
 from attnviz.components import steps as component
 from attnviz.components.heads import TokenAxis
 from attnviz.i18n import Language, catalogue, text
-from attnviz.lab.sheet import Sheet
 from attnviz.types import StepView
 from attnviz.views import group_tokens, picture_places
 from attnviz.views.axes import token_axes
@@ -82,7 +82,7 @@ def steps(
 
 def sheet_steps(lang: Language, sheet: Sheet) -> component.StepsData:
     """Every stage of a sheet of typed matrices; the badges compare with torch's own kernel."""
-    from attnviz.lab.run import call
+    from attnviz.calculator.run import call
 
     derived = attnviz.derive(call(sheet), 0)
     of_kernel = {"badge": "lab.badge", "no_reference": "lab.no_reference"}

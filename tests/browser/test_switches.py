@@ -6,16 +6,17 @@ from tests.browser.conftest import OpenVisit
 from tests.support.hostile import TEXT as HOSTILE
 from tests.support.hostile import escaped
 
-STORE = "When Mary and John went to the store, John gave a drink to"
+STORE = "When Mary and John went to the store, John gave a book to"
 
 
 def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> None:
-    opened = visit("switches", model="stories", text=STORE, changes="none")
+    opened = visit("switches", model="stories", text=STORE)
     page = opened.page
     head, said = page.locator("[data-head='L0.H0']"), page.locator(".av-switches .av-sentence")
     expect(head).to_have_attribute("aria-checked", "true")
     expect(said).to_contain_text("Mary (99.3%)")
-    head.click()
+    expect(page.get_by_role("button", name="Undo")).to_be_hidden()  # nothing was done yet
+    page.get_by_role("button", name="Try it: switch L0.H0 off").click()
     expect(head).to_have_attribute("aria-checked", "false")
     expect(said).to_contain_text("but John")
     opened.wait_for_parameters(changes="L0.H0.mixed=mean")

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.types import HeadId
-from attnviz.ui.page import ranked_heads
+from attnviz.ui.heads import ranked_heads
 from attnviz.ui.session import widgets
 from attnviz.ui.session.view import default_view
 from attnviz.views.groups import groups

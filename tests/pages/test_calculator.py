@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from attnviz import i18n
-from attnviz.lab import sheet as sheets
-from attnviz.lab.code import numpy_code, torch_code
-from attnviz.lab.presets import preset
+from attnviz.calculator import sheet as sheets
+from attnviz.calculator.code import numpy_code, torch_code
+from attnviz.calculator.presets import preset
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, parameters, sent
 

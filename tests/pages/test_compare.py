@@ -8,7 +8,7 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.compare import pairing
-from attnviz.ui.page.compare import controls, page, right_side
+from attnviz.ui.compare import controls, page, right_side
 from attnviz.ui.session import messages, widgets
 from tests.pages.conftest import Visit, parameters, sent
 

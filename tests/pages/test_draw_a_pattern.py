@@ -2,7 +2,7 @@
 
 import attnviz
 from attnviz import i18n
-from attnviz.ui.page import ranked_heads
+from attnviz.ui.heads import ranked_heads
 from attnviz.ui.session import widgets
 from attnviz.views.drawn import palette, shares
 from attnviz.views.groups import groups

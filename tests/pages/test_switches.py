@@ -11,27 +11,39 @@ from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
 
-STORE = "When Mary and John went to the store, John gave a drink to"
-
-
-pytestmark = pytest.mark.usefixtures("patient")
+STORE = "When Mary and John went to the store, John gave a book to"
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
-def test_the_first_sight_is_the_head_that_matters_most(visit: Visit, lang: i18n.Language) -> None:
+def test_at_first_sight_all_heads_are_on_and_the_strongest_is_suggested(
+    visit: Visit, lang: i18n.Language
+) -> None:
     app = visit("switches", lang=lang, model="stories", text=STORE)
     assert not app.error
     assert [title.value for title in app.title] == [i18n.text(lang, "page.switches.title")]
     assert component_name(app) == "attnviz.switches"
     header, arrays = sent(app)
-    assert header["off"] == [{"head": "L0.H0", "change": "L0.H0.mixed=mean"}]
-    bars = {bar["label"]: bar for bar in header["answer"]["bars"]}
-    assert bars["Mary"]["second"] > 0.99 > 0.15 > bars["Mary"]["value"]
-    assert bars["John"]["value"] > 0.7
-    assert int(np.nanargmax(arrays["effects0"])) == 0
-    assert header["answer"]["control"]
+    assert header["off"] == []
+    assert header["suggested"] == "L0.H0"
     assert "L0.H0" in header["effects"]
+    assert int(np.nanargmax(arrays["effects0"])) == 0
+    assert all(bar["second"] is None for bar in header["answer"]["bars"])
     assert "changes" not in parameters(app)
+
+
+def test_the_example_turns_mary_into_john(visit: Visit) -> None:
+    app = visit("switches", model="minilm")
+    (button,) = (
+        button for button in app.button if button.label == i18n.text("en", "switchboard.example")
+    )
+    app = button.click().run()
+    header, _ = sent(app)
+    assert header["off"] == [{"head": "L0.H0", "change": "L0.H0.mixed=zero"}]
+    bars = {bar["label"]: bar for bar in header["answer"]["bars"]}
+    assert bars["Mary"]["second"] == pytest.approx(0.993, abs=5e-4)
+    assert bars["Mary"]["value"] == pytest.approx(0.311, abs=5e-4)
+    assert bars["John"]["value"] == pytest.approx(0.531, abs=5e-4)
+    assert header["answer"]["control"]
 
 
 def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
@@ -43,12 +55,6 @@ def test_a_link_shows_the_same_heads_off(visit: Visit) -> None:
     assert logits is not None
     largest = max(header["answer"]["bars"], key=lambda bar: bar["value"])
     assert largest["value"] == pytest.approx(float(logits[0, -1].softmax(-1).max()), abs=1e-4)
-
-
-def test_all_on_shows_the_answer_alone(visit: Visit) -> None:
-    header, _ = sent(visit("switches", model="stories", text=STORE, changes="none"))
-    assert header["off"] == []
-    assert all(bar["second"] is None for bar in header["answer"]["bars"])
 
 
 @pytest.mark.parametrize(
@@ -69,7 +75,7 @@ def test_a_model_of_unknown_speed_is_measured_when_asked(
     name = tiny("gpt2")
     app = visit("switches", model=name, text="The cat sat.")
     header, arrays = sent(app)
-    assert (header["off"], header["effects"]) == ([], "")
+    assert (header["suggested"], header["effects"]) == ("", "")
     assert "effects0" not in arrays
     header, arrays = sent(visit("switches", model=name, text="The cat sat.", effects="1"))
     assert header["effects"]
@@ -81,7 +87,7 @@ def test_a_change_that_makes_no_sense_is_dropped_and_one_that_fits_no_head_is_sa
 ) -> None:
     app = visit("switches", model="stories", text=STORE, changes=HOSTILE)
     assert not app.error
-    assert sent(app)[0]["off"][0]["head"] == "L0.H0"
+    assert sent(app)[0]["off"] == []
     app = visit("switches", model="stories", text=STORE, changes="L9.H9.mixed=mean")
     (error,) = app.error
     assert "L9" in error.value

@@ -29,15 +29,20 @@ def applied(inputs: AttentionInputs, output: Output) -> Output:
         if change.stage != "mixed":
             early.update(change.pairs(n_batch, n_heads))
     if early and output.requires_grad and torch.is_grad_enabled():
-        raise UnsupportedAttention(
-            "gradients do not pass through a change before weights·V; change a head's output, or"
-            " run under torch.no_grad()",
-            code="no_gradient",
-        )
+        raise no_gradient()
     changed = output.clone()
     for row, head in sorted(early):
         changed[row, :, head] = _derived(inputs, output, row, head)
     return _with_outputs(changed, inputs.changes, (inputs.n_query, inputs.n_key), early)
+
+
+def no_gradient() -> UnsupportedAttention:
+    """The error for a change that gradients would not pass through."""
+    return UnsupportedAttention(
+        "gradients do not pass through a change before weights·V, nor through one in"
+        " nn.MultiheadAttention; change a head's output elsewhere, or run under torch.no_grad()",
+        code="no_gradient",
+    )
 
 
 def outputs_changed(changes: Sequence[StageChange], output: Output) -> Output:

@@ -2,7 +2,8 @@
 
 In: functions of stages by `CallPlace`, the n-th call of a module in a pass. Out: at each attention
 call, its inputs with the changes that it has, and its output with them made. Where a model computes
-attention with code of its own, W_O is given the changed outputs to read. A pass begins when the
+attention with code of its own, W_O is given the changed outputs to read; a change before these
+needs the call as it was seen while it ran. A pass begins when the
 outermost module that holds a place is called: `generate` runs an encoder outside the model's own
 forward. How many tokens came before is asked of the key cache, not told from the shapes: a sliding
 cache keeps the last keys only.
@@ -13,14 +14,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
-from attnviz.capture.changed.applied import applied, outputs_changed
+from attnviz.capture.changed.applied import applied, no_gradient, outputs_changed
 from attnviz.capture.changed.passes import ForwardPass, first_key, pass_of
+from attnviz.capture.changed.seen_calls import SeenCalls, made_of
 from attnviz.capture.record.interface import Changes, active, changing, inside
+from attnviz.capture.record.trace import SeenAttention
 from attnviz.types import Kind
 
 
@@ -67,6 +71,7 @@ class Changer:
         self.ran: set[str] = set()
         self.n_passes = 0
         self.acts_as: Changes | None = None
+        self._seen_calls: SeenCalls | None = None  # of own code, where it is watched
         self._at_function: set[CallPlace] = set()  # the places of this pass
         self._by_place = by_place
         self._names = {id(module): name for name, module in modules.items()}
@@ -81,7 +86,7 @@ class Changer:
         readers = {
             placed.output_layer: place.module
             for place, placed in by_place.items()
-            if placed.output_layer is not None and placed.only_outputs
+            if placed.output_layer is not None
         }
         for layer, module_name in readers.items():
             hook = self._before_output_layer(module_name, layer)
@@ -92,6 +97,16 @@ class Changer:
         for handle in self._handles:
             handle.remove()
         self.acts_as = None  # which may hold this object: a circle is freed late
+        self._seen_calls = None
+
+    def watch_own_code(self, calls: SeenCalls, modules: Mapping[str, nn.Module]) -> None:
+        """Change what own code computes before its heads' outputs, and torch's own modules."""
+        self._seen_calls = calls
+        for name in {place.module for place in self._by_place}:
+            module = module_of(modules, name)
+            if isinstance(module, nn.MultiheadAttention):
+                hook = self._before_return(name, calls)
+                self._handles.append(module.register_forward_hook(hook))
 
     @property
     def missed(self) -> tuple[CallPlace, ...]:
@@ -157,24 +172,70 @@ class Changer:
             read = args[0]
             if not (isinstance(read, Tensor) and read.dim() == 3):
                 return None
+            changed = self._changed_reading(place, placed, read)
+            if changed is None:
+                return None
             self.made.add(place)
-            return (self._changed_reading(placed, read), *args[1:])
+            return (changed, *args[1:])
 
         return change
 
-    def _changed_reading(self, placed: PlacedChanges, read: Tensor) -> Tensor:
-        """The outputs of all heads side by side, with changes; a recorder is told of them."""
+    def _changed_reading(
+        self, place: CallPlace, placed: PlacedChanges, read: Tensor
+    ) -> Tensor | None:
+        """The outputs of all heads side by side, with changes; a recorder is told of them.
+
+        None for changes before the outputs in a call that was not seen.
+        """
         token = inside.set(True)
         try:
-            output = read.reshape(*read.shape[:2], placed.n_heads, -1)
-            changes = self._bound(placed, output.shape[1], output.shape[1])
-            changed = outputs_changed(changes, output)
+            if placed.only_outputs:
+                output = read.reshape(*read.shape[:2], placed.n_heads, -1)
+                changes = self._bound(placed, output.shape[1], output.shape[1])
+                changed = outputs_changed(changes, output)
+            else:
+                seen = self._seen_calls and self._seen_calls.take(place.module, read)
+                if not seen:
+                    return None
+                inputs, output = seen
+                changes = self._bound(placed, inputs.n_query, inputs.n_key)
+                changed = applied(replace(inputs, changes=changes), output)
             sink = active.get()
             if sink is not None:
                 sink.exchange(read, changed.detach(), changes)
             return changed.flatten(2)
         finally:
             inside.reset(token)
+
+    def _before_return(
+        self, name: str, calls: SeenCalls
+    ) -> Callable[[nn.MultiheadAttention, Any, Any], Any]:
+        """A hook that changes what torch's own module returns."""
+
+        def change(module: nn.MultiheadAttention, _args: Any, returned: Any) -> Any:
+            if not self._is_active:
+                return None
+            place = self.place(module)
+            placed, seen = self._by_place.get(place), calls.returned(name)
+            if placed is None or seen is None:
+                return None
+            if returned[0].requires_grad and torch.is_grad_enabled():
+                raise no_gradient()
+            token = inside.set(True)
+            try:
+                changes = self._bound(placed, seen.inputs.n_query, seen.inputs.n_key)
+                changed = _changed(seen, changes, placed.only_outputs)
+                if changed is None:
+                    return None
+                sink = active.get()
+                if sink is not None:
+                    sink.exchange_returned(module, changed.detach(), changes)
+                self.made.add(place)
+                return (made_of(module, changed, returned[0]), *returned[1:])
+            finally:
+                inside.reset(token)
+
+        return change
 
     def _bound(self, placed: PlacedChanges, n_query: int, n_key: int) -> tuple[StageChange, ...]:
         """The changes, told where in the sequence this call is."""
@@ -188,6 +249,23 @@ class Changer:
         return tuple(
             replace(change, query=query, key=key, writes=now.has_cache) for change in placed.changes
         )
+
+
+def _changed(
+    seen: SeenAttention, changes: tuple[StageChange, ...], only_outputs: bool
+) -> Tensor | None:
+    """The outputs of the heads with changes; None if a step before them is not known."""
+    if only_outputs:
+        return outputs_changed(changes, seen.output)
+    if not isinstance(seen.inputs, AttentionInputs):
+        return None
+    return applied(replace(seen.inputs, changes=changes), seen.output)
+
+
+def module_of(modules: Mapping[str, nn.Module], name: str) -> nn.Module | None:
+    """The module of a place, which has its class's name if it is the outermost."""
+    root = modules.get("")
+    return modules.get(name) or (root if type(root).__name__ == name else None)
 
 
 def _holders(

@@ -169,7 +169,7 @@ def require_possible(change: Change, call: CallSite) -> None:
 
 
 def require_changeable(change: object, call: CallSite) -> None:
-    """Raise `UnsupportedAttention` for a call of own code, whose pattern cannot be changed.
+    """Raise `UnsupportedAttention` for a call of own code whose steps to the weights are not known.
 
     `change` is what was asked of it.
     """
@@ -180,9 +180,10 @@ def require_changeable(change: object, call: CallSite) -> None:
 def own_code_unchanged(change: object, module: str) -> UnsupportedAttention:
     """The error for a change of a module that does not use transformers' attention interface."""
     return UnsupportedAttention(
-        f"{change}: {module} computes attention with code of its own, which attnviz records and"
-        " cannot change so; ablate its heads or patch their outputs, if a linear layer reads these"
-        " as they are, or choose a model with transformers' attention interface",
+        f"{change}: {module} computes attention with code of its own, where a linear layer that"
+        " reads the heads' outputs as they are was not seen, or a step before them is not known:"
+        " attnviz records it and cannot change it so; ablate its heads or patch their outputs, if"
+        " there is such a layer, or choose a model with transformers' attention interface",
         code="own_code_unchanged",
         module=module,
     )

@@ -14,10 +14,11 @@ import torch
 from torch import nn
 
 from attnviz.capture.changed import corpus, layout
-from attnviz.capture.changed.changer import CallPlace, Changer, PlacedChanges
+from attnviz.capture.changed.changer import CallPlace, Changer, PlacedChanges, module_of
 from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.changed.resolve import own_code_unchanged, placed
+from attnviz.capture.changed.seen_calls import own_code_seen
 from attnviz.capture.locate.own_code import interface_configs
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
@@ -56,7 +57,15 @@ def changes_made(
     """While the block runs, attention at these places is changed. The caller holds the lock."""
     modules = dict(model.named_modules())
     changer = Changer(modules, by_place)
-    with _attending(modules, changer, changer):
+    wanted = {
+        place.module
+        for place, placed in by_place.items()
+        if not placed.only_outputs
+        or isinstance(module_of(modules, place.module), nn.MultiheadAttention)
+    }
+    with _attending(modules, changer, changer), own_code_seen(modules, wanted) as seen:
+        if seen is not None:
+            changer.watch_own_code(seen, modules)
         yield changer
     if changer.n_passes:
         _require_made(changer, by_place)

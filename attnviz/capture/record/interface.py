@@ -62,6 +62,11 @@ class Sink(Protocol):
     def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
         """Keep the changed output in place of the one that W_O was to `read`."""
 
+    def exchange_returned(
+        self, module: nn.Module, output: Tensor, changes: tuple[StageChange, ...]
+    ) -> None:
+        """Keep the changed output of torch's own module, which returns now."""
+
 
 @runtime_checkable
 class Changes(Protocol):

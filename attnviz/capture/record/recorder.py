@@ -87,6 +87,7 @@ class Recorder:
         self._runs: list[ModuleRun] = []
         self._first_calls: dict[str, AttentionCall] = {}
         self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
+        self.watch: Watch | None = None  # of own code
         self.missing = Missing(self._names)
         self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
@@ -100,6 +101,7 @@ class Recorder:
         for part in (self._counter, self._linears, self._spatial, self._asking):
             part.close()
         self._first_calls.clear()
+        self.watch = None  # which holds this object: a circle is freed late
 
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
         """Keep one call of the attention interface."""
@@ -114,6 +116,8 @@ class Recorder:
 
         Raises `UnsupportedAttention` if no recorded call has that output.
         """
+        if self.watch is not None:
+            self.watch.decide_by(read)
         awaited = self._linears.exchange(read, output)
         at = [
             n
@@ -131,6 +135,13 @@ class Recorder:
         self.calls[at[0]] = replace(call, output=kept, inputs=replace(call.inputs, changes=changes))
         if self._newest:
             self.steps[at[0]] = replace(self.steps[at[0]], call=self.calls[at[0]])
+
+    def exchange_returned(
+        self, module: nn.Module, output: Tensor, changes: tuple[StageChange, ...]
+    ) -> None:
+        """Keep the changed outputs of torch's own module, which returns now."""
+        if self.watch is not None:
+            self.watch.exchange(module, output, changes)
 
     def take_seen(self, seen: SeenAttention) -> None:
         """Keep one attention of a module with code of its own.
@@ -346,7 +357,7 @@ def recording(
         stack.callback(active.reset, active.set(recorder))
         stack.enter_context(switched(modules.values(), interface))
         stack.enter_context(eagerly())
-        watch = _watch(stack, own, recorder) if own else None
+        watch = recorder.watch = _watch(stack, own, recorder) if own else None
         try:
             yield recorder
             if watch is not None:

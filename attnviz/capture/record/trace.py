@@ -124,6 +124,11 @@ class ThreadTrace:
         self._trails.clear()
         self._scaling = None
 
+    def decide_by(self, read: Tensor) -> None:
+        """Report the waiting attention if a layer is about to read its mixed values."""
+        rows = read.detach().flatten(0, -2)
+        self._decide_by_reader(LayerRun(rows, rows))
+
     def forget(self, written: Any) -> None:
         """Forget what was known of the memory of results that are none of the model's own code."""
         for tensor in ops.tensors_in(written if isinstance(written, tuple | list) else (written,)):

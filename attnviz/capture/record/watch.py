@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import flex, multihead
@@ -34,11 +35,15 @@ def _ignore(_module: nn.Module, _reason: str) -> None:
 
 @dataclass(eq=False)
 class _TorchsOwn:
-    """An `nn.MultiheadAttention` that is running: its arguments, and the attention seen in it."""
+    """An `nn.MultiheadAttention` that is running: its arguments, and the attention seen in it.
+
+    `changes` are those that were made to it, if any.
+    """
 
     module: nn.Module
     arguments: multihead.Arguments
     attention: SeenAttention | None = None
+    changes: tuple[StageChange, ...] = ()
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -89,6 +94,17 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Report what still waits."""
         self._trace.finish()
 
+    def decide_by(self, read: Tensor) -> None:
+        """Report the attention that waits for a layer to show its heads, if that will `read` it."""
+        self._trace.decide_by(read)
+
+    def exchange(self, module: nn.Module, mixed: Tensor, changes: tuple[StageChange, ...]) -> None:
+        """Take torch's own module, which returns now, with other outputs of its heads."""
+        for own in self._torchs_own:
+            if own.module is module and own.attention is not None:
+                own.attention = replace(own.attention, output=mixed)
+                own.changes = changes
+
     def _is_elsewhere(self) -> bool:
         """True in another thread, and while gradients are computed."""
         return threading.get_ident() != self._thread or torch._C._current_graph_task_id() != -1
@@ -132,7 +148,9 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return
         token = inside.set(True)  # what is computed here is not the model's
         try:
-            self._report_now(self._opened(attention, own.arguments, output))
+            opened = self._opened(attention, own.arguments, output)
+            inputs = replace(opened.inputs, changes=own.changes)
+            self._report_now(replace(opened, inputs=inputs))
         finally:
             inside.reset(token)
 

@@ -1,6 +1,7 @@
 // @ts-check
 // The graph: a column for the heads that run together, a box for each head, arrows from a head's right side to a later
-// head's left side, where q ends above, k in the middle and v below. Colour and dashes tell the sides apart.
+// head's left side, where q ends above, k in the middle and v below. Colour and dashes tell the sides apart. An arrow past
+// other columns runs in a lane between two rows of heads, beside the arrows that share it, and so behind no head.
 
 import { dataAt, elementAt } from "../shared/dom.js";
 import { svg, svgText } from "../shared/svg.js";
@@ -15,10 +16,13 @@ const COLUMN = 58; // at least; more where there is room
 const TITLE = 18;
 const EDGE = { thin: 1, thick: 6 };
 const TIP = 6;
+const STRONGEST = 2; // arrows that stand out before anyone points
+const LANE = { apart: 5, free: 6 }; // between arrows of one lane; between them and the heads
 /** @type {Readonly<Record<Side, number>>} */
 const PORT = { q: -6, k: 0, v: 6 };
 
 /** A head's place. @typedef {Head & {column: number, row: number, x: number, y: number, height: number}} Spot */
+/** A path with the height of its lane, null between columns that are next to each other. @typedef {Path & {lane: number | null}} Laid */
 /**
  * @typedef {{chose: (id: string) => void, pointed: (id: string | null) => void}} GraphEvents
  * @typedef {{node: SVGSVGElement, spots: Map<string, Spot>, draw: (paths: readonly Path[], most: number) => void,
@@ -58,7 +62,11 @@ export function makeGraph(columns, room, label, events) {
     node,
     spots,
     draw: (paths, most) =>
-      edges.replaceChildren(...paths.toReversed().map((path) => makeEdge(path, spots, most))),
+      edges.replaceChildren(
+        ...inLanes(paths, spots)
+          .map((path, rank) => makeEdge(path, spots, step, { most, rank }))
+          .reverse(),
+      ),
     mark: (marks) => markAll(node, marks),
   };
 }
@@ -99,26 +107,62 @@ function makeNode(/** @type {Spot} */ { name, head, x, y }) {
   return svg("g", { class: "av-circuit-node", role: "button", tabindex: -1, "data-head": name }, box, text);
 }
 
-function makeEdge(
-  /** @type {Path} */ { id, sender, receiver, side, moved },
-  /** @type {Map<string, Spot>} */ spots,
-  /** @type {number} */ most,
-) {
-  const [from, to] = [spots.get(sender), spots.get(receiver)];
-  if (!from || !to) throw new Error(`no head ${sender} or ${receiver}`);
+/** The paths with their lanes: the gap between rows that is nearest to both ends, shared evenly. @returns {Laid[]} */
+function inLanes(/** @type {readonly Path[]} */ paths, /** @type {Map<string, Spot>} */ spots) {
+  const gaps = paths.map((path) => gapOf(spotOf(spots, path.sender), spotOf(spots, path.receiver)));
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  for (const gap of gaps) if (gap !== null) counts.set(gap, (counts.get(gap) ?? 0) + 1);
+  /** @type {Map<number, number>} */
+  const used = new Map();
+  return paths.map((path, at) => {
+    const gap = gaps[at];
+    if (gap === null) return { ...path, lane: null };
+    const { height } = spotOf(spots, path.sender);
+    const nth = used.get(gap) ?? 0;
+    used.set(gap, nth + 1);
+    const n = counts.get(gap) ?? 1;
+    const room = Math.max(0, height - NODE.height - LANE.free);
+    return { ...path, lane: gap + (nth - (n - 1) / 2) * Math.min(LANE.apart, room / Math.max(1, n - 1)) };
+  });
+}
+
+/** The height between two rows where an arrow runs past other columns; null if there are none. @returns {number | null} */
+function gapOf(/** @type {Spot} */ from, /** @type {Spot} */ to) {
+  if (to.column - from.column <= 1) return null;
+  const above = Math.min(from.row, to.row) + Math.floor(Math.abs(to.row - from.row) / 2);
+  return from.y + (above - from.row + (from.row === to.row ? -0.5 : 0.5)) * from.height;
+}
+
+/** @returns {Spot} */
+function spotOf(/** @type {Map<string, Spot>} */ spots, /** @type {string} */ name) {
+  const spot = spots.get(name);
+  if (!spot) throw new Error(`no head ${name}`);
+  return spot;
+}
+
+/**
+ * @param {Laid} path
+ * @param {Map<string, Spot>} spots
+ * @param {number} step between columns
+ * @param {{most: number, rank: number}} among what the strongest path moves, and how many are stronger
+ */
+function makeEdge({ id, sender, receiver, side, moved, lane }, spots, step, { most, rank }) {
+  const [from, to] = [spotOf(spots, sender), spotOf(spots, receiver)];
   const width = EDGE.thin + (EDGE.thick - EDGE.thin) * (most > 0 ? moved / most : 0);
   const [x1, x2, y2] = [from.x + NODE.width / 2, to.x - NODE.width / 2, to.y + PORT[side]];
-  const bend = (x2 - x1) * 0.45;
   const end = x2 - TIP;
-  // past other columns an arrow bows, so that it runs between their heads and not behind them
-  const bow = to.column - from.column > 1 ? -0.66 * from.height : 0;
-  const line = `M${x1} ${from.y}C${x1 + bend} ${from.y + bow} ${end - bend} ${y2 + bow} ${end} ${y2}`;
+  const between = step - NODE.width;
+  const line =
+    lane === null
+      ? `M${x1} ${from.y}${curve(x1, from.y, end, y2)}`
+      : `M${x1} ${from.y}${curve(x1, from.y, x1 + between, lane)}H${x2 - between}${curve(x2 - between, lane, end, y2)}`;
   const half = 2 + width / 2;
   const tip = `M${end} ${y2 - half}L${x2} ${y2}L${end} ${y2 + half}Z`;
   return svg(
     "g",
     {
-      class: `av-circuit-edge av-circuit-${side}`,
+      class: `av-circuit-edge av-circuit-${side}${rank < STRONGEST ? " av-circuit-strong" : ""}`,
       "data-path": id,
       "data-sender": sender,
       "data-receiver": receiver,
@@ -127,6 +171,12 @@ function makeEdge(
     svg("path", { class: "av-circuit-line", d: line, "stroke-width": width.toFixed(2) }),
     svg("path", { class: "av-circuit-tip", d: tip }),
   );
+}
+
+/** A curve that leaves and arrives level. @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
+function curve(x1, y1, x2, y2) {
+  const bend = (x2 - x1) * 0.5;
+  return `C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
 }
 
 /** Sets the chosen one apart, and what the pointer is on: a head with its paths, or one path. */

@@ -26,6 +26,7 @@ STRING_KEYS: tuple[str, ...] = (
     "switches.effect",
     "switches.undo",
     "switches.all_on",
+    "switches.suggested",
     "switches.hint",
     "switches.open_head",
 )
@@ -88,7 +89,10 @@ class AnswerView:
 
 @dataclass(frozen=True, eq=False)
 class SwitchesView:
-    """The board, what is off, and the answer. `effects` says in words what was measured."""
+    """The board, what is off, and the answer. `effects` says in words what was measured.
+
+    `suggested` is the head to switch off first, "" where none is known.
+    """
 
     groups: tuple[SwitchGroup, ...]
     off: tuple[Switch, ...]
@@ -96,6 +100,7 @@ class SwitchesView:
     answer: AnswerView
     effects: str = ""
     effects_percent: bool = True
+    suggested: str = ""
 
 
 def pack_switches(view: SwitchesView, strings: Mapping[str, str]) -> bytes:
@@ -115,6 +120,7 @@ def pack_switches(view: SwitchesView, strings: Mapping[str, str]) -> bytes:
         "answer": asdict(view.answer),
         "effects": view.effects,
         "effects_percent": view.effects_percent,
+        "suggested": view.suggested,
         "most": most,
     }
     arrays: dict[str, Packable] = {}

@@ -20,11 +20,13 @@ import { paintLevels } from "../shared/matrix.js";
  */
 /**
  * @typedef {{node: HTMLElement, paint: (theme: Theme) => void, focus: (name: string) => void,
- *   focused: () => string | null, destroy: () => void,
+ *   focused: () => string | null, at: (name: string) => At | null, lay: (width: number) => void, destroy: () => void,
  *   show: (off: ReadonlyMap<string, string>, labelOf: (name: string) => string) => void}} Board
  */
 
 const SCALE = "sqrt";
+const LABEL_PX = 29; // a layer's name
+const LEAST_PX = 42; // a head whose number can be read, and the gap beside it
 
 /** @param {Header} header @param {Arrays} arrays @param {BoardEvents} events @returns {Board} */
 export function makeBoard(header, arrays, events) {
@@ -54,6 +56,14 @@ export function makeBoard(header, arrays, events) {
         cell.node.setAttribute("aria-label", labelOf(cell.name));
       }
     },
+    at: (name) => cells.get(name) ?? null,
+    lay(width) {
+      groups.forEach((group, place) => {
+        const widest = Math.max(...header.groups[place].heads);
+        const lines = Math.ceil((widest * LEAST_PX) / Math.max(LEAST_PX, width - LABEL_PX));
+        group.style.setProperty("--av-columns", String(Math.ceil(widest / lines)));
+      });
+    },
     destroy: () => node.remove(),
   };
 }
@@ -79,14 +89,13 @@ function makeGroup(header, group, weights, effects, cells, rows) {
     }
     rows.push(row);
     const name = el("span", { class: "av-switches-layer", "aria-hidden": "true" }, `L${layer}`);
-    return el("div", { class: "av-switches-row" }, name, ...row.map(({ node }) => node));
+    const heads = el("div", { class: "av-switches-heads" }, ...row.map(({ node }) => node));
+    return el("div", { class: "av-switches-row" }, name, heads);
   });
   const label = group.title || header.strings.board;
   const grid = el("div", { class: "av-switches-grid", role: "group", "aria-label": label }, ...lines);
   const title = group.title ? el("h3", { class: "av-heading" }, group.title) : null;
-  const node = el("div", { class: "av-switches-group" }, title, grid);
-  node.style.setProperty("--av-columns", String(widest));
-  return node;
+  return el("div", { class: "av-switches-group" }, title, grid);
 }
 
 /**

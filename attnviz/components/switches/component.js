@@ -35,6 +35,10 @@ export default function switches(/** @type {Host} */ host) {
       remember(state);
       change(state, parts, new Map());
     },
+    suggested: () => {
+      const at = state.header && state.board?.at(state.header.suggested);
+      if (at) toggle(state, parts, at);
+    },
     open: () => {
       if (!state.last) return;
       const { layer, head, name } = state.last;
@@ -42,8 +46,10 @@ export default function switches(/** @type {Host} */ host) {
     },
   });
   host.root.append(parts.box);
-  const narrow = () => parts.box.classList.toggle("av-switches-narrow", parts.box.clientWidth < NARROW_PX);
-  const unwatch = watchSize(parts.box, narrow);
+  const unwatch = watchSize(parts.box, () => {
+    parts.box.classList.toggle("av-switches-narrow", parts.box.clientWidth < NARROW_PX);
+    state.board?.lay(parts.boards.clientWidth);
+  });
   return {
     refresh(data) {
       if (state.data !== data) takeData(state, parts, data);
@@ -56,23 +62,24 @@ export default function switches(/** @type {Host} */ host) {
   };
 }
 
-/** @param {State} _state @param {{undo: () => void, allOn: () => void, open: () => void}} on */
+/** @param {State} _state @param {{undo: () => void, allOn: () => void, suggested: () => void, open: () => void}} on */
 function buildParts(_state, on) {
   const button = (/** @type {() => void} */ click) =>
     el("button", { class: "av-button", type: "button", on: { click } });
   const undo = button(on.undo);
   const allOn = button(on.allOn);
+  const suggested = button(on.suggested);
   const open = button(on.open);
   const status = el("p", { class: "av-status av-note", "aria-live": "polite" });
   const left = el("div", { class: "av-switches-left" });
   const effects = el("p", { class: "av-note" });
   const hint = el("p", { class: "av-hint" });
-  const row = el("div", { class: "av-row" }, undo, allOn, open);
+  const row = el("div", { class: "av-row" }, suggested, undo, allOn, open);
   const boards = el("div", { class: "av-switches-boards" });
-  left.append(hint, boards, row, status, effects);
+  left.append(hint, row, boards, status, effects);
   const answer = el("div", { class: "av-switches-answer av-panel" });
   const box = el("section", { class: "av av-switches" }, answer, left);
-  return { box, left, boards, answer, undo, allOn, open, status, effects, hint };
+  return { box, left, boards, answer, suggested, undo, allOn, open, status, effects, hint };
 }
 
 function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @type {Uint8Array} */ data) {
@@ -89,12 +96,14 @@ function takeData(/** @type {State} */ state, /** @type {Parts} */ parts, /** @t
     pointed: (at) => setText(parts.status, at ? statusOf(state, at.name, at.effect) : ""),
   });
   parts.boards.replaceChildren(state.board.node);
+  state.board.lay(parts.boards.clientWidth);
   state.board.paint(state.host.theme());
   if (focused) state.board.focus(focused);
   setText(parts.hint, strings.hint);
   setText(parts.effects, header.effects);
   setText(parts.undo, strings.undo);
   setText(parts.allOn, strings.all_on);
+  setText(parts.suggested, fill(strings.suggested, { head: header.suggested }));
   showAnswer(parts.answer, header.answer);
   setBusy(parts.answer, false);
   showOff(state, parts);
@@ -151,8 +160,9 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
   board.show(off, (name) =>
     fill(off.has(name) ? header.strings.head_off : header.strings.head_on, { head: name }),
   );
-  parts.undo.disabled = before.length === 0;
-  parts.allOn.disabled = off.size === 0;
+  parts.suggested.hidden = off.size > 0 || !header.suggested;
+  parts.undo.hidden = before.length === 0;
+  parts.allOn.hidden = off.size === 0;
   parts.open.hidden = last === null;
   if (last) setText(parts.open, fill(header.strings.open_head, { head: last.name }));
 }
@@ -162,6 +172,7 @@ function showAnswer(/** @type {HTMLElement} */ box, /** @type {Answer} */ answer
   const number = percent ? undefined : (/** @type {number} */ value) => fmtFixed(value, 4);
   const list = barList({ label: title, values, seconds, number });
   list.set(bars);
+  list.node.classList.toggle("av-switches-sentences", !percent); // cosines are of whole sentences
   const texts = written.map(([label, text]) =>
     el("div", {}, el("dt", {}, label), el("dd", {}, el("bdi", {}, text))),
   );

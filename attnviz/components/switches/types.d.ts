@@ -5,7 +5,7 @@ import type { FloatArray, PackedArray } from "../shared/buffer.js";
 import type { Strings } from "../shared/heads.js";
 
 export type StringKey =
-  "board" | "head_on" | "head_off" | "effect" | "undo" | "all_on" | "hint" | "open_head";
+  "board" | "head_on" | "head_off" | "effect" | "undo" | "all_on" | "suggested" | "hint" | "open_head";
 
 /** The heads of one attention; `heads` has the number for each layer. */
 export interface Group {
@@ -34,6 +34,7 @@ export interface Header {
   answer: Answer;
   effects: string;
   effects_percent: boolean;
+  suggested: string;
   most: number;
 }
 

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
+from attnviz.calculator.presets import preset
 from attnviz.course.arrays import Matrix, apart, softmax
 from attnviz.course.recipe import CardInputs
-from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, NumberQuestion, Panel, Program
 
 TOLERANCE = 0.006

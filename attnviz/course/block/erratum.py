@@ -8,9 +8,9 @@ import torch
 
 from attnviz import masks
 from attnviz.attention import formula
+from attnviz.calculator.presets import preset
 from attnviz.course.arrays import Matrix, as_numbers
 from attnviz.course.recipe import CardInputs
-from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Panel
 
 ROW, LAST = 1, 3

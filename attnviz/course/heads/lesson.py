@@ -10,6 +10,8 @@ on the patterns of several heads are in `patterns`.
 import numpy as np
 from torch import nn
 
+from attnviz.calculator.presets import preset
+from attnviz.calculator.sheet import write
 from attnviz.course.arrays import apart
 from attnviz.course.heads.mha import (
     KINDS,
@@ -23,8 +25,6 @@ from attnviz.course.heads.mha import (
 )
 from attnviz.course.heads.patterns import average, patterns, text_control, views
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
-from attnviz.lab.presets import preset
-from attnviz.lab.sheet import write
 from attnviz.lessons.cards.card import (
     Board,
     Card,

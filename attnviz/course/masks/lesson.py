@@ -16,12 +16,12 @@ from torch import Tensor
 
 from attnviz import masks
 from attnviz.attention import formula
+from attnviz.calculator.presets import DECODER_TOKENS, preset
 from attnviz.course.arrays import Matrix, apart, as_numbers, softmax
 from attnviz.course.masks.batch import both, empty, padding, second_sentence
 from attnviz.course.masks.code import fates, polarity, translate, translation
 from attnviz.course.masks.numbers import FILLS, infinity, overflow
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
-from attnviz.lab.presets import DECODER_TOKENS, preset
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, NumberQuestion, Panel, Pick
 
 TOLERANCE = 0.006

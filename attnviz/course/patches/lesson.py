@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnviz.attention import formula
 from attnviz.attention.steps import derive
+from attnviz.calculator.presets import preset
 from attnviz.course.patches.attention import (
     SIDE,
     baseline,
@@ -24,7 +25,6 @@ from attnviz.course.patches.attention import (
     strongest_patches,
 )
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
-from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import (
     Board,
     Card,

@@ -10,10 +10,10 @@ import torch
 
 from attnviz import masks
 from attnviz.attention import formula
+from attnviz.calculator.presets import DECODER_TOKENS, preset
 from attnviz.course.arrays import as_numbers, softmax
 from attnviz.course.places.translation import HEAD, LAYER, MODEL, PAIRS, in_one_pass, translate
 from attnviz.course.recipe import CardInputs
-from attnviz.lab.presets import DECODER_TOKENS, preset
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, ChoiceQuestion, Panel
 
 

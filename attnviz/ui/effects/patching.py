@@ -13,14 +13,15 @@ import streamlit as st
 from attnviz.capture.request import Request
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
+from attnviz.ui.compare import right_side
 from attnviz.ui.effects import measuring, opening
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
-from attnviz.ui.page.compare import right_side
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import PATCH_STAGES
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import patching as views
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 FRAGMENT = "patching"
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def show(left: Shown, right: Shown) -> None:
     """The switch and what it shows."""
     lang = left.lang

@@ -1,8 +1,8 @@
 """The page Switches: every head as a switch beside the model's answer, before and after.
 
-In: what is shown. Out: a mounted component and the controls above it. While nobody has chosen, the
-head whose absence moves the answer most is off, in models that answer at once. A click reruns this
-fragment alone.
+In: what is shown. Out: a mounted component and the controls above it. While nobody has chosen, all
+heads are on, and in models that answer at once the head whose absence moves the answer most is
+suggested. A click reruns this fragment alone.
 """
 
 from collections.abc import Callable
@@ -23,6 +23,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
@@ -36,14 +37,15 @@ FRAGMENT = "switches"
 N_WRITTEN = 8
 CONTROL_MS = 60.0  # what the rows of the control may take
 MOST_CONTROLS, FEWEST_CONTROLS = 8, 2
-MODEL, STORE = "stories", "When Mary and John went to the store, John gave a drink to"
+MODEL, STORE = "stories", "When Mary and John went to the store, John gave a book to"
+TURNED = "L0.H0.mixed=zero"  # Mary 99.3 % becomes John 53 %
 
 
 def example(lang: Language) -> None:
-    """A button for the example in which one head decides who gets the drink."""
+    """A button for the example in which one head decides who gets the book."""
     view = current.view()
-    example_is_shown = (view.model, view.input.text, view.input.capture) == (MODEL, STORE, "")
-    if embedding.is_embedded() or example_is_shown:
+    shown = (view.model, view.input.text, view.input.capture, view.switched.changes)
+    if embedding.is_embedded() or shown == (MODEL, STORE, "", TURNED):
         return
     st.button(
         text(lang, "switchboard.example"),
@@ -54,10 +56,10 @@ def example(lang: Language) -> None:
 
 def _open_example() -> None:
     current.open_model(MODEL)
-    current.update(text=STORE, changes="", to="mean", generate=0, **current.NO_POSITION)
+    current.update(text=STORE, changes=TURNED, to="zero", generate=0, **current.NO_POSITION)
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def board(shown: Shown) -> None:
     """The board and the answer."""
     lang = shown.lang
@@ -82,7 +84,7 @@ def board(shown: Shown) -> None:
             if is_quick or current.view().switched.effects
             else None
         )
-        off = _off(effects if is_quick else None, to)
+        off = component.parse(current.view().switched.changes) or ()
         with st.spinner(text(lang, "wait.effects")):
             data = cache.buffer(
                 f"{key} switches {lang} {to} {off} {effects is None}",
@@ -140,14 +142,6 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
     return measuring.result(lang, "switchboard", f"{key} {to}", work)
 
 
-def _off(effects: "Effects | None", to: component.Off) -> tuple[Switch, ...]:
-    """The heads that are off: those chosen, else the one whose absence moves the answer most."""
-    chosen = component.parse(current.view().switched.changes)
-    if chosen is not None:
-        return chosen
-    return () if effects is None else (Switch(str(effects.order[0]), to),)
-
-
 def _view(
     shown: Shown, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
@@ -167,6 +161,7 @@ def _view(
         answer=views.answer_view(lang, prepared, answer, result, off, written),
         effects="" if effects is None else views.effects_sentence(lang, answer, effects),
         effects_percent=answer.is_probability,
+        suggested="" if effects is None else str(effects.order[0]),
     )
 
 

@@ -13,11 +13,11 @@ from typing import Any, get_args
 
 from attnviz import i18n
 from attnviz.attention import edits
+from attnviz.calculator import sheet
 from attnviz.components import circuit, geometry, numbers, options, switches
 from attnviz.components.selection import MEANS, SCALES, SPECIALS
 from attnviz.errors import BadInput
 from attnviz.export.capture_file import digest
-from attnviz.lab import sheet
 from attnviz.lessons.cards import progress
 from attnviz.tokens.labels import without_surrogates
 from attnviz.types import MEASURES, Kind, Stack

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from attnviz.attention.capture import Capture
+from attnviz.calculator.presets import preset
 from attnviz.course.arrays import apart, entropy_bits, softmax
 from attnviz.course.ask.lesson import LESSON
 from attnviz.course.ask.printed_example import printed_weights, products, right_weights
 from attnviz.course.ask.real import MODEL, START
 from attnviz.course.recipe import CaptureText, CardInputs
-from attnviz.lab.presets import preset
 from attnviz.lessons.cards.card import (
     Board,
     Card,

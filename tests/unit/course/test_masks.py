@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from attnviz.attention.capture import Capture
+from attnviz.calculator.presets import DECODER_TOKENS
 from attnviz.capture.blocked_rows import IMPLEMENTATIONS, blocked_rows
 from attnviz.course.masks.code import N, multihead_weights
 from attnviz.course.masks.lesson import LESSON, scaled_scores
 from attnviz.course.masks.numbers import FILLS, masked_with
 from attnviz.course.recipe import CaptureText, CardInputs
-from attnviz.lab.presets import DECODER_TOKENS
 from attnviz.lessons.cards.card import (
     Board,
     Card,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from attnviz.calculator.presets import DECODER_TOKENS
 from attnviz.course.places.translation import PAIRS
-from attnviz.lab.presets import DECODER_TOKENS
 from attnviz.lessons.cards.card import CellQuestion, ChoiceQuestion, NumberQuestion
 from attnviz.lessons.cards.grade import grade
 from tests.support.course import captured, card, panel

@@ -9,8 +9,8 @@ import pytest
 
 from attnviz.attention import edits
 from attnviz.attention.edits import EDITABLE, Edit
+from attnviz.calculator import sheet
 from attnviz.errors import BadInput
-from attnviz.lab import sheet
 from attnviz.lessons.cards import progress
 from attnviz.masks import spec
 from attnviz.masks.spec import MASK_NAMES, SIZED, MaskSet, Stroke

@@ -5,7 +5,7 @@ import pytest
 
 from attnviz.changes import Site
 from attnviz.effects.edges import Edges
-from attnviz.views.inside import idle_keys, real, row_ledger
+from attnviz.views.inside import idle_keys, numbers, real, row_ledger
 
 TOKENS = ("the", "cat", "sat")
 
@@ -51,7 +51,23 @@ def test_row_ledger_shows_weight_length_and_effect_side_by_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(0.0, "0.000"), (2e-5, "2e−05"), (-1.25, "−1.250"), (0.0012, "0.001")]
+    ("value", "shown"),
+    [
+        (0.0, "0.000"),
+        (2e-5, "<0.001"),
+        (-2e-5, ">−0.001"),
+        (-1.25, "−1.250"),
+        (0.0012, "0.001"),
+    ],
 )
 def test_real_never_prints_a_number_as_nothing(value: float, shown: str) -> None:
     assert real(value, 3) == shown
+
+
+def test_a_column_has_one_format() -> None:
+    assert [cell.text for cell in numbers([0.275, -4e-4, 0.0], 0.275)] == [
+        "0.275",
+        ">−0.001",
+        "0.000",
+    ]
+    assert [cell.text for cell in numbers([0.0004, 2e-5], 0.0004)] == ["0.000400", "0.000020"]

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from attnviz.lab.sheet import Sheet, sheet
+from attnviz.calculator.sheet import Sheet, sheet
 
 Preset = Literal["block", "seeded", "patches", "decoder", "multihead"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from attnviz.calculator.presets import PRESETS, Preset, preset
+from attnviz.calculator.sheet import FORM, matrix, parse, sheet, write
 from attnviz.errors import BadInput
-from attnviz.lab.presets import PRESETS, Preset, preset
-from attnviz.lab.sheet import FORM, matrix, parse, sheet, write
 
 WANTED = [[1.0, -2.5], [0.001, 4.0]]
 

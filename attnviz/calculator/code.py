@@ -4,7 +4,7 @@ In: a `Sheet`. Out: source text; nothing is computed here, and a test runs the p
 have the names of the stages: q k v scores scaled masked weights mixed projected.
 """
 
-from attnviz.lab.sheet import Matrix, Sheet
+from attnviz.calculator.sheet import Matrix, Sheet
 
 SCALED = {
     "numpy": {

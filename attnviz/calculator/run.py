@@ -13,7 +13,7 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
-from attnviz.lab.sheet import Matrix, MatrixName, Sheet
+from attnviz.calculator.sheet import Matrix, MatrixName, Sheet
 
 MODULE = "calculator"
 

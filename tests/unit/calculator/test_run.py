@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from attnviz.attention.steps import Steps, derive
-from attnviz.lab.code import numpy_code, torch_code
-from attnviz.lab.presets import PRESETS, preset
-from attnviz.lab.run import call
-from attnviz.lab.sheet import MASKS, SCALE_RULES, MaskChoice, ScaleRule, Sheet, sheet
+from attnviz.calculator.code import numpy_code, torch_code
+from attnviz.calculator.presets import PRESETS, preset
+from attnviz.calculator.run import call
+from attnviz.calculator.sheet import MASKS, SCALE_RULES, MaskChoice, ScaleRule, Sheet, sheet
 
 
 def steps(made: Sheet) -> Steps:

@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.calculator import sheet as sheets
+from attnviz.calculator.code import numpy_code, torch_code
+from attnviz.calculator.sheet import FROM_X, GIVEN, MAX_MATRIX_CHARS, Matrix, MatrixName, Sheet
 from attnviz.components import steps as strip
 from attnviz.components.selection import Extent, parse_selection
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
-from attnviz.lab import sheet as sheets
-from attnviz.lab.code import numpy_code, torch_code
-from attnviz.lab.sheet import FROM_X, GIVEN, MAX_MATRIX_CHARS, Matrix, MatrixName, Sheet
 from attnviz.ui.host.components import show_steps
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, store, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import steps as steps_view
 
 if TYPE_CHECKING:
-    from attnviz.lab.presets import Preset
+    from attnviz.calculator.presets import Preset
 
 DEFAULT: "Preset" = "multihead"
 SOURCES = ("x", "qkv")
@@ -52,14 +53,14 @@ def show(lang: Language) -> None:
 
 def _sheet() -> Sheet:
     """The sheet of the address, or the default one."""
-    from attnviz.lab.presets import preset
+    from attnviz.calculator.presets import preset
 
     written = current.view().lab
     return sheets.parse(written) if written else preset(DEFAULT)
 
 
 def _choices(lang: Language, sheet: Sheet) -> None:
-    from attnviz.lab.presets import PRESETS
+    from attnviz.calculator.presets import PRESETS
 
     left, source, mask, scale = st.columns([1.4, 1.2, 1.2, 1.2], vertical_alignment="bottom")
     with left:
@@ -121,7 +122,7 @@ def _draft(name: str, value: str) -> str:
 
 
 def _take_preset() -> None:
-    from attnviz.lab.presets import MAKERS, preset
+    from attnviz.calculator.presets import MAKERS, preset
 
     name = widgets.value("lab.preset")
     if name in MAKERS:
@@ -168,7 +169,7 @@ def _typed(sheet: Sheet, options: Mapping[str, str], texts: Mapping[MatrixName, 
 
 def _switched(sheet: Sheet) -> Sheet:
     """From X to the q, k and v computed from it; the other way no X is known: the default sheet."""
-    from attnviz.lab.presets import preset
+    from attnviz.calculator.presets import preset
 
     if not sheet.from_x:
         return preset(DEFAULT)
@@ -180,7 +181,7 @@ def _switched(sheet: Sheet) -> Sheet:
     return sheets.sheet(matrices, sheet.mask, sheet.scale, sheet.tokens)
 
 
-@st.fragment(key="lab")
+@fragment("lab")
 def _steps(lang: Language, sheet: Sheet) -> None:
     with messages.guard(lang):
         data = cache.buffer(
