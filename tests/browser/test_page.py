@@ -334,3 +334,24 @@ def test_a_frame_paints_over_its_still_picture_and_has_no_origin(
     still = page.locator("img").first
     expect_true(lambda: still.evaluate("(image) => image.naturalWidth") > 100)
     expect(still).to_have_attribute("alt", re.compile("minilm"))
+
+
+NOTEBOOK_POLICY = (  # of the page in which VS Code shows the cells of a notebook
+    "default-src 'none'; script-src https: 'unsafe-inline' 'unsafe-eval'; img-src https: data:;"
+    " style-src https: 'unsafe-inline'; child-src https: data: blob:"
+)
+
+
+def test_a_frame_draws_under_a_notebooks_policy(
+    browser: Browser, capture: Capture, tmp_path: Path
+) -> None:
+    cell = attnviz.show(capture, heads=[HEAD])._repr_mimebundle_()["text/html"]
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{NOTEBOOK_POLICY}">'
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{meta}{cell}", encoding="utf-8")
+    with browser.new_context(offline=True) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        canvas = page.frame_locator("iframe").locator("canvas[data-drawn]").first
+        expect(canvas).to_be_visible()
+        expect_true(lambda: painted(canvas) > 10)
