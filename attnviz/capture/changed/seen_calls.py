@@ -42,7 +42,7 @@ class SeenCalls:
             self._newest[name] = seen
 
     def take(self, module: str, read: Tensor) -> tuple[AttentionInputs, Tensor] | None:
-        """What led to the outputs that W_O is about to `read`, and they [batch, query, head, d].
+        """The inputs of the outputs that W_O is about to `read`, and these [batch, query, head, d].
 
         None where a step before these outputs is not known.
         """
@@ -60,7 +60,7 @@ class SeenCalls:
 
 
 def made_of(module: nn.MultiheadAttention, outputs: Tensor, returned: Tensor) -> Tensor:
-    """What W_O of torch's own module makes of the outputs [batch, query, head, d] of its heads.
+    """The result of W_O of torch's own module for its heads' outputs [batch, query, head, d].
 
     Its axes are those of what the module `returned`.
     """
