@@ -350,11 +350,17 @@ def test_changed_rows_waits_for_the_model_before_blocks_answer(
     monkeypatch.setattr(rows, "LONG", 0.0)  # modules answer however short the text is
     on = attnviz.NextToken(" Mary", against=" John")
     worker = threading.Thread(target=effects, args=(stories, STORE, on), kwargs={"to": "zero"})
-    worker.start()
-    seen = []
+
+    def is_touched() -> bool:
+        return any("forward" in vars(module) for module in stories.model.modules())
+
+    with stories.lock:
+        worker.start()
+        worker.join(0.2)  # the lock is ours: the other thread must wait
+        seen = [is_touched()]
     while worker.is_alive():
         if stories.lock.acquire(timeout=0.05):
-            worker.join(0.02)  # the lock is ours: the other thread must wait
-            seen.append(any("forward" in vars(module) for module in stories.model.modules()))
+            worker.join(0.02)
+            seen.append(is_touched())
             stories.lock.release()
-    assert seen and not any(seen)
+    assert not any(seen)
