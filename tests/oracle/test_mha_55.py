@@ -11,6 +11,8 @@ from attnviz.checks import check, mha_55
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.models.loaded import LoadedModel
 
+pytestmark = pytest.mark.usefixtures("own_models")  # two are compared, and one is changed
+
 
 def test_every_claim_is_reached_and_can_be_missed() -> None:
     figures = check("mha-55")
