@@ -24,6 +24,7 @@ from attnviz.capture.generation import logits
 from attnviz.capture.generation.decode import Written, require_can_write, write
 from attnviz.capture.generation.join import join
 from attnviz.capture.generation.settings import Generation
+from attnviz.capture.interruption import Check, interruptible
 from attnviz.capture.locate.windows import with_windows
 from attnviz.capture.plan.plan import Plan
 from attnviz.capture.plan.planners import plan
@@ -121,12 +122,16 @@ def capture_request(
     store: StoredType | None = None,
     offload: bool = False,
     changes: Sequence[Change] = (),
+    check: Check | None = None,
 ) -> Capture:
-    """The capture of a request; the arguments and errors are those of `capture`."""
+    """The capture of a request; the other arguments and errors are those of `capture`.
+
+    `check` is called before each layer runs; what it raises ends the pass.
+    """
     require_type(store)
     with without_warnings():
         planned = plan(lm, request)
-        run = _run(lm, request, planned, changes)
+        run = _run(lm, request, planned, changes, check)
     remember(lm, layout_of(run.calls, planned.n_input))
     calls = stored((_thinned(call) for call in run.calls), store, offload=offload)
     calls = with_windows(lm.model, calls, planned.n_input, patch_grid(lm, planned))
@@ -148,18 +153,24 @@ def capture_request(
     return result
 
 
-def _run(lm: LoadedModel, request: Request, planned: Plan, changes: Sequence[Change]) -> Pass:
+def _run(
+    lm: LoadedModel,
+    request: Request,
+    planned: Plan,
+    changes: Sequence[Change],
+    check: Check | None,
+) -> Pass:
     """Run the model; a second time if it exchanged its modules in the first."""
     # a model that hears has written already, while it was planned
     generation = None if request.kind == "sound" else request.generation
     if generation is not None:
         require_can_write(lm, planned.inputs, generation)
     try:
-        return _run_once(lm, request, planned, generation, changes)
+        return _run_once(lm, request, planned, generation, changes, check)
     except UnsupportedAttention as error:
         if error.code != "modules_changed":
             raise
-        return _run_once(lm, request, planned, generation, changes)
+        return _run_once(lm, request, planned, generation, changes, check)
 
 
 def _run_once(
@@ -168,12 +179,14 @@ def _run_once(
     planned: Plan,
     generation: Generation | None,
     changes: Sequence[Change],
+    check: Check | None,
 ) -> Pass:
     is_writing = generation is not None
     with (
         lm.lock,
         torch.no_grad(),
         _blamed_on_inputs(lm, request),
+        interruptible(lm.model, check),
         changes_planned(lm, planned.inputs, planned.n_input, changes),
         recording(lm.model, thin=not is_writing, newest=is_writing) as recorder,
     ):

@@ -134,7 +134,8 @@ class LoadedModel:
             with self.tokenizer_lock:
                 encoded: BatchEncoding = tokenizer(text, text_pair, **options)
         except BaseException as error:
-            if not is_panic(error):
+            # the library in Rust raises its errors as plain exceptions
+            if type(error) is not Exception and not is_panic(error):
                 raise
             raise BadInput(
                 f"the tokenizer of {self.name} broke off: {first_line(error)}; give another text",

@@ -15,6 +15,7 @@ import streamlit as st
 from attnviz.i18n import text
 from attnviz.ui.learn import links
 from attnviz.ui.page import embedded, notices
+from attnviz.ui.server import turns
 from attnviz.ui.session import (
     address_bar,
     current,
@@ -38,6 +39,9 @@ def style() -> str:
     sheet = STYLE.read_text(encoding="utf-8")
     shown = f':root {{ --attnviz-mark: url("data:image/svg+xml;base64,{mark}"); }}'
     return f"<style>{shown}\n{sheet}</style>"
+
+
+turns.page_run = turns.PageRun(messages.waiting, store.let_end)
 
 
 def main() -> None:

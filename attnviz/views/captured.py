@@ -5,6 +5,7 @@ context of one page run, and everything that is drawn is made from it: a languag
 the group of attentions that is looked at.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,8 @@ class Captured:
 
     `key` names all that determined it; `name` is the model's as it stands in the address;
     `n_asked` is how many tokens the model was asked to generate. `loaded` is None where a capture
-    is shown without its model, as from a file.
+    is shown without its model, as from a file. `recall` looks the capture up where the app keeps
+    it, or makes it anew; it returns None if the file is gone.
     """
 
     key: str
@@ -64,6 +66,7 @@ class Captured:
     accuracy: Accuracy
     media: Media
     n_asked: int = 0
+    recall: "Callable[[], Captured | None] | None" = None
 
     @property
     def model(self) -> "LoadedModel":

@@ -8,7 +8,7 @@ their own (`group_tokens`, `group_size`, `group_weights`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from attnviz.errors import require_index
@@ -61,6 +61,10 @@ class Group:
     @property
     def n_layers(self) -> int:
         return len(self.calls)
+
+    def in_window(self, window: int) -> "Group":
+        """The same calls, seen in another window."""
+        return replace(self, window=window)
 
     def call(self, layer: int) -> "AttentionCall":
         """The call of one layer; `BadInput` where there is no such layer."""

@@ -18,11 +18,11 @@ from tests.support.canvas import Palette, load_palettes
 from tests.support.server import serve
 from tests.support.tabs import Tabs
 from tests.support.visit import Visit
+from tests.support.waiting import LIMIT_MS
 
 OpenVisit = Callable[..., Visit]
 Tiny = Callable[[str], Path]
 HERE = Path(__file__).parent
-EXPECT_LIMIT_MS = 15_000  # a busy machine is slow; a right answer ends the wait at once
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -65,7 +65,7 @@ def tiny_server(tiny_folders: Path) -> Iterator[str]:
 def browser() -> Iterator[Browser]:
     """Chromium."""
     with chromium() as running:
-        expect.set_options(timeout=EXPECT_LIMIT_MS)
+        expect.set_options(timeout=LIMIT_MS)
         yield running
 
 

@@ -11,7 +11,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow
 from tests.support.server import serve
-from tests.support.visit import Visit, data, expect_data
+from tests.support.visit import ANYTHING, Visit, expect_data
 
 TEXT = "Paris is big, and the river of Paris is long."
 SECOND = "It is warm."
@@ -131,7 +131,7 @@ def test_the_browser_decides_the_language_where_the_address_does_not(
 ) -> None:
     opened = visit("overview", locale=locale)
     expect_language(opened, lang, "overview")
-    assert "lang" not in opened.parameters()
+    opened.wait_for_parameters(lang=None)
 
 
 @pytest.mark.parametrize("lang", mostly_slow(LANGUAGES, ("en",)))
@@ -148,5 +148,5 @@ def test_nonsense_in_the_address_is_named_and_replaced(visit: OpenVisit) -> None
     expect(alert).to_contain_text("head, scale")
     canvas = opened.page.locator(".av-head-left canvas")
     expect_data(canvas, layer=3, head=0, scale="sqrt", special="hide")
-    assert "drawn" in data(canvas)
+    expect(canvas).to_have_attribute("data-drawn", ANYTHING)
     opened.wait_for_parameters(layer=3, special="hide", scale=None)

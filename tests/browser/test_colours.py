@@ -1,5 +1,7 @@
 """The pixel in the middle of a cell has the colour of the library's number, in both themes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
@@ -11,6 +13,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Colour, Palette, cell_colours
 from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
+from tests.support.waiting import eventually
 
 TEXT = "The animal didn't cross the street because it was too tired."
 N = 16
@@ -53,7 +56,8 @@ def test_overview_preview(
     opened = visit("overview", text=TEXT, layer=LAYER, head=HEAD, scheme=scheme)
     canvas = opened.canvas("Attention weights of")
     expect_data(canvas, layer=LAYER, head=HEAD)
-    check_weights(canvas, weights_of(minilm), palettes[scheme])
+    wanted = weights_of(minilm)
+    eventually(lambda: check_weights(canvas, wanted, palettes[scheme]))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +69,8 @@ def test_head_heatmap(
     opened = visit("head", text=TEXT, layer=LAYER, head=HEAD, scheme=scheme, scale=scale)
     canvas = opened.canvas("Attention weights of")
     expect_data(canvas, layer=LAYER, head=HEAD, scale=scale)
-    check_weights(canvas, weights_of(minilm), palettes[scheme], scale)
+    wanted = weights_of(minilm)
+    eventually(lambda: check_weights(canvas, wanted, palettes[scheme], scale))
 
 
 def test_head_heatmap_after_a_switch(
@@ -76,7 +81,8 @@ def test_head_heatmap_after_a_switch(
     canvas.focus()
     opened.page.keyboard.press("]")
     expect_data(canvas, layer=LAYER, head=HEAD)
-    check_weights(canvas, weights_of(minilm), palettes["light"])
+    wanted = weights_of(minilm)
+    eventually(lambda: check_weights(canvas, wanted, palettes["light"]))
 
 
 def test_overview_thumbnails(
@@ -84,11 +90,15 @@ def test_overview_thumbnails(
 ) -> None:
     """Every head's thumbnail is its own: each has a pixel of the colour of its largest weight."""
     opened = visit("overview", text=TEXT, layer=0, head=0)
-    found = thumbnails(opened)
     everything = attnviz.capture(minilm, TEXT).all_weights()
-    for place, weights in np.ndenumerate(everything.max(axis=(2, 3))):
-        strongest = palettes["light"].of_weight(float(weights))
-        assert strongest & found[place], place
+
+    def check() -> None:
+        found = thumbnails(opened)
+        for place, weights in np.ndenumerate(everything.max(axis=(2, 3))):
+            strongest = palettes["light"].of_weight(float(weights))
+            assert strongest & found[place], place
+
+    eventually(check)
 
 
 def thumbnails(visit: Visit) -> dict[tuple[int, ...], set[Colour]]:
@@ -125,7 +135,7 @@ def test_steps_panels(
     for view in steps.views():
         if view.stage in ("x", "concat", "projected"):  # more columns than pixels: cells are pooled
             continue
-        check_panel(opened, view, palettes[scheme])
+        eventually(partial(check_panel, opened, view, palettes[scheme]))
     panels = opened.page.locator(".panel canvas[role=img]")
     expect(panels).to_have_count(
         len([s for s in STAGES if s in {view.stage for view in steps.views()}])

@@ -12,7 +12,8 @@ from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette, cell_colours, cell_middle
 from tests.support.cases import mostly_slow
-from tests.support.visit import Visit, expect_data
+from tests.support.visit import Visit, data, expect_data
+from tests.support.waiting import eventually, expect_equal
 
 A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
 LAYER, HEAD = 3, 8
@@ -41,16 +42,20 @@ def test_the_difference_has_the_colours_of_the_librarys_numbers(
     canvas = plot(opened, "d")
     expect_data(canvas, layer=LAYER, head=HEAD, rows=N, cols=N)
     limit = float(np.nanmax(np.abs(difference)))
-    assert float(canvas.get_attribute("data-limit") or 0) == pytest.approx(limit, abs=1e-5)
+    expect_equal(lambda: float(data(canvas)["limit"]), pytest.approx(limit, abs=1e-5))
     cells = [(row, col) for row in range(N) for col in range(N) if NEW not in (row, col)]
-    shown = cell_colours(canvas, cells, N, N)
-    wrong = [
-        (cell, colour, float(difference[cell]))
-        for cell, colour in zip(cells, shown, strict=True)
-        if colour not in palettes[scheme].of_signed(float(difference[cell]), limit)
-    ]
-    assert not wrong, wrong[:5]
-    assert len(set(shown)) > 20  # a blank canvas would match nothing but itself
+
+    def check() -> None:
+        shown = cell_colours(canvas, cells, N, N)
+        wrong = [
+            (cell, colour, float(difference[cell]))
+            for cell, colour in zip(cells, shown, strict=True)
+            if colour not in palettes[scheme].of_signed(float(difference[cell]), limit)
+        ]
+        assert not wrong, wrong[:5]
+        assert len(set(shown)) > 20  # a blank canvas would match nothing but itself
+
+    eventually(check)
     assert np.isnan(difference[NEW]).all()
 
 

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from attnviz.i18n import text
 from scripts import demo
+from tests.support.waiting import expect_true
 
 MODELS = ("mha-55", "translator", "shapes")
 
@@ -27,16 +28,17 @@ def test_write_site_makes_pages_that_open_without_a_network(site: Path, browser:
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: said.append(message.text))
     page.goto((site / "index.html").as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     expect(page.locator("article")).to_have_count(len(MODELS))
+    expect_true(lambda: page.evaluate("document.documentElement.scrollWidth") <= 390)
     pictures = page.locator("article img")
-    assert all(image.evaluate("(image) => image.naturalWidth") for image in pictures.all())
+    wide = "(images) => images.every((image) => image.naturalWidth)"
+    expect_true(lambda: pictures.evaluate_all(wide))
     follow(page, "translator.html?view=head&layer=1&head=2&group=2")
     page.go_back()
     follow(page, "shapes.html?view=head")
     page.goto((site / "index.html").as_uri())
     page.locator("nav a[lang=ja]").click()
-    assert page.locator("header + p").inner_text() == text("ja", "app.tagline")
+    expect(page.locator("header + p")).to_have_text(text("ja", "app.tagline"))
     assert (site / "ja" / "mha-55.html").is_file()
     assert not said and all(url.startswith(("file:", "data:")) for url in asked)
     context.close()

@@ -13,7 +13,7 @@ from tests.support.server import serve
 from tests.support.visit import address
 
 NAME = "nobody/tiny"
-FIRST_RUN_MS = 60_000  # a server of its own loads torch before it draws anything
+FIRST_RUN_MS = 120_000  # a server of its own loads torch before it draws anything
 
 
 @pytest.mark.slow

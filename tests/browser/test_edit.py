@@ -8,9 +8,10 @@ from attnviz.attention.edits import parse
 from attnviz.attention.steps import Steps
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
-from tests.browser.test_steps import HEAD, KEY, LAYER, QUERY, TEXT, N, canvas, number, panel
+from tests.browser.test_steps import HEAD, KEY, LAYER, QUERY, TEXT, N, canvas, panel
 from tests.support.canvas import cell_middle
 from tests.support.visit import Visit, expect_data
+from tests.support.waiting import expect_equal, expect_number, number
 
 COMPONENT = 5
 
@@ -33,8 +34,7 @@ def type_value(visit: Visit, value: str) -> None:
 
 def expect_weight(visit: Visit, wanted: float) -> None:
     """Waits until the sum of the chosen weight ends in this number."""
-    shown = visit.page.locator("li[data-sum=weights] .result")
-    visit.wait_until(lambda: number(shown.inner_text()) == pytest.approx(wanted, abs=1e-4))
+    expect_number(visit.page.locator("li[data-sum=weights] .result"), wanted, abs=1e-4)
 
 
 def test_a_query_is_changed_and_everything_after_it(visit: OpenVisit, minilm: LoadedModel) -> None:
@@ -46,21 +46,20 @@ def test_a_query_is_changed_and_everything_after_it(visit: OpenVisit, minilm: Lo
     steps = edited(minilm, f"q.{QUERY}.{COMPONENT}=2.5")
     plain = edited(minilm, "")
     expect_weight(opened, float(steps.weights[QUERY, KEY]))
-    assert f"edits=q.{QUERY}.{COMPONENT}" in opened.page.url
+    opened.wait_for_parameters(edits=f"q.{QUERY}.{COMPONENT}=2.5")
     change = float((steps.weights - plain.weights).abs().max())
     badge = panel(opened, "weights").locator(".badge")
-    assert number(badge.inner_text().split("=")[1]) == pytest.approx(change, rel=5e-3)
+    expect_equal(lambda: number(badge.inner_text().split("=")[1]), pytest.approx(change, rel=5e-3))
     # the original stays at hand, and so does the difference
     opened.page.get_by_role("radio", name="original").click()
     expect_weight(opened, float(plain.weights[QUERY, KEY]))
     opened.page.get_by_role("radio", name="difference").click()
     choose(opened, "weights", QUERY, KEY, N)
     wanted = float(steps.weights[QUERY, KEY] - plain.weights[QUERY, KEY])
-    readout = panel(opened, "weights").locator(".readout b")
-    assert number(readout.inner_text()) == pytest.approx(wanted, abs=6e-5)
+    expect_number(panel(opened, "weights").locator(".readout b"), wanted, abs=6e-5)
     opened.page.get_by_role("button", name="Undo all edits").click()
     expect_data(top, edits="0")
-    assert "edits" not in opened.page.url
+    opened.wait_for_parameters(edits=None)
     expect_weight(opened, float(plain.weights[QUERY, KEY]))
 
 

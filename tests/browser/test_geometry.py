@@ -1,6 +1,7 @@
 """Geometry in the browser: its numbers are the library's, arrows are dragged and kept."""
 
 import numpy as np
+import pytest
 import torch
 from playwright.sync_api import Browser, expect
 
@@ -10,6 +11,7 @@ from attnviz.components.geometry import DEFAULT_VECTORS
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import module_page
 from tests.support.visit import data
+from tests.support.waiting import expect_equal, expect_true
 
 N_CASES, MOST = 40, 6
 ATTEND = """async (cases) => {
@@ -72,13 +74,20 @@ def test_an_arrow_is_dragged_moved_by_keys_and_kept_in_the_address(visit: OpenVi
     expect(page.get_by_role("row").nth(1)).not_to_contain_text(f"{first:.2f}")
     handle.focus()
     page.keyboard.press("ArrowRight")
-    x, y = map(float, (handle.get_attribute("data-at") or "").split(","))
-    assert 0.08 <= x <= 0.12 and 2 < y <= 3
+
+    def place() -> tuple[float, float]:
+        x, y = map(float, (handle.get_attribute("data-at") or "").split(","))
+        return x, y
+
+    expect_true(lambda: 0.08 <= place()[0] <= 0.12 and 2 < place()[1] <= 3)
+    x, y = place()
     page.wait_for_function(
         "value => location.search.includes(value)", arg=f"vectors={x:g}%2C{y:g}%2F"
     )
-    weights = np.array(data(plane)["weights"].split(","), float)
-    assert weights.sum() == 1 or abs(weights.sum() - 1) < 1e-12
+    expect_equal(
+        lambda: np.array(data(plane)["weights"].split(","), float).sum(),
+        pytest.approx(1, abs=1e-12),
+    )
     page.get_by_role("radio", name="A real head").click()
     head = page.locator(".av-geometry-plane canvas[data-off]")
     head.wait_for()
@@ -88,7 +97,8 @@ def test_an_arrow_is_dragged_moved_by_keys_and_kept_in_the_address(visit: OpenVi
     before = float(data(turned)["score"])
     page.get_by_label("Both together").fill("31")
     page.wait_for_function("() => location.search.includes('tab=rotary')")
-    assert abs(float(data(turned)["score"]) - before) < 1e-12
+    score = pytest.approx(before, abs=1e-12)
+    expect_equal(lambda: float(data(turned)["score"]), score)
     page.reload()
     turned.wait_for()
-    assert abs(float(data(turned)["score"]) - before) < 1e-12
+    expect_equal(lambda: float(data(turned)["score"]), score)

@@ -16,6 +16,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems, settle
 from tests.support.lessons import cards, panels, right_answers
 from tests.support.visit import ANYTHING, Visit, expect_data
+from tests.support.waiting import expect_true
 
 FIRST, *REST = SLUGS
 CELL = '[data-panel="{panel}"] td[data-row="{row}"][data-column="{column}"]'
@@ -166,7 +167,7 @@ def test_the_next_card_is_read_from_its_top(visit: OpenVisit) -> None:
     expect(page.get_by_role("radio", name="Card 1 of 9 · right")).to_be_visible()
     page.get_by_role("button", name="Next →").focus()  # below what the window shows
     scrolled = "() => document.querySelector('[data-testid=stMain]').scrollTop"
-    assert page.evaluate(scrolled) > 0
+    expect_true(lambda: page.evaluate(scrolled) > 0)
     page.keyboard.press("Enter")
     texts = lesson_texts("positions", "en")
     expect(heading.filter(has_text=texts.of("broken", "title"))).to_be_focused()

@@ -1,5 +1,7 @@
 """The lines of Head: how many, of which heads, from which token, side by side or stacked."""
 
+from functools import partial
+
 import numpy as np
 from playwright.sync_api import Locator, expect
 
@@ -8,6 +10,7 @@ from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import pixels
 from tests.support.visit import Visit, data, expect_data
+from tests.support.waiting import expect_equal, expect_true
 
 TEXT = "The animal didn't cross the street because it was too tired."
 N, LAYER, HEAD = 16, 1, 8
@@ -72,7 +75,7 @@ def test_one_line_for_each_query_leads_to_its_strongest_key(
         for query in range(N):
             key = int(weights[query].argmax())
             if weights[query, key] > 0.2:
-                assert drawn(lines(opened), query, key), (across, query, key)
+                expect_true(partial(drawn, lines(opened), query, key))
     set_top(opened, 11)
     expect_data(lines(opened), top=0)
     expect(opened.page.locator(".av-line-top")).to_contain_text("all")
@@ -91,15 +94,19 @@ def test_several_heads_have_colours_and_a_token_of_either_side_is_focused(
     opened.wait_for_parameters(beside="L1.H8", head=9)
     expect(opened.page.locator(".av-line-head")).to_have_text(["L1.H9", "L1.H8×"])
 
-    start, pitch, near, far = places(canvas)
+    start, pitch, _, far = places(canvas)
     key = int(np.argmax(attnviz.capture(minilm, TEXT).weights(LAYER, HEAD)[4]))
     canvas.click(position={"x": far + 10, "y": start + (key + 0.5) * pitch})
     expect_data(canvas, key=key, query=None)
-    shown: set[tuple[int, int, int]] = set()
-    for at in np.linspace(start, start + N * pitch, 200):
-        shown |= set(pixels(canvas, [(near + 12, at)]))
-    tinted = {colour for colour in shown if max(colour) - min(colour) > 60}
-    assert {colour[1] > max(colour[0], colour[2]) for colour in tinted} == {True, False}
+
+    def greens() -> set[bool]:
+        """Of the tinted points near the queries' ends of the lines: which are green."""
+        start, pitch, near, _ = places(canvas)
+        column = [(near + 12, float(at)) for at in np.linspace(start, start + N * pitch, 200)]
+        tinted = [colour for colour in pixels(canvas, column) if max(colour) - min(colour) > 60]
+        return {colour[1] > max(colour[0], colour[2]) for colour in tinted}
+
+    expect_equal(greens, {True, False})
     canvas.focus()
     opened.page.keyboard.press("ArrowDown")
     expect_data(canvas, key=key + 1, query=None)

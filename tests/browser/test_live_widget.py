@@ -12,6 +12,7 @@ from attnviz.components.bundle import join
 from attnviz.export.notebook.selection import PageSelection
 from attnviz.export.notebook.widget import SCRIPT, LiveWidget
 from attnviz.types import HeadId
+from tests.support.waiting import LIMIT_MS
 
 # a model as notebooks give one to a widget; what it would send to the kernel waits in `sent`
 MODEL = """
@@ -84,6 +85,7 @@ def capture() -> attnviz.Capture:
 @pytest.fixture
 def notebook(browser: Browser, capture: attnviz.Capture) -> Iterator[Notebook]:
     context = browser.new_context(offline=True)
+    context.set_default_timeout(LIMIT_MS)
     page = context.new_page()
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text))

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ import attnviz
 from attnviz import tiles
 from attnviz.ui.server.sources import VARIABLE
 from tests.browser.conftest import HERE, OpenVisit, Tiny
-from tests.support.browser import READY_LIMIT_MS, accessibility_problems
+from tests.support.browser import accessibility_problems
 from tests.support.canvas import Palette, pixels, plot
 from tests.support.folders import WORDS
 from tests.support.server import app_command, free_port, serve
 from tests.support.visit import Visit, data, expect_data
+from tests.support.waiting import eventually, expect_equal, expect_true
 
 N = 2305
 LAYER, HEAD = 1, 2
@@ -62,7 +64,7 @@ def upload(opened: Visit, folder: Path) -> Locator:
     page.get_by_text("Long text from a file").click()
     page.locator("input[type=file]").first.set_input_files(folder / "book.txt")
     plot_ = page.locator("canvas.av-tiles-plot")
-    plot_.wait_for(timeout=READY_LIMIT_MS)
+    plot_.wait_for()
     return plot_
 
 
@@ -114,8 +116,12 @@ def test_deep_cells_have_the_librarys_weights_and_colours(
     cells = [(query + down, key + across) for down in (-3, 0, 4) for across in (-2, 0, 3)]
     points = [place(canvas(opened), *cell) for cell in cells]
     opened.page.mouse.move(5, 5)
-    for cell, colour in zip(cells, pixels(canvas(opened), points), strict=True):
-        assert colour in palettes["light"].of_weight(float(weights[cell]))
+
+    def check() -> None:
+        for cell, colour in zip(cells, pixels(canvas(opened), points), strict=True):
+            assert colour in palettes["light"].of_weight(float(weights[cell]))
+
+    eventually(check)
     canvas(opened).hover(position={"x": x, "y": y})
     readout = opened.page.locator(".av-readout[role=status]")
     weight = float(weights[query, key])
@@ -134,16 +140,26 @@ def test_the_whole_has_the_colours_of_the_maxima(
     opened.page.mouse.move(5, 5)
     side = 4
     places = [(row, column) for row in (300, 1200, 2200) for column in (8, 200, row - 40)]
-    points = [place(canvas(opened), row + side / 2 - 0.5, key + side / 2 - 0.5)  # type: ignore[arg-type]
-              for row, key in places]  # fmt: skip
-    for (row, key), colour in zip(places, pixels(canvas(opened), points), strict=True):
-        most = float(weights[row : row + side, key : key + side].max())
-        # a code may be half a step of 6.6 % away
-        allowed = {
-            c for factor in np.linspace(0.966, 1.035, 15)
-            for c in palettes["light"].of_weight(most * float(factor))
-        }  # fmt: skip
-        assert colour in allowed, (row, key, most)
+
+    def check() -> None:
+        points = [place(canvas(opened), row + side / 2 - 0.5, key + side / 2 - 0.5)  # type: ignore[arg-type]
+                  for row, key in places]  # fmt: skip
+        for (row, key), colour in zip(places, pixels(canvas(opened), points), strict=True):
+            most = float(weights[row : row + side, key : key + side].max())
+            # a code may be half a step of 6.6 % away
+            allowed = {
+                c for factor in np.linspace(0.966, 1.035, 15)
+                for c in palettes["light"].of_weight(most * float(factor))
+            }  # fmt: skip
+            assert colour in allowed, (row, key, most)
+
+    eventually(check)
+
+
+def check_in_sight(plot_: Locator, position: int) -> None:
+    x, y = place(plot_, position, position)
+    left, top, w, h = plot(plot_)
+    assert left < x < left + w and top < y < top + h
 
 
 @pytest.mark.slow
@@ -156,9 +172,7 @@ def test_search_walks_from_place_to_place(opened: Visit) -> None:
         page.get_by_role("button", name="Next place").click()
         expect(said).to_have_text(f"{at % 2 + 1} of 2: [UNK: UNHEARD] ({position})")
         expect_data(plot_, level=0, missing=0)
-        x, y = place(plot_, position, position)
-        left, top, w, h = plot(plot_)
-        assert left < x < left + w and top < y < top + h
+        eventually(partial(check_in_sight, plot_, position))
     page.get_by_role("button", name="Previous place").click()
     expect(said).to_have_text(f"2 of 2: [UNK: UNHEARD] ({RARE_AT[1]})")
     page.get_by_role("searchbox").fill("nowhere")
@@ -179,10 +193,11 @@ def test_the_strongest_cells_lead_to_their_place(
             page.get_by_label("Minimum distance").select_option(str(distance))
         first = page.locator(".av-cells-cell").first
         expect(first).to_have_attribute("data-weight", re.compile(f"^{expected[0]:.6f}"[:7]))
-        shown = page.locator(".av-cells-cell").evaluate_all(
-            "(cells) => cells.map((cell) => Number(cell.dataset.weight))"
+        shown = "(cells) => cells.map((cell) => Number(cell.dataset.weight))"
+        expect_equal(
+            partial(page.locator(".av-cells-cell").evaluate_all, shown),
+            pytest.approx(expected.tolist(), abs=1e-6),
         )
-        assert shown == pytest.approx(expected.tolist(), abs=1e-6)
     first.click()
     place_ = data(first)
     expect_data(plot_, query=place_["query"], key=place_["key"], level=0, missing=0)
@@ -197,7 +212,7 @@ def test_by_keyboard_alone(opened: Visit, weights: np.ndarray) -> None:
     for _ in range(6):
         page.keyboard.press("+")
     expect_data(plot_, level=0, missing=0)
-    assert float(data(plot_)["cellPx"]) == pytest.approx(64 * scale, rel=0.01)
+    expect_equal(lambda: float(data(plot_)["cellPx"]), pytest.approx(64 * scale, rel=0.01))
     before = float(data(plot_)["cameraX"])
     page.keyboard.press("ArrowLeft")
     page.wait_for_function(
@@ -230,10 +245,15 @@ def test_drag_and_map_move_the_view_without_losing_tiles(opened: Visit) -> None:
     page.mouse.move(box["x"] + 340, box["y"] + 430, steps=4)
     page.mouse.up()
     expect(plot_).not_to_have_attribute("data-camera-x", before["cameraX"])
-    after, scale = data(plot_), float(before["cellPx"])
-    assert float(after["cameraX"]) - float(before["cameraX"]) == pytest.approx(60 / scale, abs=0.1)
-    assert float(after["cameraY"]) - float(before["cameraY"]) == pytest.approx(-30 / scale, abs=0.1)
-    assert "query" not in after  # a drag is no click
+    scale = float(before["cellPx"])
+
+    def moved() -> list[float]:
+        after = data(plot_)
+        return [float(after[name]) - float(before[name]) for name in ("cameraX", "cameraY")]
+
+    expect_equal(moved, pytest.approx([60 / scale, -30 / scale], abs=0.1))
+    after = data(plot_)
+    expect_true(lambda: "query" not in data(plot_))  # a drag is no click
     page.locator("canvas.av-tiles-map").click(position={"x": 30, "y": 100})
     expect(plot_).not_to_have_attribute("data-camera-y", after["cameraY"])
     expect_data(plot_, level=0, missing=0)

@@ -1,5 +1,7 @@
 """Masks: blocked cells are drawn as blocked, with −∞ and the reason, and weights are recomputed."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -10,9 +12,9 @@ from attnviz.i18n import text
 from attnviz.masks.spec import parse
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
-from tests.browser.test_steps import number
-from tests.support.canvas import Palette, cell_colours, cell_middle, pixels, plot
-from tests.support.visit import Visit, expect_data
+from tests.support.canvas import Colour, Palette, cell_colours, cell_middle, pixels, plot
+from tests.support.visit import Visit, data, expect_data
+from tests.support.waiting import eventually, expect_equal, expect_numbers, expect_true, number
 
 FIRST = "The animal didn't cross the street because it was too tired."
 SECOND = "The cat sat on the mat."
@@ -42,6 +44,11 @@ def cell_colour_count(canvas: Locator, row: int, col: int) -> int:
     return len(set(pixels(canvas, points)))
 
 
+def expect_cell(canvas: Locator, row: int, col: int, hatched: bool) -> None:
+    """Waits until a cell is hatched, as a blocked one is, or plain."""
+    expect_equal(lambda: cell_colour_count(canvas, row, col) > 1, hatched)
+
+
 def choose(opened: Visit, sentence: int, row: int, col: int) -> None:
     canvas = maps(opened, sentence)
     x, y = cell_middle(canvas, row, col, N, N)
@@ -64,27 +71,31 @@ def test_padding_of_the_second_sentence_is_blocked(visit: OpenVisit) -> None:
     expect(counts.nth(0)).to_have_text(f"{N} tokens, 0 padding")
     expect(counts.nth(1)).to_have_text(f"{N} tokens, {N - N_SECOND} padding")
     for row in (0, 4, N - 1):
-        assert cell_colour_count(maps(opened, 1), row, N_SECOND) > 1  # the first padding key
-        assert cell_colour_count(maps(opened, 1), row, N_SECOND - 1) == 1
-        assert cell_colour_count(maps(opened, 0), row, N - 1) == 1
+        expect_cell(maps(opened, 1), row, N_SECOND, hatched=True)  # the first padding key
+        expect_cell(maps(opened, 1), row, N_SECOND - 1, hatched=False)
+        expect_cell(maps(opened, 0), row, N - 1, hatched=False)
     choose(opened, 1, 4, N_SECOND + 1)
-    shown = table_row(opened, N_SECOND + 1)
-    assert np.isfinite(number(shown["scaled score"]))
-    assert (shown["masked score"], shown["weight"]) == ("−∞", "0.0000")
-    assert "padding" in shown["reason"].lower()
+
+    def check() -> None:
+        shown = table_row(opened, N_SECOND + 1)
+        assert np.isfinite(number(shown["scaled score"]))
+        assert (shown["masked score"], shown["weight"]) == ("−∞", "0.0000")
+        assert "padding" in shown["reason"].lower()
+
+    eventually(check)
 
 
 @pytest.mark.slow
 def test_a_causal_mask_is_a_what_if_and_blocks_the_future(visit: OpenVisit) -> None:
     opened = opened_batch(visit)
     before = len(opened.seen.sent)
-    assert cell_colour_count(maps(opened, 0), 3, 9) == 1
+    expect_cell(maps(opened, 0), 3, 9, hatched=False)
     switch_on_causal(opened)
     expect(opened.page.locator(".banner")).to_have_attribute("data-whatif", "true")
     for row, col in [(0, 1), (3, 9), (14, 15)]:
-        assert cell_colour_count(maps(opened, 0), row, col) > 1, (row, col)
+        expect_cell(maps(opened, 0), row, col, hatched=True)
     for row, col in [(0, 0), (9, 3), (15, 15)]:
-        assert cell_colour_count(maps(opened, 0), row, col) == 1, (row, col)
+        expect_cell(maps(opened, 0), row, col, hatched=False)
     canvas = maps(opened, 0)
     x, y = cell_middle(canvas, 3, 9, N, N)
     canvas.hover(position={"x": x, "y": y})
@@ -102,7 +113,8 @@ def test_what_if_weights_are_those_of_the_library(visit: OpenVisit, minilm: Load
     switch_on_causal(opened)
     query = 10
     choose(opened, 0, query, 2)
-    for key in range(N):
+
+    def check(key: int) -> None:
         shown = table_row(opened, key)
         ours, theirs = float(what_if.weights[query, key]), float(ran.weights[query, key])
         assert number(shown["scaled score"]) == pytest.approx(
@@ -113,6 +125,17 @@ def test_what_if_weights_are_those_of_the_library(visit: OpenVisit, minilm: Load
         assert number(shown["difference"]) == pytest.approx(ours - theirs, abs=6e-5)
         assert (shown["masked score"] == "−∞") == (key > query)
         assert ("causal" in shown["reason"].lower()) == (key > query)
+
+    for key in range(N):
+        eventually(partial(check, key))
+
+
+def check_colours(
+    canvas: Locator, cells: list[tuple[int, int]], allowed: list[set[Colour]]
+) -> None:
+    shown = cell_colours(canvas, cells, N, N)
+    for cell, colour, right in zip(cells, shown, allowed, strict=True):
+        assert colour in right, cell
 
 
 def test_colours_are_those_of_the_recomputed_weights(
@@ -128,10 +151,8 @@ def test_colours_are_those_of_the_recomputed_weights(
         )
         weights = attnviz.derive(capture.call(LAYER), HEAD, sentence, mask).weights
         cells = [(row, col) for row in range(N) for col in range(N) if mask[row, col]]
-        shown = cell_colours(maps(opened, sentence), cells, N, N)
-        for (row, col), colour in zip(cells, shown, strict=True):
-            allowed = palettes["light"].of_weight(float(weights[row, col]))
-            assert colour in allowed, (sentence, row, col)
+        allowed = [palettes["light"].of_weight(float(weights[cell])) for cell in cells]
+        eventually(partial(check_colours, maps(opened, sentence), cells, allowed))
 
 
 @pytest.mark.slow
@@ -146,13 +167,6 @@ def test_a_second_sentence_typed_in_joins_the_batch(visit: OpenVisit) -> None:
         f"{N} tokens, {N - N_SECOND} padding"
     )
     opened.wait_for_parameters(text2=SECOND)
-
-
-def shown_weights(opened: Visit, sentence: int, query: int) -> list[float]:
-    """The weights of a row as its table prints them."""
-    choose(opened, sentence, query, 2)
-    cells = opened.page.locator(".row-table tbody td.weight").all_inner_texts()
-    return [number(cell) for cell in cells]
 
 
 @pytest.mark.parametrize(
@@ -178,10 +192,11 @@ def test_any_set_of_masks_gives_the_librarys_weights(
             mask &= layer
         wanted = attnviz.derive(call, HEAD, sentence, mask).weights
         for query in (3, 10):
-            shown = shown_weights(opened, sentence, query)
-            assert shown == pytest.approx(wanted[query].tolist(), abs=6e-5), (sentence, query)
-    error = opened.page.locator(".banner").get_attribute("data-error")
-    assert error is not None and float(error) < 1e-6
+            choose(opened, sentence, query, 2)
+            cells = opened.page.locator(".row-table tbody td.weight")
+            expect_numbers(cells, wanted[query].tolist(), abs=6e-5)
+    banner = opened.page.locator(".banner")
+    expect_true(lambda: float(data(banner)["error"]) < 1e-6)
 
 
 def test_cells_are_drawn_with_the_pointer_and_opened_again(visit: OpenVisit) -> None:
@@ -201,10 +216,11 @@ def test_cells_are_drawn_with_the_pointer_and_opened_again(visit: OpenVisit) -> 
 
     drag((2, 3), (5, 8))
     opened.wait_for_parameters(masks="padding,custom=+2.3:5.8")
-    assert cell_colour_count(canvas, 4, 5) > 1 and cell_colour_count(canvas, 6, 5) == 1
+    expect_cell(canvas, 4, 5, hatched=True)
+    expect_cell(canvas, 6, 5, hatched=False)
     drag((3, 4), (3, 6))
     opened.wait_for_parameters(masks="padding,custom=+2.3:5.8-3.4:3.6")
-    assert cell_colour_count(canvas, 3, 5) == 1
+    expect_cell(canvas, 3, 5, hatched=False)
     assert opened.seen.sent[sent:] == []
     choose(opened, 0, 7, 7)
     canvas.press("b")

@@ -8,6 +8,7 @@ from attnviz.metrics.measures import measured
 from attnviz.models.loaded import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.visit import Visit, expect_data
+from tests.support.waiting import expect_equal
 
 TEXT = "The animal didn't cross the street because it was too tired."
 N_HEADS = 12
@@ -31,11 +32,11 @@ def test_heads_are_sorted_by_the_librarys_numbers(visit: OpenVisit, minilm: Load
     opened = visit("overview", text=TEXT)
     board, before = opened.canvas("All heads of"), len(opened.seen.sent)
     expect_data(board, order=None)
-    assert shown_heads(opened) == [divmod(i, N_HEADS) for i in range(72)]
+    expect_equal(lambda: shown_heads(opened), [divmod(i, N_HEADS) for i in range(72)])
     for name in ("entropy", "previous"):
         opened.page.get_by_label("Order").select_option(name)
         expect_data(board, order=name)
-        assert shown_heads(opened) == sorted_heads(numbers[name])
+        expect_equal(lambda: shown_heads(opened), sorted_heads(numbers[name]))
         opened.wait_for_parameters(order=name)
     first = sorted_heads(numbers["previous"])[0]
     opened.page.locator(".av-grid .av-picker-cell").first.hover()
@@ -49,7 +50,7 @@ def test_keys_follow_the_order_and_a_reload_keeps_it(visit: OpenVisit, minilm: L
     expected = sorted_heads(measured(capture.all_weights(), capture.tokens)["distance"])
     layer, head = expected[0]
     opened = visit("overview", text=TEXT, order="distance", layer=layer, head=head)
-    assert shown_heads(opened) == expected
+    expect_equal(lambda: shown_heads(opened), expected)
     opened.page.locator(".av-picker-cell[aria-selected=true]").focus()
     opened.page.keyboard.press("ArrowRight")
     layer, head = expected[1]

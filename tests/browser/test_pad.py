@@ -9,6 +9,7 @@ from attnviz.ui.session import pictures
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.canvas import Colour, pixels
 from tests.support.visit import Visit, expect_data
+from tests.support.waiting import at_rest, expect_equal
 
 RED, WHITE = (220, 45, 48), (255, 255, 255)
 
@@ -44,15 +45,16 @@ def colour_at(visit: Visit, x: float, y: float) -> Colour:
 
 
 def still_box(visit: Visit) -> FloatRect:
-    """Where the pad lies, once the sidebar around it has stopped moving for half a second."""
+    """Where the pad lies, once the sidebar around it has stopped moving."""
     above(visit).scroll_into_view_if_needed()
-    seen = [above(visit).bounding_box()]
-    while len(seen) < 4 or len({str(box) for box in seen[-4:]}) > 1:
-        visit.page.wait_for_timeout(170)
-        seen.append(above(visit).bounding_box())
-    box = seen[-1]
+    box = at_rest(above(visit).bounding_box)
     assert box is not None
     return box
+
+
+def expect_colours(visit: Visit, wanted: dict[tuple[float, float], Colour]) -> None:
+    """Waits until the drawing has these colours at these shares of its side."""
+    expect_equal(lambda: {point: colour_at(visit, *point) for point in wanted}, wanted)
 
 
 def stroke(visit: Visit, *points: tuple[float, float]) -> None:
@@ -71,18 +73,17 @@ def says(visit: Visit) -> list[str]:
 
 
 def test_a_stroke_changes_what_the_model_says(pad: Visit) -> None:
+    expect(pad.page.locator(".av-bar")).to_have_count(6 + 3 + 2)
     before, sent = says(pad), len(pad.seen.sent)
-    assert len(before) == 6 + 3 + 2
     pad.page.get_by_role("radio", name="Large").click()
     stroke(pad, (0.2, 0.2), (0.8, 0.2), (0.8, 0.8), (0.2, 0.8))
     expect_data(surface(pad), deeds=1)
-    assert colour_at(pad, 0.5, 0.2) == RED
-    assert colour_at(pad, 0.5, 0.5) == WHITE
+    expect_colours(pad, {(0.5, 0.2): RED, (0.5, 0.5): WHITE})
     assert pad.seen.sent[sent:] == []  # a drawing is the browser's own until it is to be looked at
     pad.page.get_by_role("button", name="Show it to the model").click()
     pad.wait_for_parameters(image=pictures.OWN)
     pad.wait_until(lambda: len(says(pad)) == len(before) and says(pad) != before)
-    assert colour_at(pad, 0.5, 0.2) == RED  # the drawing is still there, to be gone on with
+    expect_colours(pad, {(0.5, 0.2): RED})  # the drawing is still there, to be gone on with
 
 
 def test_the_model_sees_what_was_drawn(pad: Visit) -> None:
@@ -118,17 +119,18 @@ def test_what_was_done_can_be_undone(pad: Visit) -> None:
     stroke(pad, (0.1, 0.5), (0.9, 0.5))
     pad.page.get_by_role("radio", name="Eraser").click()
     stroke(pad, (0.5, 0.3), (0.5, 0.7))
-    assert (colour_at(pad, 0.2, 0.5), colour_at(pad, 0.5, 0.5)) == (RED, WHITE)
+    left, middle = (0.2, 0.5), (0.5, 0.5)
+    expect_colours(pad, {left: RED, middle: WHITE})
     clear.click()
     expect_data(surface(pad), deeds=3)
-    assert colour_at(pad, 0.2, 0.5) == WHITE
+    expect_colours(pad, {left: WHITE})
     undo.click()
-    assert (colour_at(pad, 0.2, 0.5), colour_at(pad, 0.5, 0.5)) == (RED, WHITE)
+    expect_colours(pad, {left: RED, middle: WHITE})
     undo.click()
-    assert colour_at(pad, 0.5, 0.5) == RED
+    expect_colours(pad, {middle: RED})
     undo.click()
     expect(undo).to_be_disabled()
-    assert colour_at(pad, 0.2, 0.5) == WHITE
+    expect_colours(pad, {left: WHITE})
 
 
 def test_the_keyboard_draws(pad: Visit) -> None:
@@ -137,15 +139,15 @@ def test_the_keyboard_draws(pad: Visit) -> None:
     press("ArrowRight")  # the cursor appears in the middle
     press("Enter")
     expect_data(surface(pad), deeds=1)
-    pad.wait_until(lambda: colour_at(pad, 0.5, 0.5) == RED)
+    expect_colours(pad, {(0.5, 0.5): RED})
     for _ in range(8):
         press("ArrowUp")
-    assert colour_at(pad, 0.5, 0.25) == WHITE
+    expect_colours(pad, {(0.5, 0.25): WHITE})
     pad.page.keyboard.down("Shift")
     for _ in range(8):
         pad.page.keyboard.press("ArrowLeft")
     pad.page.keyboard.up("Shift")
-    pad.wait_until(lambda: {colour_at(pad, x, 0.25) for x in (0.3, 0.4, 0.5)} == {RED})
+    expect_colours(pad, {(x, 0.25): RED for x in (0.3, 0.4, 0.5)})
     expect_data(surface(pad), deeds=2)
     press("Control+z")
     expect_data(surface(pad), deeds=1)
@@ -161,4 +163,4 @@ def test_a_drawing_outlives_a_change_of_page(pad: Visit) -> None:
         pad.page.get_by_test_id("stSidebar").get_by_text("Draw a picture").click()
     expect(above(pad)).to_be_visible()
     expect_data(surface(pad), deeds=1)
-    pad.wait_until(lambda: colour_at(pad, 0.5, 0.5) == RED)
+    expect_colours(pad, {(0.5, 0.5): RED})

@@ -12,6 +12,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.browser import settle
 from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
+from tests.support.waiting import expect_equal
 
 PAGES = {"overview": "Overview", "head": "Head", "steps": "Steps", "masks": "Masks"}
 # what is said instead of a page is the same on all: two of them each time, all when all is run
@@ -29,10 +30,6 @@ def heatmap(visit: Visit) -> Locator:
     return visit.canvas("Attention weights of")
 
 
-def chips(visit: Visit) -> list[str]:
-    return visit.page.locator(".av-chip").all_inner_texts()
-
-
 def go(visit: Visit, name: str) -> None:
     """Follows a link of the sidebar; pressed as long as a person presses."""
     links = visit.page.get_by_test_id("stPageLink-NavLink")
@@ -47,13 +44,13 @@ def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
     expect(opened.page.get_by_test_id("stAlert")).to_have_count(0)
     expect(opened.page).to_have_title(f"{PAGES[path]} · attnviz")
     expect(opened.page.get_by_test_id("stMain")).to_contain_text("The same numbers as the model")
-    assert "Traceback" not in opened.page.locator("body").inner_text()
+    expect(opened.page.locator("body")).not_to_contain_text("Traceback")
 
 
 def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -> None:
     opened = visit("overview", layer=0, head=0)
     tokens = attnviz.capture(minilm, TEXT).tokens
-    assert chips(opened) != list(tokens.labels)
+    expect(opened.page.locator(".av-chip")).not_to_have_text(list(tokens.labels))
     opened.type_text(TEXT)
     expect(opened.page.locator(".av-chip")).to_have_text(list(tokens.labels))
     grid = opened.canvas("All heads of")
@@ -175,7 +172,7 @@ def expect_page(visit: Visit, name: str, layer: int, head: int) -> None:
     expect(visit.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
     expect_data(heatmap(visit), layer=layer, head=head)
     path = next(path for path, title in PAGES.items() if title == name)
-    assert urlsplit(visit.page.url).path == f"/{path}"
+    expect_equal(lambda: urlsplit(visit.page.url).path, f"/{path}")
     visit.wait_for_parameters(text=TEXT, layer=layer, head=head)
 
 

@@ -13,6 +13,7 @@ from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import Palette, cell_colours, cell_middle, place
 from tests.support.visit import Visit, expect_data
+from tests.support.waiting import eventually
 
 GRID, N, N_HEADS = 4, 17, 3
 PICTURE = "landscape"
@@ -63,7 +64,13 @@ def point_at(visit: Visit, row: int, col: int, click: bool = False) -> None:
 def expect_cover(
     visit: Visit, weights: np.ndarray, seen: np.ndarray, palette: Palette, framed: set[int]
 ) -> None:
-    """Each patch has the colour of its weight, laid over what the model saw there."""
+    """Waits until each patch has the colour of its weight, over what the model saw there."""
+    eventually(lambda: check_cover(visit, weights, seen, palette, framed))
+
+
+def check_cover(
+    visit: Visit, weights: np.ndarray, seen: np.ndarray, palette: Palette, framed: set[int]
+) -> None:
     side = seen.shape[0] // GRID
     cells = [(row, col) for row in range(GRID) for col in range(GRID)]
     found = cell_colours(picture(visit), cells, GRID, GRID)
@@ -103,7 +110,7 @@ def test_pointing_at_a_patch_asks_from_it_without_a_message(
     query = 1 + 2 * GRID + 1
     expect_data(picture(opened), query=query)
     expect_data(small(opened), query=query)
-    assert small(opened).get_attribute("data-drawn") != heads
+    expect(small(opened)).not_to_have_attribute("data-drawn", str(heads))
     row = capture.weights(0, 1)[query]
     saw = seen_picture(attnviz.load(str(folder)), pictures.drawn(PICTURE))
     expect_cover(opened, row, saw, palettes["light"], framed={query})

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from attnviz.i18n import text
 from tests.browser.conftest import OpenVisit
+from tests.support.waiting import expect_equal
 
 TEXT = "The cat sat on the mat."
 TYPED = "Dogs ran home."
@@ -42,7 +43,7 @@ def test_back_returns_in_one_step(visit: OpenVisit) -> None:
     opened.page.get_by_role("link", name=title("head"), exact=True).click()
     expect(opened.page.get_by_role("heading", level=1)).to_have_text(title("head"))
     opened.wait_for_parameters(text=TEXT, layer=2, head=3)
-    assert opened.page.evaluate("history.length") == before + 1
+    expect_equal(lambda: opened.page.evaluate("history.length"), before + 1)
 
 
 def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:

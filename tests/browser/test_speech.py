@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
@@ -11,6 +11,7 @@ from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import pixels
 from tests.support.visit import data, expect_data
+from tests.support.waiting import eventually
 
 
 def test_a_recording_is_heard(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> None:
@@ -44,6 +45,20 @@ def beep() -> Sound:
     return Sound(tone.astype(np.float32), 16_000)
 
 
+def band(heatmap: Locator) -> list[tuple[float, float]]:
+    """Points of the spectrogram at 2 of 4 kHz, the middle of each of the 54 columns."""
+    place = {name: float(data(heatmap)[name]) for name in ("x", "w", "heard")}
+    return [
+        (place["x"] + (at + 0.5) * place["w"] / 54, place["heard"] + 12 + 28) for at in range(54)
+    ]
+
+
+def check_spectrogram(heatmap: Locator) -> None:
+    ground, *_ = found = pixels(heatmap, band(heatmap))
+    marked = [at for at, colour in enumerate(found) if colour != ground]
+    assert {25, 26, 27, 28, 29} <= set(marked) <= set(range(24, 31))  # 0.50 s to 0.60 s
+
+
 def test_the_spectrogram_stands_under_its_columns(
     visit: OpenVisit, tiny_server: str, tiny: Tiny
 ) -> None:
@@ -55,14 +70,10 @@ def test_the_spectrogram_stands_under_its_columns(
         page.page.set_viewport_size({"width": width, "height": 1000})
         page.page.mouse.move(0, 0)
         expect_data(heatmap, rows=54, cols=54)
-        place = {name: float(data(heatmap)[name]) for name in ("x", "w", "heard")}
-        middle = place["heard"] + 12 + 28  # of the band: 2 of 4 kHz
-        cell = place["w"] / 54
-        row = [(place["x"] + (at + 0.5) * cell, middle) for at in range(54)]
-        ground, *_ = found = pixels(heatmap, row)
-        marked = [at for at, colour in enumerate(found) if colour != ground]
-        assert {25, 26, 27, 28, 29} <= set(marked) <= set(range(24, 31))  # 0.50 s to 0.60 s
-        heatmap.hover(position={"x": place["x"] + 40.5 * cell, "y": middle})
+        eventually(lambda: check_spectrogram(heatmap))
+        row = band(heatmap)
+        (ground,) = pixels(heatmap, [row[40]])
+        heatmap.hover(position={"x": row[40][0], "y": row[40][1]})
         page.wait_until(lambda: pixels(heatmap, [row[40]]) != [ground])  # noqa: B023
 
 

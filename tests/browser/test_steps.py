@@ -1,6 +1,6 @@
 """Steps: one chosen cell is linked through all panels, and its numbers are the library's."""
 
-import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle
 from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, data, expect_data
+from tests.support.waiting import eventually, expect_number, expect_true, number
 
 TEXT = "The cat sat on the mat."
 N = 9  # its tokens
@@ -44,14 +45,6 @@ def canvas(visit: Visit, stage: str) -> Locator:
 
 def derived(minilm: LoadedModel) -> Steps:
     return attnviz.derive(attnviz.capture(minilm, TEXT).call(LAYER), HEAD)
-
-
-def number(text: str) -> float:
-    """The number in a printed text: true minus signs, thin spaces, scientific notation."""
-    plain = text.replace("−", "-").replace("\u00a0", " ").replace("∞", "inf")
-    found = re.search(r"-?(inf|\d[\d.]*(e-?\d+)?)", plain)
-    assert found, text
-    return float(found[0])
 
 
 def check_links(visit: Visit) -> None:
@@ -99,17 +92,21 @@ def test_the_arithmetic_shows_the_numbers_of_the_library(
     for stage in ("scores", "scaled", "masked", "weights"):
         shown = opened.page.locator(f"li[data-sum={stage}] .result")
         expect(shown).to_have_count(1)
-        wanted = float(getattr(steps, stage)[QUERY, KEY])
-        assert number(shown.inner_text()) == pytest.approx(wanted, abs=6e-5), stage
+        expect_number(shown, float(getattr(steps, stage)[QUERY, KEY]), abs=6e-5)
+    eventually(lambda: check_terms(opened, steps))
+    eventually(lambda: check_running_sum(opened, float(steps.scores[QUERY, KEY])))
+    eventually(lambda: check_mixed(opened, steps))
+    eventually(lambda: check_effect(opened, steps))
+
+
+def check_terms(visit: Visit, steps: Steps) -> None:
+    """The largest products come first, with their values."""
     q, k = steps.q[QUERY].numpy(), steps.k[KEY].numpy()
     largest = np.argsort(-np.abs(q * k), kind="stable")[:8]
-    terms = opened.page.locator("li[data-sum=scores] .term").all()
+    terms = visit.page.locator("li[data-sum=scores] .term").all()
     assert [int(data(term)["component"]) for term in terms] == largest.tolist()
     values = [float(data(term)["value"]) for term in terms]
     assert values == pytest.approx((q * k)[largest].tolist(), abs=6e-5)
-    check_running_sum(opened, float(steps.scores[QUERY, KEY]))
-    check_mixed(opened, steps)
-    check_effect(opened, steps)
 
 
 def check_running_sum(visit: Visit, score: float) -> None:
@@ -148,11 +145,20 @@ def test_all_products_add_up_to_the_score(visit: OpenVisit, minilm: LoadedModel)
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
     opened.page.get_by_role("button", name="Show all 32 products").click()
     table = opened.page.locator("table.terms")
-    products = [number(text) for text in table.locator("tbody td.product-bar").all_inner_texts()]
-    total = number(table.locator("tfoot td").first.inner_text())
-    assert len(products) == 32
-    assert sum(products) == pytest.approx(total, abs=1e-9)  # to the last digit that is printed
-    assert total == pytest.approx(float(steps.scores[QUERY, KEY]), abs=1e-5)
+
+    def check() -> None:
+        cells = table.locator("tbody td.product-bar").all_inner_texts()
+        total = number(table.locator("tfoot td").first.inner_text())
+        assert len(cells) == 32
+        # to the last digit that is printed
+        assert sum(map(number, cells)) == pytest.approx(total, abs=1e-9)
+        assert total == pytest.approx(float(steps.scores[QUERY, KEY]), abs=1e-5)
+
+    eventually(check)
+
+
+def badge_number(badge: Locator) -> float:
+    return number(badge.inner_text().split("=")[1])
 
 
 def test_badges_are_green_where_the_model_has_a_tensor_of_its_own(
@@ -166,7 +172,9 @@ def test_badges_are_green_where_the_model_has_a_tensor_of_its_own(
             expect_data(badge, ok="none")
             continue
         expect_data(badge, ok="true")
-        assert number(badge.inner_text().split("=")[1]) <= steps.comparisons[stage].tolerance, stage
+        error = partial(badge_number, badge)
+        tolerance = steps.comparisons[stage].tolerance
+        expect_true(lambda error=error, tolerance=tolerance: error() <= tolerance)
     assert set(steps.errors) == {"q", "k", "v", "mixed", "concat", "projected"}
     expect(opened.page.locator(".panel.bad")).to_have_count(0)
 
@@ -178,16 +186,15 @@ def test_panels_show_the_shapes_of_the_matrices(visit: OpenVisit, minilm: Loaded
         (rows, cols), name = view.values.shape, view.stage
         shape = panel(opened, name).locator(".shape")
         expect(shape).to_have_text(f"{view.rows} {rows} × {view.cols} {cols}")
-        shown = data(canvas(opened, name))
-        assert (shown["rows_count"], shown["cols_count"]) == (str(rows), str(cols)), name
+        expect_data(canvas(opened, name), rows_count=rows, cols_count=cols)
 
 
 @pytest.mark.slow
 def test_numbers_stand_in_the_cells_up_to_twelve_tokens(visit: OpenVisit) -> None:
     short = visit("steps", text=TEXT, layer=LAYER, head=HEAD)
-    assert int(data(canvas(short, "weights"))["digits"]) >= 2
+    expect_true(lambda: int(data(canvas(short, "weights"))["digits"]) >= 2)
     long = visit("steps", text="The animal didn't cross the street because it was too tired.")
-    assert "digits" not in data(canvas(long, "weights"))
+    expect_data(canvas(long, "weights"), digits=None)
 
 
 def test_another_head_is_computed_by_the_server(visit: OpenVisit, minilm: LoadedModel) -> None:
@@ -197,6 +204,4 @@ def test_another_head_is_computed_by_the_server(visit: OpenVisit, minilm: Loaded
     opened.wait_for_parameters(layer=LAYER, head=HEAD + 1, query=QUERY, key=KEY)
     steps = attnviz.derive(attnviz.capture(minilm, TEXT).call(LAYER), HEAD + 1)
     shown = opened.page.locator("li[data-sum=weights] .result")
-    wanted = float(steps.weights[QUERY, KEY])
-    expect(shown).not_to_have_text("")
-    assert number(shown.inner_text()) == pytest.approx(wanted, abs=6e-5)
+    expect_number(shown, float(steps.weights[QUERY, KEY]), abs=6e-5)

@@ -10,6 +10,7 @@ import attnviz
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle, pixels
 from tests.support.visit import data, expect_data
+from tests.support.waiting import eventually
 
 CASES = [
     ("minilm", "The animal didn't cross the street because it was too tired.", "show"),
@@ -39,10 +40,14 @@ def test_sums_are_those_of_the_weights(
     canvas.hover(position={"x": x, "y": y})
     said = opened.page.locator(".av-sums")
     expect(said).to_contain_text(f"from {n} rows")
-    numbers = [float(found) for found in re.findall(r"\d+\.\d+", said.inner_text())]
     expected = [received[COLUMN], received[COLUMN] / uniform[COLUMN], uniform[COLUMN], held[ROW]]
-    assert numbers == pytest.approx(expected, abs=0.011)
-    assert [numbers[0], *numbers[2:]] == pytest.approx([expected[0], *expected[2:]], abs=6e-4)
+
+    def check() -> None:
+        numbers = [float(found) for found in re.findall(r"\d+\.\d+", said.inner_text())]
+        assert numbers == pytest.approx(expected, abs=0.011)
+        assert [numbers[0], *numbers[2:]] == pytest.approx([expected[0], *expected[2:]], abs=6e-4)
+
+    eventually(check)
     assert opened.seen.sent[before:] == []
 
 
@@ -52,18 +57,23 @@ def test_a_bar_is_as_long_as_its_sum(visit: OpenVisit) -> None:
     received = attnviz.capture(attnviz.load(model), text).weights(1, 2).sum(0)
     opened = visit("head", text=text, layer=1, head=2, sums=1)
     canvas, n = opened.canvas("Attention weights of"), len(received)
+
+    def check() -> None:
+        geom = {name: float(data(canvas)[name]) for name in "xywh"}
+        tracks = []
+        for column in range(n):
+            x = geom["x"] + (column + 0.5) * geom["w"] / n
+            track = [(x, geom["y"] + geom["h"] + 7.5 + step) for step in range(34)]
+            tracks.append(pixels(canvas, track))
+        colour = tracks[int(received.argmax())][-1]
+        filled = np.array([track.count(colour) for track in tracks])
+        lengths = 34 * received / received.max()
+        # the tick for uniform attention, 1.5 px thick, lies over up to three pixels of a bar
+        assert ((filled - lengths < 1) & (lengths - filled < 4)).all(), (filled, lengths)
+        assert len(set(filled.tolist())) > 3
+
+    eventually(check)
     geom = {name: float(data(canvas)[name]) for name in "xywh"}
     cell = geom["w"] / n
-    tracks = []
-    for column in range(n):
-        x = geom["x"] + (column + 0.5) * cell
-        track = [(x, geom["y"] + geom["h"] + 7.5 + step) for step in range(34)]
-        tracks.append(pixels(canvas, track))
-    colour = tracks[int(received.argmax())][-1]
-    filled = np.array([track.count(colour) for track in tracks])
-    lengths = 34 * received / received.max()
-    # the tick for uniform attention, 1.5 px thick, lies over up to three pixels of a bar
-    assert ((filled - lengths < 1) & (lengths - filled < 4)).all(), (filled, lengths)
-    assert len(set(filled.tolist())) > 3
     canvas.click(position={"x": geom["x"] + geom["w"] + 15, "y": geom["y"] + 3.5 * cell})
     expect_data(canvas, query=3, key=None)

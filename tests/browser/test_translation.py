@@ -1,6 +1,5 @@
 """Source and target in the browser: pointing, keys, the address, the model's own answer."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,11 +14,11 @@ from attnviz.outputs.answer import answer
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
 from tests.support.cases import mostly_slow
-from tests.support.visit import Visit, expect_data
+from tests.support.visit import Visit, data, expect_data
+from tests.support.waiting import expect_equal
 
 TEXT, TARGET = "the cat sat on a mat", "the dog ran and slept"
 LAYER, HEAD, WORD = 1, 2, 1
-NUMBER = re.compile(r"[01]\.\d{4}")
 Open = Callable[..., Visit]
 
 
@@ -45,10 +44,13 @@ def word(visit: Visit, side: str, place: int) -> Locator:
     return visit.page.locator(f".av-word[data-side={side}][data-word='{place}']")
 
 
-def shown_weights(visit: Visit, side: str, n: int) -> list[float]:
-    """The weights that the words of a side carry while one of the other side is looked at."""
-    expect(word(visit, side, 0)).to_have_attribute("data-weight", NUMBER)
-    return [float(word(visit, side, i).get_attribute("data-weight") or "nan") for i in range(n)]
+def expect_weights(visit: Visit, side: str, wanted: np.ndarray) -> None:
+    """Waits until the words of a side carry these weights: one of the other side is looked at."""
+    shown = [word(visit, side, place) for place in range(len(wanted))]
+    expect_equal(
+        lambda: [float(data(each)["weight"]) for each in shown],
+        pytest.approx(wanted.tolist(), abs=1e-3),
+    )
 
 
 def cross(**more: object) -> dict[str, object]:
@@ -60,11 +62,10 @@ def test_a_target_word_shows_its_source_words(opened: Open, aligned: Alignment) 
     expect(visit.page.locator(".av-align .av-title")).to_have_text(f"L{LAYER}.H{HEAD}")
     word(visit, "target", WORD).hover()
     row = aligned.weights[LAYER, HEAD, WORD]
-    found = shown_weights(visit, "source", len(row))
-    np.testing.assert_allclose(found, row, atol=1e-3)
+    expect_weights(visit, "source", row)
     best = visit.page.locator(".av-align .av-bar").first
     expect(best).to_contain_text(aligned.source[int(row.argmax())].text)
-    assert not visit.parameters().get("query")  # pointing chooses nothing
+    visit.wait_for_parameters(query=None)  # pointing chooses nothing
 
 
 @pytest.mark.slow
@@ -72,7 +73,7 @@ def test_a_source_word_shows_who_looks_at_it(opened: Open, aligned: Alignment) -
     visit = opened(**cross())
     word(visit, "source", WORD).hover()
     column = aligned.weights[LAYER, HEAD, :, WORD]
-    np.testing.assert_allclose(shown_weights(visit, "target", len(column)), column, atol=1e-3)
+    expect_weights(visit, "target", column)
 
 
 @pytest.mark.parametrize(
@@ -87,14 +88,14 @@ def test_means_are_those_of_the_heads(
     word(visit, "target", WORD).hover()
     heads = aligned.weights if mean == "all" else aligned.weights[LAYER : LAYER + 1]
     row = heads[:, :, WORD].mean(axis=(0, 1))
-    np.testing.assert_allclose(shown_weights(visit, "source", len(row)), row, atol=1e-3)
+    expect_weights(visit, "source", row)
 
 
 @pytest.mark.slow
 def test_nothing_asked_for_is_the_mean_of_all_heads(opened: Open) -> None:
     visit = opened()
     expect_data(visit.canvas("Lines between"), mean="all", side=None)
-    assert not {"layer", "head", "mean"} & visit.parameters().keys()
+    visit.wait_for_parameters(layer=None, head=None, mean=None)
 
 
 def test_the_keyboard_walks_along_and_across(opened: Open, aligned: Alignment) -> None:

@@ -121,6 +121,7 @@ def stray_caches(name: str, source: str) -> list[str]:
 TOUCHED_IN = {
     "session_state": "attnviz/ui/session/store.py",
     "query_params": "attnviz/ui/session/address_bar.py",
+    "fragment": "attnviz/ui/session/fragment.py",  # a fragment of Streamlit keeps its arguments
 }
 
 

@@ -154,6 +154,7 @@ VIOLATIONS: list[tuple[Rule, str, str]] = [
         "@st.cache_data(max_entries=1, hash_funcs={M: id})\ndef f(m): ...\n",
     ),
     (st_rules.session_state_use, "pages/x.py", "st.query_params['text'] = text\n"),
+    (st_rules.session_state_use, "pages/x.py", "@st.fragment\ndef draw(shown): ...\n"),
     (rules.web_never, "x.js", "import {a} from 'https://cdn.example/x.js';\n"),
     (rules.web_never, "x.css", "@import url(//fonts.example/x.css);\n"),
     (rules.web_never, "x.js", "eval(text)\n"),

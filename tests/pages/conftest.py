@@ -18,8 +18,9 @@ from attnviz.models.rehearsal import Rehearsal
 from attnviz.ui.effects import measuring
 from attnviz.ui.server import loading, sources
 from attnviz.ui.session import routes
+from tests.support.waiting import LIMIT_S
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 3 * LIMIT_S
 
 IN_FULL = ("en",)  # a page speaks it in every run, the other languages in `make test-all`
 IN_JAPANESE_TOO = ("test_pages.py",)
@@ -48,10 +49,12 @@ def is_repeated(lang: object, file: str) -> bool:
     return lang in i18n.LANGUAGES and lang not in in_full
 
 
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def patient() -> Iterator[None]:
     """However busy the machine is, what a job measures is there when the page is drawn."""
-    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measuring, "PATIENCE_S", LIMIT_S)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,9 +13,6 @@ STORE = "When Mary and John went to the store, John gave a drink to"
 OTHER = "When Mary and John went to the store, Mary gave a drink to"
 
 
-pytestmark = pytest.mark.usefixtures("patient")
-
-
 def number(shown: str) -> float:
     return float(shown.replace("−", "-").removesuffix("%"))
 

@@ -8,7 +8,6 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.survey import samples
-from attnviz.ui.effects import measuring
 from attnviz.ui.many import surveys
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE
@@ -23,8 +22,7 @@ TEXTS = (
 
 @pytest.fixture(autouse=True)
 def few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The survey is there when the page is drawn, and cheap."""
-    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
+    """The survey is cheap."""
     monkeypatch.setattr(samples, "sample_texts", lambda lm: TEXTS if lm.kind == "decoder" else ())
 
 

@@ -1,7 +1,5 @@
 """The live training: it starts, ends, can be scrubbed, and its heads can be taken away."""
 
-import time
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,7 +8,8 @@ from attnviz import i18n
 from attnviz.course import birth
 from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
-from tests.pages.conftest import sent
+from tests.pages.conftest import TIMEOUT_S, sent
+from tests.support.waiting import expect_true
 
 KEY = widgets.key
 STEPS = 40
@@ -31,13 +30,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def trained() -> AppTest:
-    app = AppTest.from_function(app_of_training, default_timeout=60).run()
+    app = AppTest.from_function(app_of_training, default_timeout=TIMEOUT_S).run()
     app.button(key=KEY(f"birth.{SEED}")).click().run()
-    training = cache.training(SEED)
-    deadline = time.monotonic() + 60
-    while not training.job.over:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    expect_true(lambda: cache.training(SEED).job.over)
     return app.run()
 
 
@@ -73,10 +68,9 @@ def test_heads_are_taken_away_one_by_one(short: None) -> None:
 
 
 def test_a_stopped_training_can_be_begun_again(short: None) -> None:
-    app = AppTest.from_function(app_of_training, default_timeout=60).run()
+    app = AppTest.from_function(app_of_training, default_timeout=TIMEOUT_S).run()
     cache.training(SEED).job.stop()
-    while not cache.training(SEED).job.over:
-        time.sleep(0.02)
+    expect_true(lambda: cache.training(SEED).job.over)
     if cache.training(SEED).job.state == "stopped":
         app.button(key=KEY(f"birth.{SEED}")).click().run()
         assert [info.value for info in app.info] == [i18n.text("en", "birth.stopped")]

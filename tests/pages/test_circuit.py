@@ -14,9 +14,6 @@ REPEATED = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 INDUCTION = "L0.H1-L2.H1.k"
 
 
-pytestmark = pytest.mark.usefixtures("patient")
-
-
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_the_circuit_of_induction_is_the_first_sight(visit: Visit, lang: i18n.Language) -> None:
     app = visit("circuit", lang=lang, model="stories", text=REPEATED)

@@ -22,6 +22,7 @@ from attnviz.views.group_size import MAX_CELLS, MAX_WHOLE, size_of
 from attnviz.views.groups import groups
 from tests.pages.conftest import Visit, component_name, parameters, sent
 from tests.support.folders import WORDS
+from tests.support.waiting import eventually, expect_equal
 
 Tiny = Callable[[str], str]
 KEY = widgets.key
@@ -51,11 +52,14 @@ def visit_long(visit: Visit, tiny: Tiny) -> Callable[..., AppTest]:
 
 def finished(app: AppTest) -> AppTest:
     """The page once the head is built; a browser asks again by itself, AppTest does not."""
-    for _ in range(200):
-        if not app.get("progress") and sent(app)[0]["ready"]:
-            return app
-        app.run()
-    raise AssertionError("the head was not built")
+
+    def check() -> None:
+        if app.get("progress") or not sent(app)[0]["ready"]:
+            app.run()
+        assert not app.get("progress") and sent(app)[0]["ready"]
+
+    eventually(check)
+    return app
 
 
 def test_head_shows_tiles_of_the_librarys_weights(
@@ -143,8 +147,8 @@ def test_progress_cancel_and_again(
     held = Held()
     monkeypatch.setattr(tiles, "build", held.build)
     app = visit_long("head", long_text(), lang=lang)
-    [bar] = app.get("progress")
-    assert bar.proto.value == 34  # 0.4 of the 0.85 that building takes
+    expect_equal(lambda: [bar.proto.value for bar in app.run().get("progress")], [34])
+    [bar] = app.get("progress")  # 0.4 of the 0.85 that building takes
     assert bar.proto.text == i18n.text(lang, "tiles.building", head="L0.H0", percent="34")
     assert sent(app)[0]["ready"] == 0
     app = app.button(KEY("tiles.cancel")).click().run()

@@ -7,17 +7,10 @@ import attnviz
 from attnviz import i18n
 from attnviz.components.map import scales
 from attnviz.survey.samples import map_texts
-from attnviz.ui.effects import measuring
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE
 
 TEXT = "The cat sat on the mat."
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is, the map is there when the page is drawn."""
-    monkeypatch.setattr(measuring, "PATIENCE_S", 50.0)
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)

@@ -273,3 +273,11 @@ def test_output_says_how_the_tokens_came_about(
     expected = [i18n.text(lang, f"sampling.{how}") for how in ("greedy", "typed")]
     assert [each["sampling"] for each in said] == expected
     assert [each["sampled"] for each in said] == [0, 0]
+
+
+def test_a_sound_is_drawn_once_for_all_runs() -> None:
+    chosen = sounds.named(sounds.SAMPLE)
+    assert chosen is not None
+    assert chosen is sounds.named(sounds.SAMPLE)
+    assert sounds.heard(chosen)[1] is sounds.heard(chosen)[1]
+    assert sounds.heard(chosen)[0] == chosen.wav()

@@ -14,9 +14,6 @@ from tests.support.hostile import TEXT as HOSTILE
 STORE = "When Mary and John went to the store, John gave a book to"
 
 
-pytestmark = pytest.mark.usefixtures("patient")
-
-
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_at_first_sight_all_heads_are_on_and_the_strongest_is_suggested(
     visit: Visit, lang: i18n.Language

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.support.waiting import LIMIT_MS
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-READY_LIMIT_MS = 60_000
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 SERIOUS = ("serious", "critical")
 
@@ -37,10 +38,10 @@ def chromium() -> Iterator[Browser]:
 
 def settle(page: Page, canvases: bool = True) -> None:
     """Waits until the script has run, nothing is stale, and a canvas in sight has painted."""
-    page.wait_for_selector(IDLE, timeout=READY_LIMIT_MS)
-    page.wait_for_selector("[data-stale=true]", state="detached", timeout=READY_LIMIT_MS)
+    page.wait_for_selector(IDLE, timeout=LIMIT_MS)
+    page.wait_for_selector("[data-stale=true]", state="detached", timeout=LIMIT_MS)
     if canvases:
-        page.locator("[data-drawn]:visible").first.wait_for(timeout=READY_LIMIT_MS)
+        page.locator("[data-drawn]:visible").first.wait_for(timeout=LIMIT_MS)
 
 
 def accessibility_problems(page: Page) -> list[str]:

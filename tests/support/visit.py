@@ -24,6 +24,7 @@ from playwright.sync_api import (
 
 from tests.support.browser import settle
 from tests.support.seen import Seen, watch
+from tests.support.waiting import LIMIT_MS, LIMIT_S, NOT_YET
 
 POLL_MS = 20
 OPEN_MS = 1000  # how long the options of a box may take to show
@@ -66,10 +67,10 @@ class Visit:
             arg={name: None if value is None else str(value) for name, value in wanted.items()},
         )
 
-    def wait_until(self, holds: Callable[[], bool], limit_s: float = 20.0) -> None:
+    def wait_until(self, holds: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
         """Waits for what only Python can see, the record of messages for instance."""
         deadline = time.monotonic() + limit_s
-        while not holds():
+        while not _holds_now(holds):
             assert time.monotonic() < deadline, f"nothing came within {limit_s} s"
             self.page.wait_for_timeout(POLL_MS)
 
@@ -77,14 +78,15 @@ class Visit:
         """The canvas whose accessible name begins with these words."""
         return self.page.locator(f'canvas[aria-label^="{name}"]')
 
-    def choose(self, label: str, option: str, limit_s: float = 20.0) -> None:
+    def choose(self, label: str, option: str, limit_s: float = LIMIT_S) -> None:
         """Opens a select box and takes one of its options; opens it again if a run closed it."""
         box = self.page.get_by_role("combobox", name=label, exact=True)
         wanted = self.page.get_by_role("option", name=option)
         deadline = time.monotonic() + limit_s
         while not wanted.is_visible():
             assert time.monotonic() < deadline, f"{option} did not show within {limit_s} s"
-            box.click()
+            if box.get_attribute("aria-expanded") != "true":  # a second click would close it
+                box.click()
             with suppress(TimeoutError):
                 wanted.wait_for(timeout=OPEN_MS)
         wanted.click()
@@ -94,6 +96,14 @@ class Visit:
         box = self.page.get_by_role("textbox", name=label, exact=True)
         box.fill(text)
         box.press("Control+Enter")
+
+
+def _holds_now(holds: Callable[[], bool]) -> bool:
+    """False also where what is read is not there yet."""
+    try:
+        return holds()
+    except NOT_YET:
+        return False
 
 
 def address(url: str, path: str, parameters: Mapping[str, object]) -> str:
@@ -118,6 +128,7 @@ def open_visit(
 def new_page(browser: Browser, scheme: Any = "light", locale: str = "en") -> Page:
     """A page that shares nothing with other pages of the browser."""
     context = browser.new_context(color_scheme=scheme, locale=locale, viewport=VIEWPORT)  # type: ignore[arg-type]
+    context.set_default_timeout(LIMIT_MS)
     context.add_init_script(STILL_SKELETONS)
     return context.new_page()
 

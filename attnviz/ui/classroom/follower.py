@@ -22,6 +22,7 @@ from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.pointing import Pointing
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import address_bar, current, messages, store, widgets
+from attnviz.ui.session.fragment import fragment
 
 FOLLOWED = "class.followed"
 
@@ -42,7 +43,7 @@ def show(lang: Language) -> None:
     _stage(lang)
 
 
-@st.fragment
+@fragment()
 def _stage(lang: Language) -> None:
     seat = current.view().classroom
     try:

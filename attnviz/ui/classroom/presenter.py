@@ -20,6 +20,7 @@ from attnviz.ui.learn.pointing import Pointing
 from attnviz.ui.server import cache
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
+from attnviz.ui.session.fragment import fragment
 
 SHOWN = "class.shown"
 STAGE = "class.stage"
@@ -43,7 +44,7 @@ def show(lang: Language) -> None:
     cards.show(lang, opened)
 
 
-@st.fragment(key=STAGE)
+@fragment(STAGE)
 def _present(opened: OpenCard) -> None:
     """Show the card of this page, with its values and answers, to the class.
 
@@ -119,7 +120,7 @@ def _switches(lang: Language, opened: OpenCard) -> None:
     )
 
 
-@st.fragment
+@fragment()
 def _tally(lang: Language) -> None:
     """The number of members present and their answers; runs when these change."""
     room = current.view().classroom.room

@@ -28,7 +28,7 @@ from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import sidebar
 from attnviz.views.captured import Captured, Shown
-from attnviz.views.groups import Group, chosen
+from attnviz.views.groups import chosen
 from attnviz.views.titles import model_title
 
 TEXT_HEIGHT_PX = 82
@@ -203,7 +203,7 @@ def attention(left: Shown, right: Captured) -> Shown:
     return shown
 
 
-def _take_attention(widget: str, groups: Sequence[Group]) -> None:
+def _take_attention(widget: str, groups: Sequence[attention_choice.GroupName]) -> None:
     group = attention_choice.chosen_in(widget, groups)
     if group is not None:
         attention = {**current.NO_RIGHT_PLACE, "stack_b": group.stack, "kind_b": group.kind}

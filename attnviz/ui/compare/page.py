@@ -21,6 +21,7 @@ from attnviz.ui.host.components import show_pair
 from attnviz.ui.page import attention_choice, embedded, frame, notices, take
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, embedding, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.labels import READS_NO_TEXT
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import group_tokens, group_weights
@@ -53,7 +54,7 @@ def show(left: Shown) -> tuple[Shown, Shown] | None:
     left = attention_choice.choice(left)
     both = left, controls.attention(left, right)
     _compared(*both)
-    take.offer(left, "compare", right=take.ComparedSide(both[1], side.text))
+    take.offer(left, "compare", right=both[1], right_text=side.text)
     return both
 
 
@@ -69,7 +70,7 @@ def _alone(left: Shown) -> None:
         embedded.ends(left)
 
 
-@st.fragment
+@fragment()
 def _compared(left: Shown, right: Shown) -> None:
     with messages.guard(left.lang):
         if not _fits(left, right):

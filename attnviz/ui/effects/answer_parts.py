@@ -18,6 +18,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import answer_parts as views
 from attnviz.views.captured import Captured, Shown
@@ -42,7 +43,7 @@ def fits(captured: Captured) -> bool:
     )
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def show(shown: Shown) -> None:
     """The switches and what they show."""
     if not fits(shown.captured):

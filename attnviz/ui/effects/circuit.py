@@ -22,6 +22,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import circuit as views
 from attnviz.views.axes import token_axes
@@ -52,7 +53,7 @@ def _open_example() -> None:
     current.update(text=REPEATED, arrow="", least="", generate=0, **current.NO_POSITION)
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def graph(shown: Shown) -> None:
     """The graph, and the cut of the chosen path."""
     lang = shown.lang

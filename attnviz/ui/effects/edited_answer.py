@@ -19,6 +19,7 @@ from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.session import current, messages, store, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
 
@@ -37,7 +38,7 @@ def show(shown: Shown, page: str) -> None:
     _sentence(shown, page)
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def _sentence(shown: Shown, page: str) -> None:
     drawing = current.view().drawing
     written = drawing.edits if page == "steps" else drawing.masks

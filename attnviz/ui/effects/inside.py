@@ -18,6 +18,7 @@ from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.session import address, current, messages, routes, store, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import inside as views
 from attnviz.views.axes import token_axes
@@ -37,7 +38,7 @@ def show(shown: Shown) -> None:
     _inside(shown)
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def _inside(shown: Shown) -> None:
     lang, options = shown.lang, current.view().switched
     with st.container(horizontal=True):

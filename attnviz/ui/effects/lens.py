@@ -17,6 +17,7 @@ from attnviz.ui.effects.answer_parts import FRAGMENT as PARTS
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import inside as views
 from attnviz.views.captured import Captured, Shown
@@ -35,7 +36,7 @@ def fits(captured: Captured) -> bool:
     return loaded is not None and captured.capture.logits is not None and loaded.kind != "speech"
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def show(shown: Shown) -> None:
     """The table of guesses; a click on one asks what wrote it."""
     if not fits(shown.captured):

@@ -14,6 +14,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Measurement
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import widgets
+from attnviz.ui.session.fragment import fragment
 
 PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
 POLL_S = 0.4
@@ -43,7 +44,7 @@ def result(lang: Language, name: str, key: str, work: Callable[[Job], Result]) -
     return measurement.ready()
 
 
-@st.fragment(run_every=POLL_S)
+@fragment(run_every=POLL_S)
 def _progress(lang: Language, name: str, measurement: Measurement[Any]) -> None:
     """A progress bar and a button to stop; the page runs again when the job is over."""
     job: Job = measurement.job

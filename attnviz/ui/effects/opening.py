@@ -10,21 +10,22 @@ import streamlit as st
 
 from attnviz.components.pages import Page
 from attnviz.components.selection import parse_open
+from attnviz.ui.page.attention_choice import GroupName, group_name
 from attnviz.ui.session import address, current, routes, widgets
 from attnviz.views.captured import Shown
-from attnviz.views.group_size import size_of
 from attnviz.views.switchboard import prefix
 
 
 def open_from_canvas(key: str, shown: Shown) -> Callable[[], None]:
     """A callback of a canvas: it goes to the page of the head that was opened, at its cell."""
+    groups = _groups(shown)
 
     def open_page() -> None:
         sent = widgets.component_value(key, "open")
         name = sent.get("name") if isinstance(sent, Mapping) else None
-        for group in shown.captured.groups:
-            request = parse_open(sent, size_of(group).extent)
-            if request and name == f"{prefix(group)}L{request.layer}.H{request.head}":
+        for before, group in groups:
+            request = parse_open(sent, group.extent)
+            if request and name == f"{before}L{request.layer}.H{request.head}":
                 current.update(stack=group.stack, kind=group.kind)
                 current.take_opened(request)
                 _go_to(request.page)
@@ -34,12 +35,14 @@ def open_from_canvas(key: str, shown: Shown) -> Callable[[], None]:
 
 def open_from_table(key: str, shown: Shown) -> Callable[[], None]:
     """A callback of a table whose cells open heads: it goes to the page Head."""
+    groups = _groups(shown)
 
     def open_page() -> None:
         name = widgets.component_value(key, "ledger")
-        for group in shown.captured.groups:
-            for layer, call in enumerate(group.calls):
-                heads = [f"{prefix(group)}L{layer}.H{head}" for head in range(call.n_heads)]
+        for before, group in groups:
+            for layer in range(group.extent.n_layers):
+                count = group.extent.last_head(layer) + 1
+                heads = [f"{before}L{layer}.H{head}" for head in range(count)]
                 if name in heads:
                     place = {"layer": layer, "head": heads.index(str(name))}
                     current.update(**{"stack": group.stack, "kind": group.kind, **place})
@@ -47,6 +50,11 @@ def open_from_table(key: str, shown: Shown) -> Callable[[], None]:
                     _go_to("head")
 
     return open_page
+
+
+def _groups(shown: Shown) -> list[tuple[str, GroupName]]:
+    """The prefix of the heads of each group, and its name: a callback keeps no capture."""
+    return [(prefix(group), group_name(group)) for group in shown.captured.groups]
 
 
 def _go_to(page: Page) -> None:

@@ -21,6 +21,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import PATCH_STAGES
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import patching as views
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 FRAGMENT = "patching"
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def show(left: Shown, right: Shown) -> None:
     """The switch and what it shows."""
     lang = left.lang

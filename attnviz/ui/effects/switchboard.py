@@ -23,6 +23,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
@@ -58,7 +59,7 @@ def _open_example() -> None:
     current.update(text=STORE, changes=TURNED, to="zero", generate=0, **current.NO_POSITION)
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def board(shown: Shown) -> None:
     """The board and the answer."""
     lang = shown.lang

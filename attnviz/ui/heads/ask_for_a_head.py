@@ -14,6 +14,7 @@ from attnviz.types import HeadId, Tokens
 from attnviz.ui.heads import ranked_heads
 from attnviz.ui.server import cache
 from attnviz.ui.session import address_bar, current, messages, store, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.views import group_tokens
 from attnviz.views.captured import Shown
 from attnviz.views.ranked import RankedHead
@@ -22,7 +23,7 @@ FRAGMENT = "head_links"
 MOVED = "head_links.moved"
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def show(shown: Shown) -> None:
     """A switch, and below it the choice of a cell and the heads ranked for it."""
     if shown.group.uneven or not shown.size.all_at_once:

@@ -15,14 +15,15 @@ from attnviz.ui.heads import ranked_heads
 from attnviz.ui.host.components import show_stencil
 from attnviz.ui.server import cache
 from attnviz.ui.session import messages, store, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.views import drawn, group_tokens
 from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
 
-PAINTED = "drawn.cells"  # what was painted, as text, and on which text of which model
+PAINTED = "drawn.cells"  # the key of what is shown, and the cells or the name of a pattern
 
 
-@st.fragment(key="draw_a_pattern")
+@fragment("draw_a_pattern")
 def show(shown: Shown) -> None:
     """A switch, and below it palette, matrix and heads."""
     if shown.group.uneven or not shown.size.all_at_once:
@@ -58,22 +59,22 @@ def _choice(shown: Shown, patterns: dict[str, Cells]) -> None:
         ),
         placeholder=text(lang, "drawn.placeholder"),
         on_change=_take_pattern,
-        args=(lang, shown.key, patterns),
+        args=(lang, shown.key),
     )
 
 
-def _take_pattern(lang: Language, key: str, patterns: dict[str, Cells]) -> None:
+def _take_pattern(lang: Language, key: str) -> None:
     name = widgets.value(f"drawn.palette.{lang}")
-    if name in patterns:
-        store.put(PAINTED, (key, patterns[name]))
+    if name is not None:
+        store.put(PAINTED, (key, name))
 
 
 def _painted(shown: Shown, patterns: dict[str, Cells]) -> Cells:
-    """The cells painted on this text; those of the previous token at first."""
-    key, cells = store.get(PAINTED, ("", None))
-    if key == shown.key:
-        return np.asarray(cells)
-    return next(iter(patterns.values()))
+    """The cells painted on this text, or those of the chosen pattern: the first one at first."""
+    key, painted = store.get(PAINTED, ("", None))
+    if key != shown.key:
+        return next(iter(patterns.values()))
+    return patterns[painted] if isinstance(painted, str) else np.asarray(painted)
 
 
 def _stencil(shown: Shown, cells: Cells) -> None:
@@ -87,11 +88,11 @@ def _stencil(shown: Shown, cells: Cells) -> None:
         cells,
         strings(shown.lang, stencil.STRING_KEYS),
     )
-    component = widgets.component_key("stencil")
+    component, key, shape = widgets.component_key("stencil"), shown.key, cells.shape
 
     def take() -> None:
-        painted = stencil.parse(widgets.component_value(component, "cells"), cells.shape)
+        painted = stencil.parse(widgets.component_value(component, "cells"), shape)
         if painted is not None:
-            store.put(PAINTED, (shown.key, painted))
+            store.put(PAINTED, (key, painted))
 
     show_stencil(data, component, take)

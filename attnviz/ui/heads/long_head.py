@@ -26,6 +26,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.pyramids import HeadPyramid
 from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
@@ -41,7 +42,7 @@ STAMP_CHARS = 16
 SIDE = component.SIDE
 
 
-@st.fragment(key="tiles")
+@fragment("tiles")
 def head(shown: Shown) -> None:
     """The chosen head of the first text; another one is built when it is asked for."""
     with messages.guard(shown.lang):
@@ -72,7 +73,7 @@ def _least_distance(shown: Shown) -> int | None:
     return None if shown.group.cross else DISTANCE
 
 
-@st.fragment(run_every=POLL_S)
+@fragment(run_every=POLL_S)
 def _progress(lang: Language, job: Job, head_id: HeadId) -> None:
     """A progress bar and a button to stop; the page runs again when the job is over."""
     if job.over:

@@ -21,6 +21,7 @@ from attnviz.ui.learn import pointing
 from attnviz.ui.server import cache
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import messages, store, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.views.texts import strings
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def show(lang: Language, seed: int) -> None:
         _running(lang, training)
 
 
-@st.fragment(run_every=POLL_S)
+@fragment(run_every=POLL_S)
 def _running(lang: Language, training: Training) -> None:
     """The curve so far, and a button to stop; the page runs again when the job is over."""
     job = training.job
@@ -98,7 +99,7 @@ def _train_again(seed: int) -> None:
     cache.forget_training(seed)
 
 
-@st.fragment
+@fragment()
 def _timeline(lang: Language, training: Training) -> None:
     """The curve with one step marked, and what two heads attend to at that step."""
     by_step = {snapshot.step: snapshot for snapshot in training.snapshots}

@@ -18,6 +18,7 @@ from attnviz.ui.many import surveys
 from attnviz.ui.page import fragments, needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, embedding, messages, routes, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.views import atlas as views
 from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
@@ -44,7 +45,7 @@ def show(shown: Shown) -> None:
     _heads(shown)
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def _heads(shown: Shown) -> None:
     with messages.guard(shown.lang):
         survey = surveys.survey(shown)
@@ -136,7 +137,7 @@ def place_of_text(shown: Shown) -> None:
         _place(shown, survey)
 
 
-@st.fragment(key="place_of_text")
+@fragment("place_of_text")
 def _place(shown: Shown, survey: "Survey") -> None:
     widgets.rerun_too("place_of_text")
     lang = shown.lang

@@ -21,6 +21,7 @@ from attnviz.ui.page import fragments, needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.views import joint_map
 from attnviz.views.captured import Shown
 from attnviz.views.joint_map import TextOnMap
@@ -37,7 +38,7 @@ BATCH = 16
 Fitted = tuple["Embedding", tuple[TextOnMap, ...], tuple[str, ...]]
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def show(shown: Shown) -> None:
     """The map of the model, with the text that is shown on it."""
     lang = shown.lang

@@ -18,6 +18,7 @@ from attnviz.ui.host.components import show_writing
 from attnviz.ui.page.fragments import keep_selection, open_head
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, view_request, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.model_cards import generates
 from attnviz.views import group_tokens, heads
 from attnviz.views.captured import Captured, Shown
@@ -72,7 +73,7 @@ def _generate_button(shown: Shown) -> None:
         )
 
 
-@st.fragment
+@fragment()
 def _distributions(shown: Shown) -> None:
     with messages.guard(shown.lang):
         transcribes = shown.captured.model.card.transcribes  # greedily, whatever the view asks for
@@ -96,11 +97,12 @@ def _distributions(shown: Shown) -> None:
 
 
 def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
-    """A callback that also makes this group the chosen one."""
+    """A callback that also makes this group the chosen one; it keeps no capture."""
+    stack, kind = group.stack, group.kind
 
     def choose() -> None:
-        if group.stack is not None:
-            current.update(stack=group.stack, kind=group.kind)
+        if stack is not None:
+            current.update(stack=stack, kind=kind)
         then()
 
     return choose

@@ -4,13 +4,12 @@ In: a capture whose tokens are the patches of a picture. Out: the mounted compon
 it is the same as on the other pages.
 """
 
-import streamlit as st
-
 from attnviz.components import patches
 from attnviz.ui.host.components import show_patches
 from attnviz.ui.page.fragments import keep_selection, open_head
 from attnviz.ui.server import cache
 from attnviz.ui.session import messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.views import heads, picture_places
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.texts import strings
@@ -24,7 +23,7 @@ def fits(captured: Captured) -> bool:
     return picture_places.picture(captured, group) is not None
 
 
-@st.fragment
+@fragment()
 def show(shown: Shown) -> None:
     """The picture with the attention of one patch over it, and all heads beside it."""
     with messages.guard(shown.lang):

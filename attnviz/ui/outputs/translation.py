@@ -19,6 +19,7 @@ from attnviz.i18n import text
 from attnviz.ui.host.components import show_alignment
 from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group, chosen
@@ -36,7 +37,7 @@ def fits(captured: Captured) -> bool:
     return any((group.stack, group.kind) == (STACK, KIND) for group in captured.groups)
 
 
-@st.fragment
+@fragment()
 def show(shown: Shown) -> None:
     """The alignment, with the meaning of its numbers."""
     lang = shown.lang

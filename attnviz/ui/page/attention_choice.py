@@ -4,15 +4,28 @@ In: what is shown. Out: the same with the chosen group; widgets only where there
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
+from attnviz.components.selection import Extent
 from attnviz.i18n import Language, text
+from attnviz.types import Kind, Stack
 from attnviz.ui.page import window_choice
 from attnviz.ui.session import current, embedding, widgets
 from attnviz.views.captured import Shown
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
+
+
+@dataclass(frozen=True)
+class GroupName:
+    """A group of attentions without its capture: what a widget may keep of it."""
+
+    name: str
+    stack: Stack | None
+    kind: Kind
+    extent: Extent
 
 
 def choice(shown: Shown) -> Shown:
@@ -21,7 +34,7 @@ def choice(shown: Shown) -> Shown:
     return window_choice.choice(shown)
 
 
-def selector(shown: Shown, name: str, take: Callable[[str, Sequence[Group]], None]) -> None:
+def selector(shown: Shown, name: str, take: Callable[[str, Sequence[GroupName]], None]) -> None:
     """A row of buttons for the groups of a capture; none for a single group or in a frame."""
     groups = shown.captured.groups
     if len(groups) < 2 or embedding.is_embedded():
@@ -36,14 +49,19 @@ def selector(shown: Shown, name: str, take: Callable[[str, Sequence[Group]], Non
         key=widgets.showing(widget, shown.group.name),
         format_func=titles.__getitem__,
         on_change=take,
-        args=(widget, groups),
+        args=(widget, [group_name(group) for group in groups]),
     )
 
 
-def chosen_in(widget: str, groups: Sequence[Group]) -> Group | None:
+def chosen_in(widget: str, groups: Sequence[GroupName]) -> GroupName | None:
     """The group that a visitor chose in the selector."""
     name = widgets.value(widget)
     return next((group for group in groups if group.name == name), None)
+
+
+def group_name(group: Group) -> GroupName:
+    """A group without its capture."""
+    return GroupName(group.name, group.stack, group.kind, size_of(group).extent)
 
 
 def group_title(lang: Language, group: Group) -> str:
@@ -53,11 +71,11 @@ def group_title(lang: Language, group: Group) -> str:
     return text(lang, f"attention.{group.stack}_{group.kind}")
 
 
-def _take(widget: str, groups: Sequence[Group]) -> None:
+def _take(widget: str, groups: Sequence[GroupName]) -> None:
     group = chosen_in(widget, groups)
     if group is None:
         return
-    extent, place = size_of(group).extent, current.view().place
+    extent, place = group.extent, current.view().place
     current.update(
         stack=group.stack,
         kind=group.kind,

@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.ui.session import address, current, embedding, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views.captured import Shown
 from attnviz.views.titles import model_title
@@ -38,7 +39,7 @@ def line_without_model(lang: Language) -> None:
         _line(lang, "")
 
 
-@st.fragment(key=NAVIGATION)
+@fragment(NAVIGATION)
 def _line(lang: Language, words: str) -> None:
     parameters = urlencode(address.params(current.view()))
     row = st.container(

@@ -24,6 +24,7 @@ from attnviz.ui.host.components import show_grid, show_head, show_masks, show_st
 from attnviz.ui.page import mask_code, notices
 from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, messages, routes, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import group_tokens, heads, pooled_overview
 from attnviz.views import masks as masks_view
@@ -40,7 +41,7 @@ def player(shown: Shown) -> None:
         _player(shown)
 
 
-@st.fragment
+@fragment()
 def _player(shown: Shown) -> None:
     with messages.guard(shown.lang):
         data = cache.buffer(
@@ -56,7 +57,7 @@ def _player(shown: Shown) -> None:
         show_writing(data, extent, key, keep_selection(key, extent))
 
 
-@st.fragment
+@fragment()
 def grid(shown: Shown) -> None:
     """All heads of the first text."""
     with messages.guard(shown.lang):
@@ -83,7 +84,7 @@ def grid(shown: Shown) -> None:
         show_grid(data, extent, key, keep_selection(key, extent), open_head(key, extent))
 
 
-@st.fragment
+@fragment()
 def head(shown: Shown) -> None:
     """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
@@ -98,7 +99,7 @@ def head(shown: Shown) -> None:
         show_head(data, extent, key, keep_selection(key, extent), open_head(key, extent))
 
 
-@st.fragment(key="steps")
+@fragment("steps")
 def steps(shown: Shown) -> None:
     """Every step of the chosen head; another head is derived when it is asked for."""
     with messages.guard(shown.lang):
@@ -121,7 +122,7 @@ def steps(shown: Shown) -> None:
         show_steps(data, extent, key, keep_selection(key, extent, redraw="steps"), _keep_edits(key))
 
 
-@st.fragment(key="masks")
+@fragment("masks")
 def masks(shown: Shown) -> None:
     """The chosen head on every sentence of the batch, under each combination of masks."""
     with messages.guard(shown.lang):

@@ -10,6 +10,7 @@ from attnviz.i18n import Language, text
 from attnviz.masks import code, spec
 from attnviz.ui.server import cache
 from attnviz.ui.session import current
+from attnviz.ui.session.fragment import fragment
 from attnviz.views.captured import Shown
 from attnviz.views.masks import mask_parts
 
@@ -34,7 +35,7 @@ def show(shown: Shown) -> None:
         _blocked_rows(shown.lang)
 
 
-@st.fragment(key=CODE)
+@fragment(CODE)
 def _code(shown: Shown, layer: int, head: int) -> None:
     batches, masks = shown.group.batches(layer), current.view().drawing.masks
     chosen = spec.parse(masks) if masks else None

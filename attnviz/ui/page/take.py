@@ -6,7 +6,7 @@ screen, the link, and a block of code. Nothing is made before; another choice in
 the names of the files. Pages without a capture (Calculator, Learn) offer picture and link.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,22 +18,19 @@ from attnviz.components.pages import Page
 from attnviz.export.pictures import View
 from attnviz.export.save import content
 from attnviz.i18n import Language, text
+from attnviz.summary import shortened
 from attnviz.types import HeadId
 from attnviz.ui.host.components import show_camera
 from attnviz.ui.page import link, view_code
 from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.fragment import ShownKey, fragment
 from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
+from attnviz.views.titles import model_title
 
 FRAGMENT = "take"
-
-
-@dataclass(frozen=True)
-class ComparedSide:
-    """The right side of Compare, and the text that it reads."""
-
-    shown: Shown
-    text: str
+OF_HEAD = ("head", "steps", "masks", "geometry")  # pages that show one head at a time
+MOST_SHOWN = 160  # characters of a text below a picture
 
 
 @dataclass(frozen=True)
@@ -45,13 +42,19 @@ class TakeFile:
     make: Callable[[], bytes]
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def offer(
-    shown: Shown, page: Page, *figures: View, right: ComparedSide | None = None, changes: str = ""
+    shown: Shown,
+    page: Page,
+    *figures: View,
+    right: Shown | None = None,
+    right_text: str = "",
+    changes: str = "",
 ) -> None:
     """A switch, and below it files, link and code; `figures` are drawn as SVG.
 
-    `changes` are the heads that are off on Switches.
+    `right` is the right side of Compare with the text that it reads; `changes` are the heads that
+    are off on Switches.
     """
     with messages.guard(shown.lang):
         lang = shown.lang
@@ -69,17 +72,17 @@ def offer(
                     key=widgets.key(f"take.{file.name}"),
                     on_click="ignore",
                 )
-        _camera(lang)
+        _camera(lang, _origins(shown, page, head, right))
         link.show(lang)
         st.caption(text(lang, "take.code"))
         saved = (_file_name(shown, head, name, ".safetensors") for name in ("capture", "capture_b"))
         sources = [view_code.of_left(shown, next(saved), page)]
         if right is not None:
-            sources.append(view_code.of_right(right.shown, next(saved), right.text))
+            sources.append(view_code.of_right(right, next(saved), right_text))
         st.code(view_code.code(shown, page, head, sources, changes), language="python")
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def offer_picture(lang: Language) -> None:
     """A switch, and below it the pictures as they are on the screen, and the link."""
     with messages.guard(lang):
@@ -93,37 +96,66 @@ def _is_wanted(lang: Language, tip: str) -> bool:
     return st.toggle(text(lang, "take.title"), key=widgets.key("take"), help=text(lang, tip))
 
 
-def _camera(lang: Language) -> None:
-    data = camera.pack_camera(strings(lang, camera.STRING_KEYS))
+def _camera(lang: Language, origins: Sequence[str] = ()) -> None:
+    data = camera.pack_camera(strings(lang, camera.STRING_KEYS), origins)
     show_camera(data, widgets.component_key("camera"))
+
+
+def _origins(shown: Shown, page: Page, head: HeadId, right: Shown | None) -> tuple[str, ...]:
+    """For each text on the page the model, the head where the page shows one, and the text."""
+    sides = (shown,) if right is None else (shown, right)
+    return tuple(
+        " · ".join(
+            part
+            for part in (
+                model_title(side.lang, side.captured.name),
+                str(head) if page in OF_HEAD else "",
+                shortened(side.captured.capture.tokens.text, MOST_SHOWN),
+            )
+            if part
+        )
+        for side in sides
+    )
 
 
 def _files(shown: Shown, head: HeadId, figures: tuple[View, ...]) -> list[TakeFile]:
     """The files that the size of the text allows."""
-    captured, size = shown.captured, shown.size
-    cap = captured.capture
+    size, file = shown.size, partial(_file, ShownKey(shown))
     place: dict[str, Any] = {"kind": shown.group.kind, "stack": shown.group.stack}
     files: list[TakeFile] = []
     if size.all_at_once:
         for view in figures:
             at = None if view == "heads" else head
-            draw = partial(content, cap, ".svg", view=view, at=at, **place)
+            draw = partial(file, ".svg", view=view, at=at, **place)
             files.append(TakeFile(view, ".svg", draw))
-        write = partial(
-            content, cap, ".html", lang=shown.lang, heads=[head],
-            model=captured.loaded, picture=captured.media.picture,
-        )  # fmt: skip
-        files.append(TakeFile("page", ".html", write))
+        files.append(TakeFile("page", ".html", partial(_page, ShownKey(shown), head)))
     if size.whole:
-        files.append(TakeFile("numbers", ".csv", partial(content, cap, ".csv", at=head, **place)))
-    files.append(TakeFile("capture", ".safetensors", partial(content, cap, ".safetensors")))
+        files.append(TakeFile("numbers", ".csv", partial(file, ".csv", at=head, **place)))
+    files.append(TakeFile("capture", ".safetensors", partial(file, ".safetensors")))
     return files
 
 
-def _files_of(right: ComparedSide) -> list[TakeFile]:
+def _files_of(right: Shown) -> list[TakeFile]:
     """The capture of the right side."""
-    cap = right.shown.captured.capture
-    return [TakeFile("capture_b", ".safetensors", partial(content, cap, ".safetensors"))]
+    return [TakeFile("capture_b", ".safetensors", partial(_file, ShownKey(right), ".safetensors"))]
+
+
+def _file(key: ShownKey, ending: str, **options: Any) -> bytes:
+    """The bytes of a file; the button that makes it keeps no capture."""
+    return content(key.shown().captured.capture, ending, **options)
+
+
+def _page(key: ShownKey, head: HeadId) -> bytes:
+    """The page (HTML) with the steps of one head."""
+    captured = key.shown().captured
+    return content(
+        captured.capture,
+        ".html",
+        lang=key.lang,
+        heads=[head],
+        model=captured.loaded,
+        picture=captured.media.picture,
+    )
 
 
 def _file_name(shown: Shown, head: HeadId, name: str, ending: str) -> str:

@@ -4,8 +4,6 @@ In: what is shown. Out: the same with the chosen window; beside the widget stand
 with that window framed. Without windows there is no widget.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import streamlit as st
 from PIL import Image, ImageDraw
@@ -39,7 +37,7 @@ def choice(shown: Shown) -> Shown:
         if picture is not None and windows.grid is not None:
             marked = framed(picture, windows, window)
             st.image(marked, width=SHOWN_PX, alt=text(lang, "window.picture"))
-    return shown.of_group(replace(shown.group, window=window))
+    return shown.of_group(shown.group.in_window(window))
 
 
 def _take() -> None:

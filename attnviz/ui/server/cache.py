@@ -9,16 +9,28 @@ and head. Resources are shared, not copied: callers only read them.
 import hashlib
 import math
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 import streamlit as st
 
 import attnviz
 from attnviz.capture.request import Request
+from attnviz.errors import TooLarge
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.server import answering, loading, pyramids, run_request, sources, trainings
+from attnviz.ui.server import (
+    answering,
+    loading,
+    pyramids,
+    run_request,
+    sources,
+    trainings,
+    turns,
+)
 from attnviz.ui.server.answering import Answering, Measurement
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.keys import key_part, short
@@ -58,12 +70,27 @@ MAX_ANSWERING = 8  # a clean pass each: like a capture
 MAX_MEASURED = 64  # a few numbers for each head; for each pair of heads, 0.5 MB of 144
 MAX_LONG_CAPTURES = 2  # a small model on 16,384 tokens keeps 130 MB, one of 1B parameters 3 GB
 LONG_CHARS = 6000  # what the text box takes; only a file holds more
+MANY_CHARS = 2000  # some hundred tokens: the own models run them in a second
 MAX_PYRAMIDS = 8  # the largest keeps 13 MB
 MAX_TILE_ANSWERS = 48  # a dozen tiles of one byte each have 0.8 MB
 MAX_LESSON_CARDS = 128
 MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
 MAX_TRAININGS = 6
 MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
+# texts that are too long, by the keys of their captures: they are not tokenised anew in each run
+_refusals: "OrderedDict[str, TooLarge]" = OrderedDict()
+# what needs no turn: models and captures that are in memory, by their keys
+_in_memory: "WeakValueDictionary[str, Any]" = WeakValueDictionary()
+
+
+def _in_turn(key: str, heavy: bool, compute: Callable[[], Result]) -> Result:
+    """The result of `compute`; what is heavy and not in memory waits for its turn."""
+    if not heavy or key in _in_memory:
+        return compute()
+    with turns.turn():
+        result = compute()
+    _in_memory[key] = result
+    return result
 
 
 def model(source: Source) -> "LoadedModel":
@@ -71,10 +98,15 @@ def model(source: Source) -> "LoadedModel":
 
     The app's own models are small and stay, so that a lesson's cards need not load them anew.
     """
-    if source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MAX_OWN_MIB:
+    if _is_own(source):
         return _own_model(source.name)
     commit = downloaded().get(source.name)
-    return _model(source.name, source.stamp, commit, source.device, source.dtype)
+    load = partial(_model, source.name, source.stamp, commit, source.device, source.dtype)
+    return _in_turn(f"{source} {commit}", True, load)
+
+
+def _is_own(source: Source) -> bool:
+    return source.name in REGISTRY and REGISTRY[source.name].card.size_mib <= MAX_OWN_MIB
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -118,33 +150,48 @@ def _own_model(name: str) -> "LoadedModel":
 def captured(source: Source, request: Request) -> Captured:
     """The capture of a request: its input run through the model, and verified."""
     loaded = model(source)
-    capture = _long_captured if sum(map(len, request.text)) > LONG_CHARS else _captured
-    return capture(short(f"{source} {loaded.key} {request.key}"), source.name, request, loaded)
+    n_chars = sum(map(len, request.text))
+    key = short(f"{source} {loaded.key} {request.key}")
+    run = partial(
+        _long_captured if n_chars > LONG_CHARS else _captured, key, source, request, loaded
+    )
+    if key in _refusals:
+        raise _refusals[key].with_traceback(None)
+    try:
+        return _in_turn(key, not _is_own(source) or n_chars > MANY_CHARS, run)
+    except TooLarge as error:
+        _refusals[key] = error
+        while len(_refusals) > MAX_ANSWERS:
+            _refusals.popitem(last=False)
+        raise
 
 
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
-def _long_captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -> Captured:
-    return _run(key, _name, _request, _loaded)
+def _long_captured(
+    key: str, _source: Source, _request: Request, _loaded: "LoadedModel"
+) -> Captured:
+    return _run(key, _source, _request, _loaded)
 
 
 @st.cache_resource(max_entries=MAX_CAPTURES, show_spinner=False)
-def _captured(key: str, _name: str, _request: Request, _loaded: "LoadedModel") -> Captured:
-    return _run(key, _name, _request, _loaded)
+def _captured(key: str, _source: Source, _request: Request, _loaded: "LoadedModel") -> Captured:
+    return _run(key, _source, _request, _loaded)
 
 
-def _run(key: str, name: str, request: Request, loaded: "LoadedModel") -> Captured:
+def _run(key: str, source: Source, request: Request, loaded: "LoadedModel") -> Captured:
     capture, picture = run_request.run(loaded, request)
     worst = capture.verify().worst
     accuracy = Accuracy(worst.error, worst.tolerance) if worst else Accuracy(math.nan, math.nan)
     return Captured(
         key=key,
-        name=name,
+        name=source.name,
         loaded=loaded,
         capture=capture,
         groups=groups(capture),
         accuracy=accuracy,
         media=Media(picture, request.sound),
         n_asked=run_request.n_asked(request),
+        recall=partial(captured, source, request),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import attnviz
 from attnviz.models.files import is_folder
@@ -27,6 +28,7 @@ TORCH_THREADS = 1
 importing = threading.Lock()
 # others than that: a visitor's model that takes long to load holds up no lesson
 _loading, _loading_own = threading.Lock(), threading.Lock()
+_in_memory: "WeakSet[LoadedModel]" = WeakSet()
 
 
 def load(
@@ -38,14 +40,25 @@ def load(
     """
     import_libraries()
     with _loading_own if name in REGISTRY else _loading, _frozen_heap():
-        if name in REGISTRY:
-            return attnviz.load(name, device=device, dtype=dtype)
-        if commit is None and HUB_ID.fullmatch(name) and not is_folder(name):
-            commit = _downloaded_commit(name)
-        from attnviz.models.loader import load_foreign
+        loaded = _load(name, commit, device, dtype)
+    _in_memory.add(loaded)
+    return loaded
 
-        within = map(Path, sources.allowed_directories())
-        return load_foreign(name, within, device=device, dtype=dtype, revision=commit)
+
+def n_in_memory() -> int:
+    """The number of loaded models that something still holds."""
+    return len(_in_memory)
+
+
+def _load(name: str, commit: str | None, device: str | None, dtype: str | None) -> "LoadedModel":
+    if name in REGISTRY:
+        return attnviz.load(name, device=device, dtype=dtype)
+    if commit is None and HUB_ID.fullmatch(name) and not is_folder(name):
+        commit = _downloaded_commit(name)
+    from attnviz.models.loader import load_foreign
+
+    within = map(Path, sources.allowed_directories())
+    return load_foreign(name, within, device=device, dtype=dtype, revision=commit)
 
 
 def _downloaded_commit(name: str) -> str:

@@ -8,7 +8,7 @@ The digest stands in the address: whoever has the link sees the capture while th
 import os
 import threading
 from collections import OrderedDict
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -110,6 +110,7 @@ def _captured(digest: str, capture: "Capture") -> Captured:
         groups=groups(capture),
         accuracy=Accuracy(worst.error, worst.tolerance) if worst else Accuracy(nan, nan),
         media=Media(),
+        recall=partial(opened, digest),
     )
 
 

@@ -10,7 +10,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnVizError
-from attnviz.ui.server import peak
+from attnviz.ui.server import peak, turns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ def run(loaded: "LoadedModel", request: "Request") -> "CaptureAndPicture":
 
     peak.require_room(loaded, request)
     try:
-        capture = capture_request(loaded, request)
+        capture = capture_request(loaded, request, check=turns.check)
         return capture, seen_picture(loaded, request.image) if request.image else None
     except AttnVizError:
         raise

@@ -8,7 +8,7 @@ one plain sentence; a traceback is never shown.
 import logging
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,6 +53,20 @@ def guard(lang: Language) -> Iterator[None]:
         logger.exception("page failed, reference %s", reference)
         st.error(text(lang, "error.unexpected", reference=reference))
         st.button(text(lang, "action.reload"), key=widgets.key("reload"))
+
+
+@contextmanager
+def waiting() -> Iterator[Callable[[int], None]]:
+    """A line that says how many visitors' runs are before this one, while the block runs."""
+    line, lang = st.empty(), current.language()
+
+    def show(count: int) -> None:
+        line.info(text(lang, "wait.turn", count=count))
+
+    try:
+        yield show
+    finally:
+        line.empty()
 
 
 def _details(lang: Language, error: AttnVizError) -> dict[str, str]:

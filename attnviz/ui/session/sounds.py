@@ -4,6 +4,8 @@ In: a sound's name, or the bytes of a file (checked in `attnviz.audio.sound`). O
 spectrogram as a picture, and the request for it. What a visitor uploads stays in the session.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from PIL import Image
 
@@ -19,6 +21,7 @@ NAMES = (SAMPLE, OWN)
 KEPT = "sound"
 N_TOKENS = 24  # that a model generates from a sound where no number is asked for
 COLUMNS = 400
+MOST_HEARD = 4  # the longest, 29 s, takes 5 MB and three seconds to be made
 SHOWN_ROWS = 96
 INK = (20, 128, 118)  # of the spectrogram, on light and on dark
 
@@ -26,9 +29,14 @@ INK = (20, 128, 118)  # of the spectrogram, on light and on dark
 def named(name: str) -> Sound | None:
     """The sound of a name; None for an upload that this session lacks."""
     if name != OWN:
-        return sound.sample()
+        return _sample()
     own: Sound | None = store.get(KEPT)
     return own
+
+
+@lru_cache(maxsize=1)
+def _sample() -> Sound:
+    return sound.sample()
 
 
 def keep(data: bytes) -> None:
@@ -45,6 +53,12 @@ def request(card: ModelCard, chosen: Sound, transcript: str) -> Request:
     if not transcript.strip():
         return Request.of(sound=chosen, generate=view.generating.n_tokens or N_TOKENS)
     return Request.of(sound=chosen, target=transcript, cut=view.input.cut)
+
+
+@lru_cache(maxsize=MOST_HEARD)
+def heard(chosen: Sound) -> tuple[bytes, Image.Image]:
+    """A sound as a WAV file, and its spectrogram; kept for the runs that follow."""
+    return chosen.wav(), spectrogram(chosen)
 
 
 def spectrogram(shown: Sound) -> Image.Image:

@@ -28,6 +28,14 @@ def pop(name: str, default: Any = None) -> Any:
     return st.session_state.pop(f"{PREFIX}{name}", default)
 
 
+def let_end() -> None:
+    """End the running page here if its tab is closed or another run was asked for.
+
+    Streamlit looks for that whenever a value of the session is read.
+    """
+    has(VISITOR)
+
+
 def visitor() -> str:
     """A random name of this session, which no other one can guess."""
     if not has(VISITOR):

@@ -11,12 +11,13 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz.components.pages import Page
 from attnviz.i18n import Language, text
 from attnviz.ui.session import address_bar, routes, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar import recall
 
 NAVIGATION = "navigation"
 
 
-@st.fragment(key=NAVIGATION)
+@fragment(NAVIGATION)
 def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page) -> None:
     """Links to the pages that carry the whole view, so that a page opens with its address.
 

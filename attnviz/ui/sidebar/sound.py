@@ -29,8 +29,9 @@ def choice(lang: Language) -> None:
     )
     chosen = sounds.named(name)
     if chosen is not None:
-        st.audio(chosen.wav(), format="audio/wav")
-        st.image(sounds.spectrogram(chosen), alt=text(lang, "sound.picture"), width="stretch")
+        wav, picture = sounds.heard(chosen)
+        st.audio(wav, format="audio/wav")
+        st.image(picture, alt=text(lang, "sound.picture"), width="stretch")
         st.caption(text(lang, "sound.lasts", seconds=f"{chosen.seconds:.2f}"))
     _upload(lang)
 

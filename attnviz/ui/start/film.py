@@ -22,13 +22,14 @@ from attnviz.ui.session import (
     routes,
     widgets,
 )
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import DEFAULT_MODEL
 from attnviz.views import film as views
 from attnviz.views.captured import Captured
 from attnviz.views.texts import strings
 
 
-@st.fragment
+@fragment()
 def show(lang: Language) -> None:
     """The film, and below it the box for another sentence."""
     with messages.guard(lang):

@@ -21,6 +21,7 @@ from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_steps
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, store, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import steps as steps_view
 
@@ -180,7 +181,7 @@ def _switched(sheet: Sheet) -> Sheet:
     return sheets.sheet(matrices, sheet.mask, sheet.scale, sheet.tokens)
 
 
-@st.fragment(key="lab")
+@fragment("lab")
 def _steps(lang: Language, sheet: Sheet) -> None:
     with messages.guard(lang):
         data = cache.buffer(

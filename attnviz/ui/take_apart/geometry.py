@@ -16,6 +16,7 @@ from attnviz.ui.host.components import show_geometry
 from attnviz.ui.page import fragments
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import geometry as views
 from attnviz.views.captured import Shown
@@ -24,7 +25,7 @@ from attnviz.views.texts import strings
 FRAGMENT = "geometry"
 
 
-@st.fragment(key=FRAGMENT)
+@fragment(FRAGMENT)
 def show(lang: Language, shown: Shown | None) -> None:
     """The component of the page."""
     with messages.guard(lang):

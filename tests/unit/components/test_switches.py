@@ -117,7 +117,7 @@ def app() -> None:
 
 
 def test_the_component_mounts_with_its_bytes() -> None:
-    ran = AppTest.from_function(app).run(timeout=20)
+    ran = AppTest.from_function(app).run(timeout=120)
     assert not ran.exception
     (mounted,) = ran.get("bidi_component")
     assert mounted.proto.component_name == switches.NAME

@@ -147,7 +147,7 @@ def test_the_component_mounts() -> None:
         assert np
         show_tiles(tiles.pack_tiles(some_data()))
 
-    app = AppTest.from_function(page, default_timeout=60).run()
+    app = AppTest.from_function(page, default_timeout=120).run()
     assert not app.exception
     (component,) = app.get("bidi_component")
     assert component.proto.component_name == tiles.NAME

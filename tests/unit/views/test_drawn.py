@@ -56,6 +56,7 @@ def test_the_palette_finds_the_heads_that_attend_to_the_previous_token(minilm: L
     assert patterns["block"][3, 1] and not patterns["block"][3, 3] and not patterns["block"][3, 6]
 
 
+@pytest.mark.slow
 def test_256_tokens_are_ranked_in_a_tenth_of_a_second(minilm: LoadedModel) -> None:
     group = groups(attnviz.capture(minilm, text_of(minilm, 256)))[0]
     cells = palette(group)["previous"]

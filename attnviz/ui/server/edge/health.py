@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from streamlit.runtime import Runtime
 
-from attnviz.ui.server import class_socket, jobs
+from attnviz.ui.server import class_socket, jobs, loading, turns
 
 KEY_VARIABLE = "ATTNVIZ_METRICS_KEY"
 STARTED = time.monotonic()
@@ -74,4 +74,6 @@ GAUGES: dict[str, Callable[[], float]] = {
     "sessions": _sessions,
     "classes": lambda: class_socket.rooms().count(),
     "jobs_waiting": jobs.waiting,
+    "runs_waiting": lambda: turns.line.n_waiting,
+    "models": loading.n_in_memory,
 }

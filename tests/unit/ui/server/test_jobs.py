@@ -7,8 +7,7 @@ import pytest
 from attnviz.errors import Cancelled
 from attnviz.ui.server import jobs
 from attnviz.ui.server.jobs import Job
-
-LIMIT_S = 30.0
+from tests.support.waiting import LIMIT_S
 
 
 class Gate:

@@ -9,9 +9,9 @@ from attnviz.attention.call import AttentionCall
 from attnviz.errors import BadInput, Cancelled
 from attnviz.ui.server import pyramids
 from attnviz.ui.server.pyramids import HeadPyramid
+from tests.support.waiting import LIMIT_S
 from tests.unit.tiles.test_pyramid import make_call
 
-LIMIT_S = 60.0
 ORIGINAL = tiles.build
 
 

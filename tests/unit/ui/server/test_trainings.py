@@ -6,8 +6,7 @@ from typing import Any
 
 from attnviz.errors import Cancelled
 from attnviz.ui.server.trainings import Training, start
-
-LIMIT_S = 10.0
+from tests.support.waiting import LIMIT_S
 
 
 class Snap:

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -12,6 +11,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
 from attnviz.ui.server import jobs
 from attnviz.ui.server.edge import lifetime
+from tests.support.waiting import LIMIT_S
 
 
 class Held:
@@ -22,22 +22,22 @@ class Held:
 
 
 def test_release_ended_lets_go_of_old_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lifetime, "KEPT_S", 0.05)
     storage, held = MemorySessionStorage(), Held()
     gone = weakref.ref(held)
     storage.save(SimpleNamespace(session=SimpleNamespace(id="a", held=held)))  # type: ignore[arg-type]
     del held
     gc.freeze()  # as a model's load does
+    monkeypatch.setattr(lifetime, "KEPT_S", 3600.0)
     lifetime.release_ended(storage)
     assert [info.session.id for info in storage.list()] == ["a"]
-    time.sleep(0.1)
+    monkeypatch.setattr(lifetime, "KEPT_S", -1.0)  # as long after its end
     lifetime.release_ended(storage)
     lifetime.collect()
     assert not storage.list() and gone() is None
 
 
 def test_the_end_of_the_server_stops_its_jobs() -> None:
-    begun = jobs.start(lambda job: job.cancel.wait(20) and None)
+    begun = jobs.start(lambda job: job.cancel.wait(LIMIT_S) and None)
 
     async def life() -> None:
         async with lifetime.lifetime(SimpleNamespace()):  # type: ignore[arg-type]
@@ -46,5 +46,5 @@ def test_the_end_of_the_server_stops_its_jobs() -> None:
     # in a thread of its own: where browser tests ran before, this one has a loop that runs
     with ThreadPoolExecutor(1) as pool:
         pool.submit(lambda: asyncio.run(life())).result()
-    begun.wait(5.0)
+    begun.wait(LIMIT_S)
     assert begun.state == "stopped"

@@ -1,0 +1,71 @@
+"""A visitor's model waits for its turn and says so; the app's own models do not wait."""
+
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.ui.server import turns
+from attnviz.ui.server.turns import Line
+from tests.pages.conftest import Visit
+
+LIMIT_S = 50
+
+
+@pytest.fixture
+def line(monkeypatch: pytest.MonkeyPatch) -> Line:
+    line = Line(n_slots=1)
+    monkeypatch.setattr(turns, "line", line)
+    return line
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The infos of the page, as it shows them."""
+    said: list[str] = []
+    info = DeltaGenerator.info
+
+    def heard(self: DeltaGenerator, body: str, **options: Any) -> object:
+        said.append(body)
+        return info(self, body, **options)
+
+    monkeypatch.setattr(DeltaGenerator, "info", heard)
+    return said
+
+
+def test_a_page_says_how_many_are_before_it(
+    visit: Visit, tiny: Callable[[str], str], line: Line, said: list[str]
+) -> None:
+    gone = threading.Event()
+
+    def hold() -> None:
+        with line.turn(lambda: nullcontext(lambda _count: None)):
+            gone.wait(LIMIT_S)
+
+    holder = threading.Thread(target=hold, daemon=True)
+    holder.start()
+
+    def let_go() -> None:
+        while not said:
+            gone.wait(0.01)
+        gone.set()
+
+    threading.Thread(target=let_go, daemon=True).start()
+    app = visit("head", model=tiny("bert"), text="the cat waits here")
+    assert said[0] == "The server is busy: 1 run is before yours."
+    assert not app.info
+    assert not app.exception
+    holder.join(LIMIT_S)
+    assert line.n_waiting == 0
+
+
+def test_an_own_model_and_what_is_in_memory_wait_for_nobody(
+    visit: Visit, tiny: Callable[[str], str], line: Line
+) -> None:
+    visit("head", model=tiny("bert"), text="the cat is known")
+    with line.turn(lambda: nullcontext(lambda _count: None)):
+        assert not visit("head", model=tiny("bert"), text="the cat is known").exception
+        assert not visit("head", text="a text that nobody asked for").exception
