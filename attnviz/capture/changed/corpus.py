@@ -53,8 +53,8 @@ def recorded(
     """The heads' outputs over texts, or over the model's own reference; recorded once.
 
     `progress` is told what fraction of the texts is recorded; an error of its own ends the
-    recording. The caller holds the model's lock. Raises what `attnviz.capture` raises for texts that
-    the model cannot read, and `BadInput` where there is no reference.
+    recording. The caller holds the model's lock. Raises what `attnviz.capture` raises for texts
+    that the model cannot read, and `BadInput` where there is no reference.
     """
     key = tuple(texts)
     with _lock:
