@@ -26,6 +26,15 @@ def drawn(page: Page) -> None:
     expect(page.locator(".av-board table").first).to_be_visible()
 
 
+def end_class(lead: Page, follower: Page) -> None:
+    """Ends the class: the teacher has a report, followers a way back."""
+    lead.get_by_role("button", name="End the class").click()
+    lead.get_by_role("button", name="End it for everyone").click()
+    heading(lead, "Report of the class")
+    heading(follower, "The class has ended")
+    expect(follower.get_by_role("button", name="To the lessons")).to_be_visible()
+
+
 @pytest.mark.slow
 def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     lead = visit("learn", lesson="block", card="order", canvases=False).page
@@ -72,11 +81,7 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     expect(lead.get_by_role("button", name="Next →")).to_be_visible()
     assert "host" not in lead.url and "seat" not in one.page.url
 
-    lead.get_by_role("button", name="End the class").click()
-    lead.get_by_role("button", name="End it for everyone").click()
-    heading(lead, "Report of the class")
-    heading(one.page, "The class has ended")
-    expect(one.page.get_by_role("button", name="To the lessons")).to_be_visible()
+    end_class(lead, one.page)
 
 
 @pytest.mark.slow
