@@ -50,7 +50,7 @@ class SeenCalls:
             self._newest[name] = seen
 
     def read(self, module: str, read: Tensor, bound: Bound) -> Tensor | None:
-        """What W_O is given instead of what it is about to `read`; None for a call not known."""
+        """The input of W_O in place of the one it is about to `read`; None for an unknown call."""
         token = inside.set(True)
         try:
             self.watch.decide_by(read)
@@ -74,7 +74,7 @@ class SeenCalls:
         bound: Bound,
         only_outputs: bool,
     ) -> Tensor | None:
-        """What torch's own module gives instead of what it `returned`; None for a call not known.
+        """The result of torch's own module in place of `returned`; None for an unknown call.
 
         Raises `UnsupportedAttention` where gradients are kept.
         """
@@ -99,7 +99,7 @@ class SeenCalls:
 
 
 def outputs_read(read: Tensor, n_heads: int, bound: Bound) -> Tensor:
-    """What W_O is given instead of what it is about to `read`, where only outputs are changed."""
+    """The input of W_O in place of `read`, where only outputs are changed."""
     token = inside.set(True)
     try:
         output = read.reshape(*read.shape[:2], n_heads, -1)
@@ -118,7 +118,7 @@ def _told(read: Tensor, changed: Tensor, changes: tuple[StageChange, ...]) -> Te
 
 
 def _made_of(module: nn.MultiheadAttention, outputs: Tensor, returned: Tensor) -> Tensor:
-    """What W_O of torch's own module makes of the outputs [batch, query, head, d] of its heads.
+    """The result of W_O of torch's own module for its heads' outputs [batch, query, head, d].
 
     Its axes are those of what the module `returned`.
     """
