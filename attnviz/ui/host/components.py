@@ -25,6 +25,7 @@ from attnviz.components import (
     pair,
     patches,
     recall,
+    scheme,
     similarity,
     stencil,
     steps,
@@ -193,6 +194,11 @@ def show_patches(
 def show_recall(data: bytes, key: str, on_resume: Callable[[], None] = ignore) -> None:
     """Mounts the component; `on_resume` is called when the browser knows where one left."""
     renderer(recall.NAME)(data=data, key=key, on_resume_change=on_resume)
+
+
+def show_scheme(data: bytes, key: str) -> None:
+    """Mounts the component."""
+    renderer(scheme.NAME)(data=data, key=key)
 
 
 def show_similarity(data: bytes, key: str = "similarity") -> None:
