@@ -46,6 +46,25 @@ def size(nbytes: int) -> str:
     return f"{nbytes / 1024**power:.{1 if power else 0}f} {units[power]}"
 
 
+def text_table(columns: Mapping[str, Sequence[str]], most: int = MOST_ROWS) -> str:
+    """Columns of one length under their names, aligned on the right, at most `most` rows of them.
+
+    >>> print(text_table({"head": ["L0.H0", "L0.H1"], "peak": ["0.5", "12"]}))
+     head  peak
+    L0.H0   0.5
+    L0.H1    12
+    """
+    n_rows = max((len(cells) for cells in columns.values()), default=0)
+    shown = {name: [shortened(cell) for cell in cells[:most]] for name, cells in columns.items()}
+    aligned = []
+    for name, cells in shown.items():
+        width = max(map(len, (name, *cells)))
+        aligned.append([text.rjust(width) for text in (name, *cells)])
+    lines = ["  ".join(row) for row in zip(*aligned, strict=True)]
+    rest = [f"… {counted(n_rows - most, 'more row')}"] if n_rows > most else []
+    return "\n".join([*lines, *rest])
+
+
 def html_card(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A title and a table as HTML, at most `MOST_ROWS` rows of it; every string is escaped."""
     lines = [_row("th", header)] if header else []

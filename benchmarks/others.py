@@ -46,7 +46,7 @@ def of_tool(name: str, labels: list[str], weights: np.ndarray, rounds: int) -> l
     few = (
         None if len(html) >= weights.size else f"{len(html)} characters do not hold as many weights"
     )
-    title = f"{name}: HTML of 12 × 12 heads, n={weights.shape[-1]}"
+    title = f"{name}: HTML of {len(weights)} × {weights.shape[1]} heads, n={weights.shape[-1]}"
     return [
         Result(title, tuple(samples), "ms", wrong=few),
         Result(f"{title}, size", (len(html.encode()) / 1000,), "kB", wrong=few),

@@ -13,7 +13,7 @@ from jaxtyping import Float32, Shaped
 from attnviz.errors import BadInput, bad_argument
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.measures import layer_measures
-from attnviz.summary import counted, html_card
+from attnviz.summary import counted, html_card, text_table
 from attnviz.types import MEASURES, HeadId, Measure
 
 PLACE = ("stack", "kind", "layer", "index", "head")  # "index" only where a layer attends repeatedly
@@ -23,7 +23,7 @@ _Place = tuple[str, str, int, int]  # stack, kind, layer, index
 
 @dataclass(frozen=True, eq=False)
 class HeadTable:
-    """One row for each head; `columns` are arrays of one length, by name.
+    """One row for each head; `columns` are arrays of one length, by name. `print` shows the first.
 
     The first columns are `stack` ("" if the model has a single one), `kind`, `layer` and `head`,
     then the measures. A column `index` counts the calls of a layer if some layer has several.
@@ -90,12 +90,17 @@ class HeadTable:
     def __repr__(self) -> str:
         return f"HeadTable of {counted(len(self), 'head')}: {' '.join(self.columns)}"
 
+    def __str__(self) -> str:
+        """The first rows with their numbers, as `print` shows them; no column without a text."""
+        return text_table({name: cells for name, cells in self._written().items() if any(cells)})
+
     def _repr_html_(self) -> str:
-        rows = [
-            tuple(_written(column[place]) for column in self.columns.values())
-            for place in range(len(self))
-        ]
-        return html_card(counted(len(self), "head"), tuple(self.columns), rows)
+        written = self._written()
+        rows = list(zip(*written.values(), strict=True))
+        return html_card(counted(len(self), "head"), tuple(written), rows)
+
+    def _written(self) -> dict[str, list[str]]:
+        return {name: [_written(cell) for cell in column] for name, column in self.columns.items()}
 
 
 def head_table(layers: Iterable[LayerWeights], measures: Sequence[Measure] = MEASURES) -> HeadTable:

@@ -30,7 +30,7 @@ from attnviz.components.selection import Extent
 from attnviz.i18n import catalogue
 from attnviz.types import StepView
 from attnviz.ui.host import components as host
-from tests.support.hostile import TOKENS
+from tests.support.hostile import TEXT, TOKENS
 
 N = len(TOKENS)
 N_LAYERS, N_HEADS, D_HEAD, D_MODEL = 2, 3, 5, 15
@@ -225,7 +225,7 @@ def main() -> None:
         "tiles": show_tiles,
     }
     show[st.query_params["show"]]()
-    host.show_camera(camera.pack_camera(words(camera.STRING_KEYS)), key="camera")
+    host.show_camera(camera.pack_camera(words(camera.STRING_KEYS), [TEXT]), key="camera")
 
 
 if __name__ == "__main__":

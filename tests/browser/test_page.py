@@ -1,10 +1,13 @@
 """A saved page and a notebook's frame, opened without a network: they paint and ask for nothing."""
 
 import io
+import json
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +16,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
 from attnviz.attention.capture import Capture
+from attnviz.components.buffer import unpack
+from attnviz.components.bundle import FOLDER, join
+from attnviz.export.page import rebuilt
+from attnviz.export.page.code import HERE
 from attnviz.i18n import LANGUAGES, Language, text
 from tests.support.cases import mostly_slow
 from tests.support.hostile import HALF, TEXT, TOKENS, escaped
@@ -142,6 +149,92 @@ def test_the_stages_of_a_page_are_those_of_derive(
         expect_equal(lambda read=read: np.float32(read()), wanted)
 
 
+@pytest.mark.parametrize("model", mostly_slow(["stories", "minilm", "stories-llama"], 1))
+def test_the_browser_makes_every_number_of_a_head_to_the_last_bit(
+    opened: Open, tmp_path: Path, model: str
+) -> None:
+    """Scores and weights are made of q and k where a page would be large; no bit is another."""
+    cap = attnviz.capture(model, " ".join(["Lily gave the red ball to Tom and"] * 4))
+    path = attnviz.save(cap, tmp_path / "long.html", heads=[HEAD])
+    html = path.read_text(encoding="utf-8")
+    page = opened(path)
+    complete(page)
+    modules = {name: HERE / f"{name}.js" for name in ("repack", "unpack")}
+    bundle = join(modules | {"buffer": FOLDER / "shared" / "buffer.js"})
+    names = {name: bundle.entries[name] for name in bundle.entries}
+    made = page.evaluate(
+        f"""async ([parts, index, views, head]) => {{
+            {bundle.script}
+            const page = {{ bytes: {{}}, rebuilt: index.rebuilt, made: new Map() }};
+            for (const [name, text] of Object.entries(parts)) {{
+                const node = document.createElement("script");
+                node.type = "application/gzip-base64";
+                node.dataset.part = `test-${{name}}`;
+                node.textContent = text;
+                document.body.append(node);
+                const bytes = await {names["unpack"]}.unpackPart(node.dataset.part);
+                Object.assign(page.bytes, {names["buffer"]}.parse(bytes).arrays);
+            }}
+            return views.map((view) => {{
+                const part = index.groups[0].views[view].heads[head];
+                return [...{names["repack"]}.repack(part, {{}}, page)];
+            }});
+        }}""",
+        [parts_of(html), index_of(html), ["steps", "masks"], HEAD],
+    )
+    rules = {recipe["rule"] for recipe in index_of(html)["rebuilt"].values()}
+    assert rules == {"products", "softmax"} | ({"blocked"} if model != "minilm" else set())
+    steps, masks = (unpack(bytes(view))[1] for view in made)
+    for view in cap.head(HEAD).views():
+        if view.stage in steps:
+            np.testing.assert_array_equal(bits(steps[view.stage]), bits(view.values), view.stage)
+    np.testing.assert_array_equal(bits(masks["weights"][0]), bits(cap.weights(HEAD)))
+
+
+def test_rows_without_a_number_and_far_differences_are_made_alike(browser: Browser) -> None:
+    masked = np.full((4, 8), -np.inf, np.float32)
+    masked[1:] = np.linspace(-900, 3, 24, dtype=np.float32).reshape(3, 8)
+    exact = rebuilt.softmax(masked)
+    exact[2, 3], exact[3, 1] = np.float32(-1), np.float32(np.nan)
+    recipe = rebuilt.recipe("weights", {"masked": masked, "weights": exact})
+    assert recipe is not None and len(recipe.differences.far) == 2
+    differences = recipe.differences
+    module = join({"rebuilt": HERE / "rebuilt.js"})
+    page = browser.new_page()
+    made = page.evaluate(
+        f"""([masked, near, far]) => {{
+            {module.script}
+            const stored = (data) => ({{ data: new Uint8Array(data) }});
+            const bytes = {{ masked: stored(masked), near: stored(near), far: stored(far) }};
+            const recipe = {{ rule: "softmax", sources: [{{ from: "masked" }}], sizes: [4, 8],
+                near: "near", far: "far" }};
+            const page = {{ bytes, rebuilt: {{ weights: recipe }}, made: new Map() }};
+            return [...{module.entries["rebuilt"]}.bytesOf({{ from: "weights" }}, page)];
+        }}""",
+        [list(array.tobytes()) for array in (masked, differences.near, differences.far)],
+    )
+    page.close()
+    np.testing.assert_array_equal(np.frombuffer(bytes(made), np.int32), bits(exact).ravel())
+
+
+def parts_of(html: str) -> dict[str, str]:
+    """The compressed arrays of a page, by their block."""
+    found = re.findall(r'data-part="(first|later)">([^<]*)</script>', html)
+    assert len(found) == 2
+    return dict(found)
+
+
+def index_of(html: str) -> dict[str, Any]:
+    match = re.search(r'id="index">([^<]*)</script>', html)
+    assert match is not None
+    index: dict[str, Any] = json.loads(match[1])
+    return index
+
+
+def bits(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values, np.float32).view(np.int32)
+
+
 @pytest.mark.parametrize("view", mostly_slow(["head", "overview", "steps"], 1))
 def test_a_saved_picture_is_what_is_on_the_screen(
     opened: Open, browser: Browser, capture: Capture, tmp_path: Path, view: str
@@ -168,6 +261,12 @@ def test_a_saved_picture_is_what_is_on_the_screen(
     apart = np.abs(screen - saved)
     assert screen.std() > 10
     assert apart.mean() < MOST_DIFFERENCE and (apart.max(axis=-1) > 64).mean() < MOST_APART
+    texts = [node.text for node in ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+    place = "" if view == "overview" else f"{HEAD} · "
+    assert f"MiniLM (encoder) · {place}{WORDS}" in texts
+    hints = ("head.readout_idle", "head.sums_idle", "head.ranked_idle", "steps.play_hint")
+    said = " ".join(" ".join((line or "").split()) for line in texts)
+    assert [hint for hint in hints if text("en", f"component.{hint}") in said] == []
 
 
 @pytest.mark.slow
@@ -235,3 +334,24 @@ def test_a_frame_paints_over_its_still_picture_and_has_no_origin(
     still = page.locator("img").first
     expect_true(lambda: still.evaluate("(image) => image.naturalWidth") > 100)
     expect(still).to_have_attribute("alt", re.compile("minilm"))
+
+
+NOTEBOOK_POLICY = (  # of the page in which VS Code shows the cells of a notebook
+    "default-src 'none'; script-src https: 'unsafe-inline' 'unsafe-eval'; img-src https: data:;"
+    " style-src https: 'unsafe-inline'; child-src https: data: blob:"
+)
+
+
+def test_a_frame_draws_under_a_notebooks_policy(
+    browser: Browser, capture: Capture, tmp_path: Path
+) -> None:
+    cell = attnviz.show(capture, heads=[HEAD])._repr_mimebundle_()["text/html"]
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{NOTEBOOK_POLICY}">'
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{meta}{cell}", encoding="utf-8")
+    with browser.new_context(offline=True) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        canvas = page.frame_locator("iframe").locator("canvas[data-drawn]").first
+        expect(canvas).to_be_visible()
+        expect_true(lambda: painted(canvas) > 10)

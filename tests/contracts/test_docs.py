@@ -3,6 +3,7 @@
 import contextlib
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -81,13 +82,23 @@ def test_the_readme_is_short() -> None:
     assert len(readme().splitlines()) <= README_LINES
 
 
-def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
-    found = doc_rules.blocks(readme(), "python")
+def test_the_text_of_the_package_needs_nothing_of_the_repository() -> None:
+    """An index of packages shows it, which has neither our pictures nor our files."""
+    text = DOCS["docs/package.md"]
+    assert not re.findall(r"\]\(|<img|<a ", text)
+    described = tomllib.loads(project.read(project.ROOT / "pyproject.toml"))["project"]
+    assert described["readme"] == "docs/package.md"
+    assert "urls" not in described  # no home of the project is known: see docs/decisions.md
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/package.md"])
+def test_the_python_of_the_first_page_runs(name: str, tmp_path: Path) -> None:
+    found = doc_rules.blocks(DOCS[name], "python")
     assert found
     names: dict[str, object] = {}
     with contextlib.chdir(tmp_path):
         for block in found:
-            exec(compile(block, "README.md", "exec"), names)
+            exec(compile(block, name, "exec"), names)
 
 
 def wrong_command(line: str) -> str | None:

@@ -40,12 +40,17 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def _is_for_changing(path: Path) -> bool:
+    """True for the types and the examples of a component, which nothing reads when it runs."""
+    return path.name.endswith(".d.ts") or path.name == "demo.json"
+
+
 def expected() -> set[str]:
     """Every file of the checkout that the app needs, by its place in the wheel."""
     package = {
         path.relative_to(project.ROOT).as_posix()
         for path in project.PACKAGE.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and "__pycache__" not in path.parts and not _is_for_changing(path)
     }
     pages = {f"attnviz/pages/{path.name}" for path in project.python_files(project.PAGES)}
     return package | pages | {"attnviz/app.py", "attnviz/.streamlit/config.toml"}
@@ -59,7 +64,7 @@ def test_the_wheel_holds_the_app_and_nothing_else(wheel: Path) -> None:
     assert {".toml", ".js", ".css", ".py"} <= {Path(name).suffix for name in held}
 
 
-WHEEL_MIB = 12  # 10.1 of them are the weights of the embedded models
+WHEEL_MIB = 12.5  # 10 of them are the weights of the embedded models
 
 
 def test_the_wheel_is_small_and_leaves_training_out(wheel: Path) -> None:

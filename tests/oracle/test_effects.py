@@ -343,6 +343,21 @@ def test_effects_report_progress_and_can_be_stopped(stories: LoadedModel) -> Non
         effects(stories, STORE, MARY, to="zero", rows=5, progress=stop_soon, cancel=stop)
 
 
+def test_the_recording_of_a_corpus_is_progress_too_and_can_be_stopped(stories: LoadedModel) -> None:
+    texts, stop, seen = [f"The cat saw {n} dogs." for n in range(20)], threading.Event(), []
+
+    def stop_at_once(fraction: float) -> None:
+        seen.append(fraction)
+        stop.set()
+
+    with pytest.raises(Cancelled):
+        effects(stories, STORE, MARY, corpus=texts, progress=stop_at_once, cancel=stop)
+    assert len(seen) == 1 and seen[0] < 0.3  # it ended after the first texts
+    seen.clear()
+    effects(stories, STORE, MARY, corpus=texts, progress=seen.append)
+    assert len(seen) == 4 and seen == sorted(seen) and seen[-1] == 1.0
+
+
 def test_changed_rows_waits_for_the_model_before_blocks_answer(
     stories: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

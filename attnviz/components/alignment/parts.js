@@ -3,7 +3,7 @@
 
 import { barList } from "../shared/bars.js";
 import { button, segmented } from "../shared/controls.js";
-import { el, fillNodes, keycaps } from "../shared/dom.js";
+import { INVITES, el, fillNodes, keycaps } from "../shared/dom.js";
 import { fill, fmtPercent } from "../shared/fmt.js";
 import { headPicker } from "../shared/head_picker.js";
 
@@ -35,7 +35,7 @@ export function buildParts(header, choice, actions) {
   const scroll = el("div", { class: "av-align-scroll" }, inner);
   const list = barList({ label: strings.ranked_label });
   const heading = el("h4", { class: "av-heading" });
-  const idle = el("p", { class: "av-note" }, strings.idle);
+  const idle = el("p", { class: `av-note ${INVITES}` }, strings.idle);
   const side = el("div", { class: "av-align-side" }, heading, idle, list.node);
   const left = el("div", { class: "av-align-left" }, scroll, totalLine(header), makeHint(strings));
   const body = el("div", { class: "av-align-body" }, left, side);

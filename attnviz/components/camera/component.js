@@ -8,7 +8,7 @@ import { el, setText } from "../shared/dom.js";
 import { download, hasPicture, snapshot } from "../shared/snapshot.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
-/** @import { ShownPicture } from "../shared/snapshot.js" */
+/** @import { Origin, ShownPicture } from "../shared/snapshot.js" */
 /** @import { Arrays, Header } from "./types.js" */
 
 /** @returns {Mounted} */
@@ -19,35 +19,39 @@ export default function camera(/** @type {Host} */ host) {
     refresh(data) {
       /** @type {{header: Header, arrays: Arrays}} */
       const { header } = parse(data);
-      box.replaceChildren(...parts(host, header.strings));
+      box.replaceChildren(...parts(host, header));
     },
     destroy: () => box.remove(),
   };
 }
 
 /** The button, and below it the choice among several pictures. */
-function parts(/** @type {Host} */ host, /** @type {Header["strings"]} */ strings) {
+function parts(/** @type {Host} */ host, /** @type {Header} */ { strings, origin }) {
   const note = el("span", { class: "av-note", role: "status" });
   const choice = el("div", { class: "av-row" });
   const press = () => {
     const pictures = host.pictures().filter(({ root }) => root !== host.root && hasPicture(root));
     choice.replaceChildren();
     setText(note, pictures.length ? "" : strings.none);
-    if (pictures.length === 1) save(pictures[0]);
+    if (pictures.length === 1) save(pictures[0], origin);
     if (pictures.length < 2) return;
     setText(note, strings.which);
-    choice.append(...pictures.map((picture, i) => numberButton(picture, i + 1)));
+    choice.append(...pictures.map((picture, i) => numberButton(picture, i + 1, origin)));
   };
   const shutter = button({ label: strings.save, onClick: press });
   return [el("div", { class: "av-row" }, shutter, note), choice];
 }
 
-async function save(/** @type {ShownPicture} */ picture) {
-  download(await snapshot(picture), picture.name);
+async function save(/** @type {ShownPicture} */ picture, /** @type {Origin} */ origin) {
+  download(await snapshot(picture, origin), picture.name);
 }
 
 /** A button for one of several pictures, which is framed while the button is pointed at or in focus. */
-function numberButton(/** @type {ShownPicture} */ picture, /** @type {number} */ number) {
+function numberButton(
+  /** @type {ShownPicture} */ picture,
+  /** @type {number} */ number,
+  /** @type {Origin} */ origin,
+) {
   const { root } = picture;
   const place = root instanceof ShadowRoot ? root.host : root;
   const frame = (/** @type {string} */ outline) => {
@@ -57,7 +61,7 @@ function numberButton(/** @type {ShownPicture} */ picture, /** @type {number} */
     label: String(number),
     onClick() {
       frame("");
-      save(picture);
+      save(picture, origin);
     },
   });
   for (const type of ["pointerenter", "focus"])

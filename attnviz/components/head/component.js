@@ -340,7 +340,7 @@ function showNumbers(
     pinnedQuery === null || pinnedKey === null ? null : { query: pinnedQuery, key: pinnedKey };
   const cell = hover ?? pinnedCell;
   drawBar(state, view, cell);
-  setText(parts.readout, cell ? readout(view, cell) : view.header.strings.readout_idle);
+  setText(parts.readout, cell ? readout(view, cell) : view.header.strings.readout_idle, !cell);
   if (sums) {
     const row = placeOf(data.rows, hover?.query ?? focus?.query ?? pinned.query);
     const col = placeOf(data.cols, hover?.key ?? focus?.key ?? pinned.key);

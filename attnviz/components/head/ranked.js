@@ -3,7 +3,7 @@
 
 import { isolate, SPECIAL } from "../shared/axes.js";
 import { colourFor } from "../shared/colors.js";
-import { el } from "../shared/dom.js";
+import { INVITES, el } from "../shared/dom.js";
 import { fill, fmtWeight } from "../shared/fmt.js";
 import { hiddenInRow, topKeys, weightAt } from "../shared/numbers.js";
 
@@ -26,7 +26,7 @@ export function showRanked(
   const { strings } = view.header;
   const { data } = view;
   if (query === null) {
-    node.replaceChildren(el("p", { class: "av-note" }, strings.ranked_idle));
+    node.replaceChildren(el("p", { class: `av-note ${INVITES}` }, strings.ranked_idle));
     return;
   }
   const keys = topKeys(data, query, COUNT);

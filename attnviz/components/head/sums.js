@@ -127,7 +127,7 @@ export function saySums(node, view, sums, { row, col }) {
     const query = isolate(view.axes.query.labels[view.data.rows[row]]);
     sentences.push(fill(strings.row_readout, { query, sum: about + fmtFixed(sums.held[row], 3) }));
   }
-  setText(node, sentences.join(" ") || strings.sums_idle);
+  setText(node, sentences.join(" ") || strings.sums_idle, !sentences.length);
 }
 
 /**

@@ -239,9 +239,11 @@ function listRows(/** @type {number[]} */ rows, /** @type {string[]} */ names) {
 function showReadout(state, map, cell) {
   const { parts, sentence, header } = state;
   const { query, key } = state.selection;
-  const chosen =
-    query !== null && key !== null ? cellSentence(state, sentence, query, key) : header.strings.hint;
-  setText(parts.readout, map && cell ? cellSentence(state, map.sentence, cell.row, cell.col) : chosen);
+  const isChosen = query !== null && key !== null;
+  const isPointed = map !== null && cell !== null;
+  const chosen = isChosen ? cellSentence(state, sentence, query, key) : header.strings.hint;
+  const text = isPointed ? cellSentence(state, map.sentence, cell.row, cell.col) : chosen;
+  setText(parts.readout, text, !isChosen && !isPointed);
   parts.clear.hidden = query === null && key === null;
 }
 

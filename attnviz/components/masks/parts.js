@@ -72,7 +72,7 @@ export function writeParts(/** @type {Parts} */ parts, /** @type {Header} */ hea
   setText(parts.clear, strings.clear_cell);
   setText(parts.undraw, strings.undraw);
   setText(parts.reset, strings.reset);
-  setText(parts.drawHint, strings.draw_hint);
+  setText(parts.drawHint, strings.draw_hint, true);
 }
 
 /** The elements of a sentence. @returns {SentenceMap} */

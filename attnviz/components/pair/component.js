@@ -347,5 +347,6 @@ function showCursor(/** @type {State} */ { view, header, parts, pinned, hover, t
   drawPlot(plots.a, theme, titles, partsOf(pinned, 0), hover && partsOf(hover, 0), { ...places.a, scale });
   drawPlot(plots.b, theme, titles, partsOf(pinned, 1), hover && partsOf(hover, 1), { ...places.b, scale });
   drawPlot(plots.d, theme, titles, pinned, hover, both);
-  setText(parts.readout, readout(header, compared, hover ?? pinned));
+  const at = hover ?? pinned;
+  setText(parts.readout, readout(header, compared, at), at.row === null);
 }

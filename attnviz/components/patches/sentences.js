@@ -38,7 +38,8 @@ export function showWords(
   setText(parts.allHeads, query === null ? strings.heads : fill(strings.all_heads, { token }));
   const weight = fmtWeight(shown.top, shown.approximate);
   setText(parts.stretched, shown.stretch ? fill(strings.stretched, { weight }) : "");
-  setText(parts.readout, row && query !== null ? readout(header, shown, row, query) : idle);
+  const isRead = row && query !== null;
+  setText(parts.readout, isRead ? readout(header, shown, row, query) : idle, !isRead);
   parts.chips.forEach((chip, place) => showExtra(chip, place, shown));
 }
 

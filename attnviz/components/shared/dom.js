@@ -84,10 +84,20 @@ export function dataAt(/** @type {Event} */ event, /** @type {string} */ name) {
   return holder instanceof HTMLElement ? holder.dataset[name] : undefined;
 }
 
-/** Replaces the text of a node, only when it differs (a live region must not announce the same twice). */
-export function setText(/** @type {Element} */ node, /** @type {string} */ text) {
+/**
+ * Replaces the text of a node, only when it differs (a live region must not announce the same twice). A text that `invites`
+ * to point at something is left out of pictures.
+ */
+export function setText(
+  /** @type {Element} */ node,
+  /** @type {string} */ text,
+  /** @type {boolean} */ invites = false,
+) {
   if (node.textContent !== text) node.textContent = text;
+  node.classList.toggle(INVITES, invites);
 }
+
+export const INVITES = "av-invites";
 
 /**
  * A translated template as nodes: each {placeholder} becomes the node of that name, the rest stays text.

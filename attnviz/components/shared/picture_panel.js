@@ -44,7 +44,7 @@ export function drawPicturePanel(/** @type {PicturePanel} */ panel, /** @type {P
   drawPicture(panel.canvas, source, geom, { levels, lut, theme, patches, query, key });
   const sentence = pictureSentence(texts, patches, labels, query);
   panel.canvas.setAttribute("aria-label", [sentence, patches.said].filter(Boolean).join(" · "));
-  setText(panel.sentence, sentence);
+  setText(panel.sentence, sentence, query === null);
   setText(panel.blocks, patches.said ?? "");
 }
 

@@ -2,9 +2,9 @@
 // "Save picture": a mounted component as one SVG of exactly what is on the screen. Canvases give their own drawing calls
 // (trace.js), text stays text, drawn with the fonts, colours and places that the browser gave it. Controls stay out.
 
-import { el } from "./dom.js";
+import { INVITES, el, plainContext } from "./dom.js";
 import { short } from "./path.js";
-import { paint, svgFile, svgNode } from "./svg_picture.js";
+import { paint, svgFile, svgLine, svgNode } from "./svg_picture.js";
 import { textLines } from "./text_lines.js";
 import { startTracing } from "./trace.js";
 import { tracedImage } from "./trace_image.js";
@@ -16,14 +16,23 @@ import { tracedImage } from "./trace_image.js";
  * What is on the screen in a component's place: its root, what draws it again, the page's background, and a name for files.
  * @typedef {{root: ShadowRoot | HTMLElement, redraw: () => void, background: string, name: string}} ShownPicture
  */
+/** Where a picture comes from: a line for each text, with the model, the head and the text. @typedef {readonly string[]} Origin */
 
 const FRAMES = 3; // components draw in the next frame, and some of them lines in the one after
 const CONTROLS =
-  "select, input, textarea, label, .av-button, .av-seg, .av-segs, .av-pick, .av-check, .av-icon, .av-hint, .av-visually-hidden";
+  "select, input, textarea, label, .av-button, .av-seg, .av-segs, .av-pick, .av-check, .av-icon, .av-hint, .av-visually-hidden," +
+  ` .${INVITES}`;
 const MARGIN_PX = 8;
+const LINE_PX = 15;
+const FONT_PX = 11;
+const LEAST_WIDTH_PX = 320; // of a line that says where a picture comes from
+const FAINT = 0.7;
 
-/** Makes the SVG file of what a component shows. */
-export async function snapshot(/** @type {ShownPicture} */ { root, redraw, background }) {
+/** Makes the SVG file of what a component shows, with a line below for each text that it comes from. */
+export async function snapshot(
+  /** @type {ShownPicture} */ { root, redraw, background },
+  /** @type {Origin} */ origin,
+) {
   const tracing = startTracing(background);
   try {
     redraw();
@@ -35,7 +44,37 @@ export async function snapshot(/** @type {ShownPicture} */ { root, redraw, backg
   /** @type {Plate} */
   const plate = { nodesOf: tracing.nodesOf, boxes: [] };
   const nodes = [...root.children].flatMap((child) => elementNodes(child, plate));
-  return svgFile(around(plate.boxes), background, nodes);
+  const box = around(plate.boxes);
+  const { font, colour } = letters(root);
+  const width = Math.max(box.w, LEAST_WIDTH_PX);
+  const lines = origin.map((line, i) =>
+    svgLine(cut(line, width - 2 * MARGIN_PX, font), {
+      x: box.x + MARGIN_PX,
+      y: box.y + box.h + (i + 1) * LINE_PX - MARGIN_PX / 2,
+      width: 0,
+      font,
+      colour,
+      alpha: FAINT,
+    }),
+  );
+  const high = box.h + (lines.length ? lines.length * LINE_PX + MARGIN_PX / 2 : 0);
+  return svgFile({ ...box, w: lines.length ? width : box.w, h: high }, background, [...nodes, ...lines]);
+}
+
+/** The font and colour of a component's text. */
+function letters(/** @type {ShadowRoot | HTMLElement} */ root) {
+  const style = getComputedStyle(root.firstElementChild ?? document.body);
+  return { font: `${FONT_PX}px ${style.fontFamily}`, colour: style.color };
+}
+
+/** A text with an ellipsis where it is longer than a width. */
+function cut(/** @type {string} */ text, /** @type {number} */ width, /** @type {string} */ font) {
+  const ctx = plainContext(document.createElement("canvas"));
+  ctx.font = font;
+  const signs = [...text];
+  let length = signs.length;
+  while (length > 1 && ctx.measureText(`${signs.slice(0, length).join("")}…`).width > width) length--;
+  return length < signs.length ? `${signs.slice(0, length).join("")}…` : text;
 }
 
 /** The box around all boxes, with a margin; a margin alone where there is nothing. @returns {Box} */

@@ -6,7 +6,7 @@ import { axisMarks } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
 import { sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
-import { el, fillNodes, oncePerFrame, setBusy, setData, watchSize } from "../shared/dom.js";
+import { INVITES, el, fillNodes, oncePerFrame, setBusy, setData, watchSize } from "../shared/dom.js";
 import { roleColours } from "../shared/panel.js";
 import { askForHead } from "../shared/picker.js";
 import { pictureSource } from "../shared/picture.js";
@@ -164,6 +164,7 @@ function showChoice(/** @type {State} */ state) {
   parts.clear.hidden = isEmpty;
   setData(top, { query, key });
   parts.asks.classList.toggle("empty", isEmpty);
+  parts.asks.classList.toggle(INVITES, isEmpty);
   parts.asks.replaceChildren(...asksNodes(state));
   showEditBar(
     state,

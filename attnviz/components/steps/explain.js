@@ -3,7 +3,7 @@
 // In: the head's numbers and the chosen cell. Out: DOM. The numbers come from arithmetic.js; here they are
 // rounded for print, and where a sum is printed its last term carries the rounding.
 
-import { cueScroll, el, fillNodes } from "../shared/dom.js";
+import { INVITES, cueScroll, el, fillNodes } from "../shared/dom.js";
 import { fill, fmtFixed, fmtReal } from "../shared/fmt.js";
 import { subscripted } from "../shared/panel.js";
 import { beforeMask, dotProduct, effectOf, mixedOf, reasonsOf, softmaxOf, valueAt } from "./arithmetic.js";
@@ -29,7 +29,7 @@ export function drawArithmetic(/** @type {HTMLElement} */ box, /** @type {Follow
   const { strings } = following.header;
   const { query, key } = following;
   if (query === null || key === null) {
-    box.replaceChildren(el("p", { class: "hint" }, strings.hint));
+    box.replaceChildren(el("p", { class: `hint ${INVITES}` }, strings.hint));
     return;
   }
   const cell = { ...following, query, key };

@@ -163,7 +163,7 @@ function showScene(/** @type {State} */ state) {
     card.classList.toggle("playing", card.getAttribute("data-sum") === scene);
   setData(top, { playing: scene });
   play.hint.hidden = scene !== null;
-  setText(play.hint, header.strings.play_hint);
+  setText(play.hint, header.strings.play_hint, true);
   if (!scene || !film?.show) return;
   const formula = current?.info.formula ?? "";
   play.where.replaceChildren(...filmSentence(header, film.show.arrays, film.show.row, scene));

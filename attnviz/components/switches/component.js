@@ -37,7 +37,9 @@ export default function switches(/** @type {Host} */ host) {
     },
     suggested: () => {
       const at = state.header && state.board?.at(state.header.suggested);
-      if (at) toggle(state, parts, at);
+      if (!at) return;
+      state.board?.focus(at.name); // the button goes away
+      toggle(state, parts, at);
     },
     open: () => {
       if (!state.last) return;

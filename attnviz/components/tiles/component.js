@@ -337,7 +337,7 @@ function showAll(/** @type {State} */ state) {
   const head = headName(header.layer, header.head);
   const label = fill(strings.canvas, { head, ...size, detail: detailText(scene) });
   parts.plot.setAttribute("aria-label", label);
-  setText(parts.readout, readout(scene));
+  setText(parts.readout, readout(scene), !scene.hover);
   setText(parts.pinned, pinnedText(scene));
   if (missing.length) frame.requests.soon();
 }

@@ -29,6 +29,7 @@ from attnviz.export.page.parts import (
 )
 from attnviz.export.page.store import PackedBuffer, Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
+from attnviz.summary import shortened
 from attnviz.types import Head, head_id
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.groups import Group
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 Heads = Sequence[Head] | Literal["all"]
 LABEL_TOKENS = 40  # tokens that stand for a text that the capture does not know
+MOST_SHOWN = 160  # characters of a text below a picture
 FIRST = ("overview", "head", "picture", "alignment")  # what is unpacked before the first paint
 PACKAGES = ("torch", "transformers")
 TEXTS = ("views", "groups", "no_steps")
@@ -116,7 +118,12 @@ def _document(
         "texts": {name: catalogue(lang)[f"file.{name}"] for name in TEXTS},
         "groups": entries,
         "strings": store.texts,
+        "rebuilt": store.rebuilt,
         "start": opening.start(named, {view for entry in entries for view in entry["views"]}),
+        "origin": {
+            "model": model_title(lang, captured.name),
+            "text": shortened(captured.capture.tokens.text, MOST_SHOWN),
+        },
         "live": int(opening.live),
     }
     first = _names(entries, FIRST)

@@ -2,18 +2,31 @@
 
 import type { Dtype } from "../../components/shared/buffer.js";
 
-/**
- * An array of a buffer: `from` names its bytes; `coarse` if its codes of 8 bits are made of codes of 16, `times` if its
- * floats are those of another array times a number.
- */
-export interface StoredArray {
+/** Where the bytes of an array are: `from` names them; `times` if its floats are those times a number. */
+export interface Source {
+  from: string;
+  times?: number;
+}
+
+/** An array of a buffer; `coarse` if its codes of 8 bits are made of codes of 16. */
+export interface StoredArray extends Source {
   name: string;
   dtype: Dtype;
   shape: number[];
   first?: number;
-  from: string;
   coarse?: 1;
-  times?: number;
+}
+
+/**
+ * An array that is made of others: rows, columns and, of products, the number of summands; the differences of its bits from
+ * those of the rule's result, in bytes, and in whole numbers where a byte is too small.
+ */
+export interface RebuiltStage {
+  rule: "products" | "blocked" | "softmax";
+  sources: Source[];
+  sizes: number[];
+  near: string;
+  far?: string;
 }
 
 /** A packed buffer without its bytes; `strings` names its texts. */
@@ -42,7 +55,10 @@ export interface Index {
   texts: Record<"views" | "groups" | "no_steps", string>;
   groups: StoredGroup[];
   strings: Record<string, Record<string, string>>;
+  rebuilt: Record<string, RebuiltStage>;
   start: { layer: number; head: number; view?: ViewName };
+  /** What a saved picture says of where it comes from. */
+  origin: { model: string; text: string };
   /** 1 if a notebook's kernel follows the page and has the steps of every head. */
   live: 0 | 1;
 }

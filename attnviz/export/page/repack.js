@@ -1,8 +1,10 @@
 // @ts-check
 // Makes the buffer of a component out of the page's arrays, each of which travels once.
 
-/** @import { PackedArray } from "../../components/shared/buffer.js" */
+import { bytesOf } from "./rebuilt.js";
+
 /** @import { StoredArray, StoredPart } from "./index.js" */
+/** @import { Page } from "./rebuilt.js" */
 
 const ALIGNMENT = 4;
 const COARSER = 257; // 65,535 ÷ 255: the step between codes of 16 bits and of 8
@@ -11,11 +13,11 @@ const COARSER = 257; // 65,535 ÷ 255: the step between codes of 16 bits and of 
  * The buffer of a part, as attnviz/components/buffer.py packs it.
  * @param {StoredPart} part
  * @param {Record<string, string>} strings
- * @param {Record<string, PackedArray>} bytes the arrays of the page as bytes
+ * @param {Page} page
  */
-export function repack(part, strings, bytes) {
+export function repack(part, strings, page) {
   let offset = 0;
-  const chunks = part.arrays.map((array) => arrayBytes(array, bytes));
+  const chunks = part.arrays.map((array) => arrayBytes(array, page));
   const entries = part.arrays.map(({ name, dtype, shape, first }, i) => {
     const entry = { name, dtype, shape, ...(first === undefined ? {} : { first }), offset };
     offset += padded(chunks[i].length, 0);
@@ -37,16 +39,10 @@ function padded(/** @type {number} */ length, /** @type {number} */ before) {
 }
 
 /** @returns {Uint8Array} */
-function arrayBytes(/** @type {StoredArray} */ array, /** @type {Record<string, PackedArray>} */ bytes) {
-  const { data } = bytes[array.from];
-  const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  if (array.times !== undefined) {
-    const { times } = array;
-    // the product of two floats is exact as a double, and is rounded once when it is stored
-    return new Uint8Array(new Float32Array(raw.slice().buffer).map((value) => value * times).buffer);
-  }
+function arrayBytes(/** @type {StoredArray} */ array, /** @type {Page} */ page) {
+  const raw = bytesOf(array, page);
   if (!array.coarse) return raw;
-  const codes = new Uint16Array(data.buffer, data.byteOffset, data.byteLength / 2);
+  const codes = new Uint16Array(raw.buffer, raw.byteOffset, raw.byteLength / 2);
   const coarse = new Uint8Array(codes.length);
   for (let i = 0; i < codes.length; i++) coarse[i] = (codes[i] + (COARSER >> 1)) / COARSER; // cut to a whole number
   return coarse;

@@ -3,36 +3,42 @@
 In: packed buffers of components. Out: an index of their headers and arrays, and one byte string. An
 array with the same bytes as another one is kept once, and so are texts; the 8-bit codes of Overview
 are those of Head divided by 257 and rounded, and are made in the browser if that holds for each; so
-are scaled scores, which are the scores times one number.
+are scaled scores, which are the scores times one number, and what `rebuilt` knows the way to.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from attnviz.components.buffer import pack
+from attnviz.components.buffer import ALIGNMENT, DTYPES, pack
 from attnviz.errors import TooLarge
+from attnviz.export.page.rebuilt import rebuilt_stage
 
 MOST_BYTES = 64 * 2**20
 COARSER = 257  # 65,535 ÷ 255: the step between codes of 16 bits and of 8
-LEAST_MULTIPLE_BYTES = 4096  # in smaller arrays there is nothing to save
+LEAST_BYTES = 4096  # in smaller arrays there is nothing to save
+Source = dict[
+    str, Any
+]  # an array's bytes: the array "from" that has them, perhaps "times" a number
 
 
 @dataclass
 class Store:
     """Arrays by a short name each, found by their content; `n_bytes` counts each once.
 
-    `floats` names the larger arrays of 32-bit floats among them.
+    `rebuilt` has how to make arrays that are not kept, by their name; `sources` where the bytes of
+    each array are, by their digest.
     """
 
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    names: dict[bytes, str] = field(default_factory=dict)
+    rebuilt: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sources: dict[bytes, Source] = field(default_factory=dict)
     texts: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    floats: list[str] = field(default_factory=list)
     n_bytes: int = 0
 
     def add(self, data: bytes, fine: "PackedBuffer | None" = None) -> dict[str, Any]:
@@ -42,43 +48,72 @@ class Store:
         name = f"t{hashlib.sha256(texts.encode()).hexdigest()[:8]}"
         self.texts[name] = packed.header.get("strings", {})
         header = {key: value for key, value in packed.header.items() if key != "strings"}
-        arrays = [self._entry(packed, entry, fine) for entry in packed.entries]
+        sources: dict[str, Source] = {}
+        for entry in sorted(packed.entries, key=lambda entry: bool(entry["dtype"] == "f32")):
+            sources[entry["name"]] = self._source(packed, entry, fine, sources)
+        arrays = [
+            {key: value for key, value in entry.items() if key != "offset"} | sources[entry["name"]]
+            for entry in packed.entries
+        ]
         return {"header": header, "strings": name, "arrays": arrays}
 
-    def _entry(
-        self, packed: "PackedBuffer", entry: dict[str, Any], fine: "PackedBuffer | None"
-    ) -> dict[str, Any]:
-        kept = {key: value for key, value in entry.items() if key != "offset"}
+    def _source(
+        self,
+        packed: "PackedBuffer",
+        entry: dict[str, Any],
+        fine: "PackedBuffer | None",
+        before: Mapping[str, Source],
+    ) -> Source:
+        """Where an array's bytes are; `before` has those of the same buffer's earlier arrays."""
         raw = packed.raw(entry)
-        source = None if fine is None else fine.coarser(entry["name"], raw)
-        if source is not None:
-            return {**kept, "from": self._name(source), "coarse": 1}
-        if entry["dtype"] == "f32" and raw.nbytes >= LEAST_MULTIPLE_BYTES:
-            return {**kept, **self._floats(raw)}
-        return {**kept, "from": self._name(raw)}
+        codes = None if fine is None else fine.coarser(entry["name"], raw)
+        if codes is not None:
+            return {**self._kept(codes), "coarse": 1}
+        digest = _digest(raw)
+        if digest not in self.sources and entry["dtype"] == "f32" and raw.nbytes >= LEAST_BYTES:
+            made = self._multiple(raw, before) or self._rebuilt(packed, entry, before)
+            if made is not None:
+                self.sources[digest] = made
+        return self._kept(raw)
 
-    def _floats(self, raw: np.ndarray) -> dict[str, Any]:
-        """An array of floats as kept, or as the name of another one times a number."""
-        for name in [] if self._has(raw) else self.floats:
-            factor = multiple(self.arrays[name], raw)
+    def _multiple(self, raw: np.ndarray, before: Mapping[str, Source]) -> Source | None:
+        """An array as one number times another one of its buffer."""
+        for source in before.values():
+            kept = self.arrays.get(source["from"])
+            factor = None if kept is None or len(source) > 1 else multiple(kept, raw)
             if factor is not None:
-                return {"from": name, "times": factor}
-        name = self._name(raw)
-        if name not in self.floats:
-            self.floats.append(name)
+                return {"from": source["from"], "times": factor}
+        return None
+
+    def _rebuilt(
+        self, packed: "PackedBuffer", entry: dict[str, Any], before: Mapping[str, Source]
+    ) -> Source | None:
+        """An array that the page makes of others of its buffer, which are kept."""
+        made = rebuilt_stage(entry["name"], packed.matrices({*before, entry["name"]}))
+        if made is None:
+            return None
+        near = self._kept(_padded(made.differences.near))["from"]
+        far = made.differences.far
+        name = f"r{len(self.rebuilt)}"
+        self.rebuilt[name] = {
+            "rule": made.rule,
+            "sources": [before[source] for source in made.sources],
+            "sizes": list(made.sizes),
+            "near": near,
+            **({"far": self._kept(far.astype("<i4").view(np.uint8))["from"]} if far.size else {}),
+        }
+        self.arrays[name] = packed.raw(entry)
         return {"from": name}
 
-    def _has(self, raw: np.ndarray) -> bool:
-        return hashlib.sha256(raw.tobytes()).digest() in self.names
-
-    def _name(self, raw: np.ndarray) -> str:
-        """The name of an array with these bytes."""
-        digest = hashlib.sha256(raw.tobytes()).digest()
-        if digest not in self.names:
-            self.names[digest] = f"a{len(self.names)}"
-            self.arrays[self.names[digest]] = raw
+    def _kept(self, raw: np.ndarray) -> Source:
+        """The source of an array with these bytes, kept here if there is none yet."""
+        digest = _digest(raw)
+        if digest not in self.sources:
+            name = f"a{len(self.sources)}"
+            self.sources[digest] = {"from": name}
+            self.arrays[name] = raw
             self._count(raw.nbytes)
-        return self.names[digest]
+        return self.sources[digest]
 
     def _count(self, n_bytes: int) -> None:
         self.n_bytes += n_bytes
@@ -95,7 +130,17 @@ class Store:
 
     def packed(self, names: set[str]) -> bytes:
         """The arrays of these names, as `shared/buffer.js` reads them."""
-        return pack({}, {name: raw for name, raw in self.arrays.items() if name in names})
+        kept = names - self.rebuilt.keys()
+        return pack({}, {name: raw for name, raw in self.arrays.items() if name in kept})
+
+
+def _digest(raw: np.ndarray) -> bytes:
+    return hashlib.sha256(raw.tobytes()).digest()
+
+
+def _padded(raw: np.ndarray) -> np.ndarray:
+    """Bytes filled up to a multiple of four, as those of a buffer are."""
+    return np.concatenate([raw, np.zeros(-raw.size % ALIGNMENT, np.uint8)])
 
 
 def multiple(kept: np.ndarray, raw: np.ndarray) -> float | None:
@@ -128,6 +173,18 @@ class PackedBuffer:
         stop = min(later) if later else len(self.data) - self.start
         begin = self.start + entry["offset"]
         return np.frombuffer(self.data, np.uint8, stop - entry["offset"], begin)
+
+    def matrices(self, names: Collection[str]) -> dict[str, np.ndarray]:
+        """The arrays of these names that have rows and columns, with all their cells."""
+        forms = {short: name for name, short in DTYPES.items()}
+        matrices = {}
+        for entry in self.entries:
+            rows_columns = entry["shape"]
+            if entry["name"] not in names or len(rows_columns) != 2 or "first" in entry:
+                continue
+            flat = self.raw(entry).view(np.dtype(forms[entry["dtype"]]).newbyteorder("<"))
+            matrices[entry["name"]] = flat[: math.prod(rows_columns)].reshape(rows_columns)
+        return matrices
 
     def coarser(self, name: str, codes: np.ndarray) -> np.ndarray | None:
         """The bytes of the 16-bit array of this name if `codes` are all of its codes, coarser."""

@@ -11,6 +11,7 @@ import { download, snapshot } from "../../components/shared/snapshot.js";
 import { theme } from "../../components/shared/theme.js";
 import { ownAddress } from "./address.js";
 import { connect } from "./notebook.js";
+import { isThere } from "./rebuilt.js";
 import { repack } from "./repack.js";
 import { unpackPart } from "./unpack.js";
 
@@ -34,6 +35,8 @@ import { unpackPart } from "./unpack.js";
 const VIEWS = ["overview", "head", "picture", "alignment", "steps", "masks"];
 /** What one group of attentions has for all of them. @type {readonly ViewName[]} */
 const WHOLE = ["picture", "alignment"];
+/** What shows one head at a time. @type {readonly ViewName[]} */
+const OF_HEAD = ["head", "steps", "masks"];
 const ANSWER_MS = 1500; // for a notebook to answer: most heads take a tenth of that
 
 /**
@@ -238,8 +241,9 @@ function dataOf(
 ) {
   const part = index.groups[group].views[name]?.heads[head];
   if (!part && notebook) return notebook.answer(wanted(group, name, head));
-  if (!part || part.arrays.some((array) => !bytes[array.from])) return null;
-  return repack(part, index.strings[part.strings], bytes);
+  const page = { bytes, rebuilt: index.rebuilt, made: new Map() };
+  if (!part || !part.arrays.every((array) => isThere(array, page))) return null;
+  return repack(part, index.strings[part.strings], page);
 }
 
 /** Asks the notebook for a head that the page lacks, and says that it is missing where no answer comes. */
@@ -334,13 +338,20 @@ function shownNow(/** @type {Viewer} */ { current, pane }) {
   ];
 }
 
+/** Where what is shown comes from: the model, the head where there is one, and the text. */
+function originNow(/** @type {Viewer} */ { index, chosen, current }) {
+  const { model, text } = index.origin;
+  const head = current && OF_HEAD.includes(current.name) ? headName(chosen.layer ?? 0, chosen.head ?? 0) : "";
+  return [[model, head, text].filter(Boolean).join(" · ")];
+}
+
 /** The button that saves what is shown as an SVG file. */
 function offerPicture(/** @type {Viewer} */ state) {
   const button = document.getElementById("picture");
   if (!button) return;
   button.hidden = false;
   button.addEventListener("click", async () => {
-    for (const picture of shownNow(state)) download(await snapshot(picture), picture.name);
+    for (const picture of shownNow(state)) download(await snapshot(picture, originNow(state)), picture.name);
   });
 }
 

@@ -6,7 +6,7 @@ screen, the link, and a block of code. Nothing is made before; another choice in
 the names of the files. Pages without a capture (Calculator, Learn) offer picture and link.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from attnviz.components.pages import Page
 from attnviz.export.pictures import View
 from attnviz.export.save import content
 from attnviz.i18n import Language, text
+from attnviz.summary import shortened
 from attnviz.types import HeadId
 from attnviz.ui.host.components import show_camera
 from attnviz.ui.page import link, view_code
@@ -25,8 +26,11 @@ from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import ShownKey, fragment
 from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
+from attnviz.views.titles import model_title
 
 FRAGMENT = "take"
+OF_HEAD = ("head", "steps", "masks", "geometry")  # pages that show one head at a time
+MOST_SHOWN = 160  # characters of a text below a picture
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def offer(
                     key=widgets.key(f"take.{file.name}"),
                     on_click="ignore",
                 )
-        _camera(lang)
+        _camera(lang, _origins(shown, page, head, right))
         link.show(lang)
         st.caption(text(lang, "take.code"))
         saved = (_file_name(shown, head, name, ".safetensors") for name in ("capture", "capture_b"))
@@ -92,9 +96,26 @@ def _is_wanted(lang: Language, tip: str) -> bool:
     return st.toggle(text(lang, "take.title"), key=widgets.key("take"), help=text(lang, tip))
 
 
-def _camera(lang: Language) -> None:
-    data = camera.pack_camera(strings(lang, camera.STRING_KEYS))
+def _camera(lang: Language, origins: Sequence[str] = ()) -> None:
+    data = camera.pack_camera(strings(lang, camera.STRING_KEYS), origins)
     show_camera(data, widgets.component_key("camera"))
+
+
+def _origins(shown: Shown, page: Page, head: HeadId, right: Shown | None) -> tuple[str, ...]:
+    """For each text on the page the model, the head where the page shows one, and the text."""
+    sides = (shown,) if right is None else (shown, right)
+    return tuple(
+        " · ".join(
+            part
+            for part in (
+                model_title(side.lang, side.captured.name),
+                str(head) if page in OF_HEAD else "",
+                shortened(side.captured.capture.tokens.text, MOST_SHOWN),
+            )
+            if part
+        )
+        for side in sides
+    )
 
 
 def _files(shown: Shown, head: HeadId, figures: tuple[View, ...]) -> list[TakeFile]:

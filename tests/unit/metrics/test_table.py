@@ -55,5 +55,17 @@ def test_a_column_or_measure_that_does_not_exist_is_refused(table: HeadTable) ->
         table.sort("x")
 
 
+def test_print_shows_the_numbers_of_the_first_rows(table: HeadTable) -> None:
+    header, *rows = str(table).splitlines()
+    assert header.split() == ["kind", "layer", "head", "induction"]
+    assert [row.split() for row in rows] == [
+        ["self", str(head.layer), str(head.head), f"{value:.3f}"]
+        for head, value in zip(table.heads, table["induction"].tolist(), strict=True)
+    ]
+    assert len({len(line) for line in (header, *rows)}) == 1
+    columns = {"head": np.arange(40), "layer": np.zeros(40, np.int64)}
+    assert str(HeadTable(columns)).splitlines()[-2:] == ["  11      0", "… 28 more rows"]
+
+
 def test_repr_is_one_line(table: HeadTable) -> None:
     assert repr(table) == "HeadTable of 4 heads: stack kind layer head induction"
