@@ -3,8 +3,8 @@
 // the same order there, so that both round alike; what a rule misses of the model's own bits is added to them.
 
 /** @import { PackedArray } from "../../components/shared/buffer.js" */
-/** @import { Recipe, Source } from "./index.js" */
-/** @typedef {{bytes: Record<string, PackedArray>, rebuilt: Record<string, Recipe>, made: Map<string, Uint8Array<ArrayBuffer>>}} Page */
+/** @import { StageRecipe, Source } from "./index.js" */
+/** @typedef {{bytes: Record<string, PackedArray>, rebuilt: Record<string, StageRecipe>, made: Map<string, Uint8Array<ArrayBuffer>>}} Page */
 
 const NEAR = 127;
 const LOG2_E = 1.4426950408889634;

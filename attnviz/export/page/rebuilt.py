@@ -25,14 +25,14 @@ TERMS = 9  # of the series of exp on |x| ≤ ln 2 ÷ 2: off by 2e-10, which the 
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """What is added to the bits of predicted numbers; `far` where a byte is too small."""
+    """Steps added to the bits of predicted numbers; `far` has those that a byte cannot hold."""
 
     near: UInt8[np.ndarray, "cells"]
     far: Int32[np.ndarray, "few"]
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class StageRecipe:
     """The rule for a stage, the arrays that it takes, its sizes, and the differences."""
 
     rule: Rule
@@ -41,8 +41,8 @@ class Recipe:
     differences: Differences
 
 
-def recipe(name: str, stages: Mapping[str, np.ndarray]) -> Recipe | None:
-    """How to make a stage of the head's other ones; None where no rule predicts it."""
+def recipe(name: str, stages: Mapping[str, np.ndarray]) -> StageRecipe | None:
+    """The recipe that makes a stage of the head's other ones; None where no rule predicts it."""
     if name == "scores" and {"q", "k"} <= stages.keys():
         query, key = stages["q"], stages["k"]
         sizes = (*stages[name].shape, query.shape[1])
@@ -64,9 +64,9 @@ def _recipe(
     sizes: tuple[int, ...],
     exact: np.ndarray,
     predict: Callable[[], np.ndarray],
-) -> Recipe | None:
+) -> StageRecipe | None:
     differences = differ(exact, predict())
-    return None if differences is None else Recipe(rule, sources, sizes, differences)
+    return None if differences is None else StageRecipe(rule, sources, sizes, differences)
 
 
 def products(
