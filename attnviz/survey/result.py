@@ -16,7 +16,7 @@ from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
 from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.summary import counted
-from attnviz.survey.tally import BINS, BITS, NO_TICKET, SurveyTally, upper_ends
+from attnviz.survey.tally import BINS, BITS, NO_TICKET, UPPER, SurveyTally, upper_ends
 from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
 
 DECILES = 10
@@ -79,7 +79,8 @@ class Survey:
         """One row for each head: the mean of each measure over texts, with its 95 % interval.
 
         The columns of a measure are its name, and the name with `_low` and `_high`. The interval is
-        1.96 standard errors on either side. Raises `BadInput` for a measure that does not exist.
+        1.96 standard errors on either side, within the measure's range. Raises `BadInput` for a
+        measure that does not exist.
         """
         columns: dict[str, np.ndarray] = {
             "stack": np.full(len(self.heads), ""),
@@ -87,7 +88,8 @@ class Survey:
             "layer": np.array([head.layer for head in self.heads]),
             "head": np.array([head.head for head in self.heads]),
         }
-        over_texts = _interval(self.tally.values)
+        ends = np.array([np.inf if measure in UPPER else 1.0 for measure in MEASURES])
+        over_texts = _interval(self.tally.values, ends)
         for measure in measures:
             column = _measure(measure)
             columns[measure] = over_texts.mean[:, column].astype(np.float32)
@@ -258,14 +260,19 @@ def _mean(sums: Int64[np.ndarray, "sum *of"]) -> Float64[np.ndarray, "*of"]:
     return np.where(sums[0] > 0, _real(sums[1]) / np.maximum(sums[0], 1), np.nan)
 
 
-def _interval(sums: Int64[np.ndarray, "sum *of"]) -> Interval:
-    """The mean of a count, a sum and a sum of squares, 1.96 standard errors on either side."""
+def _interval(
+    sums: Int64[np.ndarray, "sum *of"], most: Float[np.ndarray, " measure"] | float = 1.0
+) -> Interval:
+    """The mean of a count, a sum and a sum of squares, 1.96 standard errors on either side.
+
+    It ends where the measure does, at 0 and at `most`: standard errors know no ends.
+    """
     count, mean = sums[0], _mean(sums)
     variance = np.maximum(_real(sums[2]) / np.maximum(count, 1) - mean**2, 0.0)
     unbiased = variance * count / np.maximum(count - 1, 1)
     half = STANDARD_ERRORS * np.sqrt(unbiased / np.maximum(count, 1))
     half = np.where(count > 1, half, np.nan)  # one text says nothing of others
-    return Interval(mean, mean - half, mean + half)
+    return Interval(mean, np.maximum(mean - half, 0.0), np.minimum(mean + half, most))
 
 
 def _measure(measure: str) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40
 NEARLY_ONE = 0.9995  # rounds to 100.0 %
+NO_MOVE = 0.0001  # of a cosine: what four decimals show
 
 
 def prefix(group: Group) -> str:
@@ -164,8 +165,8 @@ def changed_sentence(
     `quote` makes a token's text fit for where the sentence stands.
     """
     if not answer.is_probability:
-        cosine = result.after[0] if answer.kind == "cosines" else result.after.mean()
-        return text(lang, f"{section}.turned", cosine=f"{cosine:.4f}", **words)
+        value = result.after[0] if answer.kind == "cosines" else result.after.mean()
+        return text(lang, f"{section}.turned", cosine=cosine(float(value)), **words)
     best, now = int(np.argmax(result.before)), int(np.argmax(result.after))
     if not answer.exclusive:
         best = now = int(np.argmax(result.before - result.after))
@@ -229,8 +230,13 @@ def control_sentence(
 def amount(lang: Language, value: float, unit: str) -> str:
     """The distance that an answer moved: in percent of its probability, or as a plain number."""
     if unit == "number":
-        return f"{value:.4f}"
+        return f"<{NO_MOVE}" if 0 < value < NO_MOVE / 2 else f"{value:.4f}"
     return text(lang, "switchboard.percent", value=_share(value))
+
+
+def cosine(value: float) -> str:
+    """A cosine; one just below 1 is never printed as 1."""
+    return f">{1 - NO_MOVE}" if 1 - NO_MOVE / 2 < value < 1 else f"{value:.4f}"
 
 
 def _share(value: float) -> str:

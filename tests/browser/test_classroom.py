@@ -9,7 +9,7 @@ from attnviz.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
 
-CODE = re.compile(r"[2-9A-Z]{4}-[2-9A-Z]{4}-[2-9A-Z]{4}")
+CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
 EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
 
 
@@ -24,6 +24,15 @@ def live(page: Page) -> None:
 def drawn(page: Page) -> None:
     """Waits for the board: the page below it, where a class is opened, then keeps its place."""
     expect(page.locator(".av-board table").first).to_be_visible()
+
+
+def end_class(lead: Page, follower: Page) -> None:
+    """Ends the class: the teacher has a report, followers a way back."""
+    lead.get_by_role("button", name="End the class").click()
+    lead.get_by_role("button", name="End it for everyone").click()
+    heading(lead, "Report of the class")
+    heading(follower, "The class has ended")
+    expect(follower.get_by_role("button", name="To the lessons")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -44,6 +53,8 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     one.page.get_by_text(EN.of("order", "option.mix"), exact=True).click()
     two.page.get_by_text(JA.of("order", "option.softmax"), exact=True).last.click()
     expect(lead.get_by_text("2 here · 2 answered")).to_be_visible()
+    expect(lead.get_by_text("Softmax: 1")).to_have_count(0)
+    lead.get_by_role("button", name="See the answers now").click()
     for said in ("Softmax: 1", "Scale: 0", "The product with V: 1"):
         expect(lead.get_by_text(said)).to_be_visible()
     expect(one.page.get_by_text(EN.of("order", "takeaway"))).to_have_count(0)
@@ -62,8 +73,15 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     expect(lead.get_by_text("2 here")).to_be_visible()
     assert not accessibility_problems(lead) and not accessibility_problems(one.page)
 
-    lead.get_by_role("button", name="End the class").click()
-    expect(one.page.get_by_role("button", name="To the lessons")).to_be_visible()
+    panel = lead.locator(".st-key-attnviz-widget-class-bar")
+    box = panel.bounding_box()
+    assert box is not None and box["height"] <= 120  # without bars: this card is not revealed
+    lead.reload()  # the address has no key, the tab has
+    live(lead)
+    expect(lead.get_by_role("button", name="Next →")).to_be_visible()
+    assert "host" not in lead.url and "seat" not in one.page.url
+
+    end_class(lead, one.page)
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def test_the_wheel_holds_the_app_and_nothing_else(wheel: Path) -> None:
     assert {".toml", ".js", ".css", ".py"} <= {Path(name).suffix for name in held}
 
 
-WHEEL_MIB = 12  # 10.1 of them are the weights of the embedded models
+WHEEL_MIB = 12.5  # 10 of them are the weights of the embedded models
 
 
 def test_the_wheel_is_small_and_leaves_training_out(wheel: Path) -> None:
@@ -85,7 +85,7 @@ def run_installed(installed: Path, *arguments: str) -> subprocess.CompletedProce
     env = {**os.environ, "PYTHONPATH": str(installed)}
     command = [sys.executable, *arguments]
     return subprocess.run(
-        command, cwd=installed, env=env, capture_output=True, text=True, timeout=120
+        command, cwd=installed, env=env, capture_output=True, text=True, timeout=300
     )
 
 
@@ -108,7 +108,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 entry = Path(attnviz.__file__).parent / "ui" / "main.py"
-app = AppTest.from_file(str(entry), default_timeout=60).run()
+app = AppTest.from_file(str(entry), default_timeout=300).run()
 assert not app.exception, app.exception
 print(entry, app.title[0].value)
 """
@@ -163,7 +163,7 @@ def run_fresh(fresh: Path, *command: str) -> subprocess.CompletedProcess[str]:
     program, *arguments = command
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     full = [str(fresh / "bin" / program), *arguments]
-    return subprocess.run(full, cwd=fresh, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(full, cwd=fresh, env=env, capture_output=True, text=True, timeout=300)
 
 
 USE = """

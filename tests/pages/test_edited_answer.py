@@ -40,3 +40,18 @@ def test_generated_tokens_are_another_text(visit: Visit) -> None:
     options = {"layer": "0", "head": "0", "edits": "q.3.3=1", "generate": "2"}
     app = visit("steps", model="stories", text=STORE, **options)
     assert i18n.text("en", "edited.another_text") in said(app)
+
+
+def test_a_link_without_the_translation_keeps_its_edit(visit: Visit) -> None:
+    where = {"stack": "decoder", "kind": "cross", "layer": "1", "head": "3"}
+    app = visit("steps", model="translator", edits="masked.3.*=-inf", **where)
+    assert not app.error
+    assert [one for one in said(app) if "**" in one and "→" in one]
+    assert [one for one in said(app) if "Control:" in one]
+
+
+def test_an_edit_that_hardly_moves_a_sentence_is_not_said_to_move_nothing(visit: Visit) -> None:
+    app = visit("steps", model="minilm", layer="3", head="1", edits="masked.5.*=-inf")
+    assert not app.error
+    assert [one for one in said(app) if "is >0.9999" in one]
+    assert [one for one in said(app) if "The answer moves by <0.0001" in one]

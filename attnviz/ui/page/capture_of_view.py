@@ -156,7 +156,8 @@ def _fill_target(lang: Language, source: sources.Source, typed: str) -> None:
         with st.spinner(text(lang, "wait.target")):
             answer = address.cleaned("target", cache.answer(source, typed, view.input.cut))
         if answer.strip():
-            current.update(target=answer)
+            kept = view.drawing  # it was made on this answer, which a link may leave out
+            current.update(target=answer, masks=kept.masks, edits=kept.edits)
             st.rerun()
         st.info(text(lang, "empty.target_answer"))
     missing_input.target(lang)
