@@ -136,9 +136,9 @@ class Room:
             member.seen = self.touched = now
 
     def give_up(self, seat: str) -> None:
-        """Remove a member that has neither answered nor listens."""
+        """Remove a member that has not answered anything."""
         member = self.members.get(seat)
-        if member is not None and not (member.answers or member.clicks or member.listening):
+        if member is not None and not (member.answers or member.clicks):
             del self.members[seat]
             self.changes += 1
 

@@ -4,6 +4,8 @@ In: the view. Out: widgets below the lessons and below a card; a new room, or th
 the view.
 """
 
+from functools import partial
+
 import streamlit as st
 
 from attnviz.errors import AttnVizError
@@ -11,8 +13,9 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.classroom.rooms import normal
 from attnviz.lessons.classroom.stage import Stage
 from attnviz.lessons.paper.sheet import LAST_SEED
-from attnviz.ui.classroom import card_order
+from attnviz.ui.classroom import card_order, invitation
 from attnviz.ui.learn import open_card, pointing
+from attnviz.ui.page.link import qr_code
 from attnviz.ui.server import cache
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
@@ -70,7 +73,7 @@ def _paper(lang: Language, slug: str) -> None:
     )
     st.download_button(
         text(lang, "worksheet.download"),
-        data=lambda: _sheet(slug, lang, int(seed)),
+        data=partial(_sheet, slug, lang, int(seed), invitation.server()),
         file_name=f"attnviz-{slug}-{int(seed)}-{lang}.html",
         mime="text/html",
         on_click="ignore",
@@ -78,11 +81,11 @@ def _paper(lang: Language, slug: str) -> None:
     )
 
 
-def _sheet(slug: str, lang: Language, seed: int) -> str:
+def _sheet(slug: str, lang: Language, seed: int, server: str) -> str:
     """The worksheet as HTML; torch is imported already, since the card above needed it."""
     from attnviz.course import paper
 
-    return paper.sheet(slug, lang, seed, cache.lesson_capture)
+    return paper.sheet(slug, lang, seed, cache.lesson_capture, server, qr_code)
 
 
 def join(lang: Language) -> None:

@@ -136,6 +136,8 @@ def _section(lang: Language, question: Question) -> str:
 
 
 def _share(lang: Language, question: Question) -> str:
+    if not question.n_answers:
+        return text(lang, "report.none")
     return text(lang, "report.right", share=question.right_share, count=question.n_answers)
 
 
