@@ -31,7 +31,7 @@ FOLLOWERS, CHANGES = 30, 10
 BUDGET_MS = 1000
 LIMIT_S = 20.0
 LESSON = "block"
-CODE = re.compile(r"[2-9A-Z]{4}-[2-9A-Z]{4}-[2-9A-Z]{4}")
+CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
 
 
 class Class:
@@ -109,13 +109,13 @@ def _titles(lesson: Class) -> str | None:
 def _returning(lesson: Class, page: Page, count: int, stage: int) -> str | None:
     """One drops and comes back: in its seat, at the present card, counted once."""
     one = lesson.followers[0]
-    query = one.query
+    seat = one.seat
     lesson.do(one.drop())
     page.get_by_text(f"{count - 1} here").wait_for()
     one.seen.clear()
     lesson.do(one.join())
     page.get_by_text(f"{count} here").wait_for()
-    if one.query != query:
+    if one.seat != seat:
         return "who came back has another seat"
     return None if stage in one.seen else f"who came back is at {sorted(one.seen)}, not {stage}"
 

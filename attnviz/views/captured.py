@@ -7,6 +7,7 @@ the group of attentions that is looked at.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,12 @@ class Accuracy:
     def doubt(self) -> tuple[bool, float]:
         """A number that grows with the doubt in the capture; NaN is the worst."""
         return self.error != self.error, self.error / self.tolerance
+
+
+def accuracy_of(capture: "Capture") -> Accuracy:
+    """The accuracy of a capture's worst call; NaN where nothing can be compared."""
+    worst = capture.verify().worst
+    return Accuracy(worst.error, worst.tolerance) if worst else Accuracy(nan, nan)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,7 @@
 """Light and dark: page and canvases follow the visitor's scheme, also while the page is open."""
 
+from itertools import product
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -38,8 +40,10 @@ def faintest_cell(canvas: Locator) -> Colour:
     return (min if page_is_dark else max)(found, key=luminance)
 
 
-@pytest.mark.parametrize("path", mostly_slow(CANVAS, 2))
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("path", "scheme"),
+    mostly_slow(product(CANVAS, ("light", "dark")), [("", "dark"), ("head", "light")]),
+)
 def test_page_and_canvas_have_one_theme(visit: OpenVisit, path: str, scheme: str) -> None:
     opened = visit(path, text=TEXT, layer=5, head=11, scheme=scheme)
     canvas = opened.page.locator(CANVAS[path])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from html import escape
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,9 +11,12 @@ from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.course import lesson
 from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.ui.classroom import report, seats
+from attnviz.ui.learn import open_card
 from attnviz.ui.server import cache, class_socket
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import widgets
+from attnviz.ui.session.view import Seat, View
 from tests.pages.conftest import Visit, parameters
 
 KEY = widgets.key
@@ -34,6 +38,12 @@ def presenter(visit: Visit) -> AppTest:
 
 def code(app: AppTest) -> str:
     return parameters(app)["room"]
+
+
+def place(app: AppTest) -> Seat:
+    """The session's place in its class."""
+    seat: Seat = app.session_state["attnviz.view"].classroom
+    return seat
 
 
 def press(app: AppTest, name: str) -> None:
@@ -59,14 +69,58 @@ def said(option: str) -> str:
 def test_opening_a_class_shows_code_and_link_and_keeps_the_key_to_the_presenter(
     presenter: AppTest, visit: Visit
 ) -> None:
-    opened = parameters(presenter)
-    assert class_socket.rooms().is_presenter(opened["room"], opened["host"])
-    assert presenter.title[0].value == opened["room"]
-    link = presenter.code[0].value
-    assert link.endswith(f"/learn?room={opened['room']}") and opened["host"] not in link
-    follower = visit("learn", room=opened["room"])
-    assert "host" not in parameters(follower)
+    room, host = place(presenter).room, place(presenter).host
+    assert class_socket.rooms().is_presenter(room, host) and len(room) == 7
+    assert parameters(presenter).keys() == {"lesson", "card", "room"}
+    assert presenter.title[0].value == room
+    assert presenter.code[0].value.endswith(f"/learn?room={room}")
+    follower = visit("learn", **parameters(presenter))  # the address that a teacher may copy
+    assert not place(follower).host and parameters(follower).keys() == {"lesson", "card", "room"}
     assert KEY("class.reveal") not in [each.key for each in follower.button]
+
+
+def test_an_old_address_with_keys_works_once_and_is_cleaned(
+    presenter: AppTest, visit: Visit
+) -> None:
+    again = visit("learn", **parameters(presenter), host=place(presenter).host)
+    assert place(again).host == place(presenter).host and "host" not in parameters(again)
+    press(again, "learn.next")
+    assert class_socket.rooms().stage(code(presenter)).card == "erratum"
+    follower = visit("learn", room=code(presenter))
+    returned = visit("learn", room=code(presenter), seat=place(follower).seat)
+    assert place(returned).seat == place(follower).seat and "seat" not in parameters(returned)
+
+
+def test_take_kept_gives_back_the_seat_or_the_key_that_the_tab_kept(
+    presenter: AppTest, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = place(visit("learn", room=code(presenter)))
+    kept: dict[str, object] = {}
+    monkeypatch.setattr(widgets, "component_value", lambda component, name: kept)
+    states: dict[str, Seat] = {}
+
+    def reloaded(**value: object) -> Seat:
+        app = visit("learn", room=code(presenter))
+        states["now"] = place(app)
+        kept.clear()
+        kept.update({"code": code(presenter), **value})
+        monkeypatch.setattr(seats.current, "view", lambda: replace(View(), classroom=states["now"]))
+        monkeypatch.setattr(
+            seats.current,
+            "update",
+            lambda **changes: states.update(now=replace(states["now"], **changes)),
+        )
+        seats.take_kept("component")
+        monkeypatch.undo()
+        monkeypatch.setattr(widgets, "component_value", lambda component, name: kept)
+        return states["now"]
+
+    assert reloaded(heed="stage", seat=first.seat) == first
+    assert reloaded(heed="changes", seat=place(presenter).host).host == place(presenter).host
+    for forged in ({"heed": "changes", "seat": "guessed"}, {"heed": "stage", "seat": 7}, {}):
+        assert not reloaded(**forged).host
+    tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
+    assert tally.present == 4  # the first one, and the three whose tab had kept nothing true
 
 
 def test_a_follower_shows_the_presenters_card_in_its_own_language(
@@ -101,13 +155,17 @@ def test_answers_are_counted_and_judged_only_after_the_reveal(
     for app in (one, two):
         assert not app.success and not app.warning and not app.error
         assert i18n.text("en", "learn.held") in [each.value for each in app.caption]
-    presenter.run()
-    assert bars(presenter) == option_bars(nothing=1, sums=1)
-    assert not bars(one)
+    press(presenter, "class.begin")
+    assert not bars(presenter), "the page may be projected"
+    here = i18n.text("en", "class.here", present=2, answered=2)
+    assert f"**{here}**" in [each.value for each in presenter.markdown]
     press(presenter, "class.show")
-    assert bars(one.run()) == bars(presenter)
+    assert bars(presenter) == option_bars(nothing=1, sums=1)
+    assert not bars(one.run())
     press(presenter, "class.reveal")
     assert f"✓ **Right.** {said('sums')}: 1" in bars(one.run())
+    press(presenter, "class.show")
+    assert not bars(one.run()) and bars(presenter), "hidden from the class, not from who leads"
     assert one.success[0].value.startswith("**✓ Right.**") and not one.warning
     two.run()
     assert two.success[0].value.startswith("**The answer:**")
@@ -119,6 +177,7 @@ def test_a_free_question_is_not_made_a_choice_before_the_reveal(
     presenter: AppTest, visit: Visit
 ) -> None:
     presenter.pills(key=KEY("learn.way")).set_value("softmax").run()
+    press(presenter, "class.show")
     assert bars(presenter) == []
     follower = visit("learn", room=code(presenter))
     follower.text_input(key=KEY("learn.softmax.answer")).set_value("0.107").run()
@@ -131,20 +190,15 @@ def test_a_free_question_is_not_made_a_choice_before_the_reveal(
 def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: Visit) -> None:
     follower = visit("learn", room=code(presenter))
     follower.radio(key=KEY("learn.order.answer")).set_value("error").run()
-    seat = parameters(follower)["seat"]
-    again = visit("learn", room=code(presenter), seat=seat)
-    assert parameters(again)["seat"] == seat
+    again = visit("learn", room=code(presenter), seat=place(follower).seat)
+    assert place(again) == place(follower)
     again.radio(key=KEY("learn.order.answer")).set_value("nothing").run()
-    assert bars(presenter.run()) == option_bars(nothing=1)
+    press(presenter, "class.begin")
+    press(presenter, "class.show")
+    assert bars(presenter) == option_bars(nothing=1)
     assert presenter.main.get("bidi_component")
     tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
     assert (tally.present, tally.answered) == (1, 1)
-
-
-def test_a_reload_keeps_control(presenter: AppTest, visit: Visit) -> None:
-    again = visit("learn", **parameters(presenter))
-    press(again, "learn.next")
-    assert class_socket.rooms().stage(code(presenter)).card == "erratum"
 
 
 def test_the_presenter_may_go_to_another_lesson(presenter: AppTest, visit: Visit) -> None:
@@ -158,7 +212,7 @@ def test_a_cell_that_the_presenter_points_at_is_marked_for_all(
     presenter: AppTest, visit: Visit
 ) -> None:
     presenter.pills(key=KEY("learn.way")).set_value("products").run()
-    room, host = code(presenter), parameters(presenter)["host"]
+    room, host = code(presenter), place(presenter).host
     stage = class_socket.rooms().stage(room)
     assert stage.selection == ""
     (board,) = headers(presenter, "panels")
@@ -175,30 +229,176 @@ def headers(app: AppTest, part: str) -> list[dict[str, object]]:
 
 def test_joining_by_code_takes_any_way_of_typing_it(presenter: AppTest, visit: Visit) -> None:
     app = visit("learn")
-    app.text_input(key=KEY("class.code")).set_value(code(presenter).lower().replace("-", " "))
-    join = next(each for each in app.button if each.label == i18n.text("en", "class.join"))
-    join.click().run()
+    join(app, code(presenter).lower().replace("-", " "))
     assert app.header[0].value == EN.of("order", "title")
     press(app, "class.leave")
-    assert "room" not in parameters(app) and "seat" not in parameters(app)
+    assert place(app) == Seat() and "room" not in parameters(app)
+
+
+def test_the_join_box_stands_above_the_lessons(visit: Visit) -> None:
+    drawn = repr(visit("learn").main)
+    assert drawn.index(KEY("class.code")) < drawn.index(KEY("learn.open.where"))
+
+
+def test_wrong_codes_are_counted_until_no_more_is_looked_up(
+    presenter: AppTest, visit: Visit
+) -> None:
+    guesser = visit("learn")
+    for number in range(class_socket.rooms().bounds.wrong_codes + 1):
+        guesser = join(guesser, f"AAAA{'23456789ABC'[number]}Z").run().run()
+        assert guesser.error
+        if number < class_socket.rooms().bounds.wrong_codes:
+            assert "AAA" in guesser.error[0].value
+    assert guesser.error[0].value == i18n.text("en", "error.codes_tried")
+    assert join(guesser, code(presenter)).error, "even the right code waits a minute"
+    assert not visit("learn", room=code(presenter)).error, "for others it does not"
+
+
+def join(app: AppTest, typed: str) -> AppTest:
+    app.text_input(key=KEY("class.code")).set_value(typed)
+    next(each for each in app.button if each.label == i18n.text("en", "class.join")).click().run()
+    return app
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_class_that_is_over_says_so_and_shows_the_way_out(
     visit: Visit, lang: i18n.Language
 ) -> None:
-    app = visit("learn", room="ABCD-EFGH-JKLM", lang=lang)
-    said = i18n.text(lang, "error.room_unknown", asked="ABCD-EFGH-JKLM")
+    app = visit("learn", room="ABC-DEF", lang=lang)
+    said = i18n.text(lang, "error.room_unknown", asked="ABC-DEF")
     assert [each.value.replace("\\", "") for each in app.error] == [said]
     app.button(key=KEY("class.out")).click().run()
     assert not app.error and len(app.subheader) >= 1
 
 
-def test_ending_a_class_ends_it_for_all(presenter: AppTest, visit: Visit) -> None:
+def test_ending_a_class_ends_it_for_all_with_a_card(presenter: AppTest, visit: Visit) -> None:
     follower = visit("learn", room=code(presenter))
+    follower.radio(key=KEY("learn.order.answer")).set_value("sums").run()
     press(presenter, "class.end")
-    assert not parameters(presenter).keys() & {"room", "host"}
-    assert follower.run().error
+    assert place(presenter) == Seat() and "room" not in parameters(presenter)
+    follower.run()
+    assert not follower.error and follower.header[0].value == i18n.text("en", "class.over")
+    text = "\n".join(each.value for each in follower.markdown)
+    assert (
+        EN.keep in text
+        and i18n.text("en", "learn.score", right=1, questions=EN.n_questions) in text
+    )
+    press(follower, "class.next_lesson")
+    assert parameters(follower)["lesson"] == "scale" and place(follower) == Seat()
+
+
+def test_the_report_of_a_class_has_its_answers_and_no_names(
+    presenter: AppTest, visit: Visit
+) -> None:
+    for option in ("sums", "sums", "nothing"):
+        follower = visit("learn", room=code(presenter))
+        follower.radio(key=KEY("learn.order.answer")).set_value(option).run()
+    press(presenter, "learn.next")
+    press(presenter, "class.end")
+    assert presenter.header[0].value == i18n.text("en", "report.title")
+    assert f"✓ **Right.** {said('sums')}: 2" in bars(presenter)
+    kept = presenter.session_state["attnviz.class.report"]
+    (asked, *_) = report.questions(kept, "en")
+    assert (asked.n_answers, asked.right_share) == (3, "67%")
+    sheet = report.as_csv("en", [asked]).splitlines()
+    assert len(sheet) == 3 and sheet[1].endswith(",1,0.333") and sheet[2].endswith(",yes,2,0.667")
+    page = report.as_html("ja", kept, report.questions(kept, "ja"))
+    assert escape(JA.of("order", "option.sums")) in page and "<script" not in page
+    press(presenter, "report.close")
+    assert not bars(presenter)
+
+
+def test_a_class_goes_along_to_a_page_and_comes_back(presenter: AppTest, visit: Visit) -> None:
+    room, host = code(presenter), place(presenter).host
+    follower = visit("learn", room=room, lang="ja")
+    stage, rooms = class_socket.rooms().stage(room), class_socket.rooms()
+    rooms.show(room, host, replace(stage, page="head", query="layer=3&head=1&text=Red+is+red"))
+    follower.run()
+    view = follower.session_state["attnviz.view"]
+    assert (view.place.layer, view.place.head, view.lang) == (3, 1, "ja")
+    assert view.input.text == "Red is red" and place(follower).seat
+    along = i18n.text("ja", "class.along", code=room)
+    assert f"**{along}**" in [each.value for each in follower.caption]
+    rooms.show(room, host, replace(stage, page="head", query="layer=2&head=1&text=Red+is+red"))
+    follower.run()
+    assert follower.session_state["attnviz.view"].place.layer == 2
+    rooms.show(room, host, replace(stage, card="erratum"))
+    follower.run()
+    assert follower.header[0].value.startswith(JA.of("erratum", "title").partition("[[")[0])
+
+
+def test_who_leads_takes_the_class_to_a_page(presenter: AppTest, visit: Visit) -> None:
+    presenter.switch_page("../../pages/head.py").run()
+    stage = class_socket.rooms().stage(code(presenter))
+    assert stage.page == "head" and "layer=" in stage.query and "room" not in stage.query
+    presenter.switch_page("../../pages/masks.py").run()
+    assert class_socket.rooms().stage(code(presenter)).page == "head"
+    presenter.switch_page("../../pages/learn.py").run()
+    assert class_socket.rooms().stage(code(presenter)).page == "learn"
+
+
+def test_the_wall_shows_bars_after_the_reveal_alone_and_is_counted_nowhere(
+    presenter: AppTest, visit: Visit
+) -> None:
+    wall = visit("learn", room=code(presenter), wall="1")
+    assert code(presenter) in [each.value for each in wall.title] and not bars(wall)
+    follower = visit("learn", room=code(presenter))
+    follower.radio(key=KEY("learn.order.answer")).set_value("sums").run()
+    here = i18n.text("en", "class.here", present=1, answered=1)
+    assert f"**{here}**" in [each.value for each in wall.run().markdown] and not bars(wall)
+    press(presenter, "class.reveal")
+    assert f"✓ **Right.** {said('sums')}: 1" in bars(wall.run())
+    assert not place(wall).host and parameters(wall).keys() >= {"room", "wall"}
+
+
+def test_cards_are_hidden_and_put_in_another_order(presenter: AppTest, visit: Visit) -> None:
+    press(presenter, "class.begin")
+    chosen = presenter.multiselect(key=KEY("class.order.block"))
+    chosen.set_value(["mix", "order"]).run()
+    assert class_socket.rooms().stage(code(presenter)).number == 1
+    presenter.multiselect(key=KEY("class.order.block")).set_value(["mix", "softmax"]).run()
+    stage = class_socket.rooms().stage(code(presenter))
+    assert (stage.card, stage.number, stage.count) == ("mix", 0, 2)
+    press(presenter, "learn.next")
+    assert class_socket.rooms().stage(code(presenter)).card == "softmax"
+    where = i18n.text("en", "learn.where", number=2, cards=2)
+    assert where in [each.value for each in visit("learn", room=code(presenter)).caption]
+
+
+def test_a_late_slider_of_another_card_does_not_turn_the_class_back(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead = visit("learn", lesson="ask", card="turn", answers="turn=%3F")
+    lead = lead.button(key=KEY("class.teach")).click().run()
+    lead.pills(key=KEY("learn.way")).set_value("score").run()
+    kept = {"attnviz.learn.drawn": lead.session_state["attnviz.learn.drawn"]}
+    moves: list[object] = []
+    monkeypatch.setattr(open_card.store, "get", lambda name, default=None: kept[f"attnviz.{name}"])
+    monkeypatch.setattr(open_card.current, "update", lambda **changes: moves.append(changes))
+    open_card.set_value("turn", "angle", 30.0)
+    assert moves == []
+
+
+def test_everyone_clicks_a_cell_and_sees_how_the_class_clicked(
+    presenter: AppTest, visit: Visit
+) -> None:
+    press(presenter, "class.begin")
+    presenter.pills(key=KEY("learn.way")).set_value("products").run()
+    ask = next(each for each in presenter.button if "class.cell." in str(each.key))
+    ask.click().run()
+    room = code(presenter)
+    asked = class_socket.rooms().stage(room).asked
+    assert asked is not None and not asked.shown
+    followers = [visit("learn", room=room) for _ in range(3)]
+    assert any(board["open"] for board in headers(followers[0], "panels"))
+    for follower, cell in zip(followers, ((0, 1), (0, 1), (1, 0)), strict=True):
+        class_socket.rooms().click(room, place(follower).seat, asked.target, cell)
+    press(presenter, "class.cell_show")
+    clicks = i18n.text("en", "class.clicks", count=3)
+    for app in (presenter, followers[0].run(), visit("learn", room=room, wall="1")):
+        assert f"**{clicks}**" in [each.value for each in app.markdown]
+    press(presenter, "class.cell_end")
+    assert class_socket.rooms().stage(room).asked is None
 
 
 def test_a_follower_is_not_offered_another_try(presenter: AppTest, visit: Visit) -> None:
@@ -214,7 +414,7 @@ def test_a_follower_is_not_offered_another_try(presenter: AppTest, visit: Visit)
 def test_a_presenter_is_told_of_a_lesson_and_a_card_that_are_none(
     presenter: AppTest, visit: Visit
 ) -> None:
-    opened = parameters(presenter)
+    opened = {**parameters(presenter), "host": place(presenter).host}
     app = visit("learn", **{**opened, "card": "nothing"})
     assert app.warning[0].value == i18n.text("en", "notice.adjusted", names="card")
     app = visit("learn", **{**opened, "lesson": "nothing"})
@@ -248,7 +448,7 @@ def test_a_head_that_the_presenter_chose_is_the_class_s_until_it_looks_around(
 ) -> None:
     lead = visit("learn", lesson="ask", card="real", answers="real=%3F")
     lead = lead.button(key=KEY("class.teach")).click().run()
-    room, host = code(lead), parameters(lead)["host"]
+    room, host = code(lead), place(lead).host
     stage = class_socket.rooms().stage(room)
     own = parameters(lead)
     assert stage.selection == f";{own['layer']}.{own['head']}.."

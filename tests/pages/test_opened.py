@@ -12,7 +12,7 @@ import attnviz
 from attnviz import i18n
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes
 from attnviz.export.save import content
-from attnviz.ui.server import cache, opened
+from attnviz.ui.server import cache, loading, opened
 from attnviz.ui.session import messages, widgets
 from attnviz.ui.sidebar import capture_file
 from tests.pages.conftest import Visit, component_name, parameters, sent
@@ -41,7 +41,8 @@ def uploaded(data: bytes) -> str:
 
 @pytest.fixture(scope="module")
 def file() -> bytes:
-    """The capture file of a text."""
+    """The capture file of a text, made with the threads of the app: others round differently."""
+    loading.import_libraries()
     return content(attnviz.capture("minilm", TEXT), ".safetensors")
 
 

@@ -9,15 +9,15 @@ import pytest
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.ui.server import turns
-from attnviz.ui.server.turns import Line
+from attnviz.ui.server.turns import WaitingLine
 from tests.pages.conftest import Visit
 
 LIMIT_S = 50
 
 
 @pytest.fixture
-def line(monkeypatch: pytest.MonkeyPatch) -> Line:
-    line = Line(n_slots=1)
+def line(monkeypatch: pytest.MonkeyPatch) -> WaitingLine:
+    line = WaitingLine(n_slots=1)
     monkeypatch.setattr(turns, "line", line)
     return line
 
@@ -37,7 +37,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_page_says_how_many_are_before_it(
-    visit: Visit, tiny: Callable[[str], str], line: Line, said: list[str]
+    visit: Visit, tiny: Callable[[str], str], line: WaitingLine, said: list[str]
 ) -> None:
     gone = threading.Event()
 
@@ -63,7 +63,7 @@ def test_a_page_says_how_many_are_before_it(
 
 
 def test_an_own_model_and_what_is_in_memory_wait_for_nobody(
-    visit: Visit, tiny: Callable[[str], str], line: Line
+    visit: Visit, tiny: Callable[[str], str], line: WaitingLine
 ) -> None:
     visit("head", model=tiny("bert"), text="the cat is known")
     with line.turn(lambda: nullcontext(lambda _count: None)):

@@ -70,6 +70,8 @@ export interface Lasting {
   progress: string;
   /** listener: the count that came from the class, and when. */
   heard: { count: number; at: number };
+  /** listener: the seat, or the presenter's key, that this tab kept over a reload. */
+  kept: { code: string; heed: string; seat: string };
   /** tiles: what the browser lacks. */
   want: Want;
 }

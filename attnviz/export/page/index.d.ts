@@ -21,7 +21,7 @@ export interface StoredArray extends Source {
  * An array that is made of others: rows, columns and, of products, the number of summands; the differences of its bits from
  * those of the rule's result, in bytes, and in whole numbers where a byte is too small.
  */
-export interface Recipe {
+export interface RebuiltStage {
   rule: "products" | "blocked" | "softmax";
   sources: Source[];
   sizes: number[];
@@ -55,7 +55,7 @@ export interface Index {
   texts: Record<"views" | "groups" | "no_steps", string>;
   groups: StoredGroup[];
   strings: Record<string, Record<string, string>>;
-  rebuilt: Record<string, Recipe>;
+  rebuilt: Record<string, RebuiltStage>;
   start: { layer: number; head: number; view?: ViewName };
   /** What a saved picture says of where it comes from. */
   origin: { model: string; text: string };

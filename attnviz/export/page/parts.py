@@ -22,7 +22,7 @@ from attnviz.views import heads as head_views
 from attnviz.views import masks as mask_views
 from attnviz.views import picture_places
 from attnviz.views import steps as step_views
-from attnviz.views.captured import Accuracy, Captured, Media, Shown
+from attnviz.views.captured import Captured, Media, Shown, accuracy_of
 from attnviz.views.groups import Group, groups
 from attnviz.views.measures import measure
 from attnviz.views.texts import strings
@@ -47,15 +47,13 @@ class PageSource:
 
     def captured(self) -> Captured:
         """The capture as views take it."""
-        worst = self.capture.verify().worst
-        accuracy = Accuracy(worst.error, worst.tolerance) if worst else Accuracy(np.nan, np.nan)
         return Captured(
             key="",
             name=self.capture.model.id,
             loaded=self.model,
             capture=self.capture,
             groups=groups(self.capture),
-            accuracy=accuracy,
+            accuracy=accuracy_of(self.capture),
             media=Media(self.picture),
         )
 

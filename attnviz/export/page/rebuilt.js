@@ -3,8 +3,8 @@
 // the same order there, so that both round alike; what a rule misses of the model's own bits is added to them.
 
 /** @import { PackedArray } from "../../components/shared/buffer.js" */
-/** @import { Recipe, Source } from "./index.js" */
-/** @typedef {{bytes: Record<string, PackedArray>, rebuilt: Record<string, Recipe>, made: Map<string, Uint8Array<ArrayBuffer>>}} Page */
+/** @import { RebuiltStage, Source } from "./index.js" */
+/** @typedef {{bytes: Record<string, PackedArray>, rebuilt: Record<string, RebuiltStage>, made: Map<string, Uint8Array<ArrayBuffer>>}} Page */
 
 const NEAR = 127;
 const LOG2_E = 1.4426950408889634;
@@ -17,10 +17,10 @@ const RULES = { products, blocked, softmax };
 
 /** True if all that an array is made of has been unpacked. @returns {boolean} */
 export function isThere(/** @type {Source} */ { from }, /** @type {Page} */ page) {
-  const recipe = page.rebuilt[from];
-  if (!recipe) return from in page.bytes;
-  const own = recipe.near in page.bytes && (recipe.far === undefined || recipe.far in page.bytes);
-  return own && recipe.sources.every((/** @type {Source} */ source) => isThere(source, page));
+  const stage = page.rebuilt[from];
+  if (!stage) return from in page.bytes;
+  const own = stage.near in page.bytes && (stage.far === undefined || stage.far in page.bytes);
+  return own && stage.sources.every((/** @type {Source} */ source) => isThere(source, page));
 }
 
 /** The bytes of an array; what was made is kept in `page.made`. @returns {Uint8Array<ArrayBuffer>} */

@@ -25,14 +25,17 @@ TERMS = 9  # of the series of exp on |x| ≤ ln 2 ÷ 2: off by 2e-10, which the 
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """What is added to the bits of predicted numbers; `far` where a byte is too small."""
+    """The differences between the bits of the model's numbers and of the predicted ones.
+
+    `far` has those for which a byte is too small.
+    """
 
     near: UInt8[np.ndarray, "cells"]
     far: Int32[np.ndarray, "few"]
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class RebuiltStage:
     """The rule for a stage, the arrays that it takes, its sizes, and the differences."""
 
     rule: Rule
@@ -41,32 +44,32 @@ class Recipe:
     differences: Differences
 
 
-def recipe(name: str, stages: Mapping[str, np.ndarray]) -> Recipe | None:
-    """How to make a stage of the head's other ones; None where no rule predicts it."""
+def rebuilt_stage(name: str, stages: Mapping[str, np.ndarray]) -> RebuiltStage | None:
+    """The way to a stage from the other stages of the head; None where no rule predicts it."""
     if name == "scores" and {"q", "k"} <= stages.keys():
         query, key = stages["q"], stages["k"]
         sizes = (*stages[name].shape, query.shape[1])
-        return _recipe("products", ("q", "k"), sizes, stages[name], lambda: products(query, key))
+        return _rebuilt("products", ("q", "k"), sizes, stages[name], lambda: products(query, key))
     source = next((stage for stage in BEFORE_MASK if stage in stages), None)
     if name == "masked" and source is not None and "blocked" in stages:
         before, bits = stages[source], stages["blocked"]
         sources = (source, "blocked")
-        return _recipe("blocked", sources, bits.shape, stages[name], lambda: blocked(before, bits))
+        return _rebuilt("blocked", sources, bits.shape, stages[name], lambda: blocked(before, bits))
     if name == "weights" and "masked" in stages:
         masked = stages["masked"]
-        return _recipe("softmax", ("masked",), masked.shape, stages[name], lambda: softmax(masked))
+        return _rebuilt("softmax", ("masked",), masked.shape, stages[name], lambda: softmax(masked))
     return None
 
 
-def _recipe(
+def _rebuilt(
     rule: Rule,
     sources: tuple[str, ...],
     sizes: tuple[int, ...],
     exact: np.ndarray,
     predict: Callable[[], np.ndarray],
-) -> Recipe | None:
+) -> RebuiltStage | None:
     differences = differ(exact, predict())
-    return None if differences is None else Recipe(rule, sources, sizes, differences)
+    return None if differences is None else RebuiltStage(rule, sources, sizes, differences)
 
 
 def products(

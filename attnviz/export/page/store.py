@@ -3,7 +3,7 @@
 In: packed buffers of components. Out: an index of their headers and arrays, and one byte string. An
 array with the same bytes as another one is kept once, and so are texts; the 8-bit codes of Overview
 are those of Head divided by 257 and rounded, and are made in the browser if that holds for each; so
-are scaled scores, which are the scores times one number, and what `rebuilt` has a recipe for.
+are scaled scores, which are the scores times one number, and what `rebuilt` knows the way to.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import numpy as np
 
 from attnviz.components.buffer import ALIGNMENT, DTYPES, pack
 from attnviz.errors import TooLarge
-from attnviz.export.page.rebuilt import recipe
+from attnviz.export.page.rebuilt import rebuilt_stage
 
 MOST_BYTES = 64 * 2**20
 COARSER = 257  # 65,535 ÷ 255: the step between codes of 16 bits and of 8
@@ -89,7 +89,7 @@ class Store:
         self, packed: "PackedBuffer", entry: dict[str, Any], before: Mapping[str, Source]
     ) -> Source | None:
         """An array that the page makes of others of its buffer, which are kept."""
-        made = recipe(entry["name"], packed.matrices({*before, entry["name"]}))
+        made = rebuilt_stage(entry["name"], packed.matrices({*before, entry["name"]}))
         if made is None:
             return None
         near = self._kept(_padded(made.differences.near))["from"]

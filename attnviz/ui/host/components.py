@@ -137,9 +137,14 @@ def show_ledger(data: bytes, key: str, on_ledger: Callable[[], None] = ignore) -
     renderer(ledger.NAME)(data=data, key=key, on_ledger_change=on_ledger)
 
 
-def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:
-    """Mounts the component; the page, or the fragment around it, runs after `on_heard`."""
-    renderer(listener.NAME)(data=data, key=key, on_heard_change=on_heard)
+def show_listener(
+    data: bytes, key: str, on_heard: Callable[[], None], on_kept: Callable[[], None] = ignore
+) -> None:
+    """Mounts the component; the page, or the fragment around it, runs after `on_heard`.
+
+    `on_kept` is called when the tab has sent the seat or the key that it kept over a reload.
+    """
+    renderer(listener.NAME)(data=data, key=key, on_heard_change=on_heard, on_kept_change=on_kept)
 
 
 def show_map(

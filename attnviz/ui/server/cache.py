@@ -7,25 +7,21 @@ and head. Resources are shared, not copied: callers only read them.
 """
 
 import hashlib
-import math
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakValueDictionary
 
 import numpy as np
 import streamlit as st
 
 import attnviz
 from attnviz.capture.request import Request
-from attnviz.errors import TooLarge
 from attnviz.models.registry import REGISTRY
 from attnviz.ui.server import (
     answering,
     loading,
     pyramids,
+    refusals,
     run_request,
     sources,
     trainings,
@@ -37,10 +33,10 @@ from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
 from attnviz.views import geometry
-from attnviz.views.captured import Accuracy, Captured, Media, Shown
+from attnviz.views.captured import Captured, Shown
 from attnviz.views.drawn import Cells
 from attnviz.views.drawn import shares as head_shares
-from attnviz.views.groups import Group, groups
+from attnviz.views.groups import Group
 from attnviz.views.links import links as head_links
 from attnviz.views.measures import Measured, measure
 from attnviz.views.ranked import RankedHead
@@ -51,7 +47,7 @@ if TYPE_CHECKING:
     from attnviz.attribution.lens import Lens
     from attnviz.capture import request as library
     from attnviz.capture.blocked_rows import BlockedRow
-    from attnviz.course.birth import AblationScores, TrainingSnapshot
+    from attnviz.course.birth import AblationScores
     from attnviz.course.recipe import Lesson
     from attnviz.lessons.cards.card import Card
     from attnviz.models.download import Progress
@@ -77,20 +73,6 @@ MAX_LESSON_CARDS = 128
 MAX_LESSON_CAPTURES = 24  # of sentences and small pictures
 MAX_TRAININGS = 6
 MAX_BUFFERS = 12  # the largest, all heads for 512 tokens, has 19 MB
-# texts that are too long, by the keys of their captures: they are not tokenised anew in each run
-_refusals: "OrderedDict[str, TooLarge]" = OrderedDict()
-# what needs no turn: models and captures that are in memory, by their keys
-_in_memory: "WeakValueDictionary[str, Any]" = WeakValueDictionary()
-
-
-def _in_turn(key: str, heavy: bool, compute: Callable[[], Result]) -> Result:
-    """The result of `compute`; what is heavy and not in memory waits for its turn."""
-    if not heavy or key in _in_memory:
-        return compute()
-    with turns.turn():
-        result = compute()
-    _in_memory[key] = result
-    return result
 
 
 def model(source: Source) -> "LoadedModel":
@@ -102,7 +84,7 @@ def model(source: Source) -> "LoadedModel":
         return _own_model(source.name)
     commit = downloaded().get(source.name)
     load = partial(_model, source.name, source.stamp, commit, source.device, source.dtype)
-    return _in_turn(f"{source} {commit}", True, load)
+    return turns.in_turn(f"{source} {commit}", load)
 
 
 def _is_own(source: Source) -> bool:
@@ -155,15 +137,9 @@ def captured(source: Source, request: Request) -> Captured:
     run = partial(
         _long_captured if n_chars > LONG_CHARS else _captured, key, source, request, loaded
     )
-    if key in _refusals:
-        raise _refusals[key].with_traceback(None)
-    try:
-        return _in_turn(key, not _is_own(source) or n_chars > MANY_CHARS, run)
-    except TooLarge as error:
-        _refusals[key] = error
-        while len(_refusals) > MAX_ANSWERS:
-            _refusals.popitem(last=False)
-        raise
+    if _is_own(source) and n_chars <= MANY_CHARS:
+        return refusals.remembered(key, run)
+    return refusals.remembered(key, lambda: turns.in_turn(key, run))
 
 
 @st.cache_resource(max_entries=MAX_LONG_CAPTURES, show_spinner=False)
@@ -179,20 +155,8 @@ def _captured(key: str, _source: Source, _request: Request, _loaded: "LoadedMode
 
 
 def _run(key: str, source: Source, request: Request, loaded: "LoadedModel") -> Captured:
-    capture, picture = run_request.run(loaded, request)
-    worst = capture.verify().worst
-    accuracy = Accuracy(worst.error, worst.tolerance) if worst else Accuracy(math.nan, math.nan)
-    return Captured(
-        key=key,
-        name=source.name,
-        loaded=loaded,
-        capture=capture,
-        groups=groups(capture),
-        accuracy=accuracy,
-        media=Media(picture, request.sound),
-        n_asked=run_request.n_asked(request),
-        recall=partial(captured, source, request),
-    )
+    recall = partial(captured, source, request)
+    return run_request.captured(key, source.name, request, loaded, recall)
 
 
 def measured(shown: Shown) -> Measured:
@@ -408,17 +372,7 @@ def forget_training(seed: int) -> None:
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=_stop_job)
 def _training(seed: int) -> Training:
-    with loading.importing:
-        from attnviz.course import birth
-
-    def train(cancel: threading.Event) -> "Iterator[TrainingSnapshot]":
-        import torch
-
-        torch.set_num_threads(loading.TORCH_THREADS)
-        return birth.train(seed, steps=birth.STEPS, cancel=cancel)
-
-    birth.require_seed(seed)
-    return trainings.start(seed, birth.STEPS, train)
+    return trainings.begin(seed)
 
 
 def ablations(training: Training) -> "AblationScores":

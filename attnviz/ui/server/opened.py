@@ -9,13 +9,12 @@ import os
 import threading
 from collections import OrderedDict
 from functools import cache, lru_cache, partial
-from math import nan
 from typing import TYPE_CHECKING
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.export.capture_file.digest import VARIABLE, digest_of_bytes, digest_of_file
 from attnviz.ui.server import loading
-from attnviz.views.captured import Accuracy, Captured, Media
+from attnviz.views.captured import Captured, Media, accuracy_of
 from attnviz.views.groups import groups
 
 if TYPE_CHECKING:
@@ -101,14 +100,13 @@ def _of_operator(digest: str, path: str) -> Captured:
 
 
 def _captured(digest: str, capture: "Capture") -> Captured:
-    worst = capture.verify().worst
     return Captured(
         key=f"file {digest}",
         name=capture.model.id,
         loaded=None,
         capture=capture,
         groups=groups(capture),
-        accuracy=Accuracy(worst.error, worst.tolerance) if worst else Accuracy(nan, nan),
+        accuracy=accuracy_of(capture),
         media=Media(),
         recall=partial(opened, digest),
     )

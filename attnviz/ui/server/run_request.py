@@ -7,10 +7,13 @@ traceback goes to the log.
 
 import logging
 import uuid
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnVizError
 from attnviz.ui.server import peak, turns
+from attnviz.views.captured import Captured, Media, accuracy_of
+from attnviz.views.groups import groups
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +47,28 @@ def run(loaded: "LoadedModel", request: "Request") -> "CaptureAndPicture":
             code="run_failed",
             reference=reference,
         ) from error
+
+
+def captured(
+    key: str,
+    name: str,
+    request: "Request",
+    loaded: "LoadedModel",
+    recall: "Callable[[], Captured | None]",
+) -> Captured:
+    """The capture of a request as pages show it, verified; `recall` finds it again."""
+    capture, picture = run(loaded, request)
+    return Captured(
+        key=key,
+        name=name,
+        loaded=loaded,
+        capture=capture,
+        groups=groups(capture),
+        accuracy=accuracy_of(capture),
+        media=Media(picture, request.sound),
+        n_asked=n_asked(request),
+        recall=recall,
+    )
 
 
 def n_asked(request: "Request") -> int:

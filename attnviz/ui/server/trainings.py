@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from attnviz.ui.server import jobs
+from attnviz.ui.server import jobs, loading
 from attnviz.ui.server.jobs import Job
 
 if TYPE_CHECKING:
@@ -43,3 +43,18 @@ def start(seed: int, n_steps: int, train: Train) -> Training:
 
     training.job = jobs.start(work)
     return training
+
+
+def begin(seed: int) -> Training:
+    """Begin to train the tiny transformer of the lesson from a seed."""
+    with loading.importing:
+        from attnviz.course import birth
+
+    def train(cancel: threading.Event) -> "Iterable[TrainingSnapshot]":
+        import torch
+
+        torch.set_num_threads(loading.TORCH_THREADS)
+        return birth.train(seed, steps=birth.STEPS, cancel=cancel)
+
+    birth.require_seed(seed)
+    return start(seed, birth.STEPS, train)

@@ -11,16 +11,19 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from attnviz.errors import AttnVizError
 
 POLL_S = 0.3
 MOST_WAITING = 40
 Show = Callable[[int], None]
+Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
-class Line:
+class WaitingLine:
     """Those who wait or work, in the order in which they came; `n_slots` work at once."""
 
     n_slots: int
@@ -76,7 +79,7 @@ class Line:
 
 
 # a core stays free for the clicks of the others
-line = Line(max(1, (os.cpu_count() or 1) - 1))
+line = WaitingLine(max(1, (os.cpu_count() or 1) - 1))
 
 
 @dataclass
@@ -88,11 +91,23 @@ class PageRun:
 
 
 page_run = PageRun()
+# models and captures that something still holds, by the keys of the caches
+_in_memory: "WeakValueDictionary[str, Any]" = WeakValueDictionary()
 
 
 def turn() -> AbstractContextManager[None]:
     """A turn of the server's line, told on the running page."""
     return line.turn(page_run.waiting)
+
+
+def in_turn(key: str, compute: Callable[[], Result]) -> Result:
+    """The result of heavy work, which waits for its turn; without one if it is in memory."""
+    if key in _in_memory:
+        return compute()
+    with turn():
+        result = compute()
+    _in_memory[key] = result
+    return result
 
 
 def check() -> None:

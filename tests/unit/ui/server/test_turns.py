@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from attnviz.errors import AttnVizError
-from attnviz.ui.server.turns import Line, Show
+from attnviz.ui.server.turns import Show, WaitingLine
 
 LIMIT_S = 20
 
@@ -19,7 +19,7 @@ class Gone(BaseException):
 class Run(threading.Thread):
     """A run that takes its turn, and works until it may end."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: WaitingLine) -> None:
         super().__init__(daemon=True)
         self.line, self.told = line, list[int]()
         self.waits, self.works, self.may_end = (threading.Event() for _ in range(3))
@@ -44,7 +44,7 @@ class Run(threading.Thread):
             self.told.append(-1)
 
 
-def started(line: Line, count: int) -> list[Run]:
+def started(line: WaitingLine, count: int) -> list[Run]:
     """Runs that joined one after the other."""
     runs = []
     for _ in range(count):
@@ -64,7 +64,7 @@ def finish(runs: list[Run]) -> None:
 
 
 def test_runs_work_in_the_order_of_arrival_and_are_told_how_many_are_before() -> None:
-    line = Line(n_slots=2)
+    line = WaitingLine(n_slots=2)
     runs = started(line, 5)
     assert [run.works.is_set() for run in runs] == [True, True, False, False, False]
     assert [run.told[0] for run in runs[2:]] == [1, 2, 3]
@@ -77,7 +77,7 @@ def test_runs_work_in_the_order_of_arrival_and_are_told_how_many_are_before() ->
 
 
 def test_a_run_whose_tab_is_closed_leaves_the_line() -> None:
-    line = Line(n_slots=1)
+    line = WaitingLine(n_slots=1)
     first, gone, last = started(line, 3)
     gone.leaves = True
     gone.join(LIMIT_S)
@@ -89,7 +89,7 @@ def test_a_run_whose_tab_is_closed_leaves_the_line() -> None:
 
 
 def test_the_line_is_bounded() -> None:
-    line = Line(n_slots=1, most=2)
+    line = WaitingLine(n_slots=1, most=2)
     runs = started(line, 3)
     with pytest.raises(AttnVizError) as caught, line.turn(runs[0].waiting):
         pass
