@@ -46,7 +46,7 @@ def show(lang: Language, shown: Shown | None) -> None:
         show_geometry(data, extent, key, keep, _take(key))
 
 
-@st.fragment(key=VERIFICATION)
+@fragment(VERIFICATION)
 def verification(shown: Shown) -> None:
     """The line on the model's own numbers, below the tab that shows some."""
     with messages.guard(shown.lang):
