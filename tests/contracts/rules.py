@@ -156,6 +156,7 @@ ONE_FRAME = {
 KEPT_IN_THE_BROWSER = (
     "attnviz/components/recall/component.js",
     "attnviz/components/usher/component.js",
+    "attnviz/components/listener/kept.js",
 )
 ALLOWED_ONCE = ONE_SOCKET | ONE_FRAME
 
