@@ -82,13 +82,14 @@ def measure(count: int, changes: int) -> list[Result]:
         for follower in lesson.followers:
             lesson.do(follower.join())
         page.get_by_text(f"{count} here").wait_for()
+        first = max(lesson.followers[0].seen)
         medians, slowest = [], []
         for number in range(changes):
             start = turn(page, back=number % 2 == 1)
-            times = [1000 * (at - start) for at in lesson.arrived(number + 2)]
+            times = [1000 * (at - start) for at in lesson.arrived(first + number + 1)]
             medians.append(statistics.median(times))
             slowest.append(times[-1])
-        wrong = _titles(lesson) or _returning(lesson, page, count, changes + 1)
+        wrong = _titles(lesson) or _returning(lesson, page, count, first + changes)
     return [
         Result(f"{count} followers, median of each change", tuple(medians), "ms"),
         Result(

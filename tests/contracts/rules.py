@@ -157,6 +157,7 @@ KEPT_IN_THE_BROWSER = (
     "attnviz/components/recall/component.js",
     "attnviz/components/usher/component.js",
     "attnviz/ui/host/scheme.js",
+    "attnviz/components/listener/kept.js",
 )
 ALLOWED_ONCE = ONE_SOCKET | ONE_FRAME
 

@@ -1,4 +1,4 @@
-"""How often something may happen: events of the last seconds, counted by who caused them.
+"""Limits on events: those of the last seconds, counted by who caused them.
 
 In: names and times. Out: a refusal of what comes too often. A code of a class has 30 random bits:
 it cannot be guessed only because wrong codes are counted, for each visitor and for the server.
