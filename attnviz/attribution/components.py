@@ -30,7 +30,9 @@ KINDS: dict[str, ComponentKind] = {
 
 @dataclass(frozen=True)
 class Component:
-    """Who wrote a summand. `site` is set for a head, `layer` also for MLPs and biases of a layer.
+    """The writer of a summand.
+
+    `site` is set for a head, `layer` also for MLPs and biases of a layer.
 
     `module` is the dotted name of what wrote it, `via` names the MLPs that it went through since.
     """

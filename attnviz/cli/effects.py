@@ -37,7 +37,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Take each head away, and print those that matter most."""
     if arguments.top < 1:
-        raise Refused(f"--top is a number of heads from 1 on, not {arguments.top}")
+        raise Refused(f"--top must be at least 1, not {arguments.top}")
     lm = attnviz.load(arguments.model)
     on = attnviz.NextToken(arguments.next, against=arguments.against)
     text = files.text(arguments.text)

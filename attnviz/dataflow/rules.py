@@ -36,7 +36,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class State:
-    """Where the walk is: above the residual stream, in it, or inside an MLP."""
+    """The place of the walk: above the residual stream, in it, or inside an MLP."""
 
     above_stream: bool = False
     inside_mlp: bool = False
@@ -67,7 +67,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Where to stop.
+    """The rules by which a walk splits values and stops.
 
     `above_stream`: the tensor lies above the residual stream, as logits do: linear layers down to
     the stream are passed, and with `gates` nonlinearities on the way are frozen as ratios. In the

@@ -46,7 +46,7 @@ class Rehearsal:
             return
         self._name = name
         with self._lock:
-            self._line = _nursery().child()
+            self._line = _fork_server().child()
             answer = _asked(self._line, {"open": str(folder)}, worker.OPEN_SECONDS)
         if answer != worker.FINE:
             self.close()
@@ -61,7 +61,7 @@ class Rehearsal:
             )
 
     def tokenize(self, *texts: object, **options: object) -> None:
-        """Try the tokenizer on texts; `BadInput` if the child's child failed."""
+        """Try the tokenizer on texts; `BadInput` if the process forked for them failed."""
         job = json.dumps({"texts": texts, "options": options}, default=str)
         digest = hashlib.sha256(job.encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:
@@ -101,7 +101,7 @@ def _asked(line: socket.socket, job: object, seconds: int) -> str:
         return worker.FAILED
 
 
-class _Nursery:
+class _ForkServer:
     """The process that forks a child for each model; it ends with this one."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ def _started() -> tuple[socket.socket, subprocess.Popen[bytes]]:
 
 
 @cache
-def _nursery() -> _Nursery:
-    nursery = _Nursery()
+def _fork_server() -> _ForkServer:
+    nursery = _ForkServer()
     atexit.register(nursery.close)
     return nursery

@@ -1,4 +1,4 @@
-"""Who computes the shards: this process, several processes, or a Ray cluster.
+"""The engines that compute the shards: this process, several processes, or a Ray cluster.
 
 In: the shards that have no file yet. Out: their files, in any order. Workers answer with nothing
 but the end of their work: results are files, so a worker that dies costs its shard alone.

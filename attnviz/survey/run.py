@@ -173,7 +173,7 @@ def _engine(
         raise _bad("engine", repr(engine), ", ".join(ENGINES))
     chosen = ENGINES[ENGINES.index(name)]
     if workers < 1:
-        raise _bad("workers", str(workers), "a whole number from 1 on")
+        raise _bad("workers", str(workers), "a whole number of at least 1")
     if chosen == "process" and workers > 1:
         raise _bad("workers", f'{workers} with engine="process"', 'engine="pool" or "ray"')
     if address is not None and chosen != "ray":

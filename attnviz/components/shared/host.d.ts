@@ -1,6 +1,6 @@
 // What a component and the page that it stands on know of each other. A component is a function that fills an element
 // of its host and gets its data afterwards; whatever else it needs of the page it asks of the `Host`.
-// docs/components.md shows how to write a host; Streamlit's is attnviz/ui/host/streamlit.js.
+// Streamlit's host is attnviz/ui/host/streamlit.js.
 
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";

@@ -1,4 +1,4 @@
-"""Lesson 2, queries ask, keys answer, values speak: three roles, and which axis sums to one.
+"""Lesson 1, queries ask, keys answer, values speak: three roles, and which axis sums to one.
 
     x'_i = Σ_j a_j·v_j,   a = softmax(s_i),   s_ij = q_i·k_j / √d          (Vaswani et al. 2017)
 

@@ -1,4 +1,4 @@
-"""Lesson 1: one attention block in eight operations.
+"""Lesson 2: one attention block in eight operations.
 
 `lesson` has all of its cards; the numbers are a textbook's example of four tokens.
 """

@@ -1,4 +1,4 @@
-"""Scores and weights that a page makes of other numbers, to the last bit.
+"""Scores and weights that a saved page recomputes from other stages, bit for bit.
 
 In: the matrices of one head. Out: for scores q·kᵀ, for masked scores those before with −∞ in the
 blocked cells, for weights the softmax of each row, each computed in doubles in a fixed order of

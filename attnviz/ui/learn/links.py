@@ -1,7 +1,7 @@
 """Links between a lesson's cards and the rest of the app.
 
-In: fields of the app's address, as `Link` and `Real` name them. Out: the view changed to them with
-nothing left of what was chosen for another input; on other pages, the link back to the lesson.
+In: fields of the app's address, as `Link` and `RealHead` name them. Out: the view changed to them
+with nothing left of what was chosen for another input; on other pages, the link back to the lesson.
 """
 
 from collections.abc import Mapping

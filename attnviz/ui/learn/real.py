@@ -1,6 +1,6 @@
 """A real model's head on a card, drawn as on the page Overview, Head or Output.
 
-In: a `Real`. Out: the view changed to it when the card opens or names another head, then the
+In: a `RealHead`. Out: the view changed to it when the card opens or names another head, then the
 picture of that page. A head that the visitor switches to stays.
 """
 
