@@ -1,5 +1,6 @@
 """Take with you: each button makes the file that it names, and the code gives the same numbers."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,10 @@ def test_qr_code_is_a_drawing_of_the_standard() -> None:
     drawing = link.qr_code("https://example.org/head?lesson=heads&card=12")
     assert drawing.startswith("<svg") and f'width="{6 * (29 + 8)}"' in drawing
     assert "<script" not in drawing and "http://www.w3.org/2000/svg" in drawing
+    # a style sheet may set its size, as on paper: without a view box its corner would be cut out
+    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', drawing)
+    assert size is not None
+    assert f'width="{size[1]}" height="{size[2]}"' in drawing
 
 
 VIEWS = {

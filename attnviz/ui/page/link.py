@@ -14,7 +14,7 @@ from attnviz.ui.session import address, current, pictures
 
 MOST_PROXY_CHARS = 8000  # many proxies refuse a longer request line
 MOST_QR_BYTES = 1000  # a code with more has cells that a phone cannot tell apart
-QR_PX = 320
+QR_PX, MODULE_PX = 320, 6
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -33,10 +33,16 @@ def show(lang: Language) -> None:
 
 
 def qr_code(link: str) -> str:
-    """A QR code as SVG, dark on white in either theme, with the quiet zone of the standard."""
-    drawing = io.BytesIO()
-    segno.make(link, micro=False).save(drawing, kind="svg", scale=6, light="#fff", xmldecl=False)
-    return drawing.getvalue().decode("utf-8")
+    """A QR code as SVG, dark on white in either theme, with the quiet zone of the standard.
+
+    It is drawn at any size that a style sheet gives it, at six pixels a module without one.
+    """
+    drawing, code = io.BytesIO(), segno.make(link, micro=False)
+    code.save(drawing, kind="svg", scale=MODULE_PX, light="#fff", xmldecl=False)
+    side = code.symbol_size(MODULE_PX)[0]
+    return (
+        drawing.getvalue().decode("utf-8").replace("<svg ", f'<svg viewBox="0 0 {side} {side}" ', 1)
+    )
 
 
 def _notes(link: str) -> list[str]:
