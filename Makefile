@@ -1,7 +1,8 @@
 # attnviz: everything a person or a CI runs. Needs python3 (3.11 or newer), make and bash.
 #   make run          install what the app needs and the command .venv/bin/attnviz, start the app, print its address
 #                     (PORT=8501 ADDRESS=127.0.0.1)
-#   make test         checks and all tests but the slow ones, JOBS=2 at once; gets a browser where there is none
+#   make test         checks and all tests but the slow ones, JOBS at once (one more than there are cores, at most 4); gets
+#                     a browser where there is none
 #   make test-all     the slow ones too
 #   make check        format, lint, types, layers, contracts: no model, no browser; the JavaScript where Node is there
 #   make bench        the figures of benchmarks/README.md, measured here
@@ -26,7 +27,7 @@ ADDRESS ?= 127.0.0.1
 PIP_ARGS ?=
 NPM_ARGS ?=
 PYTEST_ARGS ?=
-JOBS ?= 2
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 3 ? n + 1 : 4)))
 NAME ?=
 DEMO ?= site
 TRAIN_ARGS ?=
@@ -41,7 +42,7 @@ CODE := app.py attnviz pages tests scripts benchmarks
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) \
 	--dist loadfile --no-loadscope-reorder --durations=15 --durations-min=3
 
-.PHONY: run test test-all check lint bench format screenshots demo ranges train clean
+.PHONY: run test test-all suite check lint bench format screenshots demo ranges train clean
 
 run: $(APP_STAMP)
 	@exec $(BIN)/python -m attnviz app --port $(PORT) --address $(ADDRESS)
@@ -49,11 +50,15 @@ run: $(APP_STAMP)
 check: lint
 	$(BIN)/python -m pytest -q tests/contracts -m "not slow" $(PYTEST_ARGS)
 
-test: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) -m "not slow" $(PYTEST_ARGS)
+# the checks run beside the tests: mypy keeps one core busy for a minute, a browser waits for its server meanwhile
+test: $(DEV_STAMP)
+	@$(MAKE) -j2 lint suite SLOW='-m "not slow"'
 
-test-all: lint
-	chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) $(PYTEST_ARGS)
+test-all: $(DEV_STAMP)
+	@$(MAKE) -j2 lint suite
+
+suite: $(DEV_STAMP)
+	@chromium=$$(scripts/ensure_browser) && ATTNVIZ_CHROMIUM=$$chromium $(PYTEST) $(SLOW) $(PYTEST_ARGS)
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check $(wildcard $(CODE))

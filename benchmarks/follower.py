@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -34,7 +34,7 @@ class Follower:
     def __init__(self, host: str, code: str) -> None:
         self.host, self.code, self.query = host, code, urlencode({"room": code})
         self.seen: dict[int, float] = {}
-        self.fragment = ""
+        self.fragment = self.seat = ""
         self.headings: set[str] = set()
         self._drawn = 0
         self._tasks: list[asyncio.Task[None]] = []
@@ -46,7 +46,7 @@ class Follower:
         )
         self._tasks = [asyncio.create_task(self._read())]
         await self._ask()
-        while not (self.seen and self.fragment and "seat" in parse_qs(self.query)):
+        while not (self.seen and self.fragment and self.seat):
             await asyncio.sleep(0.01)
         self._tasks.append(asyncio.create_task(self._listen()))
 
@@ -83,13 +83,13 @@ class Follower:
         component = element.bidi_component
         if component.component_name == NAME:
             self.fragment = message.delta.fragment_id
-            self._drawn = int(unpack(component.bytes)[0]["drawn"])
+            header = unpack(component.bytes)[0]
+            self._drawn, self.seat = int(header["drawn"]), str(header["seat"])
 
     async def _listen(self) -> None:
-        seat = parse_qs(self.query)["seat"][0]
         query = urlencode({"heed": "stage"})
         async with websockets.connect(f"ws://{self.host}/{FOLDER}/{self.code}?{query}") as ear:
-            await ear.send(seat)
+            await ear.send(self.seat)
             async for told in _messages(ear):
                 if int(told) != self._drawn:
                     await self._ask(self.fragment)

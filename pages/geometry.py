@@ -4,7 +4,7 @@ Reads the view, runs the model through the cache, finds the plane of the chosen 
 verified. Without a capture everything but the real head is there.
 """
 
-from attnviz.ui.page import attention_choice, capture_of_view, frame
+from attnviz.ui.page import attention_choice, capture_of_view, embedded, frame, take
 from attnviz.ui.take_apart import geometry
 
 
@@ -15,8 +15,10 @@ def main() -> None:
     if shown is not None:
         shown = attention_choice.choice(shown)
     geometry.show(lang, shown)
-    if shown is not None:
-        frame.verification(shown)
+    if shown is None or embedded.ends(shown):
+        return
+    geometry.verification(shown)
+    take.offer(shown, "geometry")
 
 
 main()

@@ -9,7 +9,7 @@ from attnviz.ui import classroom, learn
 def main() -> None:
     """Draw the page."""
     if not classroom.show():
-        learn.show()
+        learn.show(classroom.entry.join)
         classroom.entry.show()
 
 

@@ -22,6 +22,7 @@ from tests.support.shapes import check_shapes
 
 if TYPE_CHECKING:
     from attnviz.models.loaded import LoadedModel
+    from tests.support.shared_models import SharedModels
 
 # here and not in a hook: a folder that is named on the command line has its conftest read before
 use_python_bytecode_elsewhere()
@@ -103,6 +104,37 @@ def no_network(network_guard: NetworkGuard) -> Iterator[None]:
 def root() -> Path:
     """The root of the checkout."""
     return Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_models(request: pytest.FixtureRequest) -> "Iterator[SharedModels | None]":
+    """Registered models are loaded once for all tests of a worker; rules of sources need none."""
+    if all(HERE / "contracts" in item.path.parents for item in request.session.items):
+        yield None
+        return
+    from tests.support.shared_models import sharing
+
+    with sharing() as models:
+        yield models
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unchanged_models(shared_models: "SharedModels | None") -> Iterator[None]:
+    """No file of tests leaves a shared model changed."""
+    yield
+    changed = shared_models.changed() if shared_models else []
+    assert not changed, f"a test changed {changed} and needs the fixture own_models"
+
+
+@pytest.fixture
+def own_models(shared_models: "SharedModels | None") -> Iterator[None]:
+    """Models that are loaded for this test alone."""
+    if shared_models is None:
+        yield
+        return
+    shared_models.on = False
+    yield
+    shared_models.on = True
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,7 @@ from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Linear, readout
 from attnviz.errors import BadInput, bad_argument
 from attnviz.models.loaded import LoadedModel
+from attnviz.summary import counted, shortened, text_table
 
 STREAM = "the residual stream"
 
@@ -74,6 +75,20 @@ class Direct:
             found=str(site),
             allowed=", ".join(heads),
         )
+
+    def __repr__(self) -> str:
+        name = "the given number" if self.measure is None else str(self.measure)
+        parts = counted(len(self.components), "component")
+        return f"Direct of {shortened(name)}: {self.own:.4g} split into {parts}; print() lists them"
+
+    def __str__(self) -> str:
+        """The components with what they wrote, the largest first."""
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        columns = {
+            "component": [str(self.components[at]) for at in order],
+            "value": [f"{self.values[at]:+.3f}" for at in order],
+        }
+        return text_table(columns)
 
 
 def direct(

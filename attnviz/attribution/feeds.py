@@ -93,6 +93,11 @@ class Feeds:
         at = self.senders.index(sites[0]), self.receivers.index(sites[1]), SIDES.index(side)
         return float(self.moved[at])
 
+    def __repr__(self) -> str:
+        senders, receivers = len(self.senders), len(self.receivers)
+        first = ", ".join(map(str, self.strongest(3)))
+        return f"Feeds of {senders} senders into {receivers} receivers ({self.to}): {first}"
+
 
 def feeds(
     lm: LoadedModel,

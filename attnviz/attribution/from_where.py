@@ -25,6 +25,7 @@ from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
+from attnviz.summary import counted, text_table
 from attnviz.types import Tokens
 
 Method = Literal["hidden", "masked", "alti", "norms", "frozen", "weights", "rollout"]
@@ -55,6 +56,18 @@ class FromWhere:
     def strongest(self, method: Method) -> int:
         """The position of the token with the largest |score|."""
         return int(np.abs(self.scores[method]).argmax())
+
+    def __repr__(self) -> str:
+        methods = ", ".join(self.scores)
+        return f"FromWhere of {counted(len(self.tokens), 'token')} by {methods}; print() lists them"
+
+    def __str__(self) -> str:
+        """The tokens with their scores, the largest first."""
+        order = np.argsort(-np.abs(self.scores["hidden"]), kind="stable")
+        columns = {"token": [f"{self.tokens.labels[at]} {at}" for at in order]}
+        for method, scores in self.scores.items():
+            columns[method] = [f"{scores[at]:.3f}" for at in order]
+        return text_table(columns)
 
 
 def from_where(

@@ -25,6 +25,7 @@ from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import readout
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
+from attnviz.summary import counted
 
 DEFAULT_COUNT = 5
 EMBEDDINGS = "embeddings"
@@ -44,6 +45,11 @@ class Lens:
     probabilities: Float32[np.ndarray, "state position guess"]
     values: Float64[np.ndarray, " state"] | None
     error: float
+
+    def __repr__(self) -> str:
+        states, positions, guesses = self.ids.shape
+        sizes = f"{counted(states, 'state')} × {counted(positions, 'position')}"
+        return f"Lens: the {guesses} likeliest at {sizes}, error {self.error:.1e}"
 
 
 def lens(

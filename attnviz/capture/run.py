@@ -210,17 +210,33 @@ def _without_cache(lm: LoadedModel, planned: Plan) -> dict[str, bool]:
 
 @contextmanager
 def _blamed_on_inputs(lm: LoadedModel, request: Request) -> Iterator[None]:
-    """Turn an error that a model raises for ready inputs into a `BadInput` with its reason."""
+    """Turn an error that a model raises for its inputs into a `BadInput` with its reason.
+
+    A text leads to an index that the model does not have if its tokenizer is another model's.
+    """
     try:
         yield
-    except (RuntimeError, TypeError, ValueError, IndexError, KeyError) as error:
+    except IndexError as error:
+        if request.kind != "inputs" and not request.text:
+            raise
+        if request.text:
+            raise BadInput(
+                f"the tokenizer of {lm.name} gave an index that the model does not have:"
+                f" {first_line(error)}; they do not belong together",
+                code="tokenizer_mismatch",
+                name=lm.name,
+            ) from error
+        raise _bad_inputs(lm, request, error) from error
+    except (RuntimeError, TypeError, ValueError, KeyError) as error:
         if request.kind != "inputs":
             raise
-        names = ", ".join(request.inputs or ())
-        raise bad_inputs(
-            f"{lm.name} cannot run on the inputs {names}: {type(error).__name__}:"
-            f" {first_line(error)}"
-        ) from error
+        raise _bad_inputs(lm, request, error) from error
+
+
+def _bad_inputs(lm: LoadedModel, request: Request, error: Exception) -> BadInput:
+    names = ", ".join(request.inputs or ())
+    reason = f"{type(error).__name__}: {first_line(error)}"
+    return bad_inputs(f"{lm.name} cannot run on the inputs {names}: {reason}")
 
 
 def _thinned(call: AttentionCall) -> AttentionCall:

@@ -4,6 +4,7 @@ In: a lesson's name, a language, a seed, and a function that captures a model. O
 the numbers of the screen, which course texts print; any other seed has other numbers.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -19,8 +20,15 @@ from attnviz.lessons.paper.worksheet import worksheet_html
 MAX_TOKENS = 14  # more columns than this do not fit on paper
 
 
-def sheet(slug: str, lang: Language, seed: int, capture: CaptureText) -> str:
-    """The worksheet of a lesson as HTML."""
+def sheet(
+    slug: str,
+    lang: Language,
+    seed: int,
+    capture: CaptureText,
+    server: str = "",
+    qr: Callable[[str], str] | None = None,
+) -> str:
+    """The worksheet of a lesson as HTML; `server` is the address of the app, drawn by `qr`."""
     if not 0 <= seed <= LAST_SEED:
         raise BadInput(
             f"there is no worksheet {seed}; take a number from 0 to {LAST_SEED}",
@@ -29,7 +37,8 @@ def sheet(slug: str, lang: Language, seed: int, capture: CaptureText) -> str:
             last=LAST_SEED,
         )
     cards = [_printed(recipe, seed, capture) for recipe in lesson(slug).recipes]
-    return worksheet_html(Worksheet(slug, lang, seed, cards, partial(weights, capture)))
+    real = partial(weights, capture)
+    return worksheet_html(Worksheet(slug, lang, seed, cards, real, server, qr))
 
 
 def _printed(recipe: Recipe, seed: int, capture: CaptureText) -> PrintedCard:

@@ -22,6 +22,12 @@ def ignore(_fraction: float) -> None:
     """The progress of work that nobody watches."""
 
 
+def require_wanted(cancel: threading.Event | None) -> None:
+    """Raise `Cancelled` if the work is to stop."""
+    if cancel is not None and cancel.is_set():
+        raise Cancelled("stopped on request; call again for the effects", code="cancelled")
+
+
 @dataclass(frozen=True, eq=False)
 class Batches:
     """Rows of changed copies of one input, at most `rows` in a batch."""
@@ -43,8 +49,7 @@ class Batches:
         flat = [(at, change) for at, group in enumerate(changes) for change in group]
         sums, spread, done = np.zeros(len(changes)), 0.0, 0
         for batch in self._batches(flat):
-            if self.cancel is not None and self.cancel.is_set():
-                raise Cancelled("stopped on request; call again for the effects", code="cancelled")
+            require_wanted(self.cancel)
             numbers, own = changed_rows(
                 self.prepared, self.readout, self.clean, [change for _, change in batch]
             )

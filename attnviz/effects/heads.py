@@ -24,7 +24,7 @@ from attnviz.changes.kinds import TAKEN, Taken
 from attnviz.changes.make import ablate
 from attnviz.changes.site import Site, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
-from attnviz.effects.batches import Batches, ignore
+from attnviz.effects.batches import Batches, ignore, require_wanted
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import readout
 from attnviz.effects.rows import ROWS, RowChange, clean_pass
@@ -34,6 +34,7 @@ from attnviz.summary import counted, shortened
 from attnviz.types import Kind, Stack
 
 DRAWS = 4
+CORPUS_PART = 0.3  # of the progress, where a corpus has to be recorded first
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,10 +153,22 @@ def effects_of(
     """As `effects`, of an input that is prepared already."""
     start = time.perf_counter()
     resolved, layout = readout(prepared), layout_of(prepared.calls)
-    taking = taking_of(prepared.lm, to, corpus)
+    recorded = 0.0
+
+    def recording(fraction: float) -> None:
+        nonlocal recorded
+        require_wanted(cancel)
+        recorded = CORPUS_PART * fraction
+        progress(recorded)
+
+    taking = taking_of(prepared.lm, to, corpus, recording)
     chosen = sites_of(layout, heads)
     clean = clean_pass(prepared, resolved, layout.calls)
-    work = Batches(prepared, resolved, clean, rows, progress, cancel)
+
+    def measuring(fraction: float) -> None:
+        progress(recorded + (1 - recorded) * fraction)
+
+    work = Batches(prepared, resolved, clean, rows, measuring, cancel)
     changes = [taking.changes(layout, head) for head in chosen]
     after, spread = work.run(changes)
     return Effects(
@@ -202,8 +215,13 @@ class Taking:
         return [functions.drawn(vectors.sample, seed) for seed in range(DRAWS)]
 
 
-def taking_of(lm: LoadedModel, to: str, corpus: object) -> Taking:
-    """The replacement that a caller chose for the heads; `BadInput` if it is not valid."""
+def taking_of(
+    lm: LoadedModel, to: str, corpus: object, progress: Callable[[float], None] = ignore
+) -> Taking:
+    """The replacement that a caller chose for the heads; `BadInput` if it is not valid.
+
+    `progress` is told what fraction of a corpus is recorded.
+    """
     if to not in TAKEN:
         raise bad_argument(
             f"to= is {to!r}; give one of {', '.join(TAKEN)}",
@@ -215,7 +233,7 @@ def taking_of(lm: LoadedModel, to: str, corpus: object) -> Taking:
     if ablation.to == "zero":
         return Taking(ablation.to, None)
     with lm.lock:
-        return Taking(ablation.to, of_ablation(lm, ablation))
+        return Taking(ablation.to, of_ablation(lm, ablation, progress))
 
 
 def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]:

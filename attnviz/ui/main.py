@@ -13,10 +13,12 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.i18n import text
+from attnviz.ui import classroom
 from attnviz.ui.learn import links
 from attnviz.ui.page import embedded, notices
 from attnviz.ui.server import turns
 from attnviz.ui.session import (
+    address,
     address_bar,
     current,
     embedding,
@@ -63,24 +65,28 @@ def main() -> None:
     if name == routes.DEFAULT and address_bar.names_a_view():
         st.switch_page(pages[routes.BEFORE], query_params=address_bar.as_it_stands())
     in_frame = embedding.is_embedded()
+    on_wall = current.view().classroom.wall
     st.set_page_config(
         page_title=f"{page.title} · {text(lang, 'app.name')}",
         page_icon=MARK,
         layout="wide",
-        initial_sidebar_state="collapsed" if in_frame else "auto",
+        initial_sidebar_state="collapsed" if in_frame or on_wall else "auto",
     )
     st.html(style())
     if lang == "ko":
         st.html(KOREAN_STYLE)
+    target = classroom.page_to_follow(name)
+    if target is not None:
+        st.switch_page(pages[target], query_params=address.params(current.view()))
     if name not in routes.WITHOUT_MODEL:
         openings.open_where_nothing_is_chosen()
-    address_bar.carry_keys(name == "learn")
     address_bar.write(with_view=name != routes.DEFAULT)
     if not in_frame:
         sidebar.sidebar(lang, pages, name)
     notices.adjusted(lang)
     if name != "learn" and not in_frame:
         links.back_to_lesson(lang)
+    classroom.beside(lang, name)
     with messages.guard(lang):
         page.run()
     if name in routes.WITHOUT_MODEL:

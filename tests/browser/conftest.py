@@ -1,10 +1,12 @@
 """The running app and a browser, for all browser tests; what no page may ever do, after each.
 
-One server and one browser for the session. `visit` opens a page with the parameters of a view, one
-that earlier tests used where there is one (`tests.support.tabs`); when the test is over, every page
-it opened must have kept to this machine, opened no dialog, and left nothing in the console.
+One server for all workers, one browser for each. `visit` opens a page with the parameters of a
+view, one that earlier tests used where there is one (`tests.support.tabs`); when the test is over,
+every page it opened must have kept to this machine, opened no dialog, and left nothing in the
+console.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.support.browser import chromium
 from tests.support.canvas import Palette, load_palettes
-from tests.support.server import serve
+from tests.support.shared_server import shared
 from tests.support.tabs import Tabs
 from tests.support.visit import Visit
 from tests.support.waiting import LIMIT_MS
@@ -32,10 +34,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The address of the app."""
-    with serve() as url:
-        yield url
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run of tests that all its workers share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
@@ -53,11 +55,11 @@ def tiny(tiny_folders: Path) -> Tiny:
 
 
 @pytest.fixture(scope="session")
-def tiny_server(tiny_folders: Path) -> Iterator[str]:
-    """The address of an app that may open the tiny models; `server` may open no folder."""
+def server(run_folder: Path) -> Iterator[str]:
+    """The address of the app, one for all workers, which may open the tiny models."""
     from attnviz.ui.server import sources  # loads torch, as above
 
-    with serve(env={sources.VARIABLE: str(tiny_folders)}) as url:
+    with shared(run_folder, {sources.VARIABLE: str(run_folder)}) as url:
         yield url
 
 

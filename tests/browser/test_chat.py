@@ -7,8 +7,8 @@ from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.visit import expect_data
 
 
-def test_a_message_stands_in_the_template(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> None:
-    page = visit("head", url=tiny_server, model=str(tiny("chat")), text="the cat sat")
+def test_a_message_stands_in_the_template(visit: OpenVisit, tiny: Tiny) -> None:
+    page = visit("head", model=str(tiny("chat")), text="the cat sat")
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, rows=3, cols=3)
     switch = page.page.get_by_role("switch", name=text("en", "sidebar.chat"))

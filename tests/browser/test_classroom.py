@@ -8,9 +8,13 @@ from playwright.sync_api import Page, expect
 from attnviz.lessons.cards.texts import lesson_texts
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
+from tests.support.waiting import expect_true
 
-CODE = re.compile(r"[2-9A-Z]{4}-[2-9A-Z]{4}-[2-9A-Z]{4}")
+CODE = re.compile(r"[2-9A-Z]{3}-[2-9A-Z]{3}")
+COUNTS = {"nothing": 1, "sums": 0, "error": 1}
 EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
+
+ERRATUM = EN.of("erratum", "title").partition("[[")[0].strip()
 
 
 def heading(page: Page, title: str) -> None:
@@ -29,7 +33,7 @@ def drawn(page: Page) -> None:
 @pytest.mark.slow
 def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     lead = visit("learn", lesson="block", card="order", canvases=False).page
-    drawn(lead)
+    expect(lead.get_by_text(EN.of("order", "option.nothing"), exact=True)).to_be_visible()
     lead.get_by_role("button", name="Teach this lesson").click()
     lead.get_by_role("button", name="Open a class").click()
     code = lead.get_by_role("heading", name=CODE).inner_text()
@@ -41,28 +45,58 @@ def test_a_class_of_two_and_a_latecomer(visit: OpenVisit) -> None:
     heading(two.page, JA.of("order", "title"))
     expect(lead.get_by_text("2 here · 0 answered")).to_be_visible()
 
-    one.page.get_by_text(EN.of("order", "option.mix"), exact=True).click()
-    two.page.get_by_text(JA.of("order", "option.softmax"), exact=True).last.click()
+    one.page.get_by_text(EN.of("order", "option.nothing"), exact=True).click()
+    two.page.get_by_text(JA.of("order", "option.error"), exact=True).last.click()
     expect(lead.get_by_text("2 here · 2 answered")).to_be_visible()
-    for said in ("Softmax: 1", "Scale: 0", "The product with V: 1"):
+    bars = [f"{EN.of('order', f'option.{name}')}: {n}" for name, n in COUNTS.items()]
+    expect(lead.get_by_text(bars[0])).to_have_count(0)
+    lead.get_by_role("button", name="See the answers now").click()
+    for said in bars:
         expect(lead.get_by_text(said)).to_be_visible()
     expect(one.page.get_by_text(EN.of("order", "takeaway"))).to_have_count(0)
 
     lead.get_by_role("button", name="Reveal the answer").click()
-    expect(one.page.get_by_text(EN.of("order", "feedback.mix"))).to_be_visible()
+    expect(one.page.get_by_text(EN.of("order", "feedback.nothing"))).to_be_visible()
     expect(two.page.get_by_text(JA.of("order", "takeaway"))).to_be_visible()
 
     lead.get_by_role("button", name="Next →").click()
-    heading(one.page, EN.of("sizes", "title"))
+    heading(one.page, ERRATUM)
     late = visit("learn", room=code, canvases=False)
-    heading(late.page, EN.of("sizes", "title"))
+    heading(late.page, ERRATUM)
     expect(lead.get_by_text("3 here")).to_be_visible()
     live(late.page)
     late.page.goto("about:blank")
     expect(lead.get_by_text("2 here")).to_be_visible()
     assert not accessibility_problems(lead) and not accessibility_problems(one.page)
 
+
+@pytest.mark.slow
+def test_a_class_goes_along_survives_a_reload_and_ends_with_a_card(visit: OpenVisit) -> None:
+    lead = visit("learn", lesson="block", card="order", canvases=False).page
+    expect(lead.get_by_text(EN.of("order", "option.nothing"), exact=True)).to_be_visible()
+    lead.get_by_role("button", name="Teach this lesson").click()
+    lead.get_by_role("button", name="Open a class").click()
+    expect(lead.locator(".st-key-attnviz-widget-class-bar h1")).to_be_in_viewport()
+    one = visit("learn", room=lead.get_by_role("heading", name=CODE).inner_text(), canvases=False)
+    live(one.page)
+    lead.get_by_role("button", name="Begin").click()
+    expect(lead.get_by_role("button", name="Begin")).to_have_count(0)
+    panel = lead.locator(".st-key-attnviz-widget-class-bar")
+    expect_true(lambda: (panel.bounding_box() or {"height": 900})["height"] <= 120)
+    lead.reload()  # the address has no key, the tab has
+    live(lead)
+    expect(lead.get_by_role("button", name="Next →")).to_be_visible()
+    expect_true(lambda: "host" not in lead.url and "seat" not in one.page.url)
+
+    lead.get_by_role("link", name="Head", exact=True).first.click()
+    expect(one.page).to_have_url(re.compile("/head"))
+    lead.get_by_role("link", name="Learn", exact=True).first.click()
+    expect(one.page).to_have_url(re.compile("/learn"))
+
     lead.get_by_role("button", name="End the class").click()
+    lead.get_by_role("button", name="End it for everyone").click()
+    heading(lead, "Report of the class")
+    heading(one.page, "The class has ended")
     expect(one.page.get_by_role("button", name="To the lessons")).to_be_visible()
 
 
@@ -91,6 +125,6 @@ def test_a_head_that_the_presenter_switches_is_switched_for_the_class(visit: Ope
     live(opened.page)
     opened.wait_for_parameters(layer=3, head=1)
     lead.get_by_role("button", name="Previous head").click()
-    lead.get_by_role("button", name="End the class").hover()  # the choice is told on leaving
+    lead.get_by_role("button", name="Begin").hover()  # the choice is told on leaving
     opened.wait_for_parameters(layer=3, head=0)
     expect(opened.page.locator(".av-head").get_by_text("L3.H0").first).to_be_visible()

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenVisit
+from tests.support.cases import mostly_slow
 from tests.support.hostile import TEXT as HOSTILE
 from tests.support.hostile import escaped
 
@@ -29,7 +30,7 @@ def test_an_edit_is_followed_to_the_answer(visit: OpenVisit) -> None:
     expect(opened.page.get_by_text("With this edit the model's answer")).to_be_visible()
 
 
-@pytest.mark.parametrize("text", [STORE, HOSTILE])
+@pytest.mark.parametrize("text", mostly_slow([STORE, HOSTILE], [HOSTILE]))
 def test_the_lens_is_a_table_of_words_and_layers(visit: OpenVisit, text: str) -> None:
     opened = visit("output", model="stories", text=text)
     table = opened.page.locator(".av-ledger table")

@@ -14,11 +14,12 @@ from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.models.loader import load
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems, settle
+from tests.support.cases import mostly_slow
 from tests.support.lessons import cards, panels, right_answers
 from tests.support.visit import ANYTHING, Visit, expect_data
 from tests.support.waiting import expect_true
 
-FIRST, *REST = SLUGS
+FIRST = SLUGS[0]
 CELL = '[data-panel="{panel}"] td[data-row="{row}"][data-column="{column}"]'
 
 
@@ -35,9 +36,7 @@ def capture_text() -> Iterator[CaptureText]:
     yield run  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
-    "slug", [FIRST, *(pytest.param(slug, marks=pytest.mark.slow) for slug in REST)]
-)
+@pytest.mark.parametrize("slug", mostly_slow(SLUGS, ("block",)))
 def test_a_lesson_can_be_walked_to_its_end(
     visit: OpenVisit, slug: str, capture_text: CaptureText
 ) -> None:

@@ -69,10 +69,8 @@ def upload(opened: Visit, folder: Path) -> Locator:
 
 
 @pytest.fixture
-def opened(visit: OpenVisit, tiny_server: str, folder: Path) -> Visit:
-    found = visit(
-        "head", url=tiny_server, model=folder / "long", text="the cat", layer=LAYER, head=HEAD
-    )
+def opened(visit: OpenVisit, folder: Path) -> Visit:
+    found = visit("head", model=folder / "long", text="the cat", layer=LAYER, head=HEAD)
     expect_data(upload(found, folder), ready=1, missing=0, level=2)
     return found
 
@@ -106,10 +104,11 @@ def go(opened: Visit, query: int, key: int) -> tuple[float, float]:
     return place(plot_, query, key)
 
 
-def test_deep_cells_have_the_librarys_weights_and_colours(
+def test_maxima_and_deep_cells_have_the_librarys_weights_and_colours(
     opened: Visit, weights: np.ndarray, palettes: dict[str, Palette]
 ) -> None:
     opened.page.get_by_role("radio", name="√").click()
+    expect_maxima(opened, weights, palettes["light"])
     query, key = np.unravel_index(int(weights[1500:1510, 900:910].argmax()), (10, 10))
     query, key = int(query) + 1500, int(key) + 900
     x, y = go(opened, query, key)
@@ -133,10 +132,8 @@ def test_deep_cells_have_the_librarys_weights_and_colours(
     expect(opened.page.locator(".av-tiles-pinned")).to_contain_text(f"weight {shown}")
 
 
-def test_the_whole_has_the_colours_of_the_maxima(
-    opened: Visit, weights: np.ndarray, palettes: dict[str, Palette]
-) -> None:
-    opened.page.get_by_role("radio", name="√").click()
+def expect_maxima(opened: Visit, weights: np.ndarray, palette: Palette) -> None:
+    """Waits until the whole has the colours of the maxima of its blocks."""
     opened.page.mouse.move(5, 5)
     side = 4
     places = [(row, column) for row in (300, 1200, 2200) for column in (8, 200, row - 40)]
@@ -149,7 +146,7 @@ def test_the_whole_has_the_colours_of_the_maxima(
             # a code may be half a step of 6.6 % away
             allowed = {
                 c for factor in np.linspace(0.966, 1.035, 15)
-                for c in palettes["light"].of_weight(most * float(factor))
+                for c in palette.of_weight(most * float(factor))
             }  # fmt: skip
             assert colour in allowed, (row, key, most)
 
@@ -272,10 +269,8 @@ def test_another_head_is_asked_of_the_server(opened: Visit, folder: Path) -> Non
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.slow
-def test_axe_finds_nothing_serious(
-    visit: OpenVisit, tiny_server: str, folder: Path, scheme: Any
-) -> None:
-    opened = visit("head", url=tiny_server, model=folder / "long", text="the cat", scheme=scheme)
+def test_axe_finds_nothing_serious(visit: OpenVisit, folder: Path, scheme: Any) -> None:
+    opened = visit("head", model=folder / "long", text="the cat", scheme=scheme)
     expect_data(upload(opened, folder), ready=1, missing=0)
     assert accessibility_problems(opened.page) == []
 

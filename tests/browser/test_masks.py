@@ -174,7 +174,7 @@ def test_a_second_sentence_typed_in_joins_the_batch(visit: OpenVisit) -> None:
     [
         pytest.param("none", marks=pytest.mark.slow),
         pytest.param("window=3", marks=pytest.mark.slow),
-        "padding,prefix=4",
+        pytest.param("padding,prefix=4", marks=pytest.mark.slow),
         pytest.param("causal,block=5", marks=pytest.mark.slow),
         "padding,causal,window=4,custom=+9.0:12.5-10.2:10.3",
     ],

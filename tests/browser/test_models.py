@@ -24,13 +24,13 @@ def cross_call(tiny: Tiny) -> attnviz.AttentionCall:
 
 
 def test_cross_attention_is_a_rectangle_of_its_two_texts(
-    visit: OpenVisit, tiny_server: str, tiny: Tiny, palettes: dict[str, Palette]
+    visit: OpenVisit, tiny: Tiny, palettes: dict[str, Palette]
 ) -> None:
     call = cross_call(tiny)
     assert call.n_query < call.n_key, "the case is not about a rectangle"
     cross = {"stack": "decoder", "kind": "cross", "layer": LAYER, "head": HEAD}
     view = {"model": tiny("marian"), "text": SOURCE, "target": TARGET, **cross}
-    opened = visit("head", url=tiny_server, **view)
+    opened = visit("head", **view)
     heatmap = opened.canvas("Attention weights of")
     expect_data(heatmap, rows=call.n_query, cols=call.n_key)
     weights = call.weights(HEAD).numpy()
@@ -63,10 +63,8 @@ def choose_other(opened: Visit, name: str) -> None:
     box.press("Enter")
 
 
-def test_a_folder_is_opened_from_its_box_and_another_refused(
-    visit: OpenVisit, tiny_server: str, tiny: Tiny
-) -> None:
-    opened = visit("steps", url=tiny_server, lang="en", text=SOURCE)
+def test_a_folder_is_opened_from_its_box_and_another_refused(visit: OpenVisit, tiny: Tiny) -> None:
+    opened = visit("steps", lang="en", text=SOURCE)
     choose_other(opened, "/etc")
     refused = opened.page.get_by_test_id("stAlert")
     expect(refused).to_contain_text("/etc")
@@ -85,8 +83,8 @@ def test_a_folder_is_opened_from_its_box_and_another_refused(
     expect(opened.page.get_by_test_id("stAlert")).to_have_count(0)
 
 
-def test_the_module_from_a_seed_opens_without_a_text(visit: OpenVisit, tiny_server: str) -> None:
-    opened = visit("steps", url=tiny_server, lang="en", model="mha-55", head=1)
+def test_the_module_from_a_seed_opens_without_a_text(visit: OpenVisit) -> None:
+    opened = visit("steps", lang="en", model="mha-55", head=1)
     expect(opened.page.get_by_role("textbox")).to_have_count(0)
     expect(opened.page.locator(".panel canvas[role=img]")).to_have_count(11)
     expect(opened.page.locator(".panel .absent")).to_have_count(0)
@@ -99,10 +97,8 @@ def png(colour: tuple[int, int, int]) -> bytes:
     return data.getvalue()
 
 
-def test_an_uploaded_picture_lies_under_its_patches(
-    visit: OpenVisit, tiny_server: str, tiny: Tiny
-) -> None:
-    opened = visit("head", url=tiny_server, lang="en", model=tiny("vit"))
+def test_an_uploaded_picture_lies_under_its_patches(visit: OpenVisit, tiny: Tiny) -> None:
+    opened = visit("head", lang="en", model=tiny("vit"))
     picture = opened.page.locator("canvas.av-picture")
     expect_data(opened.canvas("Attention weights of"), rows=10)  # [CLS] and 3 × 3 patches
     expect_data(picture, first=1)
@@ -122,10 +118,8 @@ def test_an_uploaded_picture_lies_under_its_patches(
 
 
 @pytest.mark.parametrize("n_rounds", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_text_outlives_models_that_read_none(
-    visit: OpenVisit, tiny_server: str, tiny: Tiny, n_rounds: int
-) -> None:
-    opened = visit("head", url=tiny_server, model=tiny("bert"), text=SOURCE)
+def test_a_text_outlives_models_that_read_none(visit: OpenVisit, tiny: Tiny, n_rounds: int) -> None:
+    opened = visit("head", model=tiny("bert"), text=SOURCE)
     name = opened.page.get_by_role("textbox", name=text("en", "sidebar.model_name"), exact=True)
     box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
     heatmap = opened.canvas("Attention weights of")

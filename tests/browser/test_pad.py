@@ -21,9 +21,9 @@ def folder(tiny: Tiny) -> Path:
 
 
 @pytest.fixture
-def pad(visit: OpenVisit, tiny_server: str, folder: Path) -> Visit:
+def pad(visit: OpenVisit, folder: Path) -> Visit:
     """The page Output with the pad open."""
-    opened = visit("output", url=tiny_server, model=str(folder), text="")
+    opened = visit("output", model=str(folder), text="")
     opened.page.get_by_test_id("stSidebar").get_by_text("Draw a picture").click()
     expect(above(opened)).to_be_visible()
     still_box(opened)

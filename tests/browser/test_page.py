@@ -196,7 +196,7 @@ def test_rows_without_a_number_and_far_differences_are_made_alike(browser: Brows
     masked[1:] = np.linspace(-900, 3, 24, dtype=np.float32).reshape(3, 8)
     exact = rebuilt.softmax(masked)
     exact[2, 3], exact[3, 1] = np.float32(-1), np.float32(np.nan)
-    recipe = rebuilt.recipe("weights", {"masked": masked, "weights": exact})
+    recipe = rebuilt.rebuilt_stage("weights", {"masked": masked, "weights": exact})
     assert recipe is not None and len(recipe.differences.far) == 2
     differences = recipe.differences
     module = join({"rebuilt": HERE / "rebuilt.js"})

@@ -14,13 +14,13 @@ from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, expect_data
 from tests.support.waiting import expect_equal
 
-PAGES = {"overview": "Overview", "head": "Head", "steps": "Steps", "masks": "Masks"}
-# what is said instead of a page is the same on all: two of them each time, all when all is run
-SOME = [
-    "overview",
-    "steps",
-    *(pytest.param(path, marks=pytest.mark.slow) for path in ("head", "masks")),
-]
+PAGES = {
+    "overview": "Overview",
+    "head": "Head",
+    "steps": "Steps",
+    "masks": "Masks",
+    "compare": "Compare",
+}
 TEXT = "When Mary and John went to the store, John gave a book to Mary."
 LIMIT = 512
 PRESS_MS = 50
@@ -45,6 +45,10 @@ def test_page_opens_without_a_traceback(visit: OpenVisit, path: str) -> None:
     expect(opened.page).to_have_title(f"{PAGES[path]} · attnviz")
     expect(opened.page.get_by_test_id("stMain")).to_contain_text("The same numbers as the model")
     expect(opened.page.locator("body")).not_to_contain_text("Traceback")
+    assert opened.seen.sent  # the record runs
+    loaded = opened.page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")
+    assert loaded
+    assert [url for url in loaded if not url.startswith((opened.url, "blob:", "data:"))] == []
 
 
 def test_typing_a_text_draws_a_new_grid(visit: OpenVisit, minilm: LoadedModel) -> None:
@@ -70,7 +74,8 @@ def test_an_example_fills_the_box(visit: OpenVisit) -> None:
     expect(box).to_have_value("The cat sat on the mat.")
 
 
-@pytest.mark.parametrize("path", SOME)
+# what is said instead of a page is the same on all: one of them each time, all when all is run
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("overview",)))
 def test_empty_text_is_explained_with_a_way_out(visit: OpenVisit, path: str) -> None:
     opened = visit(path, text="   ", canvases=False)
     expect(opened.page.get_by_text("There is no text yet.")).to_be_visible()
@@ -105,7 +110,7 @@ def test_a_text_too_long_is_refused_with_both_numbers_and_can_be_cut(
     assert len(attnviz.capture(minilm, text, cut=True).tokens) == LIMIT
 
 
-@pytest.mark.parametrize("path", SOME)
+@pytest.mark.parametrize("path", mostly_slow(PAGES, ("steps",)))
 def test_an_unknown_model_is_answered_with_those_that_exist(visit: OpenVisit, path: str) -> None:
     opened = visit(path, model="no-such-model", canvases=False)
     alert = opened.page.get_by_test_id("stAlert")

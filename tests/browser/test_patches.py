@@ -32,12 +32,12 @@ def capture(folder: Path) -> Capture:
 
 
 @pytest.fixture
-def output(visit: OpenVisit, tiny_server: str, folder: Path):  # type: ignore[no-untyped-def]
+def output(visit: OpenVisit, folder: Path):  # type: ignore[no-untyped-def]
     """Opens the page Output on the picture."""
 
     def start(path: str = "output", **options: object) -> Visit:
         asked = {"model": str(folder), "image": PICTURE, "text": "", **options}
-        return visit(path, url=tiny_server, **asked)
+        return visit(path, **asked)
 
     return start
 

@@ -17,11 +17,9 @@ def folder(tiny: Tiny) -> Path:
     return tiny("segformer")
 
 
-def test_the_picture_marks_the_block_of_a_key(
-    visit: OpenVisit, tiny_server: str, folder: Path
-) -> None:
+def test_the_picture_marks_the_block_of_a_key(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "", "layer": 0, "head": 0}
-    page = visit("head", url=tiny_server, **asked, query=70, key=2)
+    page = visit("head", **asked, query=70, key=2)
     picture = page.page.locator(".av-picture")
     expect_data(picture, query=70, key=2, key_box="8,0,16,8")
     x, y = cell_middle(picture, 3, 9, 16, 16)
@@ -34,9 +32,9 @@ def test_the_picture_marks_the_block_of_a_key(
     assert not accessibility_problems(page.page)
 
 
-def test_steps_show_where_a_cell_is(visit: OpenVisit, tiny_server: str, folder: Path) -> None:
+def test_steps_show_where_a_cell_is(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "", "layer": 1, "head": 1}
-    page = visit("steps", url=tiny_server, **asked, query=30, key=1)
+    page = visit("steps", **asked, query=30, key=1)
     placed = page.page.locator(".av-placed-picture")
     expect_data(placed, query=30, key=1, key_box="0,4,4,8")
     expect(page.page.locator(".operator").filter(has_text="X̄")).to_have_count(2)

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from attnviz.i18n import text
 from tests.browser.conftest import OpenVisit
+from tests.support.cases import mostly_slow
 from tests.support.waiting import expect_equal
 
 TEXT = "The cat sat on the mat."
@@ -15,7 +16,7 @@ def title(page: str, lang: str = "en") -> str:
     return text(lang, f"page.{page}.title")
 
 
-@pytest.mark.parametrize("press_ms", [30, 200])
+@pytest.mark.parametrize("press_ms", mostly_slow([30, 200], 1))
 def test_a_link_takes_along_what_was_just_typed(visit: OpenVisit, press_ms: int) -> None:
     """The press on the link ends typing, so a new text and a new page reach the server at once."""
     opened = visit("head", lang="en")

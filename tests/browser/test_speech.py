@@ -14,8 +14,8 @@ from tests.support.visit import data, expect_data
 from tests.support.waiting import eventually
 
 
-def test_a_recording_is_heard(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> None:
-    page = visit("head", url=tiny_server, model=str(tiny("wav2vec2")))
+def test_a_recording_is_heard(visit: OpenVisit, tiny: Tiny) -> None:
+    page = visit("head", model=str(tiny("wav2vec2")))
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, rows=59, cols=59)
     half = Sound(sound.sample(44_100).samples[:22_050], 44_100)
@@ -26,8 +26,8 @@ def test_a_recording_is_heard(visit: OpenVisit, tiny_server: str, tiny: Tiny) ->
     assert not accessibility_problems(page.page)
 
 
-def test_words_look_at_times(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> None:
-    page = visit("head", url=tiny_server, model=str(tiny("whisper")))
+def test_words_look_at_times(visit: OpenVisit, tiny: Tiny) -> None:
+    page = visit("head", model=str(tiny("whisper")))
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, rows=100, cols=100)
     page.page.get_by_role("radio", name=text("en", "attention.decoder_cross")).click()
@@ -59,10 +59,8 @@ def check_spectrogram(heatmap: Locator) -> None:
     assert {25, 26, 27, 28, 29} <= set(marked) <= set(range(24, 31))  # 0.50 s to 0.60 s
 
 
-def test_the_spectrogram_stands_under_its_columns(
-    visit: OpenVisit, tiny_server: str, tiny: Tiny
-) -> None:
-    page = visit("head", url=tiny_server, model=str(tiny("wav2vec2")))
+def test_the_spectrogram_stands_under_its_columns(visit: OpenVisit, tiny: Tiny) -> None:
+    page = visit("head", model=str(tiny("wav2vec2")))
     file = {"name": "beep.wav", "mimeType": "audio/wav", "buffer": beep().wav()}
     page.page.locator('input[type="file"]').first.set_input_files([file])  # type: ignore[list-item]
     heatmap = page.canvas("Attention weights of")
@@ -78,9 +76,9 @@ def test_the_spectrogram_stands_under_its_columns(
 
 
 @pytest.mark.slow
-def test_steps_say_that_q_was_scaled_before(visit: OpenVisit, tiny_server: str, tiny: Tiny) -> None:
+def test_steps_say_that_q_was_scaled_before(visit: OpenVisit, tiny: Tiny) -> None:
     where = {"model": str(tiny("whisper")), "layer": "1", "head": "1", "query": "2", "key": "1"}
-    page = visit("steps", url=tiny_server, **where).page
+    page = visit("steps", **where).page
     queries, scaled = (page.locator(f'.panel[data-stage="{of}"]') for of in ("q", "scaled"))
     factor = "sQ = 0.3536 = 1 ÷ √dk"  # heads are 8 wide
     expect(queries.locator(".note")).to_have_text(factor)

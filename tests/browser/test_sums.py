@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 import attnviz
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import cell_middle, pixels
+from tests.support.cases import mostly_slow
 from tests.support.visit import data, expect_data
 from tests.support.waiting import eventually
 
@@ -20,7 +21,7 @@ CASES = [
 ROW, COLUMN = 6, 2
 
 
-@pytest.mark.parametrize(("model", "text", "special"), CASES)
+@pytest.mark.parametrize(("model", "text", "special"), mostly_slow(CASES, CASES[1:]))
 def test_sums_are_those_of_the_weights(
     visit: OpenVisit, model: str, text: str, special: str
 ) -> None:

@@ -25,30 +25,26 @@ def picker_cell(visit: Visit, layer: int, head: int) -> Locator:
     return visit.page.locator(f".av-picker-cell[data-layer='{layer}'][data-head='{head}']")
 
 
-@pytest.mark.parametrize(
-    ("keys", "layer", "head"),
-    [
-        (["]"], 1, 6),
-        (["Shift+ArrowDown"], 2, 5),
-        (["[", "Shift+ArrowUp", "Shift+ArrowUp"], 0, 4),
-        (["]"] * 7, 2, 0),  # from the last head on to the next layer
-        (["Shift+ArrowDown"] * 9, 5, 5),  # the last layer has none below
-    ],
-)
-def test_keys_switch_heads_without_a_message(
-    visit: OpenVisit, keys: list[str], layer: int, head: int
-) -> None:
+def test_keys_switch_heads_without_a_message(visit: OpenVisit) -> None:
     opened = visit("head", text=TEXT, layer=1, head=5)
     heatmap(opened).focus()
     before = len(opened.seen.sent)
-    for key in keys:
-        opened.page.keyboard.press(key)
-    expect_data(heatmap(opened), layer=layer, head=head)
-    expect(opened.page.locator(".av-title")).to_have_text(f"L{layer}.H{head}")
-    expect(opened.page.locator(".av-picker-cell[aria-selected=true]")).to_have_attribute(
-        "aria-label", f"L{layer}.H{head}"
-    )
-    opened.wait_for_parameters(layer=layer, head=head)
+    for keys, layer, head in (
+        (["]"], 1, 6),
+        (["Shift+ArrowDown"], 2, 6),
+        (["[", "Shift+ArrowUp", "Shift+ArrowUp", "Shift+ArrowUp"], 0, 5),  # none above the first
+        (["]"] * 7, 1, 0),  # from the last head on to the next layer
+        (["["], 0, 11),
+        (["Shift+ArrowDown"] * 9, 5, 11),  # the last layer has none below
+    ):
+        for key in keys:
+            opened.page.keyboard.press(key)
+        expect_data(heatmap(opened), layer=layer, head=head)
+        expect(opened.page.locator(".av-title")).to_have_text(f"L{layer}.H{head}")
+        expect(opened.page.locator(".av-picker-cell[aria-selected=true]")).to_have_attribute(
+            "aria-label", f"L{layer}.H{head}"
+        )
+        opened.wait_for_parameters(layer=layer, head=head)
     assert opened.seen.sent[before:] == []
 
 

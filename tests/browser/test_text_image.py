@@ -16,9 +16,9 @@ def folder(tiny: Tiny) -> Path:
     return tiny("blip")
 
 
-def test_the_stack_is_chosen(visit: OpenVisit, tiny_server: str, folder: Path) -> None:
+def test_the_stack_is_chosen(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "landscape", "text": "the cat sat on a mat"}
-    page = visit("head", url=tiny_server, **asked)
+    page = visit("head", **asked)
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, rows=17, cols=17)
     expect(page.page.locator(".av-picture")).to_be_visible()
@@ -30,12 +30,10 @@ def test_the_stack_is_chosen(visit: OpenVisit, tiny_server: str, folder: Path) -
     expect_data(heatmap, rows=3, cols=17)
 
 
-def test_what_was_written_lies_over_the_picture(
-    visit: OpenVisit, tiny_server: str, tiny: Tiny
-) -> None:
+def test_what_was_written_lies_over_the_picture(visit: OpenVisit, tiny: Tiny) -> None:
     """At rest the newest token is shown; with the player it is the one that was written last."""
     asked = {"model": str(tiny("llava")), "image": "landscape", "text": "the cat sat on a mat"}
-    page = visit("head", url=tiny_server, stack="text", generate="3", **asked)
+    page = visit("head", stack="text", generate="3", **asked)
     expect_data(page.canvas("Attention weights of"), rows=25, cols=25)
     picture = page.page.locator(".av-picture")
     expect_data(picture, query=24, first=0)

@@ -1,5 +1,7 @@
 """Light and dark: page and canvases follow the visitor's scheme, also while the page is open."""
 
+from itertools import product
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -38,8 +40,10 @@ def faintest_cell(canvas: Locator) -> Colour:
     return (min if page_is_dark else max)(found, key=luminance)
 
 
-@pytest.mark.parametrize("path", mostly_slow(CANVAS, 2))
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("path", "scheme"),
+    mostly_slow(product(CANVAS, ("light", "dark")), [("", "dark"), ("head", "light")]),
+)
 def test_page_and_canvas_have_one_theme(visit: OpenVisit, path: str, scheme: str) -> None:
     opened = visit(path, text=TEXT, layer=5, head=11, scheme=scheme)
     canvas = opened.page.locator(CANVAS[path])
@@ -60,3 +64,24 @@ def test_a_change_of_scheme_repaints_the_canvas_and_keeps_the_head(visit: OpenVi
     opened.wait_until(lambda: luminance(background(opened)) < 0.2)
     opened.wait_until(lambda: luminance(faintest_cell(canvas)) < 0.3)
     expect_data(canvas, layer=4, head=2)
+
+
+def test_the_switch_repaints_page_and_canvas_and_the_browser_keeps_it(visit: OpenVisit) -> None:
+    opened = visit("head", text=TEXT, layer=3, head=1, scheme="light")
+    canvas = opened.page.locator(CANVAS["head"])
+    expect_true(lambda: luminance(faintest_cell(canvas)) > 0.7)
+    opened.page.get_by_role("radio", name="Dark", exact=True).click()
+    opened.wait_until(lambda: luminance(background(opened)) < 0.2)
+    expect_true(lambda: luminance(faintest_cell(canvas)) < 0.3)
+    opened.page.reload()
+    opened.wait_until(lambda: luminance(background(opened)) < 0.2)
+    opened.page.get_by_role("radio", name="As the system", exact=True).click()
+    opened.wait_until(lambda: luminance(background(opened)) > 0.8)
+
+
+def test_texts_and_canvases_are_set_in_the_font_of_the_app(visit: OpenVisit) -> None:
+    opened = visit("head", text=TEXT, layer=3, head=1, scheme="light")
+    loaded = "[...document.fonts].some((f) => f.family === 'Inter' && f.status === 'loaded')"
+    opened.wait_until(lambda: opened.page.evaluate(loaded))
+    families = opened.page.locator("h1").evaluate("(node) => getComputedStyle(node).fontFamily")
+    assert families.startswith("Inter")

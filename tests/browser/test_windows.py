@@ -16,11 +16,9 @@ def folder(tiny: Tiny) -> Path:
     return tiny("swinv2")
 
 
-def test_heads_and_tokens_follow_the_layer(
-    visit: OpenVisit, tiny_server: str, folder: Path
-) -> None:
+def test_heads_and_tokens_follow_the_layer(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "shapes", "text": "", "window": 8}
-    page = visit("head", url=tiny_server, **asked, layer=1, head=1, query=3, key=2)
+    page = visit("head", **asked, layer=1, head=1, query=3, key=2)
     heatmap = page.canvas("Attention weights of")
     expect_data(heatmap, layer=1, head=1, query=3, rows=16)
     before = len(page.seen.sent)
@@ -40,11 +38,9 @@ def test_heads_and_tokens_follow_the_layer(
     page.wait_for_parameters(layer=1, head=1, query=None, window=8)
 
 
-def test_the_grid_has_only_the_heads_there_are(
-    visit: OpenVisit, tiny_server: str, folder: Path
-) -> None:
+def test_the_grid_has_only_the_heads_there_are(visit: OpenVisit, folder: Path) -> None:
     asked = {"model": str(folder), "image": "shapes", "text": "", "window": 8}
-    page = visit("overview", url=tiny_server, **asked, layer=2, head=3)
+    page = visit("overview", **asked, layer=2, head=3)
     cells = page.page.locator(".av-grid .av-picker-cell")
     expect(cells).to_have_count(2 + 2 + 4 + 4 + 4)
     board = page.page.locator(".av-grid-left canvas")

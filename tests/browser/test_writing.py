@@ -15,6 +15,7 @@ from tests.browser.conftest import OpenVisit, Tiny
 from tests.support import folders
 from tests.support.browser import accessibility_problems
 from tests.support.canvas import Palette
+from tests.support.cases import mostly_slow
 from tests.support.visit import Visit, data, expect_data
 from tests.support.waiting import eventually, expect_equal
 
@@ -49,13 +50,12 @@ def capture(folder: Path) -> Capture:
 
 
 @pytest.fixture
-def play(visit: OpenVisit, tiny_server: str, folder: Path) -> OpenVisit:
+def play(visit: OpenVisit, folder: Path) -> OpenVisit:
     """Opens a page on the text that the tiny decoder has written."""
 
     def opened(path: str, **options: object) -> Visit:
         found = visit(
             path,
-            url=tiny_server,
             **{"text": TEXT, "model": folder, "generate": WRITTEN, **HOT, **options},
         )
         expect(player(found)).to_be_visible()
@@ -173,7 +173,7 @@ def test_the_bars_are_what_the_token_was_drawn_from(play: OpenVisit, capture: Ca
     expect(marked).to_have_count(0)
 
 
-@pytest.mark.parametrize("path", ["", "head"])
+@pytest.mark.parametrize("path", mostly_slow(["", "head"], ["head"]))
 def test_the_row_follows_on_the_same_page(play: OpenVisit, path: str) -> None:
     opened = play(path, layer=1, head=1)
     canvas = opened.canvas("Attention weights of")
@@ -255,8 +255,8 @@ def test_a_busy_server_loses_no_step(play: OpenVisit) -> None:
 
 
 @pytest.mark.slow
-def test_writing_starts_with_a_button(visit: OpenVisit, tiny_server: str, folder: Path) -> None:
-    opened = visit("output", url=tiny_server, text=TEXT, model=folder)
+def test_writing_starts_with_a_button(visit: OpenVisit, folder: Path) -> None:
+    opened = visit("output", text=TEXT, model=folder)
     expect(opened.page.locator(".av-player")).to_have_count(0)
     opened.page.locator(".av-text .av-chip").nth(1).click()
     expect_data(opened.page.locator(".av-draw-bars"), position=1)

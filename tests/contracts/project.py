@@ -72,7 +72,7 @@ def read(path: Path) -> str:
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     """Runs code in a fresh interpreter from the root of the checkout."""
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
 def run_tool(

@@ -152,10 +152,12 @@ ONE_SOCKET = {
 ONE_FRAME = {
     "attnviz/export/notebook/widget.js": 'frame.srcdoc = model.get("page")',
 }
-# where a visitor left, and the progress in the lessons: in the browser, so not on the server
+# where a visitor left, progress in the lessons, light or dark: in the browser, not on the server
 KEPT_IN_THE_BROWSER = (
     "attnviz/components/recall/component.js",
     "attnviz/components/usher/component.js",
+    "attnviz/ui/host/scheme.js",
+    "attnviz/components/listener/kept.js",
 )
 ALLOWED_ONCE = ONE_SOCKET | ONE_FRAME
 

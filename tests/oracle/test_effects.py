@@ -343,6 +343,21 @@ def test_effects_report_progress_and_can_be_stopped(stories: LoadedModel) -> Non
         effects(stories, STORE, MARY, to="zero", rows=5, progress=stop_soon, cancel=stop)
 
 
+def test_the_recording_of_a_corpus_is_progress_too_and_can_be_stopped(stories: LoadedModel) -> None:
+    texts, stop, seen = [f"The cat saw {n} dogs." for n in range(20)], threading.Event(), []
+
+    def stop_at_once(fraction: float) -> None:
+        seen.append(fraction)
+        stop.set()
+
+    with pytest.raises(Cancelled):
+        effects(stories, STORE, MARY, corpus=texts, progress=stop_at_once, cancel=stop)
+    assert len(seen) == 1 and seen[0] < 0.3  # it ended after the first texts
+    seen.clear()
+    effects(stories, STORE, MARY, corpus=texts, progress=seen.append)
+    assert len(seen) == 4 and seen == sorted(seen) and seen[-1] == 1.0
+
+
 def test_changed_rows_waits_for_the_model_before_blocks_answer(
     stories: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,11 +365,17 @@ def test_changed_rows_waits_for_the_model_before_blocks_answer(
     monkeypatch.setattr(rows, "LONG", 0.0)  # modules answer however short the text is
     on = attnviz.NextToken(" Mary", against=" John")
     worker = threading.Thread(target=effects, args=(stories, STORE, on), kwargs={"to": "zero"})
-    worker.start()
-    seen = []
+
+    def is_touched() -> bool:
+        return any("forward" in vars(module) for module in stories.model.modules())
+
+    with stories.lock:
+        worker.start()
+        worker.join(0.2)  # the lock is ours: the other thread must wait
+        seen = [is_touched()]
     while worker.is_alive():
         if stories.lock.acquire(timeout=0.05):
-            worker.join(0.02)  # the lock is ours: the other thread must wait
-            seen.append(any("forward" in vars(module) for module in stories.model.modules()))
+            worker.join(0.02)
+            seen.append(is_touched())
             stories.lock.release()
-    assert seen and not any(seen)
+    assert not any(seen)

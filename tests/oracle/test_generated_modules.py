@@ -12,7 +12,7 @@ from attnviz.capture.record.recorder import recording
 from attnviz.errors import UnsupportedAttention
 from tests.support.attention_modules import Choice, Generated, Nested, choice, generated
 
-N_FAST, N_SLOW, N_PART = 300, 10_000, 500
+N_FAST, N_SLOW, N_PART = 120, 10_000, 500
 TOLERANCE = {"bfloat16": 2e-2, "autocast": 2e-2}
 
 

@@ -8,8 +8,10 @@ import torch
 
 import attnviz
 from attnviz.checks import check, mha_55
-from attnviz.errors import BadInput, UnsupportedAttention
+from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
+
+pytestmark = pytest.mark.usefixtures("own_models")  # two are compared, and one is changed
 
 
 def test_every_claim_is_reached_and_can_be_missed() -> None:
@@ -77,8 +79,9 @@ def test_the_card_tells_what_the_model_is() -> None:
     assert [note.score for note in described.heads] == pytest.approx([0.3446, 0.3166], abs=5e-5)
 
 
-def test_changes_of_its_own_code_are_refused_by_name() -> None:
+def test_a_head_of_it_is_taken_away() -> None:
     lm = attnviz.load("mha-55")
-    with pytest.raises(UnsupportedAttention, match="code of its own") as error:
-        attnviz.capture(lm, changes=[attnviz.ablate("L0.H1", "zero")])
-    assert error.value.code == "own_code_unchanged"
+    plain = attnviz.capture(lm).call(0).output
+    silent = attnviz.capture(lm, changes=[attnviz.ablate("L0.H1", "zero")]).call(0).output
+    assert torch.equal(silent[..., 0, :], plain[..., 0, :])
+    assert not silent[..., 1, :].any() and plain[..., 1, :].any()

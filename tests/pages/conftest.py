@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from streamlit.components.v2 import manifest_scanner as scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from attnviz import i18n
 from attnviz.components import ledger
@@ -66,10 +66,20 @@ def without_repeated_scans() -> Iterator[None]:
     processor time of a page.
     """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait_for_the_script)
         patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
         patch.setattr(loading, "_frozen_heap", nullcontext)
         patch.setattr(Rehearsal, "open", lambda *_: None)  # tests/oracle/test_rehearsal.py has it
         yield
+
+
+_look_for_the_end = local_script_runner.require_widgets_deltas
+
+
+def wait_for_the_script(runner: Any, timeout: float) -> None:
+    """Wait until a page has run; AppTest looks every millisecond, while the page computes."""
+    runner._script_thread.join(timeout)
+    _look_for_the_end(runner, 1.0)
 
 
 @pytest.fixture

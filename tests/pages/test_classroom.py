@@ -10,9 +10,11 @@ from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.course import lesson
 from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.ui.classroom import seats
 from attnviz.ui.server import cache, class_socket
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import widgets
+from attnviz.ui.session.view import Seat, View
 from tests.pages.conftest import Visit, parameters
 
 KEY = widgets.key
@@ -34,6 +36,12 @@ def presenter(visit: Visit) -> AppTest:
 
 def code(app: AppTest) -> str:
     return parameters(app)["room"]
+
+
+def place(app: AppTest) -> Seat:
+    """The session's place in its class."""
+    seat: Seat = app.session_state["attnviz.view"].classroom
+    return seat
 
 
 def press(app: AppTest, name: str) -> None:
@@ -59,14 +67,58 @@ def said(option: str) -> str:
 def test_opening_a_class_shows_code_and_link_and_keeps_the_key_to_the_presenter(
     presenter: AppTest, visit: Visit
 ) -> None:
-    opened = parameters(presenter)
-    assert class_socket.rooms().is_presenter(opened["room"], opened["host"])
-    assert presenter.title[0].value == opened["room"]
-    link = presenter.code[0].value
-    assert link.endswith(f"/learn?room={opened['room']}") and opened["host"] not in link
-    follower = visit("learn", room=opened["room"])
-    assert "host" not in parameters(follower)
+    room, host = place(presenter).room, place(presenter).host
+    assert class_socket.rooms().is_presenter(room, host) and len(room) == 7
+    assert parameters(presenter).keys() == {"lesson", "card", "room"}
+    assert presenter.title[0].value == room
+    assert presenter.code[0].value.endswith(f"/learn?room={room}")
+    follower = visit("learn", **parameters(presenter))  # the address that a teacher may copy
+    assert not place(follower).host and parameters(follower).keys() == {"lesson", "card", "room"}
     assert KEY("class.reveal") not in [each.key for each in follower.button]
+
+
+def test_an_old_address_with_keys_works_once_and_is_cleaned(
+    presenter: AppTest, visit: Visit
+) -> None:
+    again = visit("learn", **parameters(presenter), host=place(presenter).host)
+    assert place(again).host == place(presenter).host and "host" not in parameters(again)
+    press(again, "learn.next")
+    assert class_socket.rooms().stage(code(presenter)).card == "erratum"
+    follower = visit("learn", room=code(presenter))
+    returned = visit("learn", room=code(presenter), seat=place(follower).seat)
+    assert place(returned).seat == place(follower).seat and "seat" not in parameters(returned)
+
+
+def test_take_kept_gives_back_the_seat_or_the_key_that_the_tab_kept(
+    presenter: AppTest, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = place(visit("learn", room=code(presenter)))
+    kept: dict[str, object] = {}
+    monkeypatch.setattr(widgets, "component_value", lambda component, name: kept)
+    states: dict[str, Seat] = {}
+
+    def reloaded(**value: object) -> Seat:
+        app = visit("learn", room=code(presenter))
+        states["now"] = place(app)
+        kept.clear()
+        kept.update({"code": code(presenter), **value})
+        monkeypatch.setattr(seats.current, "view", lambda: replace(View(), classroom=states["now"]))
+        monkeypatch.setattr(
+            seats.current,
+            "update",
+            lambda **changes: states.update(now=replace(states["now"], **changes)),
+        )
+        seats.take_kept("component")
+        monkeypatch.undo()
+        monkeypatch.setattr(widgets, "component_value", lambda component, name: kept)
+        return states["now"]
+
+    assert reloaded(heed="stage", seat=first.seat) == first
+    assert reloaded(heed="changes", seat=place(presenter).host).host == place(presenter).host
+    for forged in ({"heed": "changes", "seat": "guessed"}, {"heed": "stage", "seat": 7}, {}):
+        assert not reloaded(**forged).host
+    tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
+    assert tally.present == 4  # the first one, and the three whose tab had kept nothing true
 
 
 def test_a_follower_shows_the_presenters_card_in_its_own_language(
@@ -101,13 +153,17 @@ def test_answers_are_counted_and_judged_only_after_the_reveal(
     for app in (one, two):
         assert not app.success and not app.warning and not app.error
         assert i18n.text("en", "learn.held") in [each.value for each in app.caption]
-    presenter.run()
-    assert bars(presenter) == option_bars(nothing=1, sums=1)
-    assert not bars(one)
+    press(presenter, "class.begin")
+    assert not bars(presenter), "the page may be projected"
+    here = i18n.text("en", "class.here", present=2, answered=2)
+    assert f"**{here}**" in [each.value for each in presenter.markdown]
     press(presenter, "class.show")
-    assert bars(one.run()) == bars(presenter)
+    assert bars(presenter) == option_bars(nothing=1, sums=1)
+    assert not bars(one.run())
     press(presenter, "class.reveal")
     assert f"✓ **Right.** {said('sums')}: 1" in bars(one.run())
+    press(presenter, "class.show")
+    assert not bars(one.run()) and bars(presenter), "hidden from the class, not from who leads"
     assert one.success[0].value.startswith("**✓ Right.**") and not one.warning
     two.run()
     assert two.success[0].value.startswith("**The answer:**")
@@ -119,6 +175,7 @@ def test_a_free_question_is_not_made_a_choice_before_the_reveal(
     presenter: AppTest, visit: Visit
 ) -> None:
     presenter.pills(key=KEY("learn.way")).set_value("softmax").run()
+    press(presenter, "class.show")
     assert bars(presenter) == []
     follower = visit("learn", room=code(presenter))
     follower.text_input(key=KEY("learn.softmax.answer")).set_value("0.107").run()
@@ -131,20 +188,15 @@ def test_a_free_question_is_not_made_a_choice_before_the_reveal(
 def test_who_comes_back_has_its_seat_and_its_answer(presenter: AppTest, visit: Visit) -> None:
     follower = visit("learn", room=code(presenter))
     follower.radio(key=KEY("learn.order.answer")).set_value("error").run()
-    seat = parameters(follower)["seat"]
-    again = visit("learn", room=code(presenter), seat=seat)
-    assert parameters(again)["seat"] == seat
+    again = visit("learn", room=code(presenter), seat=place(follower).seat)
+    assert place(again) == place(follower)
     again.radio(key=KEY("learn.order.answer")).set_value("nothing").run()
-    assert bars(presenter.run()) == option_bars(nothing=1)
+    press(presenter, "class.begin")
+    press(presenter, "class.show")
+    assert bars(presenter) == option_bars(nothing=1)
     assert presenter.main.get("bidi_component")
     tally = class_socket.rooms().tally(code(presenter), ("block", "order"))
     assert (tally.present, tally.answered) == (1, 1)
-
-
-def test_a_reload_keeps_control(presenter: AppTest, visit: Visit) -> None:
-    again = visit("learn", **parameters(presenter))
-    press(again, "learn.next")
-    assert class_socket.rooms().stage(code(presenter)).card == "erratum"
 
 
 def test_the_presenter_may_go_to_another_lesson(presenter: AppTest, visit: Visit) -> None:
@@ -158,7 +210,7 @@ def test_a_cell_that_the_presenter_points_at_is_marked_for_all(
     presenter: AppTest, visit: Visit
 ) -> None:
     presenter.pills(key=KEY("learn.way")).set_value("products").run()
-    room, host = code(presenter), parameters(presenter)["host"]
+    room, host = code(presenter), place(presenter).host
     stage = class_socket.rooms().stage(room)
     assert stage.selection == ""
     (board,) = headers(presenter, "panels")
@@ -175,30 +227,62 @@ def headers(app: AppTest, part: str) -> list[dict[str, object]]:
 
 def test_joining_by_code_takes_any_way_of_typing_it(presenter: AppTest, visit: Visit) -> None:
     app = visit("learn")
-    app.text_input(key=KEY("class.code")).set_value(code(presenter).lower().replace("-", " "))
-    join = next(each for each in app.button if each.label == i18n.text("en", "class.join"))
-    join.click().run()
+    join(app, code(presenter).lower().replace("-", " "))
     assert app.header[0].value == EN.of("order", "title")
     press(app, "class.leave")
-    assert "room" not in parameters(app) and "seat" not in parameters(app)
+    assert place(app) == Seat() and "room" not in parameters(app)
+
+
+def test_the_join_box_stands_above_the_lessons(visit: Visit) -> None:
+    drawn = repr(visit("learn").main)
+    assert drawn.index(KEY("class.code")) < drawn.index(KEY("learn.open.where"))
+
+
+def test_wrong_codes_are_counted_until_no_more_is_looked_up(
+    presenter: AppTest, visit: Visit
+) -> None:
+    guesser = visit("learn")
+    for number in range(class_socket.rooms().bounds.wrong_codes + 1):
+        guesser = join(guesser, f"AAAA{'23456789ABC'[number]}Z").run().run()
+        assert guesser.error
+        if number < class_socket.rooms().bounds.wrong_codes:
+            assert "AAA" in guesser.error[0].value
+    assert guesser.error[0].value == i18n.text("en", "error.codes_tried")
+    assert join(guesser, code(presenter)).error, "even the right code waits a minute"
+    assert not visit("learn", room=code(presenter)).error, "for others it does not"
+
+
+def join(app: AppTest, typed: str) -> AppTest:
+    app.text_input(key=KEY("class.code")).set_value(typed)
+    next(each for each in app.button if each.label == i18n.text("en", "class.join")).click().run()
+    return app
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
 def test_a_class_that_is_over_says_so_and_shows_the_way_out(
     visit: Visit, lang: i18n.Language
 ) -> None:
-    app = visit("learn", room="ABCD-EFGH-JKLM", lang=lang)
-    said = i18n.text(lang, "error.room_unknown", asked="ABCD-EFGH-JKLM")
+    app = visit("learn", room="ABC-DEF", lang=lang)
+    said = i18n.text(lang, "error.room_unknown", asked="ABC-DEF")
     assert [each.value.replace("\\", "") for each in app.error] == [said]
     app.button(key=KEY("class.out")).click().run()
     assert not app.error and len(app.subheader) >= 1
 
 
-def test_ending_a_class_ends_it_for_all(presenter: AppTest, visit: Visit) -> None:
+def test_ending_a_class_ends_it_for_all_with_a_card(presenter: AppTest, visit: Visit) -> None:
     follower = visit("learn", room=code(presenter))
+    follower.radio(key=KEY("learn.order.answer")).set_value("sums").run()
     press(presenter, "class.end")
-    assert not parameters(presenter).keys() & {"room", "host"}
-    assert follower.run().error
+    assert place(presenter) == Seat() and "room" not in parameters(presenter)
+    follower.run()
+    assert not follower.error and follower.header[0].value == i18n.text("en", "class.over")
+    text = "\n".join(each.value for each in follower.markdown)
+    assert (
+        EN.keep in text
+        and i18n.text("en", "learn.score", right=1, questions=EN.n_questions) in text
+    )
+    press(follower, "class.next_lesson")
+    assert parameters(follower)["lesson"] == "scale" and place(follower) == Seat()
 
 
 def test_a_follower_is_not_offered_another_try(presenter: AppTest, visit: Visit) -> None:
@@ -214,7 +298,7 @@ def test_a_follower_is_not_offered_another_try(presenter: AppTest, visit: Visit)
 def test_a_presenter_is_told_of_a_lesson_and_a_card_that_are_none(
     presenter: AppTest, visit: Visit
 ) -> None:
-    opened = parameters(presenter)
+    opened = {**parameters(presenter), "host": place(presenter).host}
     app = visit("learn", **{**opened, "card": "nothing"})
     assert app.warning[0].value == i18n.text("en", "notice.adjusted", names="card")
     app = visit("learn", **{**opened, "lesson": "nothing"})
@@ -248,7 +332,7 @@ def test_a_head_that_the_presenter_chose_is_the_class_s_until_it_looks_around(
 ) -> None:
     lead = visit("learn", lesson="ask", card="real", answers="real=%3F")
     lead = lead.button(key=KEY("class.teach")).click().run()
-    room, host = code(lead), parameters(lead)["host"]
+    room, host = code(lead), place(lead).host
     stage = class_socket.rooms().stage(room)
     own = parameters(lead)
     assert stage.selection == f";{own['layer']}.{own['head']}.."

@@ -70,3 +70,12 @@ def test_without_text_or_scores_the_other_tabs_are_there(visit: Visit) -> None:
     assert header["head"] is None and header["reason"]
     header, _ = sent(visit("geometry", text="word " * 300))
     assert header["head"] is None and "256" in header["reason"]
+
+
+def test_only_the_tab_with_the_numbers_of_the_model_says_that_they_were_checked(
+    visit: Visit,
+) -> None:
+    for tab, checked in {"arrows": False, "rotary": False, "clocks": False, "head": True}.items():
+        app = visit("geometry", lang="en", text=SHORT, tab=tab)
+        assert not app.error
+        assert any("tolerance" in caption.value for caption in app.caption) is checked, tab

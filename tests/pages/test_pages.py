@@ -146,7 +146,7 @@ def test_the_default_is_an_example(visit: Visit) -> None:
     assert i18n.text("en", "example_hint.tired") in [each.value for each in app.sidebar.caption]
 
 
-@pytest.mark.parametrize("page", ["head", "steps", "masks", "calculator"])
+@pytest.mark.parametrize("page", ["head", "steps", "masks", "geometry", "calculator"])
 def test_a_picture_stands_alone_in_a_frame(
     page: str, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

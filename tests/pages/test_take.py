@@ -55,6 +55,7 @@ FIGURES = {
     "output": [],
     "switches": [],
     "circuit": [],
+    "geometry": [],
 }
 
 
@@ -89,6 +90,7 @@ NUMBERS = {
     "head": lambda cap: {"weights": cap.weights("L2.H3")},
     "steps": lambda cap: {"mixed": edited(cap)["mixed"]},
     "masks": lambda cap: {"weights": np.tril(cap.weights("L2.H3")) > 0},
+    "geometry": lambda cap: {"weights": cap.weights("L2.H3")},
     "output": lambda cap: {"hidden": cap.hidden},
     "circuit": lambda cap: {"feeds": attnviz.feeds(attnviz.load("minilm"), TEXT).moved},
 }

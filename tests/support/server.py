@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 HEALTH = "/_stcore/health"
-START_LIMIT_S = 60.0
+START_LIMIT_S = 180.0
 STOP_LIMIT_S = 10.0
 
 

@@ -12,19 +12,18 @@ cache keeps the last keys only.
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
-from attnviz.capture.changed.applied import applied, no_gradient, outputs_changed
+from attnviz.capture.changed.applied import applied
 from attnviz.capture.changed.passes import ForwardPass, first_key, pass_of
-from attnviz.capture.changed.seen_calls import SeenCalls, made_of
-from attnviz.capture.record.interface import Changes, active, changing, inside
-from attnviz.capture.record.trace import SeenAttention
+from attnviz.capture.changed.seen_calls import SeenCalls, outputs_read
+from attnviz.capture.record.interface import Changes, changing
 from attnviz.types import Kind
 
 
@@ -172,7 +171,7 @@ class Changer:
             read = args[0]
             if not (isinstance(read, Tensor) and read.dim() == 3):
                 return None
-            changed = self._changed_reading(place, placed, read)
+            changed = self._changed_reading(place.module, placed, read)
             if changed is None:
                 return None
             self.made.add(place)
@@ -180,32 +179,12 @@ class Changer:
 
         return change
 
-    def _changed_reading(
-        self, place: CallPlace, placed: PlacedChanges, read: Tensor
-    ) -> Tensor | None:
-        """The outputs of all heads side by side, with changes; a recorder is told of them.
-
-        None for changes before the outputs in a call that was not seen.
-        """
-        token = inside.set(True)
-        try:
-            if placed.only_outputs:
-                output = read.reshape(*read.shape[:2], placed.n_heads, -1)
-                changes = self._bound(placed, output.shape[1], output.shape[1])
-                changed = outputs_changed(changes, output)
-            else:
-                seen = self._seen_calls and self._seen_calls.take(place.module, read)
-                if not seen:
-                    return None
-                inputs, output = seen
-                changes = self._bound(placed, inputs.n_query, inputs.n_key)
-                changed = applied(replace(inputs, changes=changes), output)
-            sink = active.get()
-            if sink is not None:
-                sink.exchange(read, changed.detach(), changes)
-            return changed.flatten(2)
-        finally:
-            inside.reset(token)
+    def _changed_reading(self, module: str, placed: PlacedChanges, read: Tensor) -> Tensor | None:
+        """The changed outputs of all heads side by side; None for a call that was not seen."""
+        bound = partial(self._bound, placed)
+        if placed.only_outputs:
+            return outputs_read(read, placed.n_heads, bound)
+        return None if self._seen_calls is None else self._seen_calls.read(module, read, bound)
 
     def _before_return(
         self, name: str, calls: SeenCalls
@@ -216,24 +195,15 @@ class Changer:
             if not self._is_active:
                 return None
             place = self.place(module)
-            placed, seen = self._by_place.get(place), calls.returned(name)
-            if placed is None or seen is None:
+            placed = self._by_place.get(place)
+            if placed is None:
                 return None
-            if returned[0].requires_grad and torch.is_grad_enabled():
-                raise no_gradient()
-            token = inside.set(True)
-            try:
-                changes = self._bound(placed, seen.inputs.n_query, seen.inputs.n_key)
-                changed = _changed(seen, changes, placed.only_outputs)
-                if changed is None:
-                    return None
-                sink = active.get()
-                if sink is not None:
-                    sink.exchange_returned(module, changed.detach(), changes)
-                self.made.add(place)
-                return (made_of(module, changed, returned[0]), *returned[1:])
-            finally:
-                inside.reset(token)
+            bound = partial(self._bound, placed)
+            changed = calls.returned(name, module, returned[0], bound, placed.only_outputs)
+            if changed is None:
+                return None
+            self.made.add(place)
+            return (changed, *returned[1:])
 
         return change
 
@@ -249,17 +219,6 @@ class Changer:
         return tuple(
             replace(change, query=query, key=key, writes=now.has_cache) for change in placed.changes
         )
-
-
-def _changed(
-    seen: SeenAttention, changes: tuple[StageChange, ...], only_outputs: bool
-) -> Tensor | None:
-    """The outputs of the heads with changes; None if a step before them is not known."""
-    if only_outputs:
-        return outputs_changed(changes, seen.output)
-    if not isinstance(seen.inputs, AttentionInputs):
-        return None
-    return applied(replace(seen.inputs, changes=changes), seen.output)
 
 
 def module_of(modules: Mapping[str, nn.Module], name: str) -> nn.Module | None:

@@ -6,7 +6,7 @@ texts: 50 generated stories take 0.2 s on the embedded decoders, 0.7 s on minilm
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 import torch
@@ -34,18 +34,27 @@ _corpora: WeakKeyDictionary[LoadedModel, dict[tuple[str, ...], Corpus]] = WeakKe
 _lock = threading.Lock()
 
 
-def of_ablation(lm: LoadedModel, change: Ablate) -> Corpus:
+def nobody(_fraction: float) -> None:
+    """The progress of a recording that nobody watches."""
+
+
+def of_ablation(
+    lm: LoadedModel, change: Ablate, progress: Callable[[float], None] = nobody
+) -> Corpus:
     """The corpus that an ablation refers to; the caller holds the model's lock."""
     if isinstance(change.corpus, Corpus):
         return change.corpus
-    return recorded(lm, change.corpus or ())
+    return recorded(lm, change.corpus or (), progress)
 
 
-def recorded(lm: LoadedModel, texts: Sequence[str] = ()) -> Corpus:
+def recorded(
+    lm: LoadedModel, texts: Sequence[str] = (), progress: Callable[[float], None] = nobody
+) -> Corpus:
     """The heads' outputs over texts, or over the model's own reference; recorded once.
 
-    The caller holds the model's lock. Raises what `attnviz.capture` raises for texts that the model
-    cannot read, and `BadInput` where there is no reference.
+    `progress` is told what fraction of the texts is recorded; an error of its own ends the
+    recording. The caller holds the model's lock. Raises what `attnviz.capture` raises for texts
+    that the model cannot read, and `BadInput` where there is no reference.
     """
     key = tuple(texts)
     with _lock:
@@ -53,7 +62,7 @@ def recorded(lm: LoadedModel, texts: Sequence[str] = ()) -> Corpus:
         corpus = known.get(key)
     if corpus is None:
         reference = Reference(f"{len(key)} texts", key) if key else reference_of(lm)
-        corpus = _record(lm, reference)
+        corpus = _record(lm, reference, progress)
         with _lock:
             known[key] = corpus
             while len(known) > MOST_CORPORA:
@@ -61,16 +70,17 @@ def recorded(lm: LoadedModel, texts: Sequence[str] = ()) -> Corpus:
     return corpus
 
 
-def _record(lm: LoadedModel, reference: Reference) -> Corpus:
+def _record(lm: LoadedModel, reference: Reference, progress: Callable[[float], None]) -> Corpus:
     outputs: dict[Site, list[Tensor]] = {}
     n_token = 0
-    for planned in plans(lm, reference):
+    for n_done, planned in enumerate(plans(lm, reference), 1):
         with torch.no_grad(), record(lm.model) as calls:
             lm.model(**planned.inputs)
         for call in calls:
             vectors = call.output[_real(planned, call)]
             outputs.setdefault(Site(call.layer, None, call.kind, call.stack), []).append(vectors)
         n_token += int(_real(planned, calls[0]).sum())
+        progress(min(1.0, n_done * ROWS / reference.n))
     draws = torch.Generator().manual_seed(SEED)
     by_layer = {site: _vectors(torch.cat(parts), draws) for site, parts in outputs.items()}
     return Corpus(reference.name, reference.n, n_token, by_layer)

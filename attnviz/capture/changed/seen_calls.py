@@ -7,19 +7,27 @@ reads something else, the call is refused. torch's own `nn.MultiheadAttention` d
 as a layer: it is given back when the module returns, with what it would have made of other outputs.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from attnviz.attention.inputs import AttentionInputs
+from attnviz.attention.stage_changes import StageChange
+from attnviz.attention.stored_weights import StoredWeights
+from attnviz.capture.changed.applied import applied, no_gradient, outputs_changed
 from attnviz.capture.locate.own_code import own_code_modules
 from attnviz.capture.record.fast_path import fast_path
+from attnviz.capture.record.interface import active, inside
 from attnviz.capture.record.switch import eagerly
 from attnviz.capture.record.trace import SeenAttention
 from attnviz.capture.record.watch import Watch
+
+# the changes of a place, told how many queries and keys its call has
+Bound = Callable[[int, int], tuple[StageChange, ...]]
 
 
 class SeenCalls:
@@ -41,25 +49,75 @@ class SeenCalls:
         if name in self._wanted:
             self._newest[name] = seen
 
-    def take(self, module: str, read: Tensor) -> tuple[AttentionInputs, Tensor] | None:
-        """The inputs of the outputs that W_O is about to `read`, and these [batch, query, head, d].
+    def read(self, module: str, read: Tensor, bound: Bound) -> Tensor | None:
+        """The input of W_O in place of the one it is about to `read`; None for an unknown call."""
+        token = inside.set(True)
+        try:
+            self.watch.decide_by(read)
+            seen = self._newest.pop(module, None)
+            if seen is None or not isinstance(seen.inputs, AttentionInputs):
+                return None
+            if not torch.equal(seen.output.flatten(2), read.detach()):
+                return None
+            inputs = seen.inputs
+            changes = bound(inputs.n_query, inputs.n_key)
+            output = read.reshape(seen.output.shape)
+            return _told(read, applied(replace(inputs, changes=changes), output), changes)
+        finally:
+            inside.reset(token)
 
-        None where a step before these outputs is not known.
+    def returned(
+        self,
+        name: str,
+        module: nn.MultiheadAttention,
+        returned: Tensor,
+        bound: Bound,
+        only_outputs: bool,
+    ) -> Tensor | None:
+        """The result of torch's own module in place of `returned`; None for an unknown call.
+
+        Raises `UnsupportedAttention` where gradients are kept.
         """
-        self.watch.decide_by(read)
-        seen = self._newest.pop(module, None)
-        if seen is None or not isinstance(seen.inputs, AttentionInputs):
+        seen = self._newest.pop(name, None)
+        if seen is None or not (only_outputs or isinstance(seen.inputs, AttentionInputs)):
             return None
-        if not torch.equal(seen.output.flatten(2), read.detach()):
-            return None
-        return seen.inputs, read.reshape(seen.output.shape)
+        if returned.requires_grad and torch.is_grad_enabled():
+            raise no_gradient()
+        token = inside.set(True)
+        try:
+            changes = bound(seen.inputs.n_query, seen.inputs.n_key)
+            if only_outputs or isinstance(seen.inputs, StoredWeights):
+                outputs = outputs_changed(changes, seen.output)
+            else:
+                outputs = applied(replace(seen.inputs, changes=changes), seen.output)
+            sink = active.get()
+            if sink is not None:
+                sink.exchange_returned(module, outputs.detach(), changes)
+            return _made_of(module, outputs, returned)
+        finally:
+            inside.reset(token)
 
-    def returned(self, module: str) -> SeenAttention | None:
-        """The attention of torch's own module, which returns now."""
-        return self._newest.pop(module, None)
+
+def outputs_read(read: Tensor, n_heads: int, bound: Bound) -> Tensor:
+    """The input of W_O in place of `read`, where only outputs are changed."""
+    token = inside.set(True)
+    try:
+        output = read.reshape(*read.shape[:2], n_heads, -1)
+        changes = bound(output.shape[1], output.shape[1])
+        return _told(read, outputs_changed(changes, output), changes)
+    finally:
+        inside.reset(token)
 
 
-def made_of(module: nn.MultiheadAttention, outputs: Tensor, returned: Tensor) -> Tensor:
+def _told(read: Tensor, changed: Tensor, changes: tuple[StageChange, ...]) -> Tensor:
+    """The changed outputs of all heads side by side, after a recorder was told of them."""
+    sink = active.get()
+    if sink is not None:
+        sink.exchange(read, changed.detach(), changes)
+    return changed.flatten(2)
+
+
+def _made_of(module: nn.MultiheadAttention, outputs: Tensor, returned: Tensor) -> Tensor:
     """The result of W_O of torch's own module for its heads' outputs [batch, query, head, d].
 
     Its axes are those of what the module `returned`.

@@ -13,6 +13,7 @@ const NODE = { width: 34, height: 20 };
 const ROW = { least: 28, most: 56 };
 const HEIGHT = 300; // of the rows, where the heads are few
 const COLUMN = 58; // at least; more where there is room
+const NAMED_COLUMN = 84; // where the name of an attention stands above it
 const TITLE = 18;
 const EDGE = { thin: 1, thick: 6 };
 const TIP = 6;
@@ -31,8 +32,8 @@ const PORT = { q: -6, k: 0, v: 6 };
 
 /** @param {readonly Column[]} columns @param {number} room @param {string} label @param {GraphEvents} events @returns {Graph} */
 export function makeGraph(columns, room, label, events) {
-  const step = Math.max(COLUMN, Math.floor(room / columns.length));
   const titles = columns.some(({ group }) => group) ? 2 : 1;
+  const step = Math.max(titles > 1 ? NAMED_COLUMN : COLUMN, Math.floor(room / columns.length));
   const top = titles * TITLE + 4;
   const rows = Math.max(...columns.map(({ heads }) => heads.length));
   const row = Math.max(ROW.least, Math.min(ROW.most, Math.floor(HEIGHT / rows)));

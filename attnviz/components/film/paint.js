@@ -35,17 +35,10 @@ export function paintFilm(ctx, show, time) {
   /** @type {Frame} */
   const frame = { ...show, ctx, so, shift };
   ctx.save();
-  ctx.globalAlpha = 1 - 0.75 * so("yours", 0, 0.7);
-  const seen = ctx.globalAlpha;
-  paintHeads(frame, seen);
-  ctx.globalAlpha = seen;
-  paintQuestions(frame);
-  ctx.globalAlpha = seen;
-  paintArcs(frame, seen);
-  ctx.globalAlpha = seen;
-  paintChips(frame, seen);
-  ctx.globalAlpha = seen;
-  paintNumbers(frame, seen);
+  for (const paint of [paintHeads, paintQuestions, paintArcs, paintChips, paintNumbers]) {
+    ctx.globalAlpha = 1;
+    paint(frame);
+  }
   ctx.restore();
 }
 
@@ -55,7 +48,7 @@ function weightNow(/** @type {Frame} */ { arrays, so }, /** @type {number} */ ke
 }
 
 /** All heads come one after the other, fade but for one, and that one grows in the corner. */
-function paintHeads(/** @type {Frame} */ frame, /** @type {number} */ seen) {
+function paintHeads(/** @type {Frame} */ frame) {
   const { ctx, header, layout, atlas, so } = frame;
   const { n_layers, n_heads, layer, head } = header;
   const geom = { ...layout.thumb, layers: n_layers, heads: n_heads };
@@ -66,16 +59,16 @@ function paintHeads(/** @type {Frame} */ frame, /** @type {number} */ seen) {
       const late = 0.1 + (0.65 * (row * n_heads + col)) / (n_layers * n_heads);
       const alpha = so("heads", late, late + 0.1) * dim;
       if (alpha <= 0 || (row === layer && col === head)) continue;
-      ctx.globalAlpha = seen * alpha;
+      ctx.globalAlpha = alpha;
       stampHead(ctx, atlas, row, col, thumbRect(geom, row, col));
     }
   const late = 0.1 + (0.65 * (layer * n_heads + head)) / (n_layers * n_heads);
-  ctx.globalAlpha = seen * so("heads", late, late + 0.1);
-  if (ctx.globalAlpha > 0) paintHead(frame, thumbRect(geom, layer, head), seen);
+  ctx.globalAlpha = so("heads", late, late + 0.1);
+  if (ctx.globalAlpha > 0) paintHead(frame, thumbRect(geom, layer, head));
 }
 
 /** The one head, from its place in the grid to its corner, with the row of the query framed. */
-function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from, /** @type {number} */ seen) {
+function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from) {
   const { ctx, header, layout, atlas, so, theme, roles } = frame;
   const { layer, head, tokens, query, key } = header;
   const grown = so("head", 0.25, 0.55);
@@ -99,16 +92,16 @@ function paintHead(/** @type {Frame} */ frame, /** @type {Box} */ from, /** @typ
     colour: theme.text,
   });
   const cell = { w: to.w / tokens.length, h: to.h / tokens.length };
-  ctx.globalAlpha = seen * so("head", 0.55, 0.65);
+  ctx.globalAlpha = so("head", 0.55, 0.65);
   frameBox(ctx, { x: to.x, y: to.y + query * cell.h, w: to.w, h: cell.h }, { colour: roles.query, theme });
-  ctx.globalAlpha = seen * so("head", 0.6, 0.7);
+  ctx.globalAlpha = so("head", 0.6, 0.7);
   const at = { x: to.x + key * cell.w, y: to.y + query * cell.h, ...cell };
   frameBox(ctx, at, { colour: roles.key, theme, width: 3 });
-  paintBars(frame, seen);
+  paintBars(frame);
 }
 
 /** Beside the head: what the query gives the key, and the control, what the other rows give it. */
-function paintBars(/** @type {Frame} */ frame, /** @type {number} */ seen) {
+function paintBars(/** @type {Frame} */ frame) {
   const { ctx, header, layout, so, theme, roles } = frame;
   const { strings, tokens, links, query, key } = header;
   const gone = 1 - so("arcs", 0, 0.15);
@@ -122,7 +115,7 @@ function paintBars(/** @type {Frame} */ frame, /** @type {number} */ seen) {
   bars.forEach(({ label, size, colour }, i) => {
     const grown = so("head", 0.65 + 0.12 * i, 0.8 + 0.12 * i);
     const y = layout.big.y + 20 + 58 * i;
-    ctx.globalAlpha = seen * gone * clamp(grown * 4);
+    ctx.globalAlpha = gone * clamp(grown * 4);
     text(ctx, label, {
       x: left,
       y,
@@ -154,7 +147,7 @@ function paintQuestions(/** @type {Frame} */ frame) {
 }
 
 /** The weights of the head as arcs: as wide as the weight. */
-function paintArcs(/** @type {Frame} */ frame, /** @type {number} */ seen) {
+function paintArcs(/** @type {Frame} */ frame) {
   const { ctx, header, layout, so, roles, theme } = frame;
   const { query, key, rival } = header;
   const part = so("arcs", 0.1, 0.55);
@@ -165,7 +158,7 @@ function paintArcs(/** @type {Frame} */ frame, /** @type {number} */ seen) {
     const ahead = at === rival ? so("change", 0.3, 0.6) : 0;
     const colour = at === key ? roles.key : ahead > 0.5 ? theme.accent : theme.primary;
     const alpha = at === key || at === rival ? 0.9 : 0.55;
-    ctx.globalAlpha = seen * Math.min(alpha, 0.12 + weight * 6);
+    ctx.globalAlpha = Math.min(alpha, 0.12 + weight * 6);
     arc(frame, at, part, { colour, width: Math.max(0.7, WIDEST_ARC * weight) });
   });
 }
@@ -207,14 +200,14 @@ function bezier(a, b, c, d, t) {
 }
 
 /** The words: they come one by one, the query lights up, keys take the colour of their weight, one word turns over. */
-function paintChips(/** @type {Frame} */ frame, /** @type {number} */ seen) {
+function paintChips(/** @type {Frame} */ frame) {
   const { ctx, header, layout, so, theme, roles, lut, shift } = frame;
   const { tokens, special, query, changed, changed_to: word } = header;
   const weighed = so("arcs", 0.45, 0.7);
   const turn = so("change", 0.04, 0.26);
   layout.chips.forEach((box, i) => {
     const late = (0.55 * i) / tokens.length;
-    ctx.globalAlpha = seen * so("sentence", late, late + 0.25);
+    ctx.globalAlpha = so("sentence", late, late + 0.25);
     const y = box.y + shift;
     const isQuery = i === query;
     const level = levelFor(weightNow(frame, i), "linear");
@@ -241,16 +234,16 @@ function paintChips(/** @type {Frame} */ frame, /** @type {number} */ seen) {
 }
 
 /** Below the key and its rival: the weight, and the other rows' mean as its control. */
-function paintNumbers(/** @type {Frame} */ frame, /** @type {number} */ seen) {
+function paintNumbers(/** @type {Frame} */ frame) {
   const { header, so } = frame;
   const { links, key, rival, strings } = header;
   const first = so("arcs", 0.6, 0.8);
   const then = so("change", 0.6, 0.75);
   const others = (/** @type {number} */ weight) => `${strings.others} ${printedWeight(weight)}`;
   const now = links[then > 0.5 ? 1 : 0];
-  const shown = seen * Math.max(first - so("change", 0.3, 0.45), then);
+  const shown = Math.max(first - so("change", 0.3, 0.45), then);
   label(frame, key, printedWeight(now.key.weight), others(now.key.others), shown);
-  if (then > 0) label(frame, rival, printedWeight(now.rival.weight), others(now.rival.others), seen * then);
+  if (then > 0) label(frame, rival, printedWeight(now.rival.weight), others(now.rival.others), then);
 }
 
 /**

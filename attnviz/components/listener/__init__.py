@@ -2,7 +2,8 @@
 
 In: a frozen `ListenerView` and translated strings. Out: a mounted component that opens a socket to
 `listening` and sends `heard` when the count there is not the one that was drawn. Where no socket
-opens, it asks for a run every few seconds instead. It announces what who leads has chosen.
+opens, it asks for a run every few seconds instead. It announces what who leads has chosen, and
+keeps the seat or the presenter's key in the browser's tab: after a reload it sends `kept` once.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,8 @@ from attnviz.components.buffer import pack
 
 NAME = "attnviz.listener"
 STRING_KEYS: tuple[str, ...] = ("listener.live", "listener.lost")
-Heed = Literal["stage", "changes"]
+Heed = Literal["stage", "changes", "wall"]
+MOST_CHARS = 100  # of a seat or a key
 Chosen = Mapping[str, int | None]  # layer, head, query, key
 
 
@@ -23,6 +25,7 @@ class ListenerView:
 
     `seat` is that of a member, or the presenter's key: what the socket sends first.
     `chosen` is the head and cell that who leads looks at; other components of the page show it too.
+    `arrives` is True if the page is to be scrolled to the listener when it is first drawn.
     """
 
     folder: str
@@ -31,6 +34,7 @@ class ListenerView:
     heed: Heed
     drawn: int
     chosen: Chosen | None = None
+    arrives: bool = False
 
 
 def pack_listener(view: ListenerView, strings: Mapping[str, str]) -> bytes:
@@ -43,5 +47,19 @@ def pack_listener(view: ListenerView, strings: Mapping[str, str]) -> bytes:
         "heed": view.heed,
         "drawn": view.drawn,
         "chosen": None if view.chosen is None else dict(view.chosen),
+        "arrives": view.arrives,
     }
     return pack(header, {})
+
+
+def parse_kept(value: object, code: str) -> tuple[Heed, str] | None:
+    """Who the tab was in a class, and the seat or key that it kept; None for nothing and nonsense.
+
+    A browser's value is hostile: the room judges the seat, this function its form alone.
+    """
+    if not isinstance(value, Mapping) or value.get("code") != code:
+        return None
+    heed, seat = value.get("heed"), value.get("seat")
+    if heed not in ("stage", "changes") or not isinstance(seat, str):
+        return None
+    return (heed, seat) if 0 < len(seat) <= MOST_CHARS else None

@@ -1,11 +1,13 @@
 // @ts-check
 // Listener: holds a line to the class and asks for a run when the count that comes is not the one that was drawn.
 // Where no socket opens it asks every few seconds instead. What the presenter has chosen in a real head is announced to
-// the pictures of the page.
+// the pictures of the page. The seat, or the presenter's key, stays in this tab alone: a reload finds it, an address that
+// is copied does not have it.
 
 import { parse } from "../shared/buffer.js";
 import { announcePlace } from "../shared/committer.js";
 import { el, setData, setText } from "../shared/dom.js";
+import { keepSeat } from "./kept.js";
 import { DEAF_AFTER, makeLine } from "./line.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
@@ -25,6 +27,7 @@ const ANY_COUNT = -1; // no count is ever this one: the page runs in any case
 /** @returns {Mounted} */
 export default function listener(/** @type {Host} */ host) {
   const state = makeState(host);
+  let hasBegun = false;
   const line = makeLine({
     onOpen: () => showLive(state, true),
     onCount: (count) => takeCount(state, count),
@@ -47,6 +50,12 @@ export default function listener(/** @type {Host} */ host) {
       line.move(header);
       showLive(state, state.isLive);
       announceChosen(state, header);
+      if (!hasBegun) {
+        const kept = keepSeat(header, true);
+        if (kept) host.send("kept", kept);
+        if (header.arrives) state.nodes.box.scrollIntoView({ block: "center" });
+      } else keepSeat(header, false);
+      hasBegun = true;
       if (state.told !== null) takeCount(state, state.told);
     },
     destroy() {

@@ -11,11 +11,13 @@ export interface Header {
   folder: string;
   code: string;
   seat: string;
-  heed: "stage" | "changes";
+  heed: "stage" | "changes" | "wall";
   /** The count that was drawn. */
   drawn: number;
   /** The head and the cell that the presenter looks at. */
   chosen: Place | null;
+  /** Whether the page is scrolled to the listener when it is first drawn. */
+  arrives: boolean;
 }
 
 export type Arrays = Record<never, never>;

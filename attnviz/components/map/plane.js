@@ -12,6 +12,8 @@ import { makeStamp, stampPoints } from "./scatter.js";
 /** @import { Point, Points } from "./points.js" */
 /** @import { Camera } from "./scatter.js" */
 
+/** The room of a label on the canvas, in CSS pixels. @typedef {{x: number, y: number, width: number, height: number}} Box */
+
 /**
  * `marks` stand out, as `inside` has them, null for none; `lasso` has the corners of a polygon that is being drawn.
  * @typedef {{points: Points, head: number, camera: Camera, colours: Colours, marks: Uint8Array | null, chosen: Point | null,
@@ -22,6 +24,7 @@ const RADIUS = 2.4;
 const [FAINT, CLEAR, ALONE] = [0.1, 0.95, 0.62];
 const LEAST_LINE = 0.02; // of a weight
 const LINE = { thin: 0.6, thick: 7 };
+const LABEL_PX = 14;
 const MOST_LABELS = 16;
 
 /** Where a place of the plane is on the canvas, in CSS pixels. */
@@ -153,31 +156,62 @@ function drawLabels(
   const side = chosen.side === QUERY ? KEY : QUERY;
   const weights = weightsOf(points, head, chosen);
   const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, MOST_LABELS);
-  for (const position of order.reverse()) {
+  /** @type {Box[]} */
+  const taken = [];
+  drawLabel(
+    ctx,
+    theme,
+    labelOf(points, chosen.token),
+    onCanvas(plane, placeOf(points, head, chosen)),
+    true,
+    taken,
+  );
+  for (const position of order) {
     const token = start + position;
     const at = onCanvas(plane, placeOf(points, head, { token, side }));
-    drawLabel(ctx, theme, labelOf(points, token), at, weights[position] >= 0.1);
+    drawLabel(ctx, theme, labelOf(points, token), at, weights[position] >= 0.1, taken);
   }
-  drawLabel(ctx, theme, labelOf(points, chosen.token), onCanvas(plane, placeOf(points, head, chosen)), true);
 }
 
+/** A label beside its point, on the first side where it is whole and covers no other; without room it is left out. */
 function drawLabel(
   /** @type {CanvasRenderingContext2D} */ ctx,
   /** @type {Theme} */ theme,
   /** @type {string} */ label,
   /** @type {{x: number, y: number}} */ { x, y },
   /** @type {boolean} */ strong,
+  /** @type {Box[]} */ taken = [],
 ) {
   ctx.font = `${strong ? 600 : 400} 12px ${theme.font}`;
-  const isLeft = x + 8 + ctx.measureText(label).width > ctx.canvas.clientWidth;
-  ctx.textAlign = isLeft ? "right" : "left";
+  const { width } = ctx.measureText(label);
+  const { clientWidth, clientHeight } = ctx.canvas;
+  const box = [
+    { x: x + 6, y: y - 16 },
+    { x: x - 6 - width, y: y - 16 },
+    { x: x + 6, y: y + 3 },
+    { x: x - 6 - width, y: y + 3 },
+  ]
+    .map((corner) => ({ ...corner, width, height: LABEL_PX }))
+    .find(
+      (place) => isInside(place, clientWidth, clientHeight) && !taken.some((other) => meet(place, other)),
+    );
+  if (!box) return;
+  taken.push(box);
+  ctx.textAlign = "left";
   ctx.lineJoin = "round";
   ctx.lineWidth = 3;
   ctx.strokeStyle = withAlpha(theme.bg2, 0.85);
   ctx.fillStyle = strong ? theme.text : theme.muted;
-  const start = isLeft ? x - 6 : x + 6;
-  ctx.strokeText(label, start, y - 5);
-  ctx.fillText(label, start, y - 5);
+  ctx.strokeText(label, box.x, box.y + 11);
+  ctx.fillText(label, box.x, box.y + 11);
+}
+
+function isInside(/** @type {Box} */ box, /** @type {number} */ width, /** @type {number} */ height) {
+  return box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height;
+}
+
+function meet(/** @type {Box} */ a, /** @type {Box} */ b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
 function ring(

@@ -29,11 +29,16 @@ export interface Host {
   readonly channel: Channel;
   /** All components of the page as they are shown now, this one included. */
   pictures(): ShownPicture[];
+  /** Light or dark by choice; absent on a page that does not offer it. */
+  readonly scheme?: { wanted(): Scheme; choose(scheme: Scheme): void };
   /** Gives a value that lasts to whoever makes the data; another value of that name replaces it. */
   send<Name extends keyof Lasting>(name: Name, value: Lasting[Name]): void;
   /** Tells of an event, once. */
   trigger<Name extends keyof Events>(name: Name, value: Events[Name]): void;
 }
+
+/** A page that is light, dark, or as the system says. */
+export type Scheme = "light" | "dark" | "system";
 
 /** Query parameters: read one by one, written together. */
 export interface Address {
@@ -65,6 +70,8 @@ export interface Lasting {
   progress: string;
   /** listener: the count that came from the class, and when. */
   heard: { count: number; at: number };
+  /** listener: the seat, or the presenter's key, that this tab kept over a reload. */
+  kept: { code: string; heed: string; seat: string };
   /** tiles: what the browser lacks. */
   want: Want;
 }

@@ -14,6 +14,7 @@ import { makeBoard } from "./board.js";
 
 const ALL_ON = "none";
 const NARROW_PX = 720;
+const NAME_CHARS = 16; // what fits beside a bar
 
 /**
  * `before` has what was off before each click, the last one at the end.
@@ -37,7 +38,9 @@ export default function switches(/** @type {Host} */ host) {
     },
     suggested: () => {
       const at = state.header && state.board?.at(state.header.suggested);
-      if (at) toggle(state, parts, at);
+      if (!at) return;
+      state.board?.focus(at.name); // the button goes away
+      toggle(state, parts, at);
     },
     open: () => {
       if (!state.last) return;
@@ -172,7 +175,8 @@ function showAnswer(/** @type {HTMLElement} */ box, /** @type {Answer} */ answer
   const number = percent ? undefined : (/** @type {number} */ value) => fmtFixed(value, 4);
   const list = barList({ label: title, values, seconds, number });
   list.set(bars);
-  list.node.classList.toggle("av-switches-sentences", !percent); // cosines are of whole sentences
+  const sentences = bars.some(({ label }) => label.length > NAME_CHARS); // cosines are of whole sentences
+  list.node.classList.toggle("av-switches-sentences", sentences);
   const texts = written.map(([label, text]) =>
     el("div", {}, el("dt", {}, label), el("dd", {}, el("bdi", {}, text))),
   );

@@ -12,11 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 
 from attnviz.errors import BadInput, TooLarge
+from attnviz.lessons.classroom.limits import Rate
+from attnviz.lessons.classroom.stage import CardName, Stage
 
 SEAT_BYTES = 12
 LABEL = re.compile(r"[A-Za-z0-9_]{1,40}")
 
-CardName = tuple[str, str]
+MOST_CLICKS, CLICKS_S = 20, 10.0  # of one member
+
 Watcher = Callable[[], None]
 
 
@@ -25,37 +28,19 @@ class Bounds:
     """The limits of one server's classes: counts, characters, seconds."""
 
     rooms: int = 50
+    rooms_each: int = 3  # of one visitor at a time
+    openings: int = 30  # of rooms on this server, a minute
+    wrong_codes: int = 8  # of one visitor, a minute
+    all_wrong_codes: int = 600  # on this server, a minute
     members: int = 200
     answers: int = 300
-    stage_chars: int = 2000
+    stage_chars: int = 8000
     idle_s: float = 2 * 3600.0
     total_s: float = 12 * 3600.0
     present_s: float = 45.0
     pages: int = 4  # of one person that listen at once
     watchers: int = 804
     empty_s: float = 60.0
-
-
-@dataclass(frozen=True)
-class Stage:
-    """The card that every follower's page shows, in the presenter's state.
-
-    `settings` and `selection` are text forms, as in the address. `shown`: followers see the tally;
-    `revealed`: they see the right answer, and answers are closed. The room counts `version`.
-    """
-
-    lesson: str
-    card: str
-    settings: str = ""
-    selection: str = ""
-    shown: bool = False
-    revealed: bool = False
-    version: int = 0
-
-    @property
-    def name(self) -> CardName:
-        """The name of the card among the cards of all lessons."""
-        return self.lesson, self.card
 
 
 @dataclass(frozen=True)
@@ -71,13 +56,30 @@ class Tally:
         return sum(self.counts.values())
 
 
+@dataclass(frozen=True)
+class Report:
+    """The answers of a class: cards in the order in which they were shown, as they were set.
+
+    `members` is the number of those who joined. Answers are labels, in no order of members.
+    """
+
+    cards: tuple[tuple[CardName, str, Tally], ...]
+    members: int
+
+
 @dataclass(eq=False)
 class Member:
-    """A follower: the time it was last here, its listening pages, its answer to each card."""
+    """A follower: the time it was last here, its listening pages, its answer to each card.
+
+    `watches` is True for a screen on the wall; `clicks` has the cell that it clicked of each
+    picture the class was asked about.
+    """
 
     seen: float
+    watches: bool = False
     listening: int = 0
     answers: dict[CardName, str] = field(default_factory=dict)
+    clicks: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -89,10 +91,13 @@ class Room:
     opened: float
     touched: float
     stage: Stage
+    visitor: str = ""  # who opened it
     changes: int = 1
     presenting: int = 0  # listening pages of the presenter
     members: dict[str, Member] = field(default_factory=dict)
     watchers: list[Watcher] = field(default_factory=list)
+    cards: dict[CardName, str] = field(default_factory=dict)  # those shown, with their settings
+    click_rate: Rate = field(default_factory=lambda: Rate(MOST_CLICKS, CLICKS_S))
 
     def ended(self, now: float) -> bool:
         """True if nobody came for too long, or the room is too old."""
@@ -106,13 +111,19 @@ class Room:
         if shown != self.stage:
             self.stage = replace(shown, version=self.stage.version + 1)
             self.changes += 1
+            self.note_card()
 
-    def join(self, seat: str | None, now: float) -> str:
+    def note_card(self) -> None:
+        """Keep the settings of the card on the stage for the report."""
+        if self.stage.name in self.cards or len(self.cards) < self.bounds.answers:
+            self.cards[self.stage.name] = self.stage.settings
+
+    def join(self, seat: str | None, now: float, *, watches: bool = False) -> str:
         """The id of a member: its old one, or a new one if the room does not know the old one."""
         if seat is None or seat not in self.members:
             self._make_room(now)
             seat = secrets.token_urlsafe(SEAT_BYTES)
-            self.members[seat] = Member(now)
+            self.members[seat] = Member(now, watches)
             self.changes += 1
         self.see(seat, now)
         return seat
@@ -124,6 +135,13 @@ class Room:
             self.changes += not self._is_here(member, now)
             member.seen = self.touched = now
 
+    def give_up(self, seat: str) -> None:
+        """Remove a member that has not answered anything."""
+        member = self.members.get(seat)
+        if member is not None and not (member.answers or member.clicks):
+            del self.members[seat]
+            self.changes += 1
+
     def is_empty(self, now: float) -> bool:
         """True if no member ever came, and the presenter is not here either."""
         return not (self.members or self.presenting) and now - self.touched >= self.bounds.empty_s
@@ -134,9 +152,7 @@ class Room:
             check_count("pages", self.presenting + 1, self.bounds.pages)
             self.presenting += 1
             return
-        member = None if leads else self.members.get(seat)
-        if member is None:
-            raise BadInput("nobody with this id is in the room; join it first", code="no_seat")
+        member = self._member("" if leads else seat)
         check_count("pages", member.listening + 1, self.bounds.pages)
         self.see(seat, now)
         member.listening += 1
@@ -154,9 +170,7 @@ class Room:
 
     def answer(self, seat: str, card: CardName, label: str, now: float) -> None:
         """Keep a member's answer for the card on the stage; it may change until the reveal."""
-        member = self.members.get(seat)
-        if member is None:
-            raise BadInput("nobody with this id is in the room; join it first", code="no_seat")
+        member = self._member(seat)
         if card != self.stage.name or self.stage.revealed:
             raise BadInput(
                 f"the class is at {self.stage.card!r} and answers to {card[1]!r} count no more",
@@ -174,7 +188,49 @@ class Room:
         """The answers of the class to a card."""
         labels = (member.answers.get(card) for member in self.members.values())
         counts = Counter(label for label in labels if label is not None)
-        return Tally(counts, sum(self._is_here(member, now) for member in self.members.values()))
+        followers = (member for member in self.members.values() if not member.watches)
+        return Tally(counts, sum(self._is_here(member, now) for member in followers))
+
+    def click(self, seat: str, target: str, cell: tuple[int, int], now: float) -> None:
+        """Keep the cell that a member clicks; it may click another until the class is shown."""
+        member, asked = self._member(seat), self.stage.asked
+        if asked is None or asked.target != target or asked.shown:
+            raise BadInput("the class is not asked for a cell of this", code="answer_closed")
+        if not (0 <= cell[0] < asked.rows and 0 <= cell[1] < asked.columns):
+            raise BadInput(f"{cell} is not a cell of this", code="bad_label", asked=str(cell))
+        if not self.click_rate.takes(seat, now):
+            raise TooLarge(
+                f"more than {MOST_CLICKS} clicks in {CLICKS_S:.0f} s",
+                code="clicks_fast",
+                found=MOST_CLICKS + 1,
+                limit=MOST_CLICKS,
+                unit="clicks",
+            )
+        self.see(seat, now)
+        check_count("answers", len(member.clicks.keys() | {target}), self.bounds.answers)
+        if member.clicks.get(target) != cell:
+            member.clicks[target] = cell
+            self.changes += 1
+
+    def clicks(self) -> Counter[tuple[int, int]]:
+        """The number of members who clicked each cell of what the class is asked for."""
+        asked = self.stage.asked
+        cells = (member.clicks.get(asked.target) for member in self.members.values() if asked)
+        return Counter(cell for cell in cells if cell is not None)
+
+    def report(self) -> Report:
+        """The answers to all cards that were shown."""
+        cards = tuple(
+            (name, settings, self.tally(name, float("inf")))
+            for name, settings in self.cards.items()
+        )
+        return Report(cards, sum(not member.watches for member in self.members.values()))
+
+    def _member(self, seat: str) -> Member:
+        member = self.members.get(seat)
+        if member is None:
+            raise BadInput("nobody with this id is in the room; join it first", code="no_seat")
+        return member
 
     def _is_here(self, member: Member, now: float) -> bool:
         return member.listening > 0 or now - member.seen < self.bounds.present_s

@@ -1,35 +1,37 @@
 """The rooms of a server: each has a code, a presenter's key and an end; in memory only.
 
-In: requests of pages, from many threads. Out: stages, tallies, ids. A code has 60 random bits in
-signs that nobody confuses when they are read aloud or from a wall; the presenter's key has 144.
-A room ends when its presenter closes it, when nobody came for long, or by age. Watchers of a room
-are called after each change, outside the lock.
+In: requests of pages, from many threads. Out: stages, tallies, ids. A code has six signs that
+nobody confuses when they are read aloud or from a wall: 30 random bits, and wrong codes are counted
+by `knock`; the presenter's key has 144. A room ends when its presenter closes it, when nobody came
+for long, or by age. Watchers of a room are called after each change, outside the lock.
 """
 
 import secrets
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from attnviz.errors import BadInput, TooLarge
+from attnviz.lessons.classroom.limits import Rate
 from attnviz.lessons.classroom.room import (
     Bounds,
-    CardName,
+    Report,
     Room,
-    Stage,
     Tally,
     Watcher,
     check_count,
     check_size,
 )
+from attnviz.lessons.classroom.stage import CardName, Stage
 
 # no 0 and O, no 1 and I: 32 signs, 5 bits each
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
-GROUPS, GROUP = 3, 4
+GROUPS, GROUP = 2, 3
 KEY_BYTES = 18
+MINUTE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -50,26 +52,45 @@ class Rooms:
         self._clock = clock
         self._rooms: dict[str, Room] = {}
         self._lock = threading.Lock()
+        self._openings = Rate(self.bounds.openings, MINUTE_S)
+        self._wrong_codes = Rate(self.bounds.wrong_codes, MINUTE_S)
+        self._all_wrong_codes = Rate(self.bounds.all_wrong_codes, MINUTE_S)
 
-    def create(self, stage: Stage) -> NewRoom:
-        """Open a room that shows this stage."""
+    def create(self, stage: Stage, visitor: str = "") -> NewRoom:
+        """Open a room that shows this stage; a visitor has a few of them at a time."""
         check_size(stage, self.bounds)
         with self._lock:
             self._end_old()
+            own = sum(room.visitor == visitor for room in self._rooms.values())
+            if visitor and own >= self.bounds.rooms_each:
+                raise _too_many_rooms("rooms_yours", own, self.bounds.rooms_each)
+            if not self._openings.takes("", self._clock()):
+                raise _too_many_rooms("rooms_fast", self.bounds.openings, self.bounds.openings)
             self._end_an_empty_one()
             if len(self._rooms) >= self.bounds.rooms:
-                raise TooLarge(
-                    f"this server holds {self.bounds.rooms} rooms; end one or come back later",
-                    code="rooms_full",
-                    found=len(self._rooms) + 1,
-                    limit=self.bounds.rooms,
-                    unit="rooms",
-                )
-            opened = NewRoom(new_code(), secrets.token_urlsafe(KEY_BYTES))
+                raise _too_many_rooms("rooms_full", len(self._rooms), self.bounds.rooms)
+            code = next(code for code in iter(new_code, "") if code not in self._rooms)
+            opened = NewRoom(code, secrets.token_urlsafe(KEY_BYTES))
             now = self._clock()
             first = replace(stage, version=1)
-            self._rooms[opened.code] = Room(opened.key, self.bounds, now, now, first)
+            self._rooms[code] = Room(opened.key, self.bounds, now, now, first, visitor)
+            self._rooms[code].note_card()
         return opened
+
+    def knock(self, code: str, visitor: str) -> None:
+        """Refuse a code that no room has, and any code after too many of these.
+
+        Who knows a seat or the presenter's key need not knock.
+        """
+        with self._lock:
+            self._end_old()
+            now = self._clock()
+            if self._wrong_codes.is_spent(visitor, now) or self._all_wrong_codes.is_spent("", now):
+                raise BadInput("too many wrong codes; wait a minute", code="codes_tried")
+            if normal(code) not in self._rooms:
+                self._wrong_codes.note(visitor, now)
+                self._all_wrong_codes.note("", now)
+                raise _unknown_room(code)
 
     def count(self) -> int:
         """The number of rooms that are open."""
@@ -104,10 +125,33 @@ class Rooms:
             room.touched = self._clock()
             room.show(stage)
 
-    def join(self, code: str, seat: str | None = None) -> str:
-        """The id of a member who joins, or who returns with its old id."""
+    def join(self, code: str, seat: str | None = None, *, watches: bool = False) -> str:
+        """The id of a member who joins, or who returns with its old id.
+
+        Who only `watches`, as the screen on the wall does, is counted nowhere.
+        """
         with self._room(code) as room:
-            return room.join(seat, self._clock())
+            return room.join(seat, self._clock(), watches=watches)
+
+    def is_member(self, code: str, seat: str) -> bool:
+        """True if the room knows this id."""
+        with self._room(code) as room:
+            return seat in room.members
+
+    def give_up(self, code: str, seat: str) -> None:
+        """Remove a member that has not answered yet: its page has found its old seat."""
+        with self._room(code) as room:
+            room.give_up(seat)
+
+    def click(self, code: str, seat: str, target: str, cell: tuple[int, int]) -> None:
+        """Count the cell that a member clicks where the class is asked for one."""
+        with self._room(code) as room:
+            room.click(seat, target, cell, self._clock())
+
+    def clicks(self, code: str) -> Mapping[tuple[int, int], int]:
+        """The number of members who clicked each cell of what the class is asked for."""
+        with self._room(code) as room:
+            return room.clicks()
 
     def see(self, code: str, seat: str) -> None:
         """Note that a member is still here."""
@@ -133,12 +177,14 @@ class Rooms:
         with self._room(code) as room:
             room.answer(seat, card, label, self._clock())
 
-    def close(self, code: str, key: str) -> None:
-        """End a room: nothing of it is kept."""
+    def close(self, code: str, key: str) -> Report:
+        """End a room, of which nothing is kept; the answers to its cards, without names."""
         with self._room(code) as room:
             _require_key(room, key)
+            report = room.report()
             del self._rooms[normal(code)]
             room.changes += 1
+        return report
 
     def watch(self, code: str, watcher: Watcher) -> Callable[[], None]:
         """Call `watcher` after each change of a room; the returned function stops that."""
@@ -159,11 +205,7 @@ class Rooms:
             self._end_old()
             room = self._rooms.get(normal(code))
             if room is None:
-                raise BadInput(
-                    f"no room has the code {code!r}: it has ended, or the code is not right",
-                    code="room_unknown",
-                    asked=code,
-                )
+                raise _unknown_room(code)
             before = room.changes
             yield room
             watchers = tuple(room.watchers) if room.changes != before else ()
@@ -182,13 +224,31 @@ class Rooms:
         self._rooms = {code: room for code, room in self._rooms.items() if not room.ended(now)}
 
 
+def _unknown_room(code: str) -> BadInput:
+    return BadInput(
+        f"no room has the code {code!r}: it has ended, or the code is not right",
+        code="room_unknown",
+        asked=code,
+    )
+
+
+def _too_many_rooms(code: str, found: int, limit: int) -> TooLarge:
+    return TooLarge(
+        f"this server holds {limit} rooms, or a visitor does; end one or come back later",
+        code=code,
+        found=found + 1,
+        limit=limit,
+        unit="rooms",
+    )
+
+
 def _require_key(room: Room, key: str) -> None:
     if not secrets.compare_digest(room.key.encode(), key.encode()):
         raise BadInput("only the presenter of this room may do this", code="not_the_presenter")
 
 
 def new_code() -> str:
-    """A code that nobody can guess, in groups to read aloud."""
+    """A code in groups to read aloud."""
     groups = ("".join(secrets.choice(ALPHABET) for _ in range(GROUP)) for _ in range(GROUPS))
     return "-".join(groups)
 
@@ -196,8 +256,8 @@ def new_code() -> str:
 def normal(code: str) -> str:
     """A code as it was opened, from what someone typed: any case, with or without its groups.
 
-    >>> normal(" k7qm 2xlp9rta ")
-    'K7QM-2XLP-9RTA'
+    >>> normal(" k7q m2x ")
+    'K7Q-M2X'
     """
     signs = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", code[:60]).upper()))
     return "-".join(signs[start : start + GROUP] for start in range(0, len(signs), GROUP))

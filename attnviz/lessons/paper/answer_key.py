@@ -29,7 +29,7 @@ def key(sheet: Worksheet) -> str:
     """The answers, on a page of their own."""
     parts = [
         _solution(sheet, number, printed.card, printed.card.question)
-        for number, printed in enumerate(sheet.cards, 1)
+        for number, printed in enumerate(sheet.printed, 1)
         if printed.card.question is not None
     ]
     seed = sheet.label("seed", seed=sheet.seed)

@@ -21,6 +21,7 @@ from attnviz.lessons.cards.card import (
     Picture,
     Program,
     RealHead,
+    Typed,
     Value,
 )
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts, say
@@ -41,13 +42,40 @@ class PrintedCard:
 
 @dataclass(frozen=True, eq=False)
 class Worksheet:
-    """The data of a worksheet; `real` gives the weights of a real head if they fit on paper."""
+    """The data of a worksheet; `real` gives the weights of a real head if they fit on paper.
+
+    `server` is the address of the app that made the sheet, for those who hold only the paper; `qr`
+    draws an address as the SVG of a QR code.
+    """
 
     slug: str
     lang: Language
     seed: int
     cards: Sequence[PrintedCard]
     real: Callable[[RealHead], Panel | None]
+    server: str = ""
+    qr: Callable[[str], str] | None = None
+
+    @property
+    def printed(self) -> list[PrintedCard]:
+        """The cards that can be done on paper."""
+        return [printed for printed in self.cards if self._is_for_paper(printed)]
+
+    @property
+    def left_out(self) -> list[Card]:
+        """The cards that run on a screen only."""
+        return [printed.card for printed in self.cards if not self._is_for_paper(printed)]
+
+    def _is_for_paper(self, printed: PrintedCard) -> bool:
+        """True for a question all of whose pictures can be printed, and without typing a text."""
+        card = printed.card
+        if card.question is None or any(isinstance(each, Typed) for each, _ in printed.controls):
+            return False
+        return not any(
+            isinstance(picture, LiveTraining)
+            or (isinstance(picture, RealHead) and self.real(picture) is None)
+            for picture in card.pictures
+        )
 
     @property
     def texts(self) -> LessonTexts:
@@ -64,7 +92,13 @@ class Worksheet:
 
     def address(self, card: Card) -> str:
         """The address of the card in the app."""
-        return f"/learn?{urlencode({'lesson': self.slug, 'card': card.name})}"
+        return f"{self.server}/learn?{urlencode({'lesson': self.slug, 'card': card.name})}"
+
+    def code(self, card: Card) -> str:
+        """The QR code of the card's address as HTML; "" where no server is known."""
+        if self.qr is None or not self.server:
+            return ""
+        return f'<span class="qr">{self.qr(self.address(card))}</span>'
 
 
 def note(line: str) -> str:

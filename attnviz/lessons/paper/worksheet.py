@@ -2,7 +2,8 @@
 
 In: the built cards of a lesson, a language, the seed of its numbers. Out: HTML that needs nothing
 else: no script, no font, no network. The key stands on a page of its own at the end and gives the
-answers that `grade` accepts. A picture that runs on screen only is named, with its address.
+answers that `grade` accepts. The questions take at most three pages of A4, in two columns; a card
+that paper cannot do is named, with its address and QR code.
 """
 
 from functools import partial
@@ -23,7 +24,7 @@ from attnviz.lessons.cards.card import (
 from attnviz.lessons.paper.answer_key import key
 from attnviz.lessons.paper.boards import board_html
 from attnviz.lessons.paper.markdown import html, inline, plain
-from attnviz.lessons.paper.sheet import PrintedCard, Worksheet, note, picture_html, takeaway
+from attnviz.lessons.paper.sheet import PrintedCard, Worksheet, note, picture_html
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 BLANK = '<span class="blank"></span>'
@@ -33,7 +34,7 @@ def worksheet_html(sheet: Worksheet) -> str:
     """The worksheet as one page."""
     title = escape(sheet.texts.title)
     style = files("attnviz.lessons.paper").joinpath("worksheet.css").read_text(encoding="utf-8")
-    cards = "".join(_card(sheet, number, card) for number, card in enumerate(sheet.cards, 1))
+    cards = "".join(_card(sheet, number, card) for number, card in enumerate(sheet.printed, 1))
     return f"""<!doctype html>
 <html lang="{sheet.lang}">
 <head>
@@ -45,12 +46,13 @@ def worksheet_html(sheet: Worksheet) -> str:
 </head>
 <body lang="{sheet.lang}">
 <header>
+{sheet.code(sheet.cards[0].card)}
 <h1>{title}</h1>
 <p class="summary">{escape(sheet.texts.summary)}</p>
 <p class="who"><span>{sheet.label("name")}</span><span>{sheet.label("date")}</span>
 <span class="seed">{sheet.label("seed", seed=sheet.seed)}</span></p>
 </header>
-<main>{cards}</main>
+<main>{cards}{_on_screen(sheet)}</main>
 {key(sheet)}
 </body>
 </html>
@@ -63,13 +65,22 @@ def _card(sheet: Worksheet, number: int, printed: PrintedCard) -> str:
     parts.append(html(sheet.say(card, "text")))
     parts += [_setting(sheet, card, control, value) for control, value in printed.controls]
     parts += [picture_html(sheet, card, picture) for picture in card.pictures]
-    if printed.controls:
-        parts.append(note(sheet.label("on_screen", address=sheet.address(card))))
     if card.question is not None:
         parts.append(_question(sheet, card, card.question))
-    elif sheet.texts.has(card.name, "takeaway"):
-        parts.append(takeaway(sheet, card))
     return f"<article>{''.join(parts)}</article>"
+
+
+def _on_screen(sheet: Worksheet) -> str:
+    """The cards that paper cannot do, each with the address of the live card."""
+    if not sheet.left_out:
+        return ""
+    items = "".join(
+        f"<li>{sheet.code(card)}{inline(sheet.say(card, 'title'))}<br>"
+        f"<small>{escape(sheet.address(card))}</small></li>"
+        for card in sheet.left_out
+    )
+    heading = sheet.label("screen")
+    return f'<section class="screen"><h2>{heading}</h2><ul>{items}</ul></section>'
 
 
 def _setting(sheet: Worksheet, card: Card, control: Control, value: Value) -> str:

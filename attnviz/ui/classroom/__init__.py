@@ -1,21 +1,23 @@
 """Teacher mode: one page leads, the others follow, all on this server.
 
-In: the view's `room` (the class), `host` (the presenter's key) and `seat` (a member's id). Out: the
-presenter's page, a follower's page, or the ways into a class. A class is drawn from its room at
-each run; `server.class_socket` tells pages when to run.
+In: the view's `room` (the class), `host` (the presenter's key), `seat` (a member's id) and `wall`
+(the projected page). Out: the presenter's page, a follower's page, the page for the wall, or the
+ways into a class. A class is drawn from its room at each run; `server.class_socket` tells pages
+when to run. `beside` and `page_to_follow` serve the other pages of the app.
 """
 
 import streamlit as st
 
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
-from attnviz.ui.classroom import entry, follower, presenter
+from attnviz.ui.classroom import closing, entry, follower, presenter, report, seats, wall
+from attnviz.ui.classroom.beside import show as beside
+from attnviz.ui.classroom.following import page_to_follow
 from attnviz.ui.learn import pointing
 from attnviz.ui.page import frame
-from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, widgets
 
-__all__ = ["entry", "show"]
+__all__ = ["beside", "entry", "page_to_follow", "show"]
 
 
 def show() -> bool:
@@ -23,14 +25,20 @@ def show() -> bool:
     lang, seat = current.language(), current.view().classroom
     if not seat.room:
         pointing.point(None)
+        report.show(lang)
         return False
     try:
-        leads = rooms().is_presenter(seat.room, seat.host)
+        leads = seats.enter()
     except BadInput as error:
-        _unknown_class(lang, error)
+        if seat.seat and error.code == "room_unknown":
+            closing.show(lang)
+        else:
+            _unknown_class(lang, error)
         return True
     if leads:
         presenter.show(lang)
+    elif seat.wall:
+        wall.show(lang)
     else:
         follower.show(lang)
     return True

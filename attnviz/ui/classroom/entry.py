@@ -4,34 +4,39 @@ In: the view. Out: widgets below the lessons and below a card; a new room, or th
 the view.
 """
 
+from functools import partial
+
 import streamlit as st
 
 from attnviz.errors import AttnVizError
 from attnviz.i18n import Language, text
-from attnviz.lessons.classroom.room import Stage
 from attnviz.lessons.classroom.rooms import normal
+from attnviz.lessons.classroom.stage import Stage
 from attnviz.lessons.paper.sheet import LAST_SEED
+from attnviz.ui.classroom import card_order, invitation
 from attnviz.ui.learn import open_card, pointing
+from attnviz.ui.page.link import qr_code
 from attnviz.ui.server import cache
 from attnviz.ui.server.class_socket import rooms
-from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session import current, messages, store, widgets
 
-NO_CLASS = {"room": "", "host": "", "seat": ""}
+NO_CLASS = {"room": "", "host": "", "seat": "", "wall": False}
+FIRST_CARD = "class.first_card"  # where a class was opened, until it has begun
 CODE_CHARS = 40
-EXAMPLE = "K7QM-2XLP-9RTA"
+EXAMPLE = "K7Q-M2X"
 
 
 def show() -> None:
-    """Draw the join box below the list of lessons, or the teacher's tools below a card."""
+    """Draw the way to a class below the list of lessons, or the teacher's tools below a card."""
     lang, slug = current.language(), current.view().learn.lesson
     if slug not in cache.lesson_slugs():
-        join(lang)
         teach, paper = text(lang, "class.teach_title"), text(lang, "worksheet.title")
         st.markdown(text(lang, "class.teach_list", teach=teach, worksheet=paper))
         return
     with st.container(horizontal=True, gap="small"):
         with st.popover(text(lang, "class.teach_title")):
             st.markdown(text(lang, "class.teach_body"))
+            card_order.choose(lang, slug)
             if st.button(text(lang, "class.teach"), key=widgets.key("class.teach"), type="primary"):
                 _teach(lang, slug)
         with st.popover(text(lang, "worksheet.title")):
@@ -42,12 +47,18 @@ def _teach(lang: Language, slug: str) -> None:
     """Open a class at the card of this page."""
     card = open_card.open_card(cache.lesson(slug)).name
     try:
-        room = rooms().create(Stage(slug, card, current.view().learn.values))
+        room = rooms().create(Stage(slug, card, current.view().learn.values), store.visitor())
     except AttnVizError as error:
         messages.show(lang, error)
         return
-    current.update(room=room.code, host=room.key, seat="", card=card)
+    current.update(room=room.code, host=room.key, seat="", wall=False, card=card)
+    store.put(FIRST_CARD, (slug, card, current.view().learn.answers))
     st.rerun()
+
+
+def begin() -> None:
+    """Make the panel of the presenter small: the class runs."""
+    store.put(FIRST_CARD, None)
 
 
 def _paper(lang: Language, slug: str) -> None:
@@ -62,7 +73,7 @@ def _paper(lang: Language, slug: str) -> None:
     )
     st.download_button(
         text(lang, "worksheet.download"),
-        data=lambda: _sheet(slug, lang, int(seed)),
+        data=partial(_sheet, slug, lang, int(seed), invitation.server()),
         file_name=f"attnviz-{slug}-{int(seed)}-{lang}.html",
         mime="text/html",
         on_click="ignore",
@@ -70,11 +81,11 @@ def _paper(lang: Language, slug: str) -> None:
     )
 
 
-def _sheet(slug: str, lang: Language, seed: int) -> str:
+def _sheet(slug: str, lang: Language, seed: int, server: str) -> str:
     """The worksheet as HTML; torch is imported already, since the card above needed it."""
     from attnviz.course import paper
 
-    return paper.sheet(slug, lang, seed, cache.lesson_capture)
+    return paper.sheet(slug, lang, seed, cache.lesson_capture, server, qr_code)
 
 
 def join(lang: Language) -> None:
@@ -98,4 +109,5 @@ def join(lang: Language) -> None:
 def leave() -> None:
     """Leave the class."""
     current.update(**NO_CLASS)
+    store.put(FIRST_CARD, None)
     pointing.point(None)

@@ -14,9 +14,9 @@ from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.lessons.classroom.room import Stage
+from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.lessons.classroom.tally import label
-from attnviz.ui.classroom import entry, tally
+from attnviz.ui.classroom import asking, entry, following, tally
 from attnviz.ui.learn import card_pills, cards, open_card, pointing, questions, real
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.pointing import Pointing
@@ -31,7 +31,6 @@ def show(lang: Language) -> None:
     """Join, and draw what the presenter shows."""
     seat = current.view().classroom
     current.update(host="", seat=rooms().join(seat.room, seat.seat or None))
-    address_bar.write()  # a reload comes back to the same seat
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(text(lang, "class.following", code=seat.room))
         st.button(
@@ -51,24 +50,37 @@ def _stage(lang: Language) -> None:
         current.update(seat=rooms().join(seat.room, seat.seat))
     except BadInput:
         st.rerun(scope="app")
+    if current.view().classroom.host or leaves_learn(stage):
+        st.rerun(scope="app")  # the tab had the key of who leads, or the class is on another page
     with messages.guard(lang):
-        _card(lang, stage)
+        following.note(stage)
+        draw(lang, stage)
         chosen = pointing.read_chosen(stage.selection)
         tally.listener(lang, "stage", stage.version, pointing.as_selection(chosen))
 
 
-def _card(lang: Language, stage: Stage) -> None:
-    """The card on the stage; an answer is stored, and judged after the reveal."""
+def leaves_learn(stage: Stage) -> bool:
+    """True if the class has just gone to another page of the app."""
+    return stage.page != LEARN and following.is_due(stage)
+
+
+def draw(lang: Language, stage: Stage, *, answers: bool = True) -> None:
+    """The card on the stage; an answer is stored, and judged after the reveal.
+
+    Without `answers`, as on the wall, nothing is counted and no answer is anybody's own.
+    """
     opened = open_card.card_of_stage(stage.lesson, stage.card, stage.settings)
     texts, card = lesson_texts(stage.lesson, lang), opened.card()
     _follow(stage, card)
-    own = progress.parse(current.view().learn.answers)
-    if not stage.revealed:
+    own = progress.parse(current.view().learn.answers) if answers else {}
+    if answers and not stage.revealed:
         _count(lang, stage, card, own)
     with st.container(key=widgets.key("learn.top")):
         st.title(texts.title, anchor=False)
-        st.caption(text(lang, "learn.where", number=opened.number + 1, cards=len(opened.names)))
+        number, count = stage.number + 1, stage.count or len(opened.names)
+        st.caption(text(lang, "learn.where", number=number, cards=count))
     cards.card(lang, texts, replace(opened, answers=_answers(stage, card, own), led=True))
+    asking.show(CardShown(lang, texts, card, {}), stage, answers=answers)
     card_pills.scroll_to_top(lang, opened)
     if card.question is None:
         return

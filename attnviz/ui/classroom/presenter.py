@@ -1,20 +1,23 @@
-"""The presenter's page: the page Learn, and above it the class: code, link, and the answers.
+"""The presenter's page: the page Learn, and above it the class: code, counts, and what it is shown.
 
 In: the view, whose card, values and answers are what the class sees. Out: the stage of the room,
-newly set at each run; a bar that runs when the class changes.
+newly set at each run; a panel that runs when the class changes. Where a class begins it has the
+invitation; once the class runs it is one line, so that the card has the page. How the class has
+answered stands below it only after the reveal, or when the presenter asks for it.
 """
 
-from urllib.parse import urlsplit
+from dataclasses import replace
 
 import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.texts import lesson_texts
-from attnviz.lessons.classroom.room import Stage
+from attnviz.lessons.classroom.stage import Stage
 from attnviz.ui import learn
-from attnviz.ui.classroom import entry, tally
+from attnviz.ui.classroom import asking, card_order, entry, invitation, report, tally
 from attnviz.ui.learn import cards, open_card, pointing
+from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.open_card import OpenCard
 from attnviz.ui.learn.pointing import Pointing
 from attnviz.ui.server import cache
@@ -22,26 +25,36 @@ from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 
-SHOWN = "class.shown"
+HIDDEN = "class.hidden"  # the card whose answers the class is not shown after the reveal
+PEEKED = "class.peeked"  # the card whose answers the presenter has asked for
 STAGE = "class.stage"
-LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def show(lang: Language) -> None:
-    """Draw the bar and the page below it."""
+    """Draw the panel and the page below it."""
     slug = current.view().learn.lesson
     if slug not in cache.lesson_slugs():
-        _bar(lang, None)
+        _panel(lang, None)
         learn.show()
         return
     lesson = cache.lesson(slug)
     if open_card.remove_unknown(lesson):
         st.rerun()
     opened = open_card.open_card(lesson)
+    order = card_order.order(slug)
+    if opened.name not in order:
+        open_card.go(order[0])
+        st.rerun()
+    opened = replace(opened, order=order)
     _present(opened)
     store.put(widgets.RERUN, (STAGE,))
-    _bar(lang, opened)
+    _panel(lang, opened)
+    asking.show(_shown(lang, opened), rooms().stage(current.view().classroom.room), answers=False)
     cards.show(lang, opened)
+
+
+def _shown(lang: Language, opened: OpenCard) -> CardShown:
+    return CardShown(lang, lesson_texts(opened.lesson.slug, lang), opened.card(), opened.answers)
 
 
 @fragment(STAGE)
@@ -55,47 +68,76 @@ def _present(opened: OpenCard) -> None:
     if target is None or not target.leads or target.card != name:
         target = Pointing(leads=True, card=name)
         pointing.point(target)
+    revealed = card.question is not None and not progress.is_open(card, opened.answers)
     stage = Stage(
         opened.lesson.slug,
         name,
         settings=view.learn.values if view.learn.card == name else "",
         selection=pointing.selection(target, card),
-        shown=store.get(SHOWN) == name,
-        revealed=card.question is not None and not progress.is_open(card, opened.answers),
+        shown=revealed and store.get(HIDDEN) != name,
+        revealed=revealed,
+        number=opened.number,
+        count=len(opened.names),
+        asked=asking.asked(name),
     )
     rooms().show(view.classroom.room, view.classroom.host, stage)
 
 
-def _bar(lang: Language, opened: OpenCard | None) -> None:
+def _panel(lang: Language, opened: OpenCard | None) -> None:
+    begins = _begins(opened)
     with st.container(border=True, key=widgets.key("class.bar")):
-        left, right = st.columns([3, 2])
-        with left:
-            _invitation(lang)
-        with right:
-            _tally(lang)
-        with st.container(horizontal=True):
+        if begins:
+            invitation.for_teacher(lang, begins=True)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if not begins:
+                st.markdown(f"**{current.view().classroom.room}**", width="content")
             if opened is not None:
                 _switches(lang, opened)
-            st.button(text(lang, "class.end"), key=widgets.key("class.end"), on_click=_end)
+            if begins:
+                st.button(
+                    text(lang, "class.begin"),
+                    key=widgets.key("class.begin"),
+                    type="primary",
+                    on_click=entry.begin,
+                )
+            _tools(lang, opened, begins)
+        _count(lang, begins, opened is not None and _sees_answers(opened))
 
 
-def _invitation(lang: Language) -> None:
-    """The code, large enough for a wall, and the link with it."""
-    code, link = current.view().classroom.room, _link()
-    st.caption(text(lang, "class.invite"))
-    st.title(code, anchor=False)
-    st.code(link, language=None, wrap_lines=True)
-    if urlsplit(link).hostname in LOCAL:
-        st.markdown(text(lang, "class.local"))
-    st.caption(text(lang, "class.yours"))
+def _begins(opened: OpenCard | None) -> bool:
+    """True until the presenter says so, turns to another card, or reveals an answer."""
+    learn = current.view().learn
+    here = None if opened is None else (opened.lesson.slug, opened.name, learn.answers)
+    if store.get(entry.FIRST_CARD) != here:
+        entry.begin()
+    return store.get(entry.FIRST_CARD) is not None
 
 
-def _link() -> str:
-    """The address at which followers join: this page's server, and the room alone."""
-    here = urlsplit(st.context.url or "")
-    server = f"{here.scheme}://{here.netloc}" if here.netloc else ""
-    folder = here.path.rsplit("/learn", 1)[0] if "/learn" in here.path else ""
-    return f"{server}{folder}/learn?room={current.view().classroom.room}"
+def _tools(lang: Language, opened: OpenCard | None, begins: bool) -> None:
+    """The wall's page, the invitation, the order of the cards, a question for a cell, the end."""
+    if begins:
+        _link_to_wall(lang)
+    else:
+        with st.popover(text(lang, "class.invitation")):
+            invitation.for_teacher(lang, begins=False)
+            _link_to_wall(lang)
+    if opened is not None:
+        with st.popover(text(lang, "learn.cards")):
+            card_order.choose(lang, opened.lesson.slug)
+        shown = _shown(lang, opened)
+        asking.ask(shown, revealed=not shown.is_open)
+    with st.popover(text(lang, "class.end")):
+        st.markdown(text(lang, "class.end_sure"))
+        st.button(
+            text(lang, "class.end_all"),
+            key=widgets.key("class.end"),
+            type="primary",
+            on_click=_end,
+        )
+
+
+def _link_to_wall(lang: Language) -> None:
+    st.link_button(text(lang, "class.wall"), invitation.link(wall="1"))
 
 
 def _switches(lang: Language, opened: OpenCard) -> None:
@@ -111,32 +153,52 @@ def _switches(lang: Language, opened: OpenCard) -> None:
         on_click=open_card.answer,
         args=(name, progress.SHOWN if is_open else ""),
     )
-    shown = store.get(SHOWN) == name
+    if is_open:
+        label, value = ("peek_not", "") if store.get(PEEKED) == name else ("peek", name)
+        switch = PEEKED
+    else:
+        label, value = ("show_answers", "") if store.get(HIDDEN) == name else ("hide_answers", name)
+        switch = HIDDEN
     st.button(
-        text(lang, "class.hide_answers" if shown else "class.show_answers"),
+        text(lang, f"class.{label}"),
         key=widgets.key("class.show"),
         on_click=store.put,
-        args=(SHOWN, "" if shown else name),
+        args=(switch, value),
     )
 
 
+def _sees_answers(opened: OpenCard) -> bool:
+    """True if how the class answered stands on this page, which may be projected."""
+    card = opened.card()
+    if card.question is None:
+        return False
+    return not progress.is_open(card, opened.answers) or store.get(PEEKED) == opened.name
+
+
 @fragment()
-def _tally(lang: Language) -> None:
-    """The number of members present and their answers; runs when these change."""
+def _count(lang: Language, begins: bool, sees_answers: bool) -> None:
+    """The number of members present and of answers, and the answers as bars if asked for.
+
+    Runs when these change.
+    """
     room = current.view().classroom.room
     with messages.guard(lang):
-        changes = rooms().changes(room)
-        stage = rooms().stage(room)
+        changes, stage = rooms().changes(room), rooms().stage(room)
         counts = rooms().tally(room, stage.name)
         here = text(lang, "class.here", present=counts.present, answered=counts.answered)
-        st.markdown(f"**{here}**")
-        card = open_card.card_of_stage(stage.lesson, stage.card, stage.settings).card()
-        tally.show(lang, card, lesson_texts(stage.lesson, lang), counts, stage.revealed)
-        tally.listener(lang, "changes", changes)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{here}**", width="content")
+            if stage.asked is not None:
+                n_clicks = sum(rooms().clicks(room).values())
+                st.markdown(text(lang, "class.clicks", count=n_clicks), width="content")
+            tally.listener(lang, "changes", changes, arrives=begins)
+        if sees_answers:
+            card = open_card.card_of_stage(stage.lesson, stage.card, stage.settings).card()
+            tally.show(lang, card, lesson_texts(stage.lesson, lang), counts, stage.revealed)
 
 
 def _end() -> None:
-    """End the class: its pages are notified, and nothing of it is kept."""
+    """End the class: its pages are notified, its answers go into a report without names."""
     seat = current.view().classroom
-    rooms().close(seat.room, seat.host)
+    report.keep(rooms().close(seat.room, seat.host))
     entry.leave()

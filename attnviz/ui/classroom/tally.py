@@ -4,6 +4,8 @@ In: a card and its tally; what a page heeds and the count that it has drawn. Out
 beside them, the right one marked by sign and word once it is revealed; a mounted listener.
 """
 
+from functools import partial
+
 import streamlit as st
 
 from attnviz.components import listener as component
@@ -14,6 +16,7 @@ from attnviz.lessons.cards.card import Card
 from attnviz.lessons.cards.texts import LessonTexts
 from attnviz.lessons.classroom.room import Tally
 from attnviz.lessons.classroom.tally import AnswerBar, answer_bars
+from attnviz.ui.classroom import seats
 from attnviz.ui.host.components import show_listener
 from attnviz.ui.server import class_socket
 from attnviz.ui.session import current, messages, widgets
@@ -32,13 +35,22 @@ def _label(lang: Language, bar: AnswerBar, revealed: bool) -> str:
     return f"✓ **{text(lang, 'learn.right')}** {label}" if revealed and bar.right else label
 
 
-def listener(lang: Language, heed: Heed, drawn: int, chosen: Chosen | None = None) -> None:
+def listener(
+    lang: Language,
+    heed: Heed,
+    drawn: int,
+    chosen: Chosen | None = None,
+    *,
+    arrives: bool = False,
+) -> None:
     """Have the fragment around this run again when the room has moved on from what was drawn.
 
-    The pictures of the page are told the head and cell that the presenter has `chosen`.
+    The pictures of the page are told the head and cell that the presenter has `chosen`; a listener
+    that `arrives` is scrolled to.
     """
     classroom = current.view().classroom
-    seat = classroom.seat if heed == "stage" else classroom.host
-    view = ListenerView(class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen)
+    seat = classroom.host if heed == "changes" else classroom.seat
+    view = ListenerView(class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen, arrives)
     data = component.pack_listener(view, strings(lang, component.STRING_KEYS))
-    show_listener(data, widgets.component_key(f"class.{heed}"), ignore)
+    mounted = widgets.component_key(f"class.{heed}")
+    show_listener(data, mounted, ignore, partial(seats.take_kept, mounted))

@@ -25,6 +25,7 @@ from attnviz.components import (
     pair,
     patches,
     recall,
+    scheme,
     similarity,
     stencil,
     steps,
@@ -136,9 +137,14 @@ def show_ledger(data: bytes, key: str, on_ledger: Callable[[], None] = ignore) -
     renderer(ledger.NAME)(data=data, key=key, on_ledger_change=on_ledger)
 
 
-def show_listener(data: bytes, key: str, on_heard: Callable[[], None]) -> None:
-    """Mounts the component; the page, or the fragment around it, runs after `on_heard`."""
-    renderer(listener.NAME)(data=data, key=key, on_heard_change=on_heard)
+def show_listener(
+    data: bytes, key: str, on_heard: Callable[[], None], on_kept: Callable[[], None] = ignore
+) -> None:
+    """Mounts the component; the page, or the fragment around it, runs after `on_heard`.
+
+    `on_kept` is called when the tab has sent the seat or the key that it kept over a reload.
+    """
+    renderer(listener.NAME)(data=data, key=key, on_heard_change=on_heard, on_kept_change=on_kept)
 
 
 def show_map(
@@ -188,6 +194,11 @@ def show_patches(
 def show_recall(data: bytes, key: str, on_resume: Callable[[], None] = ignore) -> None:
     """Mounts the component; `on_resume` is called when the browser knows where one left."""
     renderer(recall.NAME)(data=data, key=key, on_resume_change=on_resume)
+
+
+def show_scheme(data: bytes, key: str) -> None:
+    """Mounts the component."""
+    renderer(scheme.NAME)(data=data, key=key)
 
 
 def show_similarity(data: bytes, key: str = "similarity") -> None:

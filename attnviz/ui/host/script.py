@@ -1,4 +1,4 @@
-"""The script of all components, which a browser fetches once and keeps.
+"""The script of all components and the font of the app, which a browser fetches once and keeps.
 
 In: the modules and style sheets of `attnviz.components`, and `streamlit.js`, which mounts them.
 Out: one ES module under a path that names its content, and for each component the few lines that
@@ -27,12 +27,16 @@ from attnviz.components.bundle import (
 )
 
 PLACE = "scripts"
-ADAPTER = Path(__file__).parent / "streamlit.js"
+FONT = Path(__file__).parents[1] / "fonts" / "inter.woff2"
+FONT_TYPE = "font/woff2"
+ADAPTER = Path(__file__).with_name("streamlit.js")
+OWN = (ADAPTER, *(ADAPTER.with_name(f"{name}.js") for name in ("click_guard", "scheme")))
 YEAR_S = 365 * 24 * 3600
 TYPE = "text/javascript; charset=utf-8"
 # The path is relative to the page's, as that of a class's socket: the app may lie below a folder.
 STUB = """\
 const script = await import(new URL("{place}/{name}", location.href).href);
+await script.font;
 export default script.streamlit(script.components.{component}, {sheets});
 """
 
@@ -49,9 +53,15 @@ class Script:
 def file_name() -> str:
     """The name of the script, which changes with any of its sources."""
     digest = hashlib.sha256()
-    for source in (*sorted(FOLDER.glob("*/*.js")), *sorted(FOLDER.glob("*/*.css")), ADAPTER):
+    for source in (*sorted(FOLDER.glob("*/*.js")), *sorted(FOLDER.glob("*/*.css")), *OWN):
         digest.update(f"{source.parent.name}/{source.name}\n".encode() + source.read_bytes())
     return f"{digest.hexdigest()[:16]}.js"
+
+
+@cache
+def font_name() -> str:
+    """The name of the font, which changes with its content."""
+    return f"{hashlib.sha256(FONT.read_bytes()).hexdigest()[:16]}.woff2"
 
 
 @cache
@@ -66,6 +76,8 @@ def script() -> Script:
         f"export const components = {{ {listed} }};\n"
         f"const sheets = {json.dumps(sheets)};\n"
         f"export const streamlit = {bundle.entries['streamlit']}.default(sheets);\n"
+        f"const place = new URL({json.dumps(font_name())}, import.meta.url);\n"
+        f"export const font = {bundle.entries['streamlit']}.loadFont(place);\n"
     ).encode()
     return Script(text, gzip.compress(text, mtime=0))
 
@@ -82,15 +94,17 @@ def routes() -> list[BaseRoute]:
 
 
 def send(request: Request) -> Response:
-    """The script, compressed where the browser takes that; 404 for one of another version."""
-    if request.path_params["name"] != file_name():
-        return Response(status_code=404)
-    current = script()
+    """The script, compressed where the browser takes that, or the font; 404 for another version."""
     headers = {
         "Cache-Control": f"public, max-age={YEAR_S}, immutable",
         "Vary": "Accept-Encoding",
         "X-Content-Type-Options": "nosniff",
     }
+    if request.path_params["name"] == font_name():
+        return Response(FONT.read_bytes(), headers=headers, media_type=FONT_TYPE)
+    if request.path_params["name"] != file_name():
+        return Response(status_code=404)
+    current = script()
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(
             current.compressed, headers={**headers, "Content-Encoding": "gzip"}, media_type=TYPE

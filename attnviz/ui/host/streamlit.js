@@ -5,6 +5,7 @@
 import { makeChannel, pageAddress } from "../../components/shared/address.js";
 import { theme } from "../../components/shared/theme.js";
 import { makeClickGuard } from "./click_guard.js";
+import { pageScheme } from "./scheme.js";
 
 /** @import { Component, Host, Mounted } from "../../components/shared/host.js" */
 /** @import { ShownPicture } from "../../components/shared/snapshot.js" */
@@ -18,7 +19,10 @@ import { makeClickGuard } from "./click_guard.js";
  * @typedef {{mounted: Mounted, call: StreamlitCall, destroy: () => void}} Place
  */
 
+const FONT = "Inter";
+const LONGEST_WAIT_MS = 2000;
 const CHANNEL = makeChannel();
+const SCHEME = pageScheme();
 /** @type {WeakMap<ShadowRoot, Place>} */
 const PLACES = new WeakMap();
 /** What is mounted now, in the order in which it came. @type {Set<{shown: () => ShownPicture}>} */
@@ -47,6 +51,14 @@ export default function streamlit(sheets) {
   };
 }
 
+/** Gives the page its font; ends when it is there, or cannot be had: canvases are drawn with what there is then. */
+export async function loadFont(/** @type {URL} */ place) {
+  const face = new FontFace(FONT, `url("${place.href}")`, { weight: "400 700" });
+  document.fonts.add(face);
+  const late = new Promise((end) => setTimeout(end, LONGEST_WAIT_MS));
+  await Promise.race([face.load().catch(() => undefined), late]);
+}
+
 /**
  * @param {ShadowRoot} root
  * @param {Component} component
@@ -62,6 +74,7 @@ function mountIn(root, component, call, name) {
     theme: () => theme(root),
     address: pageAddress(),
     channel: CHANNEL,
+    scheme: SCHEME,
     pictures: () => inPageOrder([...SHOWN].map(({ shown }) => shown())),
     send: (name, value) => place.call.setStateValue(name, value),
     trigger(name, value) {

@@ -4,25 +4,28 @@ In: the view. Out: widgets that move through the cards, set values and take answ
 by `attnviz.course` at each run; their sentences are those of `attnviz.lessons`.
 """
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attnviz.errors import BadInput
+from attnviz.i18n import Language
 from attnviz.ui.learn import cards, index, open_card
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages
 
 
-def show() -> None:
-    """Draw the list of lessons, or the open card."""
+def show(first: Callable[[Language], None] = lambda lang: None) -> None:
+    """Draw the list of lessons, with `first` above it, or the open card."""
     lang, slug = current.language(), current.view().learn.lesson
     if not slug:
-        index.show(lang)
+        index.show(lang, first)
         return
     try:
         lesson = cache.lesson(slug)
     except BadInput as error:
         messages.show(lang, error)
-        index.show(lang)
+        index.show(lang, first)
         return
     if open_card.remove_unknown(lesson):
         st.rerun()  # a notice above the page names it, and the address is written anew

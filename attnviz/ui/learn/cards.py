@@ -42,6 +42,7 @@ def card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
 
 
 def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
+    open_card.note_drawn(opened.name)
     built = opened.card()
     shown = CardShown(lang, texts, built, opened.answers)
     st.header(shown.say("title"), anchor=False)

@@ -4,6 +4,8 @@ In: the language, and the answers that this session gave so far. Out: one box fo
 button that opens it where it was left; above them the result of a lesson that was just finished.
 """
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attnviz.components.usher import UsherView
@@ -16,9 +18,10 @@ from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
 
 
-def show(lang: Language) -> None:
-    """Draw the list."""
+def show(lang: Language, first: Callable[[Language], None]) -> None:
+    """Draw the list, and `first` above it: the way into a class, which a phone shows at once."""
     frame.open_page("learn")
+    first(lang)
     open_card.n_moves("")
     result = open_card.finished()
     if result is not None:

@@ -21,6 +21,7 @@ ANSWERS = "learn.answers"
 LAST_CARD = "learn.left"
 HERE = "learn.here"
 FINISHED = "learn.finished"
+DRAWN = "learn.drawn"
 NO_LESSON = {"lesson": "", "card": "", "values": "", "answers": ""}
 
 
@@ -28,7 +29,8 @@ NO_LESSON = {"lesson": "", "card": "", "values": "", "answers": ""}
 class OpenCard:
     """A card of a lesson as one learner sees it; `answers` maps cards to answers as text.
 
-    `led` is True where a presenter sets the values.
+    `led` is True where a presenter sets the values; `order` names the cards that a presenter shows,
+    in another order than the lesson's.
     """
 
     lesson: "Lesson"
@@ -36,6 +38,7 @@ class OpenCard:
     values: Mapping[str, Value]
     answers: Mapping[str, str]
     led: bool = False
+    order: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -44,13 +47,13 @@ class OpenCard:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the lesson's cards."""
-        return tuple(recipe.name for recipe in self.lesson.recipes)
+        """The names of the lesson's cards, as they are shown one after the other."""
+        return self.order or tuple(recipe.name for recipe in self.lesson.recipes)
 
     @property
     def number(self) -> int:
-        """The card's place in the lesson, from 0."""
-        return self.names.index(self.name)
+        """The card's place among those that are shown, from 0; a hidden one counts as the first."""
+        return self.names.index(self.name) if self.name in self.names else 0
 
     def card(self) -> Card:
         """The card with its numbers."""
@@ -203,7 +206,18 @@ def answer(card: str, text: str) -> None:
     current.update(card=card, answers=progress.write(answers))
 
 
+def note_drawn(card: str) -> None:
+    """Note the card that this session sees now."""
+    store.put(DRAWN, card)
+
+
 def set_value(card: str, name: str, value: Value) -> None:
-    """Set one of a card's controls."""
+    """Set one of a card's controls.
+
+    A control of a card that is no longer on the page changes nothing: a browser may report a slider
+    late, when its card has gone, and would turn the whole class back to it.
+    """
+    if store.get(DRAWN, card) != card:
+        return
     values = {**progress.parse(current.view().learn.values), name: str(value)}
     current.update(card=card, values=progress.write(values))

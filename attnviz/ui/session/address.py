@@ -178,6 +178,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Parameter("room", "classroom", "room", _secret),
         Parameter("host", "classroom", "host", _secret),
         Parameter("seat", "classroom", "seat", _secret),
+        Parameter("wall", "classroom", "wall", _flag),
         Parameter("model_b", "right", "model", _model),
         Parameter("text_b", "right", "text", partial(_text, MAX_CHARS["text"])),
         Parameter("target_b", "right", "target", partial(_text, MAX_CHARS["target"])),
@@ -237,16 +238,16 @@ def view_of(values: Mapping[str, Any]) -> View:
     return changed(default_view(values.get("model", DEFAULT_MODEL)), values)
 
 
-def params(view: View, *, keys: bool = False) -> dict[str, str]:
+def params(view: View) -> dict[str, str]:
     """The query parameters that restore a view; what equals the default is left out.
 
-    So are the presenter's key and a member's seat, unless `keys` asks for them: whoever gets an
-    address of a page must not lead the class with it.
+    So are the presenter's key and a member's seat: whoever gets an address must not lead the class
+    with it. They are read from addresses that earlier versions wrote.
     """
     default = changed(default_view(view.model), {"model": DEFAULT_MODEL})
     values = {
         name: parameter.value(view)
         for name, parameter in PARAMETERS.items()
-        if parameter.value(view) != parameter.value(default) and (keys or name not in KEYS)
+        if parameter.value(view) != parameter.value(default) and name not in KEYS
     }
     return {name: "1" if value is True else str(value) for name, value in values.items()}

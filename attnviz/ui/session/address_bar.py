@@ -13,7 +13,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attnviz.ui.session import address, current, store
 
 RUNS, READS, REJECTED = "run", "visit", "rejected"
-KEYS = "keys_in_address"
 
 
 def adopt() -> None:
@@ -25,7 +24,7 @@ def adopt() -> None:
     adopt_query(st.query_params.to_dict())
     now = current.view().classroom
     if before is not None and before.room == now.room and not (now.host or now.seat):
-        current.update(host=before.host, seat=before.seat)  # other pages' addresses lack them
+        current.update(host=before.host, seat=before.seat)  # no address has them
 
 
 def adopt_query(query: Mapping[str, str]) -> None:
@@ -42,15 +41,8 @@ def write(with_view: bool = True) -> None:
     Without the view, as on the start page, it names the language alone.
     """
     wanted = parameters(with_view)
-    if with_view and store.get(KEYS):
-        wanted = address.params(current.view(), keys=True)
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
-
-
-def carry_keys(on_this_page: bool) -> None:
-    """Say if the address names the presenter's key or the seat: so a reload of Learn keeps them."""
-    store.put(KEYS, on_this_page)
 
 
 def parameters(with_view: bool = True) -> dict[str, str]:

@@ -71,7 +71,7 @@ def update(**changes: Any) -> None:
         after = address.changed(after, {"masks": ""})
     if "edits" not in changes and not moved.isdisjoint(EDITS_BELONG_TO):
         after = address.changed(after, {"edits": ""})
-    if len(urlencode(address.params(after, keys=True))) > MAX_ADDRESS_BYTES:
+    if len(urlencode(address.params(after))) > MAX_ADDRESS_BYTES:
         after = address.changed(after, {"text_b": "", "target_b": ""})  # no page shows two so long
     store.put(KEPT, after)
 

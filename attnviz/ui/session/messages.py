@@ -27,7 +27,13 @@ MODEL_ERRORS = (
     *("unknown_model", "folder_not_allowed", "no_folder", "no_config", "pickle_only"),
     *("no_weights", "damaged_file", "cannot_load", "nan_weights", "nan_output"),
     *("hub_unreachable", "model_too_large", "no_attention", "unknown_attention"),
-    *("unmodelled_argument", "no_tokenizer", "mismatch", "no_image_processor"),
+    *(
+        "unmodelled_argument",
+        "no_tokenizer",
+        "tokenizer_mismatch",
+        "mismatch",
+        "no_image_processor",
+    ),
 )
 # errors that generating no tokens mends
 GENERATION_ERRORS = ("cannot_generate", "cannot_join", "static_cache", "no_room_to_write")

@@ -113,11 +113,16 @@ class LessonPlace:
 
 @dataclass(frozen=True)
 class Seat:
-    """A place in a class: the room's code, the presenter's key, a member's id."""
+    """A place in a class: the room's code, the presenter's key, a member's id.
+
+    `wall` is True for the screen that the whole room looks at. Key and id never leave the session
+    for an address; the browser's tab keeps them for a reload (component `listener`).
+    """
 
     room: str = ""
     host: str = ""
     seat: str = ""
+    wall: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.components import numbers
+from attnviz.components import numbers, scheme
 from attnviz.components.pages import Page
 from attnviz.i18n import LANGUAGES, Language, text
 from attnviz.models.registry import REGISTRY
+from attnviz.ui.host.components import show_scheme
 from attnviz.ui.session import (
     address,
     current,
@@ -21,6 +22,7 @@ from attnviz.ui.session import (
     model_cards,
     routes,
     sounds,
+    store,
     uploads,
     widgets,
 )
@@ -28,10 +30,12 @@ from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, text_label
 from attnviz.ui.session.messages import plain
 from attnviz.ui.sidebar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.ui.sidebar.navigation import navigation
+from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
 TEXT_HEIGHT_PX = 110
 TARGET_HEIGHT_PX = 82
+SCHEME_WIDTH_PX = 96
 OTHER = ""  # in the list of models: one that is named in a box of its own
 
 
@@ -50,9 +54,18 @@ def sidebar(lang: Language, pages: Mapping[Page, StreamlitPage], page: Page) -> 
 
 
 def _name(lang: Language) -> None:
-    """The name of the app; the style puts the mark before it."""
-    with st.container(key=widgets.key("name")):
-        st.markdown(f"**{text(lang, 'app.name')}**")
+    """The name of the app, before which the style puts the mark, and the switch of the scheme."""
+    row = st.container(
+        key=widgets.key("name"),
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+    )
+    with row:
+        st.markdown(f"**{text(lang, 'app.name')}**", width="content")
+        with st.container(width=SCHEME_WIDTH_PX):
+            data = scheme.pack_scheme(strings(lang, scheme.STRING_KEYS))
+            show_scheme(data, f"{store.PREFIX}component.scheme")
 
 
 def _input(lang: Language) -> None:

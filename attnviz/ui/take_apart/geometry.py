@@ -13,7 +13,7 @@ from attnviz.components.geometry import GeometryView
 from attnviz.components.selection import Extent
 from attnviz.i18n import Language, text
 from attnviz.ui.host.components import show_geometry
-from attnviz.ui.page import fragments
+from attnviz.ui.page import fragments, frame
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
@@ -23,6 +23,7 @@ from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
 
 FRAGMENT = "geometry"
+VERIFICATION = "geometry.verification"
 
 
 @fragment(FRAGMENT)
@@ -45,6 +46,14 @@ def show(lang: Language, shown: Shown | None) -> None:
         show_geometry(data, extent, key, keep, _take(key))
 
 
+@fragment(VERIFICATION)
+def verification(shown: Shown) -> None:
+    """The line on the model's own numbers, below the tab that shows some."""
+    with messages.guard(shown.lang):
+        if current.view().geometry.tab == "head":
+            frame.verification(shown)
+
+
 def _view(lang: Language, shown: Shown | None, head: tuple[int, int]) -> GeometryView:
     choice = current.view().geometry
     if shown is None:
@@ -65,6 +74,6 @@ def _take(key: str) -> Callable[[], None]:
     def commit() -> None:
         sent = widgets.component_value(key, "geometry")
         if current.take_geometry(sent) and widgets.only_a_fragment_runs():
-            st.rerun([NAVIGATION])
+            st.rerun([NAVIGATION, VERIFICATION])
 
     return commit

@@ -23,7 +23,7 @@ def completed(*words: str) -> list[str]:
     script = completion.script("bash", main.parser())
     code = script + ASK.format(words=quoted, n=len(words) + 1)
     assert BASH
-    result = subprocess.run([BASH, "-c", code], capture_output=True, text=True, timeout=30)
+    result = subprocess.run([BASH, "-c", code], capture_output=True, text=True, timeout=300)
     assert result.returncode == 0 and not result.stderr, result.stderr
     return result.stdout.split()
 

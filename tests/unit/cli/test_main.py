@@ -61,7 +61,7 @@ except SystemExit:
     print([name for name in {SLOW_TO_IMPORT} if name in sys.modules], file=sys.stderr)
 """
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300
     )
     assert "attnviz save" not in result.stderr and result.stderr.strip() == "[]"
 
@@ -134,7 +134,7 @@ sys.exit(main.main(["models"]))
         process.stdout.close()
         process.stdin.write(b"go\n")
         process.stdin.close()
-        assert process.wait(60) == main.READER_GONE
+        assert process.wait(300) == main.READER_GONE
         assert process.stderr.read() == b""
 
 

@@ -10,7 +10,7 @@ from attnviz.components.heads import strings_of
 from attnviz.components.listener import ListenerView
 
 CHOSEN = {"layer": 5, "head": 11, "query": 2, "key": None}
-VIEW = ListenerView("class", "K7QM-2XLP-9RTA", "seat", "stage", 3, CHOSEN)
+VIEW = ListenerView("class", "K7Q-M2X", "seat", "stage", 3, CHOSEN)
 
 
 def test_demo_json_is_the_header_that_travels() -> None:

@@ -78,7 +78,11 @@ def test_every_lesson_can_be_printed(slug: str, lang: Language, capture_text: Ca
     assert parser.open == []
     assert f'<html lang="{lang}">' in page
     assert "@page" in page and "break-before: page" in page
-    assert page.count("<article>") == len(lesson(slug).recipes) + page.count('id="right-')
+    on_screen = page.partition('class="screen"')[2].partition("</section>")[0].count("<li>")
+    n_printed = page.count('id="right-')
+    assert n_printed + on_screen == len(lesson(slug).recipes) and n_printed >= 3
+    assert page.count("<article>") == 2 * n_printed  # each card, and its answer
+    assert "columns: 2" in page
     said = TAGS.sub("", PROGRAM.sub("", body(page)))
     assert not re.search(r"\[\[|\]\]|\{\w*\}|\*\*|```|\$", said)
     outside = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?\w+""", page)
@@ -88,7 +92,7 @@ def test_every_lesson_can_be_printed(slug: str, lang: Language, capture_text: Ca
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_key_is_what_the_graders_take_for_right(slug: str, capture_text: CaptureText) -> None:
     page, texts = printed(slug, "en"), lesson_texts(slug, "en")
-    asked = [card for card in built(slug, capture_text) if card.question is not None]
+    asked = [card for card in built(slug, capture_text) if f'id="right-{card.name}"' in page]
     assert len(asked) == page.count('id="right-') >= 3
     for card in asked:
         found = re.search(rf'id="right-{card.name}">(.*?)</p>', page, flags=re.DOTALL)
@@ -146,10 +150,10 @@ def test_the_mask_that_a_card_asks_for_is_not_printed_on_the_next(
 ) -> None:
     page = printed("masks", "en")
     main, _, key = page.partition('<section class="key">')
-    asked = main.partition("5. Who has nothing left?")[2].partition("<article>")[0]
+    asked = main.partition(". Who has nothing left?")[2].partition("<article>")[0]
     assert asked.count(EMPTY) == 25 and "blocked" not in asked
     assert "causal and padding" not in asked.lower()
-    solved = key.partition("5. Who has nothing left?")[2].partition("<article>")[0]
+    solved = key.partition(". Who has nothing left?")[2].partition("<article>")[0]
     assert "may attend" in solved and solved.count(">1</td>") == 6
 
 
@@ -185,3 +189,16 @@ def test_a_head_of_a_short_text_becomes_a_table(capture_text: CaptureText) -> No
     long = RealHead("minilm", "one " * MAX_TOKENS)
     assert weights(capture_text, long) is None
     assert weights(capture_text, RealHead("minilm", "The cat", shown="overview")) is None
+
+
+def test_sheet_leaves_out_what_paper_cannot_do_and_names_its_address(
+    capture_text: CaptureText,
+) -> None:
+    page = sheet("birth", "en", SEED, capture_text, "http://192.0.2.7:8501", lambda link: "<svg/>")
+    main, _, screen = page.partition('<section class="key">')[0].partition('class="screen"')
+    live = "http://192.0.2.7:8501/learn?lesson=birth&amp;card=live"
+    assert live in screen and live not in main
+    n_cards = screen.count("<li>")
+    assert n_cards >= 1 and screen.count('class="qr"') == n_cards
+    assert main.count('class="qr"') == 1, "the first one opens the lesson"
+    assert 'class="qr"' not in printed("birth", "en"), "without a server there is no address"

@@ -3,7 +3,7 @@
 import numpy as np
 
 import attnviz
-from attnviz.export.page.rebuilt import NEAR, blocked, differ, products, recipe, softmax
+from attnviz.export.page.rebuilt import NEAR, blocked, differ, products, rebuilt_stage, softmax
 
 RANDOM = np.random.default_rng(0)
 
@@ -13,25 +13,25 @@ def test_scores_masked_scores_and_weights_of_a_model_are_predicted() -> None:
     stages = {view.stage: view.values for view in cap.head("L2.H1").views()}
     n_tokens = len(cap.tokens)
     stages["blocked"] = np.triu(np.ones((n_tokens, n_tokens), np.uint8), 1)
-    rules = {name: recipe(name, stages) for name in ("scores", "masked", "weights")}
+    rules = {name: rebuilt_stage(name, stages) for name in ("scores", "masked", "weights")}
     for made, rule in zip(rules.values(), ("products", "blocked", "softmax"), strict=True):
         assert made is not None and made.rule == rule
         assert made.differences.far.size <= n_tokens
-    assert recipe("mixed", stages) is None
+    assert rebuilt_stage("mixed", stages) is None
 
 
 def test_a_stage_that_no_rule_predicts_is_kept_as_it_is() -> None:
     query, key = (RANDOM.standard_normal((40, 8)).astype(np.float32) for _ in range(2))
     other = RANDOM.standard_normal((40, 40)).astype(np.float32)
-    assert recipe("scores", {"q": query, "k": key, "scores": other}) is None
-    assert recipe("scores", {"q": query, "k": key, "scores": other[:, :39]}) is None
-    assert recipe("weights", {"weights": other}) is None
+    assert rebuilt_stage("scores", {"q": query, "k": key, "scores": other}) is None
+    assert rebuilt_stage("scores", {"q": query, "k": key, "scores": other[:, :39]}) is None
+    assert rebuilt_stage("weights", {"weights": other}) is None
 
 
 def test_weights_beside_a_sink_are_kept_as_they_are() -> None:
     masked = RANDOM.standard_normal((40, 40)).astype(np.float32)
     weights = softmax(masked) * np.float32(0.7)  # a sink takes the rest of each row
-    assert recipe("weights", {"masked": masked, "weights": weights}) is None
+    assert rebuilt_stage("weights", {"masked": masked, "weights": weights}) is None
 
 
 def test_softmax_is_that_of_doubles_and_zero_where_nothing_is_seen() -> None:

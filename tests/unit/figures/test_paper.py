@@ -44,7 +44,7 @@ def test_a_pdf_has_its_fonts_in_it_and_its_size() -> None:
 
 
 def test_equal_figures_give_equal_pdfs() -> None:
-    assert drawing().content(".pdf") == drawing().content(".pdf")
+    assert drawing(LETTERS).content(".pdf") == drawing(LETTERS).content(".pdf")
 
 
 def test_a_png_shows_the_cells() -> None:

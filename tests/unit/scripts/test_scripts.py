@@ -41,7 +41,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     command = [str(machine / "scripts" / script), *arguments]
     settings = {"PATH": str(machine / "bin"), "HOME": str(machine), **(env or {})}
-    return subprocess.run(command, env=settings, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=settings, capture_output=True, text=True, timeout=300)
 
 
 def make_venv(machine: Path, **env: str) -> subprocess.CompletedProcess[str]:

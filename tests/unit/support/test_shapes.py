@@ -6,6 +6,7 @@ import pytest
 
 from attnviz import i18n
 from attnviz.attention import formula
+from attnviz.types import HeadId, Tokens
 from tests.support import shapes
 
 SHAPE = re.compile(r"^from jaxtyping import", re.MULTILINE)
@@ -30,6 +31,9 @@ def test_few_files_of_the_unchecked_rooms_name_axes() -> None:
     assert len(naming) <= MOST_SHAPES_UNCHECKED, naming
 
 
-@pytest.mark.parametrize(("function", "checked"), [(formula.scores, True), (i18n.text, False)])
-def test_only_checked_rooms_pay_for_checks(function: object, checked: bool) -> None:
+@pytest.mark.parametrize(
+    ("function", "checked"),
+    [(formula.scores, True), (HeadId.parse, False), (i18n.text, False), (Tokens.__init__, True)],
+)
+def test_only_what_names_arrays_pays_for_checks(function: object, checked: bool) -> None:
     assert hasattr(function, "__wrapped__") == checked

@@ -52,3 +52,15 @@ def test_stub_is_short_and_not_a_path(name: str) -> None:
     assert "\n" in stub.strip()  # Streamlit takes a single line for a path
     assert len(stub) < 250
     assert f"components.{name}" in stub and script.file_name() in stub
+
+
+def test_send_gives_the_font_and_the_browser_keeps_it(client: TestClient) -> None:
+    answer = client.get(f"/some/{script.PLACE}/{script.font_name()}")
+    assert answer.headers["content-type"] == "font/woff2"
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.content[:4] == b"wOF2"
+
+
+def test_the_font_is_small_and_its_licence_lies_beside_it() -> None:
+    assert script.FONT.stat().st_size < 150_000
+    assert "SIL OPEN FONT LICENSE" in script.FONT.with_name("LICENSE.txt").read_text("utf-8")

@@ -43,7 +43,7 @@ def test_an_address_restores_its_view() -> None:
             special="hide",
         ),
     )
-    assert restored(address.params(view, keys=True)) == view
+    assert restored(address.params(view)) == view
 
 
 def test_random_views_survive_the_address() -> None:
@@ -77,7 +77,7 @@ def test_random_views_survive_the_address() -> None:
                 special=rng.choice(SPECIALS),
             ),
         )
-        assert restored(address.params(view, keys=True)) == view
+        assert restored(address.params(view)) == view
 
 
 def test_the_order_of_parameters_is_that_of_the_browser() -> None:
@@ -196,7 +196,7 @@ def test_the_right_side_of_compare_survives_the_address() -> None:
             key_b=0,
         ),
     )
-    assert restored(address.params(view, keys=True)) == view
+    assert restored(address.params(view)) == view
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_two_texts_that_no_address_holds_leave_the_left_one() -> None:
         current.update(**{name: PARAMETERS[name].value(DEFAULT) for name in names})
 
 
-def test_params_name_no_key_of_a_class_unless_asked() -> None:
-    view = restored({"room": "K7QM-2XLP-9RTA", "host": "key", "seat": "place"})
-    assert address.params(view) == {"room": "K7QM-2XLP-9RTA"}
-    assert address.params(view, keys=True).keys() == {"room", "host", "seat"}
+def test_params_name_no_key_of_a_class() -> None:
+    view = restored({"room": "K7Q-M2X", "host": "key", "seat": "place"})
+    assert (view.classroom.host, view.classroom.seat) == ("key", "place")
+    assert address.params(view) == {"room": "K7Q-M2X"}

@@ -46,3 +46,12 @@ def test_the_stripe_does_not_pass_the_control() -> None:
     assert by_head["L5.H11"].share == pytest.approx(0.67, abs=0.01)
     assert by_head["L5.H11"].control == pytest.approx(0.40, abs=0.01)
     assert by_head["L3.H1"].difference > 2 * by_head["L5.H11"].difference
+
+
+def test_the_head_of_the_film_rests_on_the_first_token_on_average_but_not_in_its_row() -> None:
+    """The numbers of the last line of `page.start.explain` and `page.atlas.explain`."""
+    weights = attnviz.capture("minilm", examples.texts("minilm")[0]).weights("L3.H1")
+    opening = OPENINGS["minilm"]
+    row = weights[opening.query]
+    assert round(float(weights[1:-1, 0].mean()), 2) == 0.50  # rows of words
+    assert (round(float(row[0]), 2), round(float(row[opening.key]), 2)) == (0.10, 0.68)

@@ -1,0 +1,46 @@
+"""Limits on events: those of the last seconds, counted by who caused them.
+
+In: names and times. Out: a refusal of what comes too often. A code of a class has 30 random bits:
+it cannot be guessed only because wrong codes are counted, for each visitor and for the server.
+"""
+
+from collections import defaultdict, deque
+
+MOST_NAMES = 2000
+
+
+class Rate:
+    """At most `count` events in `span_s` seconds for each name."""
+
+    def __init__(self, count: int, span_s: float) -> None:
+        self.count, self.span_s = count, span_s
+        self._times: defaultdict[str, deque[float]] = defaultdict(deque)
+
+    def is_spent(self, name: str, now: float) -> bool:
+        """True if this name has caused as many events as it may."""
+        return name in self._times and len(self._recent(name, now)) >= self.count
+
+    def note(self, name: str, now: float) -> None:
+        """Count an event."""
+        if name not in self._times and len(self._times) >= MOST_NAMES:
+            self._forget_old(now)
+        self._recent(name, now).append(now)
+
+    def takes(self, name: str, now: float) -> bool:
+        """True if one more event is allowed, which is counted then."""
+        if self.is_spent(name, now):
+            return False
+        self.note(name, now)
+        return True
+
+    def _recent(self, name: str, now: float) -> deque[float]:
+        times = self._times[name]
+        while times and now - times[0] >= self.span_s:
+            times.popleft()
+        return times
+
+    def _forget_old(self, now: float) -> None:
+        """Remove the names without an event of late, or else the oldest half."""
+        by_age = sorted(self._times, key=lambda name: max(self._recent(name, now), default=0.0))
+        for name in by_age[: MOST_NAMES // 2]:
+            del self._times[name]

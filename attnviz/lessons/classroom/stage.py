@@ -1,0 +1,53 @@
+"""The stage of a class: what every follower's page shows, as the presenter has it.
+
+In: a card with its settings, or a page of the app with its view. Out: a frozen `Stage`, all in text
+forms as in the address, so that followers check them like any address.
+"""
+
+from dataclasses import dataclass
+
+CardName = tuple[str, str]
+LEARN = "learn"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The matrix of which the class is asked for a cell, and its size.
+
+    `target` names a picture of the card and one of its panels; `shown`: followers see the cells
+    that the class has clicked, and clicks are closed.
+    """
+
+    target: str
+    rows: int
+    columns: int
+    shown: bool = False
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The card that every follower's page shows, in the presenter's state.
+
+    `settings` and `selection` are text forms, as in the address. `shown`: followers see the tally;
+    `revealed`: they see the right answer, and answers are closed. `page` is the page of the app on
+    which the presenter is, and `query` its view there. `number` of `count` is the card's place in
+    the lesson as the presenter gives it. The room counts `version`.
+    """
+
+    lesson: str
+    card: str
+    settings: str = ""
+    selection: str = ""
+    shown: bool = False
+    revealed: bool = False
+    page: str = LEARN
+    query: str = ""
+    number: int = 0
+    count: int = 0
+    asked: Asked | None = None
+    version: int = 0
+
+    @property
+    def name(self) -> CardName:
+        """The name of the card among the cards of all lessons."""
+        return self.lesson, self.card

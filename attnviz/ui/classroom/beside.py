@@ -1,0 +1,76 @@
+"""The line of a class on the other pages of the app: who leads shows them, who follows goes along.
+
+In: the page. Out: a line above it, with the way out; the presenter's stage, set anew at each run of
+the page and after each choice in a picture.
+"""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.components.pages import Page
+from attnviz.errors import AttnVizError, BadInput
+from attnviz.i18n import Language, text
+from attnviz.lessons.classroom.stage import LEARN
+from attnviz.ui.classroom import entry, following, tally
+from attnviz.ui.learn import pointing
+from attnviz.ui.server.class_socket import rooms
+from attnviz.ui.session import current, embedding, messages, widgets
+from attnviz.ui.session.fragment import fragment
+
+STAGE = "class.stage_beside"
+
+
+def show(lang: Language, page: Page) -> None:
+    """Draw the line, if the session is in a class."""
+    seat = current.view().classroom
+    if page == LEARN or not seat.room or embedding.is_embedded():
+        return
+    if seat.host:
+        widgets.rerun_too(STAGE)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _lead(lang, page)
+    elif seat.seat:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _line(lang)
+            st.button(
+                text(lang, "class.leave"),
+                key=widgets.key("class.leave"),
+                type="tertiary",
+                on_click=entry.leave,
+            )
+
+
+@fragment(STAGE)
+def _lead(lang: Language, page: Page) -> None:
+    """Show this page to the class; runs alone when something was chosen in a picture."""
+    seat, follows = current.view().classroom, following.is_followed(page)
+    try:
+        stage = rooms().stage(seat.room)
+        if follows:
+            moved = replace(stage, page=page, query=following.query_of_view())
+            rooms().show(seat.room, seat.host, moved)
+    except AttnVizError as error:
+        messages.show(lang, error)
+        return
+    if follows:
+        words = text(lang, "class.leads", code=seat.room)
+    else:
+        pages = " · ".join(text(lang, f"page.{name}.title") for name in following.FOLLOWED_PAGES)
+        words = text(lang, "class.leads_not", code=seat.room, pages=pages)
+    st.caption(f"**{words}**")
+
+
+@fragment()
+def _line(lang: Language) -> None:
+    """Say that this page follows, and run the page when the class has moved."""
+    seat = current.view().classroom
+    try:
+        stage = rooms().stage(seat.room)
+    except BadInput:
+        st.rerun(scope="app")
+    if following.is_due(stage):
+        st.rerun(scope="app")
+    st.caption(f"**{text(lang, 'class.along', code=seat.room)}**")
+    chosen = following.chosen_of(stage)
+    tally.listener(lang, "stage", stage.version, pointing.as_selection(chosen))

@@ -1,0 +1,58 @@
+"""The page for the wall: the code, its QR code, and the card; bars only after the reveal.
+
+In: the room's stage. Out: a page that says nothing which the class is not to see. It has a seat of
+its own, is counted nowhere and answers nothing; it knows no key of the presenter.
+"""
+
+import streamlit as st
+
+from attnviz.errors import BadInput
+from attnviz.i18n import Language, text
+from attnviz.ui.classroom import follower, following, invitation, tally
+from attnviz.ui.learn import pointing
+from attnviz.ui.server.class_socket import rooms
+from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.fragment import fragment
+
+
+def show(lang: Language) -> None:
+    """Draw the page."""
+    seat = current.view().classroom
+    current.update(seat=rooms().join(seat.room, seat.seat or None, watches=True))
+    with st.container(key=widgets.key("class.wall")):
+        card, code = st.columns([3, 1])
+        with code:
+            invitation.for_all(lang)
+            _count(lang)
+        with card:
+            _stage(lang)
+
+
+@fragment()
+def _stage(lang: Language) -> None:
+    seat = current.view().classroom
+    try:
+        stage = rooms().stage(seat.room)
+    except BadInput:
+        st.rerun(scope="app")
+    if follower.leaves_learn(stage):
+        st.rerun(scope="app")
+    with messages.guard(lang):
+        following.note(stage)
+        follower.draw(lang, stage, answers=False)
+        chosen = pointing.as_selection(pointing.read_chosen(stage.selection))
+        tally.listener(lang, "stage", stage.version, chosen)
+
+
+@fragment()
+def _count(lang: Language) -> None:
+    """The number of those who are here and who have answered; runs when it changes."""
+    seat = current.view().classroom
+    try:
+        counted = rooms().changes(seat.room)
+        counts = rooms().tally(seat.room, rooms().stage(seat.room).name)
+    except BadInput:
+        st.rerun(scope="app")
+    here = text(lang, "class.here", present=counts.present, answered=counts.answered)
+    st.markdown(f"**{here}**")
+    tally.listener(lang, "wall", counted)

@@ -1,0 +1,183 @@
+"""What a class does besides its cards: pages, the wall, clicks, order, report."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from html import escape
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import i18n
+from attnviz.components.buffer import unpack
+from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.ui.classroom import report
+from attnviz.ui.learn import open_card
+from attnviz.ui.server import class_socket
+from attnviz.ui.session import widgets
+from attnviz.ui.session.view import Seat
+from tests.pages.conftest import Visit, parameters
+
+KEY = widgets.key
+EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
+
+
+@pytest.fixture(autouse=True)
+def fresh_rooms() -> Iterator[None]:
+    class_socket.rooms.cache_clear()
+    yield
+    class_socket.rooms.cache_clear()
+
+
+@pytest.fixture
+def presenter(visit: Visit) -> AppTest:
+    app = visit("learn", lesson="block", card="order")
+    return app.button(key=KEY("class.teach")).click().run()
+
+
+def code(app: AppTest) -> str:
+    return parameters(app)["room"]
+
+
+def place(app: AppTest) -> Seat:
+    """The session's place in its class."""
+    seat: Seat = app.session_state["attnviz.view"].classroom
+    return seat
+
+
+def press(app: AppTest, name: str) -> None:
+    app.button(key=KEY(name)).click().run()
+    assert not app.exception and not app.error
+
+
+def bars(app: AppTest) -> list[str]:
+    return [each.proto.text for each in app.get("progress")]
+
+
+def option_bars(**counts: int) -> list[str]:
+    """The bars of the card "order" with these counts."""
+    names = ("nothing", "sums", "error")
+    return [f"{said(name)}: {counts.get(name, 0)}" for name in names]
+
+
+def said(option: str) -> str:
+    """An option of the card "order" as a bar says it: bars read Markdown, the option is plain."""
+    return EN.of("order", f"option.{option}").replace(":", r"\:")
+
+
+def headers(app: AppTest, part: str) -> list[dict[str, object]]:
+    found = [unpack(each.proto.bytes)[0] for each in app.main.get("bidi_component")]
+    return [header for header in found if part in header]
+
+
+def test_the_report_of_a_class_has_its_answers_and_no_names(
+    presenter: AppTest, visit: Visit
+) -> None:
+    for option in ("sums", "sums", "nothing"):
+        follower = visit("learn", room=code(presenter))
+        follower.radio(key=KEY("learn.order.answer")).set_value(option).run()
+    press(presenter, "learn.next")
+    press(presenter, "class.end")
+    assert presenter.header[0].value == i18n.text("en", "report.title")
+    assert f"✓ **Right.** {said('sums')}: 2" in bars(presenter)
+    kept = presenter.session_state["attnviz.class.report"]
+    (asked, *_) = report.questions(kept, "en")
+    assert (asked.n_answers, asked.right_share) == (3, "67%")
+    sheet = report.as_csv("en", [asked]).splitlines()
+    assert len(sheet) == 3 and sheet[1].endswith(",1,0.333") and sheet[2].endswith(",yes,2,0.667")
+    page = report.as_html("ja", kept, report.questions(kept, "ja"))
+    assert escape(JA.of("order", "option.sums")) in page and "<script" not in page
+    press(presenter, "report.close")
+    assert not bars(presenter)
+
+
+def test_a_class_goes_along_to_a_page_and_comes_back(presenter: AppTest, visit: Visit) -> None:
+    room, host = code(presenter), place(presenter).host
+    follower = visit("learn", room=room, lang="ja")
+    stage, rooms = class_socket.rooms().stage(room), class_socket.rooms()
+    rooms.show(room, host, replace(stage, page="head", query="layer=3&head=1&text=Red+is+red"))
+    follower.run()
+    view = follower.session_state["attnviz.view"]
+    assert (view.place.layer, view.place.head, view.lang) == (3, 1, "ja")
+    assert view.input.text == "Red is red" and place(follower).seat
+    along = i18n.text("ja", "class.along", code=room)
+    assert f"**{along}**" in [each.value for each in follower.caption]
+    rooms.show(room, host, replace(stage, page="head", query="layer=2&head=1&text=Red+is+red"))
+    follower.run()
+    assert follower.session_state["attnviz.view"].place.layer == 2
+    rooms.show(room, host, replace(stage, card="erratum"))
+    follower.run()
+    assert follower.header[0].value.startswith(JA.of("erratum", "title").partition("[[")[0])
+
+
+def test_who_leads_takes_the_class_to_a_page(presenter: AppTest, visit: Visit) -> None:
+    presenter.switch_page("../../pages/head.py").run()
+    stage = class_socket.rooms().stage(code(presenter))
+    assert stage.page == "head" and "layer=" in stage.query and "room" not in stage.query
+    presenter.switch_page("../../pages/masks.py").run()
+    assert class_socket.rooms().stage(code(presenter)).page == "head"
+    presenter.switch_page("../../pages/learn.py").run()
+    assert class_socket.rooms().stage(code(presenter)).page == "learn"
+
+
+def test_the_wall_shows_bars_after_the_reveal_alone_and_is_counted_nowhere(
+    presenter: AppTest, visit: Visit
+) -> None:
+    wall = visit("learn", room=code(presenter), wall="1")
+    assert code(presenter) in [each.value for each in wall.title] and not bars(wall)
+    follower = visit("learn", room=code(presenter))
+    follower.radio(key=KEY("learn.order.answer")).set_value("sums").run()
+    here = i18n.text("en", "class.here", present=1, answered=1)
+    assert f"**{here}**" in [each.value for each in wall.run().markdown] and not bars(wall)
+    press(presenter, "class.reveal")
+    assert f"✓ **Right.** {said('sums')}: 1" in bars(wall.run())
+    assert not place(wall).host and parameters(wall).keys() >= {"room", "wall"}
+
+
+def test_cards_are_hidden_and_put_in_another_order(presenter: AppTest, visit: Visit) -> None:
+    press(presenter, "class.begin")
+    chosen = presenter.multiselect(key=KEY("class.order.block"))
+    chosen.set_value(["mix", "order"]).run()
+    assert class_socket.rooms().stage(code(presenter)).number == 1
+    presenter.multiselect(key=KEY("class.order.block")).set_value(["mix", "softmax"]).run()
+    stage = class_socket.rooms().stage(code(presenter))
+    assert (stage.card, stage.number, stage.count) == ("mix", 0, 2)
+    press(presenter, "learn.next")
+    assert class_socket.rooms().stage(code(presenter)).card == "softmax"
+    where = i18n.text("en", "learn.where", number=2, cards=2)
+    assert where in [each.value for each in visit("learn", room=code(presenter)).caption]
+
+
+def test_a_late_slider_of_another_card_does_not_turn_the_class_back(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead = visit("learn", lesson="ask", card="turn", answers="turn=%3F")
+    lead = lead.button(key=KEY("class.teach")).click().run()
+    lead.pills(key=KEY("learn.way")).set_value("score").run()
+    kept = {"attnviz.learn.drawn": lead.session_state["attnviz.learn.drawn"]}
+    moves: list[object] = []
+    monkeypatch.setattr(open_card.store, "get", lambda name, default=None: kept[f"attnviz.{name}"])
+    monkeypatch.setattr(open_card.current, "update", lambda **changes: moves.append(changes))
+    open_card.set_value("turn", "angle", 30.0)
+    assert moves == []
+
+
+def test_everyone_clicks_a_cell_and_sees_how_the_class_clicked(
+    presenter: AppTest, visit: Visit
+) -> None:
+    press(presenter, "class.begin")
+    presenter.pills(key=KEY("learn.way")).set_value("products").run()
+    ask = next(each for each in presenter.button if "class.cell." in str(each.key))
+    ask.click().run()
+    room = code(presenter)
+    asked = class_socket.rooms().stage(room).asked
+    assert asked is not None and not asked.shown
+    followers = [visit("learn", room=room) for _ in range(3)]
+    assert any(board["open"] for board in headers(followers[0], "panels"))
+    for follower, cell in zip(followers, ((0, 1), (0, 1), (1, 0)), strict=True):
+        class_socket.rooms().click(room, place(follower).seat, asked.target, cell)
+    press(presenter, "class.cell_show")
+    clicks = i18n.text("en", "class.clicks", count=3)
+    for app in (presenter, followers[0].run(), visit("learn", room=room, wall="1")):
+        assert f"**{clicks}**" in [each.value for each in app.markdown]
+    press(presenter, "class.cell_end")
+    assert class_socket.rooms().stage(room).asked is None

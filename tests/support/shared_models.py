@@ -1,0 +1,84 @@
+"""Registered models that all tests of a process share, loaded when one is first asked for.
+
+A test that loads `stories` anew pays a third of a second for what stays the same: reading, checking
+and building it, and recording the corpus that its ablations refer to. Captures, effects and edits
+promise to leave a model as it was, so it is shared, and that promise is held against every file of
+tests: a model that was changed fails the file's last test. A test that means to change a model, or
+is about loading itself, takes the fixture `own_models`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from torch import nn
+
+from attnviz.models import loader
+from attnviz.models.loaded import LoadedModel
+from attnviz.models.registry import Entry
+
+State = tuple[object, ...]
+
+
+class SharedModels:
+    """The models by their entries, each with the state that it was loaded in."""
+
+    def __init__(self, load: Callable[..., LoadedModel]) -> None:
+        self._load = load
+        self._kept: dict[tuple[int, Any], tuple[Entry, LoadedModel, State]] = {}
+        self.on = True
+
+    def __call__(self, entry: Entry, settings: Any, *, local: bool) -> LoadedModel:
+        if not self.on:
+            return self._load(entry, settings, local=local)
+        key = (id(entry), settings)  # a registry that a test made up has entries of its own
+        if key not in self._kept:
+            loaded = self._load(entry, settings, local=local)
+            self._kept[key] = (entry, loaded, state_of(loaded))
+        return self._kept[key][1]
+
+    def changed(self) -> list[str]:
+        """The names of models that are no longer as they were loaded; they are forgotten."""
+        found = [key for key, (_, lm, state) in self._kept.items() if state_of(lm) != state]
+        return [self._kept.pop(key)[0].card.name for key in found]
+
+
+def state_of(lm: LoadedModel) -> State:
+    """What a test could leave changed in a model: weights, our hooks, mode, patched methods, texts.
+
+    The hooks that transformers adds when it is first asked for attentions, and keeps, are not ours.
+    """
+    modules = list(lm.model.modules())
+    tokenizer = lm.tokenizer
+    return (
+        [(parameter.data_ptr(), parameter._version) for parameter in lm.model.parameters()],
+        [_hooks(module) for module in modules],
+        [module.training for module in modules],
+        ["forward" in vars(module) for module in modules],
+        getattr(getattr(lm.model, "config", None), "_attn_implementation", None),
+        getattr(tokenizer, "padding_side", None),
+        str(getattr(tokenizer, "chat_template", None)),
+        id(tokenizer),
+        id(lm.processor),
+        lm.card,
+        lm.key,
+        lm.notice,
+    )
+
+
+def _hooks(module: nn.Module) -> int:
+    """How many functions of attnviz and of its tests are called with a module."""
+    hooks = (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
+    return sum(
+        not str(getattr(hook, "__module__", "")).startswith("transformers") for hook in hooks
+    )
+
+
+@contextmanager
+def sharing() -> Iterator[SharedModels]:
+    """Give out shared models wherever the library loads a registered one."""
+    with pytest.MonkeyPatch.context() as patch:
+        models = SharedModels(loader._load_registered)
+        patch.setattr(loader, "_load_registered", models)
+        yield models

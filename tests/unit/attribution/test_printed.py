@@ -1,0 +1,41 @@
+"""Results of attribution: one line as the last line of a cell, a table when they are printed."""
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.models.loaded import LoadedModel
+
+TEXT = "Lily gave the red ball to"
+
+
+@pytest.fixture(scope="module")
+def stories() -> LoadedModel:
+    return attnviz.load("stories")
+
+
+def test_a_result_is_one_line(stories: LoadedModel) -> None:
+    on = attnviz.NextToken(" Tom")
+    parts, tokens = attnviz.direct(stories, TEXT, on), attnviz.from_where(stories, TEXT, on)
+    guesses = attnviz.lens(stories, TEXT, on)
+    feeds = attnviz.feeds(stories, TEXT)
+    for result in (parts, tokens, guesses, feeds):
+        assert "\n" not in repr(result) and len(repr(result)) < 200
+        assert repr(result).startswith(type(result).__name__)
+    assert str(feeds.strongest(1)[0]) in repr(feeds)
+
+
+def test_print_lists_the_largest_first(stories: LoadedModel) -> None:
+    on = attnviz.NextToken(" Tom")
+    parts, tokens = attnviz.direct(stories, TEXT, on), attnviz.from_where(stories, TEXT, on)
+    header, first, *_ = str(parts).splitlines()
+    largest = int(np.abs(parts.values).argmax())
+    assert header.split() == ["component", "value"]
+    assert first.split() == [
+        *str(parts.components[largest]).split(),
+        f"{parts.values[largest]:+.3f}",
+    ]
+    _, first, *others = str(tokens).splitlines()
+    at = tokens.strongest("hidden")
+    assert first.split()[:2] == [tokens.tokens.labels[at], str(at)]
+    assert len(others) == len(tokens.tokens) - 1
