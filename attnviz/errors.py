@@ -105,8 +105,10 @@ def require_index(name: str, value: SupportsIndex, count: int) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < count:
+        only = f"there is only {name} 0"
+        allowed = only if count == 1 else f"give a whole number from 0 to {count - 1}"
         raise BadInput(
-            f"{name} {value!r} does not exist: give a whole number from 0 to {count - 1}",
+            f"{name} {value!r} does not exist: {allowed}",
             code=f"bad_{name}",
             asked=str(value),
             last=count - 1,

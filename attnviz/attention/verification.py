@@ -89,8 +89,8 @@ class Verification:
             return
         raise CaptureMismatch(
             f"{comparison.call}: our {comparison.stage} and the model's own differ by"
-            f" {comparison.error:.3g}, and rounding explains {comparison.tolerance:.1g}; do not"
-            " trust this capture",
+            f" {comparison.error:.3g}, and rounding explains at most {comparison.tolerance:.1g};"
+            " do not trust this capture",
             code="mismatch",
             module=comparison.call,
             error=f"{comparison.error:.3g}",

@@ -126,8 +126,8 @@ def _require_later(layout: Layout, sender: Site, receiver: Site) -> int:
     first, second = order.index(sender.whole_layer), order.index(receiver.whole_layer)
     if first >= second or layout.calls[second].windowed:
         raise BadInput(
-            f"{receiver} does not read what {sender} writes: a receiver runs after its sender, and"
-            " in a model that cuts its input into windows no path is measured",
+            f"{receiver} does not read what {sender} writes: the receiver must run after the"
+            " sender; paths are not measured in models that attend within windows",
             code="no_path",
             sender=str(sender),
             receiver=str(receiver),

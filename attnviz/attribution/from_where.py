@@ -1,10 +1,9 @@
 """From which tokens an answer comes: attributions beside what really happens without each token.
 
 In: a model, a text and a measure. Out: a `FromWhere` with a score of each token by each method.
-`hidden` (and `masked`) intervene: they are the truth that the others are held against, on this very
-text. `alti` and `norms` say where from, `frozen` which way. `weights` of the last layer and
-`rollout` are shown as history: over texts rollout has next to nothing to do with the truth (the
-guide has the correlations).
+`hidden` (and `masked`) intervene: `hidden` is the reference with which the others are compared, on
+this very text. `alti` and `norms` say where from, `frozen` which way. `weights` of the last layer
+and `rollout` are shown as history (docs/guide/why.md has the correlations of all of them).
 """
 
 from dataclasses import dataclass
@@ -50,9 +49,9 @@ class FromWhere:
     @property
     def agreement(self) -> dict[Method, float]:
         """Spearman's rank correlation of each method's |score| with |hidden| on this text."""
-        truth = np.abs(self.scores["hidden"])
+        reference = np.abs(self.scores["hidden"])
         others = (method for method in self.scores if method != "hidden")
-        return {method: ranked(np.abs(self.scores[method]), truth) for method in others}
+        return {method: ranked(np.abs(self.scores[method]), reference) for method in others}
 
     def strongest(self, method: Method) -> int:
         """The position of the token with the largest |score|."""
@@ -88,7 +87,7 @@ def from_where(
 def from_where_of(prepared: Prepared) -> FromWhere:
     """As `from_where`, of an input that is prepared already with its measure."""
     resolved = readout(prepared)
-    truth = occlusion.hidden(prepared, resolved)
+    hidden = occlusion.hidden(prepared, resolved)
     masked = occlusion.masked(prepared, resolved)
     run = traced_run(prepared)
     _require_one_stack(run)
@@ -98,7 +97,7 @@ def from_where_of(prepared: Prepared) -> FromWhere:
     frozen = frozen_pass(run, run.value(resolved.output), resolved.linear)
     last = run.calls[-1].weights().mean(0).double().cpu().numpy()
     scores: dict[Method, np.ndarray | None] = {
-        "hidden": truth,
+        "hidden": hidden,
         "masked": masked,
         "alti": reads @ alti,
         "norms": reads @ norms,
@@ -116,8 +115,8 @@ def _require_one_stack(run: TracedRun) -> None:
     kinds = {(call.kind, call.stack) for call in run.calls}
     if len(kinds) > 1 or run.calls[0].n_query != run.calls[0].n_key:
         raise BadInput(
-            f"{run.prepared.lm.name} has several kinds of attention: where an answer comes from is"
-            " followed through one stack of self-attention",
+            f"{run.prepared.lm.name} has several kinds of attention: token scores need an encoder"
+            " or a decoder that reads one text",
             code="not_one_text",
             name=run.prepared.lm.name,
         )

@@ -52,8 +52,8 @@ def norm_and_alti(run: TracedRun) -> tuple[Shares, Shares]:
     for call in run.calls:
         if call.module not in beside:
             raise UnsupportedAttention(
-                f"{call.module}: the residual that its output is added to was not found, so it is"
-                " not known what each token brings",
+                f"attnviz did not find the residual stream to which the output of {call.module} is"
+                " added, so the share of each token is not known",
                 code="no_residual",
                 module=call.module,
             )

@@ -249,7 +249,8 @@ def _require_numbers(lm: LoadedModel, result: Capture) -> None:
     for tensor in (result.hidden, result.logits):
         if tensor is not None and bool(tensor.isnan().any()):
             raise BadInput(
-                f"{lm.name} answered with NaN: its weights or the inputs are damaged",
+                f"{lm.name} answered with NaN: its weights or the inputs may be damaged, or its"
+                " number type too small (float16)",
                 code="nan_output",
                 name=lm.name,
             )

@@ -79,8 +79,8 @@ def pair(a: Tokens, b: Tokens, same_vocabulary: bool) -> Pairing:
         sides = _between(a, common), _between(b, common)
     else:
         raise BadInput(
-            "two models with different vocabularies can be compared on one text only, and these"
-            " are two; give both the same text, or choose one model for both",
+            "two models with different vocabularies can be compared only on the same text; these"
+            " texts differ: give both the same text, or choose one model for both",
             code="no_pairing",
         )
     return Pairing(*sides, slots(*sides, words_too=same_vocabulary))

@@ -60,7 +60,8 @@ def _shifted(prepared: Prepared, token: int, at: int, other: int) -> BadInput:
     label = shortened(prepared.lm.labels_of([token])[0])
     return BadInput(
         f"the tokens of the two texts do not stand at the same places: {label!r} is token {at} of"
-        f" one and {other} of the other; give two texts that differ by words of as many tokens",
+        f" one and {other} of the other; give two texts whose differing words have the same number"
+        " of tokens",
         code="tokens_shifted",
         token=label,
         at=at,

@@ -56,8 +56,8 @@ def _ids(prepared: Prepared) -> Tensor:
     ids = prepared.inputs.get("input_ids")
     if not isinstance(ids, Tensor) or prepared.lm.kind not in ("encoder", "decoder"):
         raise BadInput(
-            f"{prepared.lm.name} does not read one text: which token an answer comes from is asked"
-            " of an encoder or a decoder",
+            f"{prepared.lm.name} does not read one text: token scores need an encoder or a decoder"
+            " that reads one text",
             code="not_one_text",
             name=prepared.lm.name,
         )

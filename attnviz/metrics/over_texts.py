@@ -3,12 +3,13 @@
 In: means over texts with their intervals; arrays only. Two baselines
 stand beside the share of mass that a head puts on a pattern:
 
-    even          the share that even attention to the visible keys would give
+    even          the share that uniform attention to the visible keys would give
     other words   the share that the same weights give to the pattern laid by shuffled tokens:
-                  what a habit of positions reaches without looking at words
+                  what a head reaches that attends by position alone
 
-A role holds if the lower end is at least 0.3 and twice both baselines. A role is a fact about a
-head and about texts: repeated random tokens show other roles than stories do.
+A role holds if the lower end is at least 0.3 and twice each baseline, and a quarter of the texts
+have the pattern. A role is a fact about a head and about texts: repeated random tokens show other
+roles than stories do.
 """
 
 from collections.abc import Iterator

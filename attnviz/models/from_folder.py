@@ -247,8 +247,8 @@ def _require_finite(model: PreTrainedModel, name: str) -> None:
     ]
     if bad:
         raise ModelNotFound(
-            f"the weights of {name} are not all numbers: {bad[0]} and {len(bad) - 1} more have NaN"
-            " or infinity; the file is damaged",
+            f"the weights of {name} are not all numbers: NaN or infinity in {weights.listed(bad)};"
+            " the file is damaged, or training diverged",
             code="nan_weights",
             asked=name,
             tensor=bad[0],

@@ -102,8 +102,8 @@ def require_complete(model: PreTrainedModel, report: dict[str, Any], name: str) 
     surplus = [key for key in sorted(report["unexpected_keys"]) if _names(key) & used]
     if surplus:
         raise ModelNotFound(
-            f"the files of {name} hold {surplus[0]} and {len(surplus) - 1} more weights like those"
-            " of the model, for which config.json has no place; the config is of another model",
+            f"the files of {name} hold {listed(surplus)}, for which config.json has no place; the"
+            " config probably belongs to another model",
             code="weights_surplus",
             name=name,
             tensor=surplus[0],
@@ -120,10 +120,16 @@ def _names(key: str) -> set[str]:
 def missing(name: str, absent: Sequence[str]) -> ModelNotFound:
     """The error about weights that the files do not hold."""
     return ModelNotFound(
-        f"the files of {name} lack the weight {absent[0]} and {len(absent) - 1} more, which attnviz"
-        " does not replace by random numbers; copy or download the files again",
+        f"the files of {name} lack the weight {listed(absent)}; attnviz does not replace weights by"
+        " random numbers: copy or download the files again",
         code="weights_missing",
         name=name,
         tensor=absent[0],
         more=len(absent) - 1,
     )
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some weights, and how many there are besides if there are any."""
+    rest = len(names) - 1
+    return f"{names[0]} and {rest} more" if rest else names[0]

@@ -3,7 +3,7 @@
 In: a language and a `Patching`. Out: `LedgerView`s and sentences. Nothing is computed here.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from attnviz.i18n import Language, text
 if TYPE_CHECKING:
     from attnviz.changes.kinds import PatchedStage
     from attnviz.changes.site import Site
+    from attnviz.effects.answers import Answer
     from attnviz.effects.patching import Patching
 
 
@@ -63,6 +64,13 @@ def _percent(share: float) -> str:
     return str(rounded).replace("-", "−")
 
 
+def answers_kind(left: "Answer", right: "Answer") -> Literal["", "_same", "_cosine"]:
+    """The ending of the text that names both answers; "_same" where both are the same choice."""
+    if not left.is_probability:
+        return "_cosine"
+    return "_same" if int(left.clean.argmax()) == int(right.clean.argmax()) else ""
+
+
 def sentences(
     lang: Language,
     patching: "Patching",
@@ -72,7 +80,7 @@ def sentences(
 ) -> tuple[str, ...]:
     """The two answers; the head that carries most, by stage, with its control and the others.
 
-    `kind` is "_cosine" where the answers are vectors.
+    `kind` is that of `answers_kind`.
     """
     first = patching.strongest(1, stage)[0]
     place = patching.stages.index(stage)

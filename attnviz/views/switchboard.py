@@ -6,7 +6,7 @@ In: what is shown, an answer with the changes that were made, measured effects. 
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float32
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from attnviz.effects.replaced import Replaced
     from attnviz.effects.switched import Switched
 
+Unit = Literal["percent", "points", "number"]
 FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40
 NEARLY_ONE = 0.9995  # rounds to 100.0 %
 NO_MOVE = 0.0001  # of a cosine: what four decimals show
@@ -214,7 +215,7 @@ def control_sentence(
 ) -> str:
     """A sentence on how far the answer moved, and how far the controls move it."""
     controls = sorted(moved(answer, result.before, row) for row in result.controls)
-    unit = "percent" if answer.is_probability else "number"
+    unit = _unit(answer)
     own = moved(answer, result.before, result.after)
     return text(
         lang,
@@ -227,11 +228,21 @@ def control_sentence(
     )
 
 
-def amount(lang: Language, value: float, unit: str) -> str:
-    """The distance that an answer moved: in percent of its probability, or as a plain number."""
+def _unit(answer: "Answer") -> Unit:
+    if not answer.is_probability:
+        return "number"
+    return "percent" if answer.exclusive else "points"
+
+
+def amount(lang: Language, value: float, unit: Unit) -> str:
+    """The distance that an answer moved.
+
+    In percent of its probability, for several distributions in percentage points, or as a plain
+    number.
+    """
     if unit == "number":
         return f"<{NO_MOVE}" if 0 < value < NO_MOVE / 2 else f"{value:.4f}"
-    return text(lang, "switchboard.percent", value=_share(value))
+    return text(lang, f"switchboard.{unit}", value=_share(value))
 
 
 def cosine(value: float) -> str:
@@ -262,7 +273,7 @@ def _written(
 
 def effects_sentence(lang: Language, answer: "Answer", effects: "Effects") -> str:
     """The head that matters most, the control, and what a head picked at random does."""
-    unit = "percent" if answer.is_probability else "number"
+    unit = _unit(answer)
     first, control = effects.order[0], effects.control
     return text(
         lang,

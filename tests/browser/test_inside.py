@@ -20,7 +20,7 @@ def test_a_row_is_measured_when_it_is_asked_for(visit: OpenVisit) -> None:
     opened.page.get_by_text("What does this row do?").click()
     expect(tables).to_have_count(1)
     expect(tables.locator("tbody th").first).to_contain_text("Mary")
-    opened.page.get_by_text("Why here?").click()
+    opened.page.get_by_text("What gives this cell its score?").click()
     expect(tables).to_have_count(2)
     expect(opened.page.get_by_text("Intervention: with queries from a run")).to_be_visible()
 

@@ -66,7 +66,7 @@ def test_out_of_range_names_the_last_one(
     minilm: LoadedModel, name: str, arguments: tuple[int, ...]
 ) -> None:
     cap = capture(minilm, "Two words.")
-    with pytest.raises(BadInput, match=f"{name} -?[0-9]+ does not exist: .* 0 to") as caught:
+    with pytest.raises(BadInput, match=f"{name} -?[0-9]+ does not exist: .* 0( to|$)") as caught:
         cap.weights(*arguments, batch=1 if name == "batch" else 0)
     assert caught.value.code == f"bad_{name}"
 

@@ -235,7 +235,7 @@ def test_own_code_without_a_layer_that_reads_the_heads_is_refused() -> None:
     model, _ = build("xlnet", tiny_config("xlnet", "tiny", None))
     lm = attnviz.load(model)
     for change in (ablate("L0.H1", "zero"), pattern("L0.H1"), cut("L0.H1", 2, 1)):
-        with pytest.raises(UnsupportedAttention, match="code of its own") as error:
+        with pytest.raises(UnsupportedAttention, match="its own code") as error:
             attnviz.capture(lm, inputs=IDS, changes=[change])
         assert error.value.code == "own_code_unchanged"
 

@@ -59,9 +59,9 @@ def test_the_answer_of_cut_path_is_that_of_a_patched_capture(
 
 
 def test_cut_path_refuses_what_is_no_path(stories: Prepared) -> None:
-    with pytest.raises(BadInput, match="runs after its sender"):
+    with pytest.raises(BadInput, match="must run after the sender"):
         cut_path(stories, "L2.H0", "L0.H1", "k")
-    with pytest.raises(BadInput, match="runs after its sender"):
+    with pytest.raises(BadInput, match="must run after the sender"):
         cut_path(stories, "L1.H0", "L1.H1", "k")
 
 

@@ -173,5 +173,5 @@ def test_own_code_edges_are_refused_by_name(
         return type(layout)(calls)
 
     monkeypatch.setattr(module, "layout_of", own_code)
-    with pytest.raises(UnsupportedAttention, match="L2.H1.*code of its own"):
+    with pytest.raises(UnsupportedAttention, match="L2.H1.*its own code"):
         edges(stories, STORE, "L2.H1", MARY)

@@ -123,7 +123,7 @@ def test_gradients_that_are_not_kept_are_refused_by_name() -> None:
             lm.model(**inputs)
     own = attnviz.load("mha-55")
     assert own.example is not None
-    with pytest.raises(UnsupportedAttention, match="below the graph") as error:
+    with pytest.raises(UnsupportedAttention, match="records it without gradients") as error:
         with record(own.model, grad=True):
             own.model(**own.example.inputs)
     assert error.value.code == "own_code_gradient"

@@ -74,4 +74,4 @@ def test_what_makes_no_sense_is_dropped(visit: Visit) -> None:
 def test_a_path_that_runs_backwards_is_refused_in_words(visit: Visit) -> None:
     app = visit("circuit", model="stories", text=REPEATED, arrow="L2.H1-L0.H1.k")
     (error,) = app.error
-    assert "runs after its sender" in error.value
+    assert "must run after the sender" in error.value

@@ -180,10 +180,10 @@ def require_changeable(change: object, call: CallSite) -> None:
 def own_code_unchanged(change: object, module: str) -> UnsupportedAttention:
     """The error for a change of a module that does not use transformers' attention interface."""
     return UnsupportedAttention(
-        f"{change}: {module} computes attention with code of its own, where a linear layer that"
-        " reads the heads' outputs as they are was not seen, or a step before them is not known:"
-        " attnviz records it and cannot change it so; ablate its heads or patch their outputs, if"
-        " there is such a layer, or choose a model with transformers' attention interface",
+        f"{change}: {module} computes attention with its own code: attnviz can record this"
+        " attention but not make this change: no linear layer that reads the heads' outputs was"
+        " found, or an earlier step is unknown; ablate its heads or patch their outputs, if there"
+        " is such a layer, or choose a model with transformers' attention interface",
         code="own_code_unchanged",
         module=module,
     )

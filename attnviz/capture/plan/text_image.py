@@ -58,8 +58,8 @@ def _require_fits(lm: LoadedModel, request: Request) -> None:
         )
     if request.generation is not None and not lm.card.writes_of_pictures:
         raise BadInput(
-            f"{lm.name} cannot write about a picture in a way that the steps can show: either the"
-            " picture is not part of its text, or it generates with code of its own",
+            f"{lm.name} cannot generate from a picture here: the picture is not part of its text,"
+            " or it generates with its own code",
             code="cannot_write_of_pictures",
             name=lm.name,
         )
@@ -92,8 +92,8 @@ def _with_patches(
     n_named = ids.count(token)
     if n_named > 1:
         raise BadInput(
-            f"the text names the picture {n_named} times, by {row.pieces[ids.index(token)]}; name"
-            " it once, or leave it out",
+            f"the text contains the image token {row.pieces[ids.index(token)]} {n_named} times:"
+            " keep one, or leave it out",
             code="picture_named_twice",
             token=row.pieces[ids.index(token)],
             found=n_named,

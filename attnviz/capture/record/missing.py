@@ -23,7 +23,7 @@ DROPOUT = (
     "it is in training mode, in which dropout changes the weights at random; call .eval() on the"
     " model first"
 )
-NO_VALUES = "its softmax is multiplied with no values by a matrix product"
+NO_VALUES = "no matrix product of its softmax with values was found"
 NO_KEYS = "its weights come from a layer's output alone, not from queries and keys"
 NO_ORDER = (
     "no linear layer around it shows which of its axes is the batch and which the heads, and its"
@@ -32,10 +32,7 @@ NO_ORDER = (
 LINEAR = "it multiplies its queries with what a softmax over the keys gave: linear attention"
 OVERWRITTEN = "the model overwrote its weights, q, k or v in place after it had used them"
 OWN_CODE = "the model computes attention with code of its own"
-UNKNOWN_STEPS = (
-    "between q·kᵀ and its softmax the model does more than to multiply by one number, to add"
-    " something and to hide keys"
-)
+UNKNOWN_STEPS = "between q·kᵀ and its softmax the model does more than scale, add a bias and mask"
 NO_ONE_PRODUCT = "no single product gives its scores: several are added up, or there is none"
 # the stages that are missing without each projection
 STAGES_OF = {"q": ("q", "x"), "k": ("k",), "v": ("v",), "out": ("projected",)}

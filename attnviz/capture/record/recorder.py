@@ -151,8 +151,8 @@ class Recorder:
         if self.grad:
             name = self._name(seen.module)
             raise UnsupportedAttention(
-                f"{name} computes attention with code of its own, which is watched below the graph"
-                " of gradients: record it without grad=True",
+                f"{name} computes attention with its own code, where attnviz records it without"
+                " gradients: record it without grad=True",
                 code="own_code_gradient",
                 module=name,
             )

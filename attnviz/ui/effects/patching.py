@@ -134,7 +134,7 @@ def _result(
         else ""
         for side in sides
     )
-    kind = "" if sides[0].answer.is_probability else "_cosine"
+    kind = views.answers_kind(sides[0].answer, sides[1].answer)
     for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):

@@ -126,10 +126,10 @@ def _require_products(capture: "Capture") -> None:
     )
     if products > MOST_PRODUCTS:
         raise TooLarge(
-            f"the capture stands for {products:,} products and the limit is {MOST_PRODUCTS:,};"
-            " capture fewer tokens, or open it with attnviz app --capture",
+            f"showing this capture takes {products:,} multiplications and the limit is"
+            f" {MOST_PRODUCTS:,}; capture fewer tokens, or open it with attnviz app --capture",
             code="capture_too_long",
             found=products // 10**9,
             limit=MOST_PRODUCTS // 10**9,
-            unit="billion products",
+            unit="billion multiplications",
         )

@@ -99,8 +99,8 @@ def _inside(path: Path, roots: list[Path]) -> bool:
 
 def _refused(name: str) -> ModelNotFound:
     return ModelNotFound(
-        f"the folder {name!r} is not open to visitors; its operator can list the directory above it"
-        f" in {VARIABLE}",
+        f"the folder {name!r} is not open to visitors; the operator of this app can list the"
+        f" directory above it in {VARIABLE}",
         code="folder_not_allowed",
         folder=name,
         variable=VARIABLE,

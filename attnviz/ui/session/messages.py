@@ -91,7 +91,9 @@ def _detail(lang: Language, name: str, value: str) -> str:
 
 def show(lang: Language, error: AttnVizError) -> None:
     """Show an error in the visitor's language."""
-    key = f"error.{error.code}"
+    alone = f"error_one.{error.code}"
+    is_alone = has(alone) and 0 in (error.details.get("last"), error.details.get("more"))
+    key = alone if is_alone else f"error.{error.code}"
     if has(key):
         st.error(text(lang, key, **_details(lang, error)))
     else:

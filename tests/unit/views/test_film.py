@@ -31,6 +31,7 @@ def test_film_shows_the_numbers_of_two_captures(minilm: LoadedModel) -> None:
     assert before.key.weight > 2 * after.key.weight  # what the film says of its head
     assert before.key.weight - before.key.others > 0.5
     assert after.rival.weight > 2 * before.rival.weight
+    assert labels[0] == "[CLS]" and after.row[0] > 2 * before.row[0]
 
 
 def test_film_takes_sentences_that_differ_in_one_token(minilm: LoadedModel) -> None:

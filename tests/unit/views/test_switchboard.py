@@ -1,8 +1,14 @@
 """`views.switchboard`: numbers of an answer that moved by very little."""
 
-import pytest
+from types import SimpleNamespace
+from typing import Any
 
-from attnviz.views.switchboard import amount, cosine
+import numpy as np
+import pytest
+import torch
+
+from attnviz.effects.answers import Answer, AnswerKind
+from attnviz.views.switchboard import amount, control_sentence, cosine
 
 
 @pytest.mark.parametrize(
@@ -18,3 +24,23 @@ def test_a_small_move_is_not_printed_as_none(value: float, shown: str) -> None:
 )
 def test_a_cosine_below_one_is_not_printed_as_one(value: float, shown: str) -> None:
     assert cosine(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "moved"),
+    [
+        ("next_token", "20.0% of the probability"),
+        ("target", "20.0 percentage points on average"),
+        ("vectors", "0.2000"),
+    ],
+)
+def test_only_one_distribution_moves_by_a_share_of_the_probability(
+    kind: AnswerKind, moved: str
+) -> None:
+    before = np.array([0.6, 0.4])
+    result: Any = SimpleNamespace(
+        before=before, after=np.array([0.4, 0.6]), controls=np.array([[0.6, 0.4]])
+    )
+    answer = Answer(kind, lambda output: output.logits, torch.tensor(before))
+    sentence = control_sentence("en", answer, result, "switchboard", n=1)
+    assert sentence.startswith(f"The answer moves by {moved}. Control")
