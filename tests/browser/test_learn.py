@@ -74,7 +74,9 @@ def answer_right(page: Page, card: Card) -> None:
             columns = page.get_by_test_id("stColumn").filter(has=page.get_by_role("button"))
             columns.nth(place).get_by_role("button").click()
         else:
-            page.get_by_role("radiogroup").last.locator("label").nth(place).click()
+            page.get_by_test_id("stMain").get_by_role("radiogroup").last.locator("label").nth(
+                place
+            ).click()
     elif isinstance(question, CellQuestion):
         assert isinstance(answer, tuple)
         asked = next(panel for panel in panels(card) if panel.name == question.panel)

@@ -47,8 +47,14 @@ class SharedModels:
 def state_of(lm: LoadedModel) -> State:
     """What a test could leave changed in a model: weights, our hooks, mode, patched methods, texts.
 
-    The hooks that transformers adds when it is first asked for attentions, and keeps, are not ours.
+    A job of a page may still run: it holds the model's lock while its hooks are there. The hooks
+    that transformers adds when it is first asked for attentions, and keeps, are not ours.
     """
+    with lm.lock:
+        return _state_of(lm)
+
+
+def _state_of(lm: LoadedModel) -> State:
     modules = list(lm.model.modules())
     tokenizer = lm.tokenizer
     return (

@@ -160,7 +160,7 @@ class Changer:
     ) -> Callable[[nn.Module, tuple[Any, ...]], tuple[Any, ...] | None]:
         """A hook that changes what W_O reads, unless the attention function has done so."""
 
-        def change(_layer: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        def change(layer_read: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
             if not self._is_active:
                 return None
             place = CallPlace(module, self._counts[layer])
@@ -171,7 +171,7 @@ class Changer:
             read = args[0]
             if not (isinstance(read, Tensor) and read.dim() == 3):
                 return None
-            changed = self._changed_reading(place.module, placed, read)
+            changed = self._changed_reading(place.module, placed, layer_read, read)
             if changed is None:
                 return None
             self.made.add(place)
@@ -179,12 +179,16 @@ class Changer:
 
         return change
 
-    def _changed_reading(self, module: str, placed: PlacedChanges, read: Tensor) -> Tensor | None:
+    def _changed_reading(
+        self, module: str, placed: PlacedChanges, layer: nn.Module, read: Tensor
+    ) -> Tensor | None:
         """The changed outputs of all heads side by side; None for a call that was not seen."""
         bound = partial(self._bound, placed)
         if placed.only_outputs:
-            return outputs_read(read, placed.n_heads, bound)
-        return None if self._seen_calls is None else self._seen_calls.read(module, read, bound)
+            return outputs_read(layer, read, placed.n_heads, bound)
+        if self._seen_calls is None:
+            return None
+        return self._seen_calls.read(module, layer, read, bound)
 
     def _before_return(
         self, name: str, calls: SeenCalls

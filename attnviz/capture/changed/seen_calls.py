@@ -49,8 +49,8 @@ class SeenCalls:
         if name in self._wanted:
             self._newest[name] = seen
 
-    def read(self, module: str, read: Tensor, bound: Bound) -> Tensor | None:
-        """The input of W_O in place of the one it is about to `read`; None for an unknown call."""
+    def read(self, module: str, layer: nn.Module, read: Tensor, bound: Bound) -> Tensor | None:
+        """The input of W_O, `layer`, in place of `read`; None for an unknown call."""
         token = inside.set(True)
         try:
             self.watch.decide_by(read)
@@ -62,7 +62,7 @@ class SeenCalls:
             inputs = seen.inputs
             changes = bound(inputs.n_query, inputs.n_key)
             output = read.reshape(seen.output.shape)
-            return _told(read, applied(replace(inputs, changes=changes), output), changes)
+            return _told(layer, read, applied(replace(inputs, changes=changes), output), changes)
         finally:
             inside.reset(token)
 
@@ -91,28 +91,30 @@ class SeenCalls:
             else:
                 outputs = applied(replace(seen.inputs, changes=changes), seen.output)
             sink = active.get()
-            if sink is not None:
+            if sink is not None and sink.records(module):
                 sink.exchange_returned(module, outputs.detach(), changes)
             return _made_of(module, outputs, returned)
         finally:
             inside.reset(token)
 
 
-def outputs_read(read: Tensor, n_heads: int, bound: Bound) -> Tensor:
-    """The input of W_O in place of `read`, where only outputs are changed."""
+def outputs_read(layer: nn.Module, read: Tensor, n_heads: int, bound: Bound) -> Tensor:
+    """The input of W_O, the `layer`, in place of `read`, where only outputs are changed."""
     token = inside.set(True)
     try:
         output = read.reshape(*read.shape[:2], n_heads, -1)
         changes = bound(output.shape[1], output.shape[1])
-        return _told(read, outputs_changed(changes, output), changes)
+        return _told(layer, read, outputs_changed(changes, output), changes)
     finally:
         inside.reset(token)
 
 
-def _told(read: Tensor, changed: Tensor, changes: tuple[StageChange, ...]) -> Tensor:
-    """The changed outputs of all heads side by side, after a recorder was told of them."""
+def _told(
+    layer: nn.Module, read: Tensor, changed: Tensor, changes: tuple[StageChange, ...]
+) -> Tensor:
+    """The changed outputs of all heads side by side; the model's recorder is told of them."""
     sink = active.get()
-    if sink is not None:
+    if sink is not None and sink.records(layer):
         sink.exchange(read, changed.detach(), changes)
     return changed.flatten(2)
 

@@ -59,6 +59,9 @@ class Sink(Protocol):
     def leave_out(self, module: nn.Module, error: UnsupportedAttention) -> None:
         """Name one attention call that cannot be kept, with the reason."""
 
+    def records(self, module: nn.Module) -> bool:
+        """True if the module is one of those that are recorded now."""
+
     def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
         """Keep the changed output in place of the one that W_O was to `read`."""
 

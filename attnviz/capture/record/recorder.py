@@ -88,7 +88,7 @@ class Recorder:
         self._first_calls: dict[str, AttentionCall] = {}
         self._sums: dict[int, tuple[tuple[Tensor, Tensor], ...]] = {}
         self.watch: Watch | None = None  # of own code
-        self.missing = Missing(self._names)
+        self._is_open, self.missing = True, Missing(self._names)
         self.calls.missing = self.missing.calls
         is_active = partial(is_recording, self.turn)
         self._counter = RunCounter(model, is_active)
@@ -101,6 +101,7 @@ class Recorder:
         for part in (self._counter, self._linears, self._spatial, self._asking):
             part.close()
         self._first_calls.clear()
+        self._is_open = False
         self.watch = None  # which holds this object: a circle is freed late
 
     def take(self, module: nn.Module, inputs: AttentionInputs, output: Tensor) -> None:
@@ -111,6 +112,10 @@ class Recorder:
         """Name one call of the attention interface that no step models."""
         self.missing.add_error(module, error)
 
+    def records(self, module: nn.Module) -> bool:
+        """True if the module is one of those that are recorded now."""
+        return self._is_open and id(module) in self._names
+
     def exchange(self, read: Tensor, output: Tensor, changes: tuple[StageChange, ...]) -> None:
         """Keep the changed output of a call in place of the one that W_O was to `read`.
 
@@ -119,11 +124,8 @@ class Recorder:
         if self.watch is not None:
             self.watch.decide_by(read)
         awaited = self._linears.exchange(read, output)
-        at = [
-            n
-            for n, call in enumerate(self.calls)
-            if awaited and call.projections is awaited.projections
-        ]
+        calls = enumerate(self.calls)
+        at = [n for n, call in calls if awaited and call.projections is awaited.projections]
         if awaited is None or not at:
             raise UnsupportedAttention(
                 "the layer behind the changed heads read what no recorded call gave: the change"

@@ -13,6 +13,7 @@ from attnviz.course import birth
 from attnviz.course.birth import alphabet, scores
 from attnviz.course.birth.transformer import D_HEAD, TinyTransformer, untrained
 from attnviz.errors import BadInput, Cancelled
+from attnviz.models.loaded import LoadedModel
 from attnviz.types import HeadId
 
 EXACT = 1e-4
@@ -176,3 +177,13 @@ def test_the_circuit_is_born_and_stands_on_the_previous_token_head(seed: int) ->
     for ablation in birth.ABLATIONS:
         assert found.of(head, ablation).best_induction < 0.5 * found.before.best_induction
         assert found.of(other, ablation).best_induction > 0.8 * found.before.best_induction
+
+
+def test_another_model_is_ablated_while_a_model_is_recorded(minilm: LoadedModel) -> None:
+    tiny, tokens = model(), alphabet.repeated()[:3]
+    with torch.no_grad(), birth.ablated(tiny, HeadId(0, 1), "zero"):
+        alone = tiny(tokens)
+        with attnviz.record(minilm.model):
+            minilm.model(**minilm.tokenize("a dog", return_tensors="pt"))
+            beside = tiny(tokens)
+    assert torch.equal(alone, beside)
