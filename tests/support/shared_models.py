@@ -7,6 +7,7 @@ tests: a model that was changed fails the file's last test. A test that means to
 is about loading itself, takes the fixture `own_models`.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,7 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import Entry
 
 State = tuple[object, ...]
+LIMIT_S, POLL_S = 60.0, 0.05
 
 
 class SharedModels:
@@ -39,9 +41,22 @@ class SharedModels:
         return self._kept[key][1]
 
     def changed(self) -> list[str]:
-        """The names of models that are no longer as they were loaded; they are forgotten."""
-        found = [key for key, (_, lm, state) in self._kept.items() if state_of(lm) != state]
+        """The names of models that stay other than they were loaded; they are forgotten.
+
+        A page's job that still runs has hooks on its model: it is given time to end.
+        """
+        found = [key for key, (_, lm, state) in self._kept.items() if not _returns(lm, state)]
         return [self._kept.pop(key)[0].card.name for key in found]
+
+
+def _returns(lm: LoadedModel, state: State) -> bool:
+    """True if the model is in this state, at once or when the jobs of pages have ended."""
+    deadline = time.monotonic() + LIMIT_S
+    while state_of(lm) != state:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_S)
+    return True
 
 
 def state_of(lm: LoadedModel) -> State:
