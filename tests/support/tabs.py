@@ -14,6 +14,7 @@ from tests.support.visit import VIEWPORT, Visit, new_page, show
 
 MOST_ADDRESSES = 30
 OUTSIDE = (-1, -1)  # where the pointer touches nothing
+PLAIN = "_stcore/health"  # a page of the server without scripts: nothing there stores anew
 
 
 class Tabs:
@@ -63,14 +64,15 @@ class Tabs:
 def _forgets(visit: Visit) -> bool:
     """Remove all that a visit may have left in its page; False if the page cannot be used again.
 
-    A page that is elsewhere cannot clear what the app stored, and one that has been to 50 addresses
-    begins to forget the first of them.
+    A page that is elsewhere cannot clear what the app stored, one that still shows the app may
+    store it again, and one that has been to 50 addresses begins to forget the first of them.
     """
     page = visit.page
     if not page.url.startswith(visit.url) or page.evaluate("history.length") > MOST_ADDRESSES:
         return False
-    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     page.mouse.move(*OUTSIDE)
+    page.goto(f"{visit.url}/{PLAIN}")
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     page.goto("about:blank")
     page.unroute_all()
     page.context.clear_cookies()
