@@ -7,7 +7,6 @@ tests: a model that was changed fails the file's last test. A test that means to
 is about loading itself, takes the fixture `own_models`.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,9 +17,9 @@ from torch import nn
 from attnviz.models import loader
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.registry import Entry
+from tests.support.waiting import expect_true
 
-State = tuple[object, ...]
-LIMIT_S, POLL_S = 60.0, 0.05
+State = dict[str, object]
 
 
 class SharedModels:
@@ -40,23 +39,25 @@ class SharedModels:
             self._kept[key] = (entry, loaded, state_of(loaded))
         return self._kept[key][1]
 
-    def changed(self) -> list[str]:
-        """The names of models that stay other than they were loaded; they are forgotten.
+    def changed(self) -> dict[str, list[str]]:
+        """By name, what stays other than it was loaded of models; these are forgotten.
 
         A page's job that still runs has hooks on its model: it is given time to end.
         """
-        found = [key for key, (_, lm, state) in self._kept.items() if not _returns(lm, state)]
-        return [self._kept.pop(key)[0].card.name for key in found]
+        found = {
+            key: parts for key, (_, lm, state) in self._kept.items() if (parts := _stays(lm, state))
+        }
+        return {self._kept.pop(key)[0].card.name: parts for key, parts in found.items()}
 
 
-def _returns(lm: LoadedModel, state: State) -> bool:
-    """True if the model is in this state, at once or when the jobs of pages have ended."""
-    deadline = time.monotonic() + LIMIT_S
-    while state_of(lm) != state:
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(POLL_S)
-    return True
+def _stays(lm: LoadedModel, state: State) -> list[str]:
+    """What of a model is other than in this state, and stays so when jobs of pages have ended."""
+    try:
+        expect_true(lambda: state_of(lm) == state)
+    except AssertionError:
+        now = state_of(lm)
+        return [name for name in state if now[name] != state[name]]
+    return []
 
 
 def state_of(lm: LoadedModel) -> State:
@@ -72,20 +73,20 @@ def state_of(lm: LoadedModel) -> State:
 def _state_of(lm: LoadedModel) -> State:
     modules = list(lm.model.modules())
     tokenizer = lm.tokenizer
-    return (
-        [(parameter.data_ptr(), parameter._version) for parameter in lm.model.parameters()],
-        [_hooks(module) for module in modules],
-        [module.training for module in modules],
-        ["forward" in vars(module) for module in modules],
-        getattr(getattr(lm.model, "config", None), "_attn_implementation", None),
-        getattr(tokenizer, "padding_side", None),
-        str(getattr(tokenizer, "chat_template", None)),
-        id(tokenizer),
-        id(lm.processor),
-        lm.card,
-        lm.key,
-        lm.notice,
-    )
+    return {
+        "weights": [(each.data_ptr(), each._version) for each in lm.model.parameters()],
+        "hooks": [_hooks(module) for module in modules],
+        "training": [module.training for module in modules],
+        "forwards": ["forward" in vars(module) for module in modules],
+        "attention": getattr(getattr(lm.model, "config", None), "_attn_implementation", None),
+        "padding side": getattr(tokenizer, "padding_side", None),
+        "chat template": str(getattr(tokenizer, "chat_template", None)),
+        "tokenizer": id(tokenizer),
+        "processor": id(lm.processor),
+        "card": lm.card,
+        "key": lm.key,
+        "notice": lm.notice,
+    }
 
 
 def _hooks(module: nn.Module) -> int:
