@@ -16,8 +16,8 @@ from attnviz.components import ledger
 from attnviz.components.buffer import unpack
 from attnviz.models.rehearsal import Rehearsal
 from attnviz.ui.effects import measuring
-from attnviz.ui.server import loading, sources
-from attnviz.ui.session import routes
+from attnviz.ui.server import class_socket, loading, sources
+from attnviz.ui.session import routes, widgets
 from tests.support.waiting import LIMIT_S
 
 TIMEOUT_S = 3 * LIMIT_S
@@ -145,3 +145,18 @@ def parameters(app: AppTest) -> dict[str, str]:
         name: values if isinstance(values, str) else values[-1]
         for name, values in app.query_params.items()
     }
+
+
+@pytest.fixture
+def fresh_rooms() -> Iterator[None]:
+    """No class is open on this server."""
+    class_socket.rooms.cache_clear()
+    yield
+    class_socket.rooms.cache_clear()
+
+
+@pytest.fixture
+def presenter(visit: Visit) -> AppTest:
+    """A session that has just opened a class."""
+    app = visit("learn", lesson="block", card="order")
+    return app.button(key=widgets.key("class.teach")).click().run()

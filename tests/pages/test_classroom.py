@@ -1,6 +1,5 @@
 """A class over two sessions: one leads, the other follows, both through the rooms of the server."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,53 +14,10 @@ from attnviz.ui.server import cache, class_socket
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import widgets
 from attnviz.ui.session.view import Seat, View
+from tests.pages.a_class import EN, JA, KEY, bars, code, option_bars, place, press, said
 from tests.pages.conftest import Visit, parameters
 
-KEY = widgets.key
-EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
-
-
-@pytest.fixture(autouse=True)
-def fresh_rooms() -> Iterator[None]:
-    class_socket.rooms.cache_clear()
-    yield
-    class_socket.rooms.cache_clear()
-
-
-@pytest.fixture
-def presenter(visit: Visit) -> AppTest:
-    app = visit("learn", lesson="block", card="order")
-    return app.button(key=KEY("class.teach")).click().run()
-
-
-def code(app: AppTest) -> str:
-    return parameters(app)["room"]
-
-
-def place(app: AppTest) -> Seat:
-    """The session's place in its class."""
-    seat: Seat = app.session_state["attnviz.view"].classroom
-    return seat
-
-
-def press(app: AppTest, name: str) -> None:
-    app.button(key=KEY(name)).click().run()
-    assert not app.exception and not app.error
-
-
-def bars(app: AppTest) -> list[str]:
-    return [each.proto.text for each in app.get("progress")]
-
-
-def option_bars(**counts: int) -> list[str]:
-    """The bars of the card "order" with these counts."""
-    names = ("nothing", "sums", "error")
-    return [f"{said(name)}: {counts.get(name, 0)}" for name in names]
-
-
-def said(option: str) -> str:
-    """An option of the card "order" as a bar says it: bars read Markdown, the option is plain."""
-    return EN.of("order", f"option.{option}").replace(":", r"\:")
+pytestmark = pytest.mark.usefixtures("fresh_rooms")
 
 
 def test_opening_a_class_shows_code_and_link_and_keeps_the_key_to_the_presenter(

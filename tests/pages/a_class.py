@@ -1,0 +1,41 @@
+"""What the tests of a class read of its pages: its code, the session's seat, the bars."""
+
+from streamlit.testing.v1 import AppTest
+
+from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.ui.session import widgets
+from attnviz.ui.session.view import Seat
+from tests.pages.conftest import parameters
+
+KEY = widgets.key
+EN, JA = lesson_texts("block", "en"), lesson_texts("block", "ja")
+
+
+def code(app: AppTest) -> str:
+    return parameters(app)["room"]
+
+
+def place(app: AppTest) -> Seat:
+    """The session's place in its class."""
+    seat: Seat = app.session_state["attnviz.view"].classroom
+    return seat
+
+
+def press(app: AppTest, name: str) -> None:
+    app.button(key=KEY(name)).click().run()
+    assert not app.exception and not app.error
+
+
+def bars(app: AppTest) -> list[str]:
+    return [each.proto.text for each in app.get("progress")]
+
+
+def option_bars(**counts: int) -> list[str]:
+    """The bars of the card "order" with these counts."""
+    names = ("nothing", "sums", "error")
+    return [f"{said(name)}: {counts.get(name, 0)}" for name in names]
+
+
+def said(option: str) -> str:
+    """An option of the card "order" as a bar says it: bars read Markdown, the option is plain."""
+    return EN.of("order", f"option.{option}").replace(":", r"\:")
