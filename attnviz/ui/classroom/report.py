@@ -7,6 +7,7 @@ and as a page to print. The session keeps it until the teacher closes it; the se
 import csv
 import io
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -17,6 +18,7 @@ from attnviz.lessons.cards.texts import lesson_texts, say
 from attnviz.lessons.classroom.room import Report
 from attnviz.lessons.classroom.tally import AnswerBar, answer_bars
 from attnviz.lessons.paper.markdown import plain
+from attnviz.ui.classroom import tally
 from attnviz.ui.learn import open_card
 from attnviz.ui.session import messages, store, widgets
 
@@ -81,14 +83,14 @@ def show(lang: Language) -> None:
 def questions(report: Report, lang: Language) -> list[Question]:
     """The questions that the class was shown, in that order; cards without one are left out."""
     found = []
-    for (lesson, name), settings, tally in report.cards:
-        card, texts = (
-            open_card.card_of_stage(lesson, name, settings).card(),
-            lesson_texts(lesson, lang),
-        )
+    for (lesson, name), settings, counts in report.cards:
+        card = open_card.card_of_stage(lesson, name, settings).card()
+        texts = lesson_texts(lesson, lang)
         if card.question is None:
             continue
-        bars = tuple(bar for bar in answer_bars(card, texts, lang, tally) if bar.count or bar.right)
+        bars = tuple(
+            bar for bar in answer_bars(card, texts, lang, counts) if bar.count or bar.right
+        )
         title, asked = (plain(say(texts, card, key)) for key in ("title", "question"))
         found.append(Question(texts.title, title, asked, bars))
     return found
@@ -144,22 +146,18 @@ def _share(lang: Language, question: Question) -> str:
 def _question(lang: Language, question: Question) -> None:
     st.markdown(f"**{messages.plain(question.card)}** · {_share(lang, question)}")
     st.caption(messages.plain(question.question))
-    for bar in question.answers:
-        fraction = bar.count / question.n_answers if question.n_answers else 0.0
-        words = text(lang, "class.bar", said=messages.plain(bar.words), count=bar.count)
-        sign = f"✓ **{text(lang, 'learn.right')}** " if bar.right else ""
-        st.progress(fraction, text=f"{sign}{words}")
+    tally.bars(lang, question.answers, question.n_answers, revealed=True)
 
 
 def _downloads(lang: Language, report: Report, asked: list[Question]) -> None:
     files = {
-        "csv": (as_csv(lang, asked), "text/csv"),
-        "html": (as_html(lang, report, asked), "text/html"),
+        "csv": (partial(as_csv, lang, asked), "text/csv"),
+        "html": (partial(as_html, lang, report, asked), "text/html"),
     }
-    for suffix, (data, mime) in files.items():
+    for suffix, (write, mime) in files.items():
         st.download_button(
             text(lang, f"report.{suffix}"),
-            data=data,
+            data=write,
             file_name=f"attnviz-class.{suffix}",
             mime=mime,
             on_click="ignore",

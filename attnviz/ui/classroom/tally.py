@@ -4,6 +4,7 @@ In: a card and its tally; what a page heeds and the count that it has drawn. Out
 beside them, the right one marked by sign and word once it is revealed; a mounted listener.
 """
 
+from collections.abc import Iterable
 from functools import partial
 
 import streamlit as st
@@ -25,8 +26,13 @@ from attnviz.views.texts import strings
 
 def show(lang: Language, card: Card, texts: LessonTexts, tally: Tally, revealed: bool) -> None:
     """Draw one bar for each answer that the card knows, or that was given before the reveal."""
-    for bar in answer_bars(card, texts, lang, tally, revealed):
-        fraction = bar.count / tally.answered if tally.answered else 0.0
+    bars(lang, answer_bars(card, texts, lang, tally, revealed), tally.answered, revealed)
+
+
+def bars(lang: Language, answers: Iterable[AnswerBar], n_answers: int, revealed: bool) -> None:
+    """Draw a bar for each answer, as a part of all that were given."""
+    for bar in answers:
+        fraction = bar.count / n_answers if n_answers else 0.0
         st.progress(fraction, text=_label(lang, bar, revealed))
 
 
