@@ -10,6 +10,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field, replace
+from typing import TypeVar
 
 from attnviz.errors import BadInput, TooLarge
 from attnviz.lessons.classroom.limits import Rate
@@ -21,6 +22,8 @@ LABEL = re.compile(r"[A-Za-z0-9_]{1,40}")
 MOST_CLICKS, CLICKS_S = 20, 10.0  # of one member
 
 Watcher = Callable[[], None]
+Name = TypeVar("Name")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -179,10 +182,7 @@ class Room:
         if not LABEL.fullmatch(label):
             raise BadInput(f"{label!r} is not the name of an answer", code="bad_label", asked=label)
         self.see(seat, now)
-        check_count("answers", len(member.answers.keys() | {card}), self.bounds.answers)
-        if member.answers.get(card) != label:
-            member.answers[card] = label
-            self.changes += 1
+        self._keep(member.answers, card, label)
 
     def tally(self, card: CardName, now: float) -> Tally:
         """The answers of the class to a card."""
@@ -207,10 +207,7 @@ class Room:
                 unit="clicks",
             )
         self.see(seat, now)
-        check_count("answers", len(member.clicks.keys() | {target}), self.bounds.answers)
-        if member.clicks.get(target) != cell:
-            member.clicks[target] = cell
-            self.changes += 1
+        self._keep(member.clicks, target, cell)
 
     def clicks(self) -> Counter[tuple[int, int]]:
         """The number of members who clicked each cell of what the class is asked for."""
@@ -225,6 +222,13 @@ class Room:
             for name, settings in self.cards.items()
         )
         return Report(cards, sum(not member.watches for member in self.members.values()))
+
+    def _keep(self, kept: dict[Name, Value], name: Name, value: Value) -> None:
+        """Keep what a member says to a question, in place of what it said before."""
+        check_count("answers", len(kept.keys() | {name}), self.bounds.answers)
+        if kept.get(name) != value:
+            kept[name] = value
+            self.changes += 1
 
     def _member(self, seat: str) -> Member:
         member = self.members.get(seat)

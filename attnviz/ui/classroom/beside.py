@@ -33,12 +33,7 @@ def show(lang: Language, page: Page) -> None:
     elif seat.seat:
         with st.container(horizontal=True, vertical_alignment="center"):
             _line(lang)
-            st.button(
-                text(lang, "class.leave"),
-                key=widgets.key("class.leave"),
-                type="tertiary",
-                on_click=entry.leave,
-            )
+            entry.leave_button(lang)
 
 
 @fragment(STAGE)

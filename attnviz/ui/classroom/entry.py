@@ -106,6 +106,16 @@ def join(lang: Language) -> None:
         st.rerun()
 
 
+def leave_button(lang: Language) -> None:
+    """A button for followers to leave the class."""
+    st.button(
+        text(lang, "class.leave"),
+        key=widgets.key("class.leave"),
+        type="tertiary",
+        on_click=leave,
+    )
+
+
 def leave() -> None:
     """Leave the class."""
     current.update(**NO_CLASS)

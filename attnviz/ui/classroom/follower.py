@@ -33,12 +33,7 @@ def show(lang: Language) -> None:
     current.update(host="", seat=rooms().join(seat.room, seat.seat or None))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(text(lang, "class.following", code=seat.room))
-        st.button(
-            text(lang, "class.leave"),
-            key=widgets.key("class.leave"),
-            type="tertiary",
-            on_click=entry.leave,
-        )
+        entry.leave_button(lang)
     _stage(lang)
 
 
