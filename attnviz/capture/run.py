@@ -216,27 +216,21 @@ def _blamed_on_inputs(lm: LoadedModel, request: Request) -> Iterator[None]:
     """
     try:
         yield
-    except IndexError as error:
-        if request.kind != "inputs" and not request.text:
-            raise
-        if request.text:
+    except (RuntimeError, TypeError, ValueError, IndexError, KeyError) as error:
+        if request.text and isinstance(error, IndexError):
             raise BadInput(
                 f"the tokenizer of {lm.name} gave an index that the model does not have:"
                 f" {first_line(error)}; they do not belong together",
                 code="tokenizer_mismatch",
                 name=lm.name,
             ) from error
-        raise _bad_inputs(lm, request, error) from error
-    except (RuntimeError, TypeError, ValueError, KeyError) as error:
         if request.kind != "inputs":
             raise
-        raise _bad_inputs(lm, request, error) from error
-
-
-def _bad_inputs(lm: LoadedModel, request: Request, error: Exception) -> BadInput:
-    names = ", ".join(request.inputs or ())
-    reason = f"{type(error).__name__}: {first_line(error)}"
-    return bad_inputs(f"{lm.name} cannot run on the inputs {names}: {reason}")
+        names = ", ".join(request.inputs or ())
+        raise bad_inputs(
+            f"{lm.name} cannot run on the inputs {names}: {type(error).__name__}:"
+            f" {first_line(error)}"
+        ) from error
 
 
 def _thinned(call: AttentionCall) -> AttentionCall:

@@ -157,6 +157,6 @@ def _started() -> tuple[socket.socket, subprocess.Popen[bytes]]:
 
 @cache
 def _fork_server() -> _ForkServer:
-    nursery = _ForkServer()
-    atexit.register(nursery.close)
-    return nursery
+    server = _ForkServer()
+    atexit.register(server.close)
+    return server
