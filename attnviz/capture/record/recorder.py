@@ -5,7 +5,7 @@ the block ends. Modules that use transformers' attention interface are recorded 
 are watched while they run. Attention that cannot be recorded is named with the reason and does not
 stop the rest. The model is put back as it was, also after an error. One thread at a time records a
 module, the next one waits; the runs of other threads are not mixed in, because the active recorder
-is a context variable.
+is one of the thread.
 """
 
 import math
@@ -356,7 +356,7 @@ def recording(
         stack.enter_context(alone(modules.values()))
         recorder = Recorder(model, modules, thin=thin, newest=newest, grad=grad)
         stack.callback(recorder.close)
-        stack.callback(active.reset, active.set(recorder))
+        stack.enter_context(active.block(recorder))
         stack.enter_context(switched(modules.values(), interface))
         stack.enter_context(eagerly())
         watch = recorder.watch = _watch(stack, own, recorder) if own else None
