@@ -17,13 +17,13 @@ from attnviz.attention.stage_changes import ChangeableStage, Function, StageChan
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import changes_made
+from attnviz.effects.module_outputs import NOTHING, Finished, answered, finished
 from attnviz.effects.prepared import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
-from attnviz.effects.resumed import NOTHING, Finished, answered, finished
 from attnviz.errors import UnsupportedAttention
 
 # 12 to 36 rows take the same time for each; many more fall out of the processor's cache
-ROWS = 24
+PASS_ROWS = 24
 # where a pass has more multiplications than these, about, running fewer modules is worth more than
 # running fewer and larger batches
 LONG = 5e7

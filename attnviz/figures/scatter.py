@@ -15,9 +15,9 @@ from jaxtyping import Bool, Float
 from attnviz.figures import axes
 from attnviz.figures.axes import LINE
 from attnviz.figures.drawing import Drawing
-from attnviz.figures.lettering import legible, width
 from attnviz.figures.sheet import ACCENT, FAINT, INK, MUTED, Frame, PrintSheet, Segment
 from attnviz.figures.style import PAGE, Look, Style, look, numbers, require
+from attnviz.figures.text_width import legible, width
 
 HEIGHT = 0.62  # of the width
 ROOM = 0.05  # of the range, beyond the outermost points

@@ -27,7 +27,7 @@ def few_texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The survey is cheap, and counted here; no other test sees it."""
     cache.counted_surveys.clear()
     monkeypatch.setattr(samples, "sample_texts", lambda lm: TEXTS if lm.kind == "decoder" else ())
-    monkeypatch.setattr(embedded, "embedded_survey", lambda lm: None)
+    monkeypatch.setattr(embedded, "counted_weights", dict)
     yield
     cache.counted_surveys.clear()
 

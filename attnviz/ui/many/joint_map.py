@@ -16,7 +16,7 @@ from attnviz.components.numbers import MAX_INDEX
 from attnviz.components.selection import Extent, parse_open
 from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import text
-from attnviz.ui.effects import measuring
+from attnviz.ui.effects import measurement
 from attnviz.ui.host.components import show_map
 from attnviz.ui.many import heads, tsne
 from attnviz.ui.page import fragments, needs_model
@@ -52,7 +52,7 @@ def show(shown: Shown) -> None:
             st.info(text(lang, "map.not_here"))
             return
         key = f"map {loaded.key}"
-        fitted = measuring.result(lang, "map", key, partial(_fitted, loaded))
+        fitted = measurement.result(lang, "map", key, partial(_fitted, loaded))
         if fitted is not None:
             _mount(shown, fitted)
 

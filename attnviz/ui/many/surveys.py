@@ -16,7 +16,7 @@ import streamlit as st
 
 from attnviz.errors import AttnVizError, BadInput, Cancelled
 from attnviz.i18n import Language, text
-from attnviz.ui.effects import measuring
+from attnviz.ui.effects import measurement
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, store, uploads, widgets
@@ -97,7 +97,7 @@ def _counted(shown: Shown, name: str, texts: tuple[str, ...]) -> "Survey | None"
     loaded = shown.captured.model
     digest = "" if name == "own" else hashlib.sha256("\0".join(texts).encode()).hexdigest()
     key = f"survey {loaded.key} {name} {digest}"
-    result = measuring.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
+    result = measurement.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
     if result is not None and name == "own":
         _keep(loaded, result)
     return result

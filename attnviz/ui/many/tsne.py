@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.errors import Cancelled
 from attnviz.i18n import text
 from attnviz.types import HeadId
-from attnviz.ui.effects import measuring
+from attnviz.ui.effects import measurement
 from attnviz.ui.many import heads
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, store, widgets
@@ -35,7 +35,7 @@ def chosen(shown: Shown, of_model: Sequence[HeadId], captures: Captures) -> "Nei
     if head not in of_model:
         return None
     key = f"{shown.captured.key} {head}"
-    return measuring.result(shown.lang, "tsne", key, partial(_drawn, captures, head))
+    return measurement.result(shown.lang, "tsne", key, partial(_drawn, captures, head))
 
 
 def _buttons(shown: Shown, of_model: Sequence[HeadId], head: HeadId | None) -> None:
