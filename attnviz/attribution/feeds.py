@@ -26,7 +26,7 @@ from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import Site, place_among
 from attnviz.effects.batches import ignore
 from attnviz.effects.heads import Replacement, replacement_of, sites_of
 from attnviz.effects.prepared import Prepared, prepare, takes
@@ -78,20 +78,9 @@ class Feeds:
 
     def of(self, sender: object, receiver: object, side: FedSide) -> float:
         """One path; `BadInput` for heads that are not among the senders and receivers."""
-        sites = site(sender), site(receiver)
-        for name, head, known in zip(
-            ("sender", "receiver"), sites, (self.senders, self.receivers), strict=True
-        ):
-            if head not in known:
-                allowed = ", ".join(map(str, known))
-                raise bad_argument(
-                    f"{name} {head} is not here; there are {allowed}",
-                    name=name,
-                    found=str(head),
-                    allowed=allowed,
-                )
-        at = self.senders.index(sites[0]), self.receivers.index(sites[1]), SIDES.index(side)
-        return float(self.moved[at])
+        giver = place_among(sender, self.senders, "is not among the senders")
+        taker = place_among(receiver, self.receivers, "is not among the receivers")
+        return float(self.moved[giver, taker, SIDES.index(side)])
 
     def __repr__(self) -> str:
         senders, receivers = len(self.senders), len(self.receivers)

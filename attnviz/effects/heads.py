@@ -24,7 +24,7 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import AblationKind
 from attnviz.changes.make import ablate, pattern
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import Site, place_among, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore, require_wanted
 from attnviz.effects.prepared import Prepared, prepare
@@ -80,16 +80,8 @@ class Effects:
 
     def of(self, head: object) -> float:
         """The change without one head; `BadInput` for a head that was not taken away."""
-        head_site = site(head)
-        if head_site not in self.heads:
-            known = ", ".join(map(str, self.heads))
-            raise bad_argument(
-                f"the effect of {head_site} was not measured; there are {known}",
-                name="head",
-                found=str(head_site),
-                allowed=known,
-            )
-        return float(self.changes[self.heads.index(head_site)])
+        place = place_among(head, self.heads, "was not taken away; the effects are those of")
+        return float(self.changes[place])
 
     def grid(
         self, kind: Kind = "self", stack: Stack | None = None
@@ -260,6 +252,8 @@ def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]
     """The heads that are meant, each once; all of a model without a choice."""
     if heads is None:
         return layout.heads
+    if isinstance(heads, str):
+        heads = [heads]
     sites: list[Site] = []
     for where in heads:
         head_site = site(where)
