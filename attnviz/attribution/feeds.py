@@ -50,6 +50,9 @@ class Path:
     def __str__(self) -> str:
         return f"{self.sender} → {self.receiver}.{self.side} {self.moved:.2f}"
 
+    def __repr__(self) -> str:
+        return f"Path({self})"
+
 
 @dataclass(frozen=True, eq=False)
 class Feeds:

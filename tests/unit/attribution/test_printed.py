@@ -19,10 +19,15 @@ def test_a_result_is_one_line(stories: LoadedModel) -> None:
     parts, tokens = attnviz.direct(stories, TEXT, on), attnviz.from_where(stories, TEXT, on)
     guesses = attnviz.lens(stories, TEXT, on)
     feeds = attnviz.feeds(stories, TEXT)
-    for result in (parts, tokens, guesses, feeds):
+    score = attnviz.why(stories, TEXT, "L2.H1", 5, 2)
+    for result in (parts, tokens, guesses, feeds, score):
         assert "\n" not in repr(result) and len(repr(result)) < 200
         assert repr(result).startswith(type(result).__name__)
     assert str(feeds.strongest(1)[0]) in repr(feeds)
+    assert repr(feeds.strongest(1)) == f"(Path({feeds.strongest(1)[0]}),)"
+    assert str(score).splitlines()[0].split() == ["query", "side", "key", "side", "share"]
+    asks, answers, share = score.pairs(1)[0]
+    assert str(score).splitlines()[1].split() == [*f"{asks} {answers}".split(), f"{share:+.3f}"]
 
 
 def test_print_lists_the_largest_first(stories: LoadedModel) -> None:
