@@ -52,9 +52,9 @@ class Capture:
     model's last hidden state [batch, token, d_model]; `logits` its scores, if it has a head for
     them: of a language model [batch, token, vocab], one row for the token that follows each token,
     or only the last rows if all of them would take more than 64 MiB. The last `n_generated` tokens
-    were written by the model and fed back to it; `grid` is (rows, columns) of a picture's patches,
-    `frame_s` the time between two frames of a sound in seconds. `missing` has the calls that could
-    not be recorded.
+    were written by the model and fed back to it: of N that it wrote N − 1, since it never reads the
+    last one; `grid` is (rows, columns) of a picture's patches, `frame_s` the time between two
+    frames of a sound in seconds. `missing` has the calls that could not be recorded.
     """
 
     model: ModelKey

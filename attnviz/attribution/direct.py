@@ -70,6 +70,10 @@ class Direct:
         parts = zip(self.components, self.values, strict=True)
         return float(sum(value for component, value in parts if component.site == site))
 
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """The components and what they wrote, as lists in the order of the pass."""
+        return {"component": list(map(str, self.components)), "value": self.values.tolist()}
+
     def __repr__(self) -> str:
         name = "the given number" if self.measure is None else str(self.measure)
         parts = counted(len(self.components), "component")

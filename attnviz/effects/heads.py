@@ -102,8 +102,10 @@ class Effects:
     def __repr__(self) -> str:
         first = ", ".join(f"{head} {self.of(head):+.3g}" for head in self.order[:3])
         how = "exact" if self.exact else "first-order estimate"
+        over = {"mean": " over ", "resample": " from "}.get(self.to, "")
+        corpus = f"{over}{shortened(self.corpus)}" if self.corpus else ""
         return (
-            f"Effects ({how}, {self.to}) of {counted(len(self.heads), 'head')} on"
+            f"Effects ({how}, {self.to}{corpus}) of {counted(len(self.heads), 'head')} on"
             f" {self.before:.4g} {self.unit}: {first}"
         )
 
@@ -123,9 +125,17 @@ def effects(
 ) -> Effects:
     """Take every head, or each of `heads`, away alone and read the number again.
 
-    `to` is "mean" over a `corpus` (texts, a recorded one, or the model's own reference texts),
-    "resample" from it, the mean of four draws, or "zero"; "even" leaves the head's values and makes
-    its attention uniform over the keys that it may see. `rows` go into one batch. `progress` is
+    `on` is a measure (`attnviz.NextToken`, `Class`, `Cosine`, `Target`, `Divergence`) or a function
+    of the model's output, `output["logits"]` [row, token, vocab], that gives a tensor with one
+    number for each row of the batch.
+
+    `to` is "mean" over a `corpus`, "resample" from it, the mean of four draws, or "zero"; "even"
+    leaves the head's values and makes its attention uniform over the keys that it may see. The
+    `corpus` is a list of texts, recorded
+    once for each list and model; without one it is 50 examples that come with attnviz, held-out
+    ones of the world of an embedded model, generated English stories for any other model of text,
+    generated pictures for one of pictures: never the texts that a model was trained on. The result
+    names it. `rows` go into one batch. `progress` is
     told what fraction is done; raises `Cancelled` soon after `cancel` was set. `further` holds
     other arguments of `attnviz.capture`. Raises `BadInput` for what cannot be read or measured.
     """
@@ -261,6 +271,19 @@ def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]
             every = range(call.n_heads) if head_site.head is None else (head_site.head,)
             sites += [call.site.with_head(head) for head in every]
     return tuple(dict.fromkeys(sites))
+
+
+def one_site(layout: Layout, head: object) -> Site:
+    """The one head that is meant; `BadInput` for a layer."""
+    sites = sites_of(layout, [head])
+    if len(sites) != 1:
+        raise bad_argument(
+            f"{head} is {len(sites)} heads; give one, such as {sites[0]}",
+            name="head",
+            found=str(head),
+            allowed=str(sites[0]),
+        )
+    return sites[0]
 
 
 def notes_on(layout: Layout) -> tuple[str, ...]:
