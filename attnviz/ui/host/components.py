@@ -22,6 +22,7 @@ from attnviz.components import (
     listener,
     map,
     masks,
+    motion,
     pad,
     pair,
     patches,
@@ -179,6 +180,11 @@ def show_masks(
 ) -> Selection | None:
     """Mounts packed masks; the selection that the visitor committed, None for none or nonsense."""
     return mount(masks.NAME, data, extent, key, on_selection).selection
+
+
+def show_motion(data: bytes, key: str) -> None:
+    """Mounts the component."""
+    renderer(motion.NAME)(data=data, key=key)
 
 
 def show_pad(data: bytes, key: str, on_picture: Callable[[], None]) -> None:
