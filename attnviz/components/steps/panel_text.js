@@ -103,7 +103,7 @@ export function writeReadout(/** @type {Picture} */ picture, /** @type {Show} */
   const row = el("span", { class: axis }, isolate(labels[at?.row ?? chosenRow ?? 0]));
   if (!at || value === null) {
     const rowText = show.header.strings[`${axis}_row`];
-    readout.replaceChildren(...(chosenRow === null ? [" "] : [row, ` · ${rowText}`]));
+    readout.replaceChildren(chosenRow === null ? " " : el("span", { class: "where" }, row, ` · ${rowText}`));
     setData(readout, { value: null });
     return;
   }
