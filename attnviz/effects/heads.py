@@ -20,14 +20,14 @@ from attnviz.capture.changed.corpus import of_ablation
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.corpus import Corpus
-from attnviz.changes.kinds import TAKEN, Taken
+from attnviz.changes.kinds import ABLATION_KINDS, AblationKind
 from attnviz.changes.make import ablate
 from attnviz.changes.site import Site, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore, require_wanted
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import readout
-from attnviz.effects.rows import ROWS, RowChange, clean_pass
+from attnviz.effects.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.errors import bad_argument, bad_kind
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened
@@ -49,7 +49,7 @@ class Effects:
 
     measure: AnswerMeasure | OwnMeasure | None
     unit: str
-    to: Taken
+    to: AblationKind
     corpus: str
     before: float
     heads: tuple[Site, ...]
@@ -120,7 +120,7 @@ def effects(
     to: str = "mean",
     corpus: object = None,
     heads: Sequence[object] | None = None,
-    rows: int = ROWS,
+    rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
     **further: Unpack[FurtherInputs],
@@ -146,7 +146,7 @@ def effects_of(
     to: str = "mean",
     corpus: object = None,
     heads: Sequence[object] | None = None,
-    rows: int = ROWS,
+    rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
 ) -> Effects:
@@ -161,7 +161,7 @@ def effects_of(
         recorded = CORPUS_PART * fraction
         progress(recorded)
 
-    taking = taking_of(prepared.lm, to, corpus, recording)
+    replacement = replacement_of(prepared.lm, to, corpus, recording)
     chosen = sites_of(layout, heads)
     clean = clean_pass(prepared, resolved, layout.calls)
 
@@ -169,13 +169,13 @@ def effects_of(
         progress(recorded + (1 - recorded) * fraction)
 
     work = Batches(prepared, resolved, clean, rows, measuring, cancel)
-    changes = [taking.changes(layout, head) for head in chosen]
+    changes = [replacement.changes(layout, head) for head in chosen]
     after, spread = work.run(changes)
     return Effects(
         measure=prepared.on,
         unit=resolved.unit,
-        to=taking.to,
-        corpus=taking.name,
+        to=replacement.to,
+        corpus=replacement.name,
         before=clean.value,
         heads=chosen,
         after=after,
@@ -186,10 +186,10 @@ def effects_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Taking:
+class Replacement:
     """The replacement of a head's output: nothing, or vectors of a corpus."""
 
-    to: Taken
+    to: AblationKind
     corpus: Corpus | None
 
     @property
@@ -215,25 +215,25 @@ class Taking:
         return [functions.drawn(vectors.sample, seed) for seed in range(DRAWS)]
 
 
-def taking_of(
+def replacement_of(
     lm: LoadedModel, to: str, corpus: object, progress: Callable[[float], None] = ignore
-) -> Taking:
+) -> Replacement:
     """The replacement that a caller chose for the heads; `BadInput` if it is not valid.
 
     `progress` is told what fraction of a corpus is recorded.
     """
-    if to not in TAKEN:
+    if to not in ABLATION_KINDS:
         raise bad_argument(
-            f"to= is {to!r}; give one of {', '.join(TAKEN)}",
+            f"to= is {to!r}; give one of {', '.join(ABLATION_KINDS)}",
             name="to",
             found=shortened(str(to)),
-            allowed=", ".join(TAKEN),
+            allowed=", ".join(ABLATION_KINDS),
         )
     ablation = ablate(Site(0), to, corpus=corpus)  # refuses a corpus that goes with nothing
     if ablation.to == "zero":
-        return Taking(ablation.to, None)
+        return Replacement(ablation.to, None)
     with lm.lock:
-        return Taking(ablation.to, of_ablation(lm, ablation, progress))
+        return Replacement(ablation.to, of_ablation(lm, ablation, progress))
 
 
 def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]:

@@ -22,9 +22,9 @@ from attnviz.views.groups import Group
 if TYPE_CHECKING:
     from attnviz.effects.answers import Answer
     from attnviz.effects.heads import Effects
+    from attnviz.effects.output_replacement import Replaced
     from attnviz.effects.prepared import Prepared
-    from attnviz.effects.replaced import Replaced
-    from attnviz.effects.switched import Switched
+    from attnviz.effects.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
 FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40

@@ -187,6 +187,23 @@ def test_the_fast_path_stays_off_until_the_last_watcher_has_gone() -> None:
     assert first and second
 
 
+def test_blocks_that_end_in_the_order_of_their_beginning_leave_no_recorder() -> None:
+    model, other, ids = tiny("llama"), tiny("llama"), torch.tensor([[5, 6, 7, 8]])
+    outer, inner = record(model), record(other)
+    with torch.no_grad():
+        first = outer.__enter__()
+        model(input_ids=ids)
+        second = inner.__enter__()
+        other(input_ids=ids)
+        outer.__exit__(None, None, None)
+        inner.__exit__(None, None, None)
+        n_calls = len(first), len(second)
+        model.set_attn_implementation("attnviz")
+        model(input_ids=ids)
+    assert (len(first), len(second)) == n_calls and first and second
+    assert not any(module._forward_pre_hooks for module in model.modules())
+
+
 def test_an_argument_that_no_step_models_is_refused_by_name() -> None:
     attention = tiny("llama").layers[0].self_attn
     harmless = {"softcap": 5.0, "position_ids": torch.arange(3), "new": None}

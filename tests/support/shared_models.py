@@ -56,7 +56,7 @@ def _stays(lm: LoadedModel, state: State) -> list[str]:
         expect_true(lambda: state_of(lm) == state)
     except AssertionError:
         now = state_of(lm)
-        return [name for name in state if now[name] != state[name]]
+        return [f"{name}: {now[name]}" for name in state if now[name] != state[name]]
     return []
 
 
@@ -89,12 +89,11 @@ def _state_of(lm: LoadedModel) -> State:
     }
 
 
-def _hooks(module: nn.Module) -> int:
-    """How many functions of attnviz and of its tests are called with a module."""
+def _hooks(module: nn.Module) -> list[str]:
+    """The functions of attnviz and of its tests that are called with a module."""
     hooks = (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
-    return sum(
-        not str(getattr(hook, "__module__", "")).startswith("transformers") for hook in hooks
-    )
+    names = [f"{getattr(hook, '__module__', '')}: {hook}" for hook in hooks]
+    return [name for name in names if not name.startswith("transformers")]
 
 
 @contextmanager

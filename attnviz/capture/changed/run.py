@@ -110,8 +110,7 @@ def _attending(
     with ExitStack() as stack:
         stack.callback(changer.close)
         changer.acts_as = None if changes is changer else changes
-        token = changing.set(changes)
-        stack.callback(changing.reset, token)
+        stack.enter_context(changing.block(changes))
         stack.enter_context(switched(modules.values(), interface_configs(modules)))
         yield
 
@@ -119,11 +118,8 @@ def _attending(
 @contextmanager
 def unchanged() -> Iterator[None]:
     """While the block runs, changes of an outer block are left out: for passes that look only."""
-    token = changing.set(None)
-    try:
+    with changing.block(None):
         yield
-    finally:
-        changing.reset(token)
 
 
 @contextmanager
@@ -173,7 +169,7 @@ def probed(lm: LoadedModel) -> Layout:
             code="no_layout",
             name=lm.name,
         ) from error
-    return learned_layout(lm, plan.inputs, corpus.ROWS)
+    return learned_layout(lm, plan.inputs, corpus.PASS_TEXTS)
 
 
 def require_changes(changes: Sequence[object] | Change) -> None:

@@ -26,6 +26,7 @@ from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.record import kernels
+from attnviz.capture.record.innermost import Innermost
 from attnviz.errors import BadInput, UnsupportedAttention
 
 NAME = "attnviz"
@@ -81,8 +82,8 @@ class Changes(Protocol):
         """A call's inputs with what is done to them, and its output with that done."""
 
 
-active: ContextVar[Sink | None] = ContextVar("attnviz_active", default=None)
-changing: ContextVar[Changes | None] = ContextVar("attnviz_changing", default=None)
+active = Innermost[Sink]("attnviz_active")
+changing = Innermost[Changes | None]("attnviz_changing")
 # True inside our own attention function: what it does must not be recorded a second time
 inside: ContextVar[bool] = ContextVar("attnviz_inside", default=False)
 

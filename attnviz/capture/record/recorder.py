@@ -5,7 +5,7 @@ the block ends. Modules that use transformers' attention interface are recorded 
 are watched while they run. Attention that cannot be recorded is named with the reason and does not
 stop the rest. The model is put back as it was, also after an error. One thread at a time records a
 module, the next one waits; the runs of other threads are not mixed in, because the active recorder
-is a context variable.
+is one of the thread.
 """
 
 import math
@@ -31,9 +31,9 @@ from attnviz.capture.locate.own_code import (
 )
 from attnviz.capture.locate.projections_by_memory import AwaitedOutput, LinearWatch
 from attnviz.capture.locate.structure import kind_of
-from attnviz.capture.record.asking import AskingModules
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
+from attnviz.capture.record.function_callers import AskingModules
 from attnviz.capture.record.interface import active, is_recording
 from attnviz.capture.record.missing import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
@@ -356,7 +356,7 @@ def recording(
         stack.enter_context(alone(modules.values()))
         recorder = Recorder(model, modules, thin=thin, newest=newest, grad=grad)
         stack.callback(recorder.close)
-        stack.callback(active.reset, active.set(recorder))
+        stack.enter_context(active.block(recorder))
         stack.enter_context(switched(modules.values(), interface))
         stack.enter_context(eagerly())
         watch = recorder.watch = _watch(stack, own, recorder) if own else None

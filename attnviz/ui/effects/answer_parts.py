@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
-from attnviz.ui.effects import inputs, measuring, opening
+from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
@@ -88,7 +88,7 @@ def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
     st.markdown(_asked(shown, answered, on))
     key = f"{shown.captured.key} {request.key} {on}"
     work = partial(_split, shown.captured.model, request, on)
-    measured = measuring.result(lang, "parts", key, work)
+    measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
     data = cache.buffer(
@@ -96,7 +96,7 @@ def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
         lambda: pack_ledger(views.parts_ledger(lang, *measured)),
     )
     name = widgets.component_key("parts")
-    show_ledger(data, name, opening.open_from_table(name, shown))
+    show_ledger(data, name, head_links.open_from_table(name, shown))
 
 
 def _measure(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
@@ -165,7 +165,7 @@ def _where(shown: Shown, answered: Answering, key: str) -> None:
         return
     st.markdown(text(lang, "where.cosine" if answered.answer.lead is None else "where.lead"))
     work = partial(_tokens, replace(answered.prepared, on=on))
-    where = measuring.result(lang, "where", f"{key} {on}", work)
+    where = measurement.result(lang, "where", f"{key} {on}", work)
     if where is None:
         return
     data = cache.buffer(

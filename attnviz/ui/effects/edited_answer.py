@@ -73,7 +73,7 @@ def _sentences(
 ) -> tuple[str, ...]:
     """The sentence on the answer, and its control; a note where the answer is to another text."""
     from attnviz.changes.site import Site
-    from attnviz.effects.replaced import call_of, replaced
+    from attnviz.effects.output_replacement import call_of, replaced
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)

@@ -15,7 +15,7 @@ from attnviz.components import switches as component
 from attnviz.components.switches import OFF, Switch, SwitchesView
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.effects import inputs, measuring, opening
+from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_switches
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
@@ -93,7 +93,7 @@ def board(shown: Shown) -> None:
                 ),
             )
         name = widgets.component_key("switches")
-        show_switches(data, name, _take(name), opening.open_from_canvas(name, shown))
+        show_switches(data, name, _take(name), head_links.open_from_canvas(name, shown))
         if not embedding.is_embedded():
             take.offer(shown, "switches", changes=component.write(off) if off else "")
 
@@ -139,14 +139,14 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
         prepared = replace(answered.prepared, on=answered.answer.moved)
         return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
 
-    return measuring.result(lang, "switchboard", f"{key} {to}", work)
+    return measurement.result(lang, "switchboard", f"{key} {to}", work)
 
 
 def _view(
     shown: Shown, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
-    from attnviz.effects.switched import switched
+    from attnviz.effects.switches import switched
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
@@ -174,7 +174,7 @@ def _written(
     shown: Shown, answered: Answering, changes: "tuple[Change, ...]"
 ) -> tuple[str, str] | None:
     """The texts with all heads on and with the changes; None if the model does not write."""
-    from attnviz.effects.switched import continued
+    from attnviz.effects.switches import continued
 
     if answered.answer.kind not in ("next_token", "target"):
         return None

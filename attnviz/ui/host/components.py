@@ -14,6 +14,7 @@ from attnviz.components import (
     camera,
     circuit,
     film,
+    gallery,
     geometry,
     grid,
     head,
@@ -96,6 +97,18 @@ def show_circuit(
 def show_film(data: bytes, key: str, on_text: Callable[[], None]) -> None:
     """Mounts the component; `on_text` is called when a sentence was typed or chosen."""
     renderer(film.NAME)(data=data, key=key, on_text_change=on_text)
+
+
+def show_gallery(
+    data: bytes, key: str, on_look: Callable[[], None], on_miniature: Callable[[], None]
+) -> None:
+    """Mounts the component; `on_look` is called while a miniature in sight lacks its numbers.
+
+    `on_miniature` is called when one was clicked.
+    """
+    renderer(gallery.NAME)(
+        data=data, key=key, on_look_change=on_look, on_miniature_change=on_miniature
+    )
 
 
 def show_geometry(

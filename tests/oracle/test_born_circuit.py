@@ -1,0 +1,39 @@
+"""The circuit that training makes: feeds names its path, and cutting that path breaks it.
+
+No head is planted here: which heads they are is read off the scores that the training itself
+measures, and `feeds` and `cut_path` must say the same of the trained model.
+"""
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.attribution.cut_path import cut_path
+from attnviz.course import birth
+from attnviz.course.birth import alphabet
+from attnviz.course.birth.scores import induction_cells
+from attnviz.effects.prepared import prepare
+
+
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2, 3))]
+)
+def test_the_strongest_path_of_a_trained_circuit_is_the_one_that_its_scores_name(seed: int) -> None:
+    *_, trained = birth.train(seed, steps=400, every=200)
+    previous = int(np.argmax(trained.repeated.previous[0]))
+    induction = int(np.argmax(trained.repeated.induction[1]))
+    lm = attnviz.load(birth.restore(trained))
+    inputs = {"tokens": alphabet.repeated()[:1]}
+    (path,) = attnviz.feeds(lm, inputs=inputs, to="zero").strongest(1)
+    assert str(path.sender) == f"L0.H{previous}"
+    assert (str(path.receiver), path.side) == (f"L1.H{induction}", "k")
+    cut = cut_path(
+        prepare(lm, None, None, inputs=inputs), path.sender, path.receiver, "k", to="zero"
+    )
+    queries, keys, _ = induction_cells(alphabet.MOST_LETTERS)
+    before = float(cut.before[queries, keys].mean())
+    after = float(cut.after[queries, keys].mean())
+    (control,) = cut.weights_by_controls[:, queries, keys].mean(1)
+    assert before > 0.85
+    assert after < 0.6 * before
+    assert control > 0.9 * before  # the other head of the layer
