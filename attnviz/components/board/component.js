@@ -6,6 +6,7 @@ import { parse } from "../shared/buffer.js";
 import { el, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { makeHeatmap } from "./heatmap.js";
+import { withSubscripts } from "../shared/symbols.js";
 import { isSmall, makeTable } from "./table.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
@@ -98,7 +99,7 @@ function makePart(state, view, place) {
   const part = isTable ? makeTable(view, events) : makeHeatmap(view, events, state.top);
   const operator = panel.before ? el("span", { class: "av-board-before" }, panel.before) : null;
   const props = { class: "av-board-panel", dataset: { panel: panel.name } };
-  const figure = el("figure", props, el("figcaption", {}, panel.caption), part.node);
+  const figure = el("figure", props, el("figcaption", {}, ...withSubscripts(panel.caption)), part.node);
   return { ...part, node: el("div", { class: "av-board-part" }, operator, figure) };
 }
 
