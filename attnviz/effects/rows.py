@@ -76,14 +76,19 @@ def changed_rows(
     known = clean.finished.before_first(calls)
     with prepared.lm.lock, answered(prepared.lm.model, known, len(changes) + 1):
         numbers = _run(prepared, readout, len(changes) + 1, placed)
-    if len(numbers) != len(changes) + 1:
-        raise UnsupportedAttention(
-            f"{prepared.lm.name} does not keep the rows of a batch apart: {len(changes) + 1} went"
-            f" in and {len(numbers)} answers came out",
-            code="rows_joined",
-            name=prepared.lm.name,
-        )
+    require_rows(prepared.lm.name, len(changes) + 1, len(numbers))
     return numbers[:-1], float(numbers[-1])
+
+
+def require_rows(model: str, n_row: int, n_answer: int) -> None:
+    """Raise `UnsupportedAttention` if a batch does not have an answer for each of its rows."""
+    if n_answer != n_row:
+        raise UnsupportedAttention(
+            f"{model} does not keep the rows of a batch apart: {n_row} went in and {n_answer}"
+            " answers came out",
+            code="rows_joined",
+            name=model,
+        )
 
 
 def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
