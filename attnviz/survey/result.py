@@ -16,6 +16,7 @@ from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
 from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.summary import counted
+from attnviz.survey.matching import HeadMatch, matches
 from attnviz.survey.tally import BINS, BITS, UPPER, SurveyTally, upper_ends
 from attnviz.survey.tenths import tenths
 from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
@@ -178,6 +179,13 @@ class Survey:
         smaller = np.cumsum(histogram, axis=1)[rows, bins] - histogram[rows, bins] / 2
         share = smaller / np.maximum(histogram.sum(axis=1), 1)
         return np.where(np.isnan(values), np.nan, share).astype(np.float32)
+
+    def matches(self, other: "Survey") -> tuple[HeadMatch, ...]:
+        """For each head the nearest of another model's survey, by measures and weight by distance.
+
+        A match means little unless `distance` is far below `median`, the distance of any head.
+        """
+        return matches(self, other)
 
     def pairs(self, head: Head, n: int = 10) -> tuple[TokenPair, ...]:
         """The `n` pairs of tokens to which a head gives most: a query with its strongest key."""
