@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -97,11 +96,7 @@ def test_an_embedded_model_opens_on_the_survey_that_it_comes_with(
     assert any("2000" in caption.value for caption in app.caption)
     app.selectbox(widgets.key("match.en.stories-llama")).set_value("stories").run()
     assert not app.error
-    match = survey.matches(attnviz.survey("stories"))[survey.heads.index(shown_head(sent(app)[0]))]
-    assert (
-        f"stories: {match.other}, {match.distance:.2f}" in sent(app)[0]["detail"]["sentences"][-1]
-    )
-
-
-def shown_head(header: dict[str, Any]) -> attnviz.HeadId:
-    return attnviz.HeadId.parse(header["detail"]["title"])
+    detail = sent(app)[0]["detail"]
+    row = survey.heads.index(attnviz.HeadId.parse(detail["title"]))
+    match = survey.matches(attnviz.survey("stories"))[row]
+    assert f"stories: {match.other}, {match.distance:.2f}" in detail["sentences"][-1]
