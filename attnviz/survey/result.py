@@ -122,8 +122,8 @@ class Survey:
         """The values of a head on these texts in ten groups, smallest first, with texts of each.
 
         Ends are exact to one bin of a histogram, a hundredth of the measure's range. A text stands
-        in one group only; of groups with the same ends, as where most texts have one value, the
-        first has the texts. Empty where no text has the measure. Raises `BadInput` for a head or
+        in one group only; where most texts have one value, groups with the same ends share its few
+        texts. Empty where no text has the measure. Raises `BadInput` for a head or
         measure that does not exist.
         """
         row, column = self._row(head), _measure(measure)
