@@ -1,27 +1,29 @@
 """The effect of each head alone on the answer: removed in turn, every other head as it was.
 
 In: a model, a text and a measure. Out: `Effects`: the number without changes, and with each head's
-output replaced: by its mean over a corpus, by draws from that corpus, or by zero. Exact: every head
-is run, many at a time as rows of one batch with a clean row in each.
+output replaced: by its mean over a corpus, by draws from that corpus, or by zero; or with its
+attention made uniform. Exact: every head is run, many at a time as rows of one batch with a clean
+row in each.
 """
 
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.attention.stage_changes import Function
+from attnviz.attention.stage_changes import ChangeableStage, Function
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.corpus import of_ablation
 from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.resolve import require_possible
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.corpus import Corpus
-from attnviz.changes.kinds import ABLATION_KINDS, AblationKind
-from attnviz.changes.make import ablate
+from attnviz.changes.kinds import AblationKind
+from attnviz.changes.make import ablate, pattern
 from attnviz.changes.site import Site, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore, require_wanted
@@ -33,6 +35,8 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import Kind, Stack
 
+ReplacementKind = Literal[AblationKind, "even"]
+REPLACEMENTS: tuple[ReplacementKind, ...] = ("mean", "resample", "zero", "even")
 DRAWS = 4
 CORPUS_PART = 0.3  # of the progress, where a corpus has to be recorded first
 
@@ -49,7 +53,7 @@ class Effects:
 
     measure: AnswerMeasure | OwnMeasure | None
     unit: str
-    to: AblationKind
+    to: ReplacementKind
     corpus: str
     before: float
     heads: tuple[Site, ...]
@@ -128,7 +132,8 @@ def effects(
     """Take every head, or each of `heads`, away alone and read the number again.
 
     `to` is "mean" over a `corpus` (texts, a recorded one, or the model's own reference texts),
-    "resample" from it, the mean of four draws, or "zero". `rows` go into one batch. `progress` is
+    "resample" from it, the mean of four draws, or "zero"; "even" leaves the head's values and makes
+    its attention uniform over the keys that it may see. `rows` go into one batch. `progress` is
     told what fraction is done; raises `Cancelled` soon after `cancel` was set. `further` holds
     other arguments of `attnviz.capture`. Raises `BadInput` for what cannot be read or measured.
     """
@@ -187,9 +192,9 @@ def effects_of(
 
 @dataclass(frozen=True, eq=False)
 class Replacement:
-    """The replacement of a head's output: nothing, or vectors of a corpus."""
+    """The replacement of a head's output, nothing or vectors of a corpus, or of its attention."""
 
-    to: AblationKind
+    to: ReplacementKind
     corpus: Corpus | None
 
     @property
@@ -201,12 +206,18 @@ class Replacement:
         """The rows of one head: one, or one for each draw."""
         calls = layout.find(head)
         assert head.head is not None, "one head"
+        if self.to == "even":
+            for call in calls:
+                require_possible(pattern(head, "even"), call)
+        stage: ChangeableStage = "weights" if self.to == "even" else "mixed"
         return [
-            RowChange(calls, "mixed", (function,) * len(calls), head.head)
+            RowChange(calls, stage, (function,) * len(calls), head.head)
             for function in self._functions(head)
         ]
 
     def _functions(self, head: Site) -> list[Function]:
+        if self.to == "even":
+            return [functions.even]
         if self.corpus is None:
             return [functions.zero]
         vectors = self.corpus.vectors(head)
@@ -222,13 +233,22 @@ def replacement_of(
 
     `progress` is told what fraction of a corpus is recorded.
     """
-    if to not in ABLATION_KINDS:
+    if to not in REPLACEMENTS:
         raise bad_argument(
-            f"to= is {to!r}; give one of {', '.join(ABLATION_KINDS)}",
+            f"to= is {to!r}; give one of {', '.join(REPLACEMENTS)}",
             name="to",
             found=shortened(str(to)),
-            allowed=", ".join(ABLATION_KINDS),
+            allowed=", ".join(REPLACEMENTS),
         )
+    if to == "even":
+        if corpus is not None:
+            raise bad_argument(
+                "corpus= goes with to='mean' and 'resample': uniform attention needs none",
+                name="corpus",
+                found="a corpus",
+                allowed="None",
+            )
+        return Replacement("even", None)
     ablation = ablate(Site(0), to, corpus=corpus)  # refuses a corpus that goes with nothing
     if ablation.to == "zero":
         return Replacement(ablation.to, None)

@@ -18,7 +18,7 @@ FOLLOWED_PAGES: tuple[Page, ...] = ("overview", "head", "steps", "output", "geom
 # a follower's own: its language, its place in the class, its answers
 OWN = ("lang", "room", "host", "seat", "wall", "lesson", "card", "values", "answers")
 FOLLOWED = "class.followed_stage"
-ABLATION_KINDS = "class.taken_view"
+TAKEN = "class.taken_view"
 
 
 def query_of_view() -> str:
@@ -59,7 +59,7 @@ def page_to_follow(page: Page) -> Page | None:
     if not is_due(stage):
         return None
     if stage.page == LEARN:
-        store.put(ABLATION_KINDS, None)
+        store.put(TAKEN, None)
         return elsewhere
     note(stage)
     _take(stage)
@@ -79,11 +79,11 @@ def _take(stage: Stage) -> None:
     query = dict(parse_qsl(stage.query))
     shared = {name: value for name, value in query.items() if name not in OWN}
     frame = (stage.page, {name: shared[name] for name in shared.keys() - {*address.INDICES}})
-    if store.get(ABLATION_KINDS) == frame:
+    if store.get(TAKEN) == frame:
         values, _ = address.parse(_places(shared))
         current.update(**{name: values.get(name) for name in address.INDICES})
         return
-    store.put(ABLATION_KINDS, frame)
+    store.put(TAKEN, frame)
     seat, lang = current.view().classroom, current.view().lang
     own = {name: value for name, value in address.params(current.view()).items() if name in OWN}
     address_bar.adopt_query({**shared, **own})

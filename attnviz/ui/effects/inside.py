@@ -17,7 +17,7 @@ from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
-from attnviz.ui.session import address, current, messages, routes, store, widgets
+from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.sidebar.navigation import NAVIGATION
 from attnviz.views import inside as views
@@ -33,8 +33,7 @@ FRAGMENT = "inside"
 
 def show(shown: Shown) -> None:
     """The switches and what they show."""
-    kept: tuple[str, ...] = store.get(widgets.RERUN) or ()
-    store.put(widgets.RERUN, tuple(dict.fromkeys((*kept, FRAGMENT))))
+    widgets.rerun_too(FRAGMENT)
     _inside(shown)
 
 

@@ -12,7 +12,7 @@ from attnviz.ui.learn import open_card
 from attnviz.ui.server import cache
 from attnviz.ui.session import current, store, widgets
 
-ABLATION_KINDS = "learn.progress_taken"
+TAKEN = "learn.progress_taken"
 MOST_CHARS = 4_000  # of a lesson's answers
 MOST_LESSONS = 40
 
@@ -27,12 +27,12 @@ def written() -> str:
 
 def is_wanted() -> bool:
     """True if the session has no progress and was not given any yet."""
-    return not store.get(ABLATION_KINDS) and not _of_session()
+    return not store.get(TAKEN) and not _of_session()
 
 
 def take(component: str) -> None:
     """Keep the progress that a browser has sent, and continue in the lesson that is open."""
-    store.put(ABLATION_KINDS, True)
+    store.put(TAKEN, True)
     progress = read(widgets.component_value(component, "progress"), cache.lesson_slugs())
     answers = {slug: entry["answers"] for slug, entry in progress.items()}
     cards = {slug: entry["card"] for slug, entry in progress.items()}
