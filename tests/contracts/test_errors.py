@@ -51,6 +51,7 @@ CODE_WORDS = {
     "paper",
     "notebook",
     "jobs",
+    "maps",
     "app",
     "float",
 }
