@@ -52,6 +52,7 @@ CODE_WORDS = {
     "notebook",
     "jobs",
     "app",
+    "redis",
     "float",
 }
 # of arguments of Python calls, which no page makes: what was given is named as the call names it
