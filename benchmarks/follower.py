@@ -26,7 +26,7 @@ class Follower:
     def __init__(self, host: str, code: str) -> None:
         self.host, self.code = host, code
         self.seen: dict[int, float] = {}
-        self.fragment = self.seat = ""
+        self.fragment = self.seat = self._listener = ""
         self.headings: set[str] = set()
         self._drawn = 0
         self._tasks: list[asyncio.Task[None]] = []
@@ -36,9 +36,20 @@ class Follower:
         self._page = await Stream.open(self.host, urlencode({"room": self.code}))
         self._tasks = [asyncio.create_task(self._read())]
         await self._page.ask(PAGE)
+        own = self.seat
         while not (self.seen and self.fragment and self.seat):
             await asyncio.sleep(0.01)
+        await self._take_back(own)
         self._tasks.append(asyncio.create_task(self._listen()))
+
+    async def _take_back(self, own: str) -> None:
+        """Have the seat that the tab kept, as its listener does; return when the page has it."""
+        if own in ("", self.seat):
+            return
+        kept = {"code": self.code, "heed": "stage", "seat": own}
+        await self._page.ask(PAGE, self.fragment, {self._listener: {"kept": kept}})
+        while self.seat != own:
+            await asyncio.sleep(0.01)
 
     async def drop(self) -> None:
         """Be gone, as when a laptop is closed."""
@@ -62,7 +73,7 @@ class Follower:
             self.headings.add(element.heading.body)
         component = element.bidi_component
         if component.component_name == NAME:
-            self.fragment = message.delta.fragment_id
+            self.fragment, self._listener = message.delta.fragment_id, component.id
             header = unpack(component.bytes)[0]
             self._drawn, self.seat = int(header["drawn"]), str(header["seat"])
 

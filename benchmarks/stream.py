@@ -5,7 +5,8 @@ browser would receive it. Nothing is drawn: what the server does for a tab is al
 browser does is not.
 """
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 
 import websockets
@@ -27,12 +28,16 @@ class Stream:
         url = f"ws://{host}/_stcore/stream"
         return cls(await websockets.connect(url, subprotocols=["streamlit"], max_size=None), query)
 
-    async def ask(self, page: str, fragment: str = "") -> None:
-        """Ask for a run of a page, or of one of its fragments."""
+    async def ask(
+        self, page: str, fragment: str = "", states: Mapping[str, object] | None = None
+    ) -> None:
+        """Ask for a run of a page, or of one of its fragments; `states` are those of components."""
         message = BackMsg()
         message.rerun_script.query_string = self.query
         message.rerun_script.page_name = page
         message.rerun_script.fragment_id = fragment
+        for name, state in (states or {}).items():
+            message.rerun_script.widget_states.widgets.add(id=name, json_value=json.dumps(state))
         await self._socket.send(message.SerializeToString())
 
     async def messages(self) -> AsyncIterator[ForwardMsg]:

@@ -65,7 +65,7 @@ def compose_problems(text: str, proxy: str) -> list[str]:
         "built": (DEPLOY / "compose" / app["build"] / "Dockerfile").resolve().is_file(),
         "command": "command" not in app and "entrypoint" not in app,
         "config": (DEPLOY / "compose" / mounted.split(":")[0]).is_file(),
-        "upstream": f"server attnviz:{PORT};" in proxy,
+        "upstream": f"server attnviz:{PORT} " in proxy,
         "headers": all(line in proxy for line in NEEDED),
         "upload": f"client_max_body_size {UPLOAD};" in proxy,
         "store": address is not None and address[1] in app["depends_on"].keys() & services.keys(),

@@ -4,73 +4,90 @@ In: the ports of the servers. Out: an address. A connection goes to the server o
 `attnviz`, a number, and to the next one that takes it where that server is gone.
 """
 
-import asyncio
 import re
+import socket
+import socketserver
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from tests.support.server import free_port
-
 COOKIE = re.compile(rb"attnviz=(\d+)")
+END_OF_HEAD = b"\r\n\r\n"
+MOST_HEAD = 2**17
 
 
 @contextmanager
 def balancer(ports: Sequence[int]) -> Iterator[str]:
     """The address of a balancer before the servers at these ports of this machine."""
-    loop, port = asyncio.new_event_loop(), free_port()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-
-    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
-            await _pass_on(reader, writer, ports)
-        writer.close()
-
-    server = asyncio.run_coroutine_threadsafe(
-        asyncio.start_server(take, "127.0.0.1", port, limit=2**20), loop
-    ).result()
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        loop.call_soon_threadsafe(server.close)
-        asyncio.run_coroutine_threadsafe(_end_others(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+    with _Balancer(("127.0.0.1", 0), _Connection) as server:
+        server.ports = ports
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+            for line in list(server.lines):
+                _hang_up(line)
 
 
-async def _pass_on(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ports: Sequence[int]
-) -> None:
-    head = await reader.readuntil(b"\r\n\r\n")
-    cookie = COOKIE.search(head)
-    first = int(cookie[1]) if cookie else 0
-    for turn in range(len(ports)):
-        with suppress(ConnectionError):
-            theirs = await asyncio.open_connection("127.0.0.1", ports[(first + turn) % len(ports)])
-            break
-    else:
-        return
-    theirs[1].write(head)
-    directions = [_copy(reader, theirs[1]), _copy(theirs[0], writer)]
-    await asyncio.wait(
-        [asyncio.ensure_future(copying) for copying in directions],
-        return_when=asyncio.FIRST_COMPLETED,
-    )
-    theirs[1].close()
+class _Balancer(socketserver.ThreadingTCPServer):
+    """The server; leaving its block waits for the threads of all connections."""
+
+    ports: Sequence[int] = ()
+    request_queue_size = 128
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self.lines: set[socket.socket] = set()
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+class _Connection(socketserver.BaseRequestHandler):
+    server: _Balancer
+    request: socket.socket
+
+    def handle(self) -> None:
+        """Copy bytes in both directions until either side closes."""
+        self.server.lines.add(self.request)
+        with suppress(OSError):
+            head = self._head()
+            with self._upstream(head) as theirs:
+                self.server.lines.add(theirs)
+                theirs.sendall(head)
+                back = threading.Thread(target=_copy, args=(theirs, self.request))
+                back.start()
+                _copy(self.request, theirs)
+                back.join()
+                self.server.lines.discard(theirs)
+        self.server.lines.discard(self.request)
+
+    def _head(self) -> bytes:
+        head = b""
+        while END_OF_HEAD not in head and len(head) < MOST_HEAD:
+            part = self.request.recv(2**16)
+            if not part:
+                raise ConnectionError
+            head += part
+        return head
+
+    def _upstream(self, head: bytes) -> socket.socket:
+        cookie, ports = COOKIE.search(head), self.server.ports
+        first = int(cookie[1]) if cookie else 0
+        for turn in range(len(ports)):
+            with suppress(ConnectionError):
+                return socket.create_connection(("127.0.0.1", ports[(first + turn) % len(ports)]))
+        raise ConnectionError
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
     with suppress(OSError):
-        while data := await reader.read(2**16):
-            writer.write(data)
-            await writer.drain()
+        while data := source.recv(2**16):
+            target.sendall(data)
+    for line in (source, target):
+        _hang_up(line)
 
 
-async def _end_others() -> None:
-    own = asyncio.current_task()
-    others = [task for task in asyncio.all_tasks() if task is not own]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+def _hang_up(line: socket.socket) -> None:
+    with suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)

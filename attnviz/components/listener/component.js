@@ -51,7 +51,8 @@ export default function listener(/** @type {Host} */ host) {
       showLive(state, state.isLive);
       announceChosen(state, header);
       const kept = keepSeat(header);
-      if (kept) host.send("kept", kept);
+      // with the time: another session of the server, which was sent the last value too, must see a change
+      if (kept) host.send("kept", { ...kept, at: Date.now() });
       if (!hasBegun && header.arrives) state.nodes.box.scrollIntoView({ block: "center" });
       hasBegun = true;
       if (state.told !== null) takeCount(state, state.told);

@@ -165,12 +165,19 @@ class Room:
         if not is_here or now - member.seen >= self.bounds.seen_s:
             member.seen = self.touched = now
 
-    def give_up(self, seat: str) -> None:
-        """Remove a member that has not answered anything."""
-        member = self.members.get(seat)
-        if member is not None and not (member.answers or member.clicks):
-            del self.members[seat]
-            self.changes += 1
+    def take_back(self, own: str, new: str) -> None:
+        """Remove the `new` seat of somebody who has come back to an own one, or to the key.
+
+        What was said from the new seat counts from the own one where that had said nothing: a page
+        that was loaded again says once more what its address has.
+        """
+        newcomer, member = self.members.pop(new, None), self.members.get(own)
+        if newcomer is None:
+            return
+        self.changes += 1
+        if member is not None:
+            member.answers = {**newcomer.answers, **member.answers}
+            member.clicks = {**newcomer.clicks, **member.clicks}
 
     def listen(self, seat: str, now: float, *, leads: bool = False) -> str:
         """The lease of a page that listens: who it belongs to is here until it ends.

@@ -130,9 +130,9 @@ class Rooms:
         """True if the room knows this id."""
         return self._store.look(normal(code), lambda room: seat in room.members)
 
-    def give_up(self, code: str, seat: str) -> None:
-        """Remove a member that has not answered yet: its page has found its old seat."""
-        self._store.change(normal(code), lambda room: room.give_up(seat))
+    def take_back(self, code: str, own: str, new: str) -> None:
+        """Remove a member's new seat: its page has found its own one, or the presenter's key."""
+        self._store.change(normal(code), lambda room: room.take_back(own, new))
 
     def click(self, code: str, seat: str, target: str, cell: tuple[int, int]) -> None:
         """Count the cell that a member clicks where the class is asked for one."""

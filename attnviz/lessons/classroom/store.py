@@ -119,4 +119,4 @@ def unknown_room(code: str) -> BadInput:
 
 def out_of_reach() -> AttnVizError:
     """The error of a store that does not answer."""
-    return AttnVizError("the classes of this server are out of reach", code=OUT_OF_REACH)
+    return AttnVizError("the classes of this server are out of reach", code="classes_out_of_reach")

@@ -41,6 +41,8 @@ def show(lang: Language) -> None:
 @fragment()
 def _stage(lang: Language) -> None:
     seat = current.view().classroom
+    if seat.host:
+        st.rerun(scope="app")  # the tab had the key of who leads
     try:
         stage = reach.stage(seat.room)
         own = reach.tried(lambda: rooms().join(seat.room, seat.seat), seat.seat)
@@ -51,8 +53,8 @@ def _stage(lang: Language) -> None:
         messages.show(lang, error)
         tally.listener(lang, "stage", reach.NOT_DRAWN)
         return
-    if current.view().classroom.host or leaves_learn(stage):
-        st.rerun(scope="app")  # the tab had the key of who leads, or the class is on another page
+    if leaves_learn(stage):
+        st.rerun(scope="app")
     with messages.guard(lang):
         following.note(stage)
         draw(lang, stage)

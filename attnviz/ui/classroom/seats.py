@@ -45,8 +45,8 @@ def take_kept(component: str) -> None:
         return
     heed, value = kept
     if heed == "changes" and rooms().is_presenter(seat.room, value):
-        rooms().give_up(seat.room, seat.seat)
+        rooms().take_back(seat.room, value, seat.seat)
         current.update(host=value, seat="")
     elif heed == "stage" and rooms().is_member(seat.room, value):
-        rooms().give_up(seat.room, seat.seat)
+        rooms().take_back(seat.room, value, seat.seat)
         current.update(seat=value)

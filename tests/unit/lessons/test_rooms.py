@@ -393,15 +393,25 @@ def test_click_counts_one_cell_for_each_member_and_refuses_what_is_none(
         rooms.click(room.code, bob, asked.target, (0, 1))
 
 
-def test_a_screen_on_the_wall_is_counted_nowhere_and_give_up_frees_a_seat(
-    rooms: Rooms, room: NewRoom
-) -> None:
+def test_a_screen_on_the_wall_is_counted_nowhere(rooms: Rooms, room: NewRoom) -> None:
     rooms.join(room.code, watches=True)
-    seat = rooms.join(room.code)
+    rooms.join(room.code)
     assert rooms.tally(room.code, FIRST.name).present == 1
-    rooms.give_up(room.code, seat)
-    assert not rooms.is_member(room.code, seat)
-    other = rooms.join(room.code)
-    rooms.answer(room.code, other, FIRST.name, "right")
-    rooms.give_up(room.code, other)
-    assert rooms.is_member(room.code, other), "its answer counts"
+
+
+def test_take_back_counts_who_comes_back_once(rooms: Rooms, room: NewRoom) -> None:
+    own = rooms.join(room.code)
+    rooms.answer(room.code, own, FIRST.name, "mix")
+    new = rooms.join(room.code)
+    rooms.answer(room.code, new, FIRST.name, "right")  # what stood in its address, say
+    rooms.take_back(room.code, own, new)
+    tally = rooms.tally(room.code, FIRST.name)
+    assert (tally.counts, tally.present) == ({"mix": 1}, 1)
+    assert not rooms.is_member(room.code, new)
+    rooms.show(room.code, room.key, SECOND)
+    new = rooms.join(room.code)
+    rooms.answer(room.code, new, SECOND.name, "right")
+    rooms.take_back(room.code, own, new)
+    assert rooms.tally(room.code, SECOND.name).counts == {"right": 1}
+    rooms.take_back(room.code, room.key, own)  # it leads
+    assert rooms.tally(room.code, SECOND.name).answered == 0
