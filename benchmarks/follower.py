@@ -18,6 +18,7 @@ from attnviz.ui.server.class_socket import FOLDER
 from benchmarks.stream import Stream, texts
 
 PAGE = "learn"
+AGAIN_S = 4.0  # AGAIN_MS of the listener
 
 
 class Follower:
@@ -28,7 +29,7 @@ class Follower:
         self.seen: dict[int, float] = {}
         self.fragment = self.seat = self._listener = ""
         self.headings: set[str] = set()
-        self._drawn = 0
+        self._drawn = self._told = 0
         self._tasks: list[asyncio.Task[None]] = []
 
     async def join(self) -> None:
@@ -40,7 +41,8 @@ class Follower:
         while not (self.seen and self.fragment and self.seat):
             await asyncio.sleep(0.01)
         await self._take_back(own)
-        self._tasks.append(asyncio.create_task(self._listen()))
+        self._told = self._drawn
+        self._tasks += [asyncio.create_task(work()) for work in (self._listen, self._insist)]
 
     async def _take_back(self, own: str) -> None:
         """Have the seat that the tab kept, as its listener does; return when the page has it."""
@@ -84,3 +86,12 @@ class Follower:
             async for told in texts(ear):
                 if int(told) != self._drawn:
                     await self._page.ask(PAGE, self.fragment)
+                    self._told = int(told)
+
+    async def _insist(self) -> None:
+        """Ask again for a stage that was told of and has not come, as a page does."""
+        while True:
+            told = self._told
+            await asyncio.sleep(AGAIN_S)
+            if told == self._told != self._drawn:
+                await self._page.ask(PAGE, self.fragment)
