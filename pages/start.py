@@ -1,7 +1,7 @@
-"""Start: a film of what one head does with one word, and doors to everything else."""
+"""Start: a film of what one head does with one word, miniatures of the rest, and doors to it."""
 
 from attnviz.ui.page import frame
-from attnviz.ui.start import doors, film
+from attnviz.ui.start import doors, film, gallery
 
 
 def main() -> None:
@@ -9,6 +9,7 @@ def main() -> None:
     lang = frame.open_page("start", heading="heading")
     film.show(lang)
     doors.show(lang)
+    gallery.show(lang)
 
 
 main()

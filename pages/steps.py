@@ -7,6 +7,7 @@ what was verified.
 from attnviz.ui.effects import edited_answer, inside
 from attnviz.ui.many import atlas
 from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
+from attnviz.ui.session import embedding
 
 
 def main() -> None:
@@ -15,10 +16,11 @@ def main() -> None:
     if shown is not None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)
+        if not embedding.is_embedded():
+            edited_answer.show(shown, "steps")
         fragments.steps(shown)
         if embedded.ends(shown):
             return
-        edited_answer.show(shown, "steps")
         atlas.place_of_text(shown)
         inside.show(shown)
         frame.verification(shown)

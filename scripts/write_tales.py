@@ -25,12 +25,12 @@ def main() -> None:
     print(f"{tales.FILE}: {len(chosen)} sentences")
 
 
-def sentences(book: str) -> list[str]:
-    """The drawn sentences of a book."""
+def sentences(book: str, n: int = N) -> list[str]:
+    """The `n` drawn sentences of a book; fewer of them are among more."""
     paragraphs = (" ".join(block.split()) for block in re.split(r"\n\s*\n", book))
     every = [part for paragraph in paragraphs for part in END.split(paragraph)]
     fitting = [sentence for sentence in dict.fromkeys(every) if _fits(sentence)]
-    drawn = set(sorted(fitting, key=_ticket)[:N])
+    drawn = set(sorted(fitting, key=_ticket)[:n])
     return [sentence for sentence in fitting if sentence in drawn]
 
 

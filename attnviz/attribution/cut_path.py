@@ -30,13 +30,13 @@ from attnviz.capture.changed.run import changes_made
 from attnviz.changes.kinds import Patch
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
-from attnviz.effects.heads import sites_of, taking_of
+from attnviz.effects.heads import replacement_of, sites_of
 from attnviz.effects.prepared import Prepared, as_mapping
-from attnviz.effects.rows import ROWS
-from attnviz.effects.switched import Switched, in_rows
+from attnviz.effects.rows import PASS_ROWS
+from attnviz.effects.switches import Switched, in_rows
 from attnviz.errors import BadInput
 
-MOST_CONTROLS = ROWS - 1  # so that the path and its controls are one batch
+MOST_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def cut_path(
     at = _require_later(layout, giver, taker)
     controls = _controls(layout, giver, at, seed)
     givers = [giver, *controls]
-    without = recorded_without(prepared, taking_of(prepared.lm, to, corpus), givers)
+    without = recorded_without(prepared, replacement_of(prepared.lm, to, corpus), givers)
     own, other = prepared.calls[at].inputs, without[at].inputs
     assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
     assert taker.head is not None, "one head"

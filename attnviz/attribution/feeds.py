@@ -28,9 +28,9 @@ from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site, site
 from attnviz.effects.batches import ignore
-from attnviz.effects.heads import Taking, sites_of, taking_of
+from attnviz.effects.heads import Replacement, replacement_of, sites_of
 from attnviz.effects.prepared import Prepared, prepare, takes
-from attnviz.effects.rows import ROWS, RowChange, by_place
+from attnviz.effects.rows import PASS_ROWS, RowChange, by_place
 from attnviz.errors import Cancelled, bad_argument, require_index
 from attnviz.models.loaded import LoadedModel
 
@@ -106,7 +106,7 @@ def feeds(
     to: str = "mean",
     corpus: object = None,
     senders: Sequence[object] | None = None,
-    rows: int = ROWS,
+    rows: int = PASS_ROWS,
     **further: Unpack[FurtherInputs],
 ) -> Feeds:
     """Take each sender away and see whose attention moves.
@@ -124,7 +124,7 @@ def feeds_of(
     to: str = "mean",
     corpus: object = None,
     senders: Sequence[object] | None = None,
-    rows: int = ROWS,
+    rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
 ) -> Feeds:
@@ -133,28 +133,28 @@ def feeds_of(
     `progress` is told what fraction is done; raises `Cancelled` soon after `cancel` was set.
     """
     layout = layout_of(prepared.calls)
-    taking, chosen = taking_of(prepared.lm, to, corpus), sites_of(layout, senders)
+    replacement, chosen = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
     receivers = layout.heads
     moved = np.full((len(chosen), len(receivers), len(SIDES)), np.nan)
     for start in range(0, len(chosen), rows):
         if cancel is not None and cancel.is_set():
             raise Cancelled("stopped on request; call again for the paths", code="cancelled")
         batch = chosen[start : start + rows]
-        calls = recorded_without(prepared, taking, batch)
+        calls = recorded_without(prepared, replacement, batch)
         moved[start : start + rows] = _moved(prepared, layout, batch, receivers, calls)
         progress(min(1.0, (start + rows) / len(chosen)))
-    return Feeds(chosen, receivers, moved, taking.to, taking.name)
+    return Feeds(chosen, receivers, moved, replacement.to, replacement.name)
 
 
 def recorded_without(
-    prepared: Prepared, taking: Taking, senders: Sequence[Site]
+    prepared: Prepared, replacement: Replacement, senders: Sequence[Site]
 ) -> list[AttentionCall]:
     """The calls of a pass in which row r has sender r taken away."""
     lm, layout = prepared.lm, layout_of(prepared.calls)
     options = dict(prepared.options)
     if takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1  # none is looked at
-    changes: list[RowChange] = [taking.changes(layout, sender)[0] for sender in senders]
+    changes: list[RowChange] = [replacement.changes(layout, sender)[0] for sender in senders]
     with (
         lm.lock,
         torch.no_grad(),
@@ -271,10 +271,10 @@ def weights_without(
             allowed="q, k",
         )
     layout = layout_of(prepared.calls)
-    taking, givers = taking_of(prepared.lm, to, corpus), sites_of(layout, senders)
+    replacement, givers = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
     (receiver,) = sites_of(layout, [head])
     at = [call.site for call in layout.calls].index(receiver.whole_layer)
-    without = recorded_without(prepared, taking, givers)[at].inputs
+    without = recorded_without(prepared, replacement, givers)[at].inputs
     own = prepared.calls[at].inputs
     assert isinstance(own, AttentionInputs) and isinstance(without, AttentionInputs)
     require_index("query", query, own.n_query)

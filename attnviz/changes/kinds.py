@@ -16,9 +16,9 @@ from attnviz.attention.capture import Capture
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.site import Site
 
-Taken = Literal["mean", "resample", "zero"]
+AblationKind = Literal["mean", "resample", "zero"]
 PatchedStage = Literal["q", "k", "v", "weights", "mixed"]
-TAKEN: tuple[Taken, ...] = get_args(Taken)
+ABLATION_KINDS: tuple[AblationKind, ...] = get_args(AblationKind)
 PATCHED: tuple[PatchedStage, ...] = get_args(PatchedStage)
 
 
@@ -32,7 +32,7 @@ class Ablate:
     """
 
     site: Site
-    to: Taken = "mean"
+    to: AblationKind = "mean"
     seed: int = 0
     corpus: Corpus | tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 

@@ -17,15 +17,15 @@ from torch import Tensor
 from attnviz.attention.capture import Capture
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import (
+    ABLATION_KINDS,
     PATCHED,
-    TAKEN,
     Ablate,
+    AblationKind,
     Cut,
     Mask,
     Patch,
     PatchedStage,
     Pattern,
-    Taken,
 )
 from attnviz.changes.site import site
 from attnviz.errors import BadInput, BadMask, bad_argument
@@ -43,13 +43,15 @@ def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int 
     reference texts. Raises `BadInput` for another `to`, a seed without anything to draw, or a
     corpus for "zero".
     """
-    _require_one_of("to", to, TAKEN)
+    _require_one_of("to", to, ABLATION_KINDS)
     reference = corpus if isinstance(corpus, Corpus) or corpus is None else _texts(corpus)
     if reference is not None and to == "zero":
         raise _bad("corpus", "given", 'no corpus where to="zero"')
     if seed and to != "resample":
         raise _bad("seed", seed, 'a seed only where to="resample"')
-    return Ablate(site(where), cast(Taken, to), _index("seed", seed, LARGEST_SEED), reference)
+    return Ablate(
+        site(where), cast(AblationKind, to), _index("seed", seed, LARGEST_SEED), reference
+    )
 
 
 def patch(

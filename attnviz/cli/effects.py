@@ -28,7 +28,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--next", required=True, metavar="TOKEN", help="the token whose score is read, e.g. ' ball'"
     )
     add("--against", metavar="TOKEN", help="the token that it is compared with")
-    add("--to", default="mean", metavar="NAME", help="mean, resample or zero in its place (mean)")
+    add(
+        "--to",
+        default="mean",
+        metavar="NAME",
+        help="mean, resample or zero in its place (mean); even: its attention",
+    )
     add("--model", default=MODEL, metavar="NAME", help=f"listed name, hub id, folder ({MODEL})")
     add("--top", type=int, default=TOP, metavar="N", help=f"how many heads are listed ({TOP})")
     add("--json", action="store_true", help="print JSON, with every head")

@@ -23,7 +23,13 @@ TOP = 8
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add("texts", metavar="TEXTS", help=".txt (a text per line), .csv, .jsonl, .parquet, a folder")
+    add(
+        "texts",
+        metavar="TEXTS",
+        nargs="?",
+        help=".txt (a text per line), .csv, .jsonl, .parquet, a folder; without it the 2,000 texts"
+        " that come with an embedded model",
+    )
     add("--model", default=MODEL, metavar="NAME", help=f"listed name, hub id, folder ({MODEL})")
     add(
         "--by",
@@ -33,7 +39,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     add("--top", type=int, default=TOP, metavar="N", help=f"how many heads are listed ({TOP})")
     add("--head", metavar="L5.H11", help="one head: its tokens, and texts for each tenth")
-    add("--out", metavar="FILE", help="the survey (.npz), or its table (.csv, .json)")
+    add(
+        "--out",
+        metavar="FILE",
+        help="the survey (.npz), its table (.csv, .json), a figure (.svg) or a page (.html)",
+    )
     add("--overwrite", action="store_true", help="replace a file that exists")
     add("--json", action="store_true", help="print JSON")
     add = parser.add_argument_group("long surveys").add_argument
@@ -129,9 +139,10 @@ def _cell(value: object) -> str:
 COMMAND = Command(
     name="survey",
     group="look at attention",
-    usage="TEXTS [options]",
+    usage="[TEXTS] [options]",
     help="what every head does over many texts",
     examples=(
+        "attnviz survey --model stories --head L2.H1",
         "attnviz survey tales.txt --by previous --out tales.npz",
         "attnviz survey tales.jsonl --folder tales --workers 4",
     ),

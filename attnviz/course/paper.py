@@ -14,6 +14,8 @@ from attnviz.course.recipe import CaptureText, CardInputs, Recipe
 from attnviz.errors import BadInput
 from attnviz.i18n import Language
 from attnviz.lessons.cards.card import Panel, RealHead
+from attnviz.lessons.cards.example_words import in_language
+from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.lessons.paper.sheet import LAST_SEED, PrintedCard, Worksheet
 from attnviz.lessons.paper.worksheet import worksheet_html
 
@@ -36,14 +38,15 @@ def sheet(
             asked=seed,
             last=LAST_SEED,
         )
-    cards = [_printed(recipe, seed, capture) for recipe in lesson(slug).recipes]
+    texts = lesson_texts(slug, lang)
+    cards = [_printed(recipe, seed, capture, texts) for recipe in lesson(slug).recipes]
     real = partial(weights, capture)
     return worksheet_html(Worksheet(slug, lang, seed, cards, real, server, qr))
 
 
-def _printed(recipe: Recipe, seed: int, capture: CaptureText) -> PrintedCard:
+def _printed(recipe: Recipe, seed: int, capture: CaptureText, texts: LessonTexts) -> PrintedCard:
     values = recipe.start_values()
-    card = recipe.build(CardInputs(values, seed, capture))
+    card = in_language(recipe.build(CardInputs(values, seed, capture)), texts)
     return PrintedCard(card, [(control, values[control.name]) for control in recipe.controls])
 
 

@@ -36,7 +36,7 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted
 
 EXACT = 50
-ROWS = 64
+PASS_EDGES = 64
 HEAVY = 0.5  # the weight from which an edge without an effect is worth a word
 WHOLE_ROW = 1 - 1e-6  # a weight that is all of its row: the head is left with nothing
 Cell = tuple[int, int]
@@ -296,8 +296,8 @@ class _Work:
     def exact(self, cells: Sequence[Cell]) -> tuple[Float64[np.ndarray, "query key"], float]:
         """(the change of the number without each of some cells, how far clean rows were off)."""
         table, spread = self.nothing(), 0.0
-        for start in range(0, len(cells), ROWS):
-            some = cells[start : start + ROWS]
+        for start in range(0, len(cells), PASS_EDGES):
+            some = cells[start : start + PASS_EDGES]
             queries, keys = torch.tensor(some, dtype=torch.int64).unbind(1)
             # the clean row behind the others has no change; a table needs an entry for it
             function = functions.cut_by_row(queries, keys, self.renormalise)

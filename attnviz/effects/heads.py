@@ -1,38 +1,42 @@
 """The effect of each head alone on the answer: removed in turn, every other head as it was.
 
 In: a model, a text and a measure. Out: `Effects`: the number without changes, and with each head's
-output replaced: by its mean over a corpus, by draws from that corpus, or by zero. Exact: every head
-is run, many at a time as rows of one batch with a clean row in each.
+output replaced: by its mean over a corpus, by draws from that corpus, or by zero; or with its
+attention made uniform. Exact: every head is run, many at a time as rows of one batch with a clean
+row in each.
 """
 
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from jaxtyping import Float64
 
-from attnviz.attention.stage_changes import Function
+from attnviz.attention.stage_changes import ChangeableStage, Function
 from attnviz.capture.changed import functions
 from attnviz.capture.changed.corpus import of_ablation
 from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.resolve import require_possible
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.corpus import Corpus
-from attnviz.changes.kinds import TAKEN, Taken
-from attnviz.changes.make import ablate
+from attnviz.changes.kinds import AblationKind
+from attnviz.changes.make import ablate, pattern
 from attnviz.changes.site import Site, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore, require_wanted
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import readout
-from attnviz.effects.rows import ROWS, RowChange, clean_pass
+from attnviz.effects.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.errors import bad_argument, bad_kind
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import Kind, Stack
 
+ReplacementKind = Literal[AblationKind, "even"]
+REPLACEMENTS: tuple[ReplacementKind, ...] = ("mean", "resample", "zero", "even")
 DRAWS = 4
 CORPUS_PART = 0.3  # of the progress, where a corpus has to be recorded first
 
@@ -49,7 +53,7 @@ class Effects:
 
     measure: AnswerMeasure | OwnMeasure | None
     unit: str
-    to: Taken
+    to: ReplacementKind
     corpus: str
     before: float
     heads: tuple[Site, ...]
@@ -120,7 +124,7 @@ def effects(
     to: str = "mean",
     corpus: object = None,
     heads: Sequence[object] | None = None,
-    rows: int = ROWS,
+    rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
     **further: Unpack[FurtherInputs],
@@ -128,7 +132,8 @@ def effects(
     """Take every head, or each of `heads`, away alone and read the number again.
 
     `to` is "mean" over a `corpus` (texts, a recorded one, or the model's own reference texts),
-    "resample" from it, the mean of four draws, or "zero". `rows` go into one batch. `progress` is
+    "resample" from it, the mean of four draws, or "zero"; "even" leaves the head's values and makes
+    its attention uniform over the keys that it may see. `rows` go into one batch. `progress` is
     told what fraction is done; raises `Cancelled` soon after `cancel` was set. `further` holds
     other arguments of `attnviz.capture`. Raises `BadInput` for what cannot be read or measured.
     """
@@ -146,7 +151,7 @@ def effects_of(
     to: str = "mean",
     corpus: object = None,
     heads: Sequence[object] | None = None,
-    rows: int = ROWS,
+    rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
 ) -> Effects:
@@ -161,7 +166,7 @@ def effects_of(
         recorded = CORPUS_PART * fraction
         progress(recorded)
 
-    taking = taking_of(prepared.lm, to, corpus, recording)
+    replacement = replacement_of(prepared.lm, to, corpus, recording)
     chosen = sites_of(layout, heads)
     clean = clean_pass(prepared, resolved, layout.calls)
 
@@ -169,13 +174,13 @@ def effects_of(
         progress(recorded + (1 - recorded) * fraction)
 
     work = Batches(prepared, resolved, clean, rows, measuring, cancel)
-    changes = [taking.changes(layout, head) for head in chosen]
+    changes = [replacement.changes(layout, head) for head in chosen]
     after, spread = work.run(changes)
     return Effects(
         measure=prepared.on,
         unit=resolved.unit,
-        to=taking.to,
-        corpus=taking.name,
+        to=replacement.to,
+        corpus=replacement.name,
         before=clean.value,
         heads=chosen,
         after=after,
@@ -186,10 +191,10 @@ def effects_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Taking:
-    """The replacement of a head's output: nothing, or vectors of a corpus."""
+class Replacement:
+    """The replacement of a head's output, nothing or vectors of a corpus, or of its attention."""
 
-    to: Taken
+    to: ReplacementKind
     corpus: Corpus | None
 
     @property
@@ -201,12 +206,18 @@ class Taking:
         """The rows of one head: one, or one for each draw."""
         calls = layout.find(head)
         assert head.head is not None, "one head"
+        if self.to == "even":
+            for call in calls:
+                require_possible(pattern(head, "even"), call)
+        stage: ChangeableStage = "weights" if self.to == "even" else "mixed"
         return [
-            RowChange(calls, "mixed", (function,) * len(calls), head.head)
+            RowChange(calls, stage, (function,) * len(calls), head.head)
             for function in self._functions(head)
         ]
 
     def _functions(self, head: Site) -> list[Function]:
+        if self.to == "even":
+            return [functions.even]
         if self.corpus is None:
             return [functions.zero]
         vectors = self.corpus.vectors(head)
@@ -215,25 +226,34 @@ class Taking:
         return [functions.drawn(vectors.sample, seed) for seed in range(DRAWS)]
 
 
-def taking_of(
+def replacement_of(
     lm: LoadedModel, to: str, corpus: object, progress: Callable[[float], None] = ignore
-) -> Taking:
+) -> Replacement:
     """The replacement that a caller chose for the heads; `BadInput` if it is not valid.
 
     `progress` is told what fraction of a corpus is recorded.
     """
-    if to not in TAKEN:
+    if to not in REPLACEMENTS:
         raise bad_argument(
-            f"to= is {to!r}; give one of {', '.join(TAKEN)}",
+            f"to= is {to!r}; give one of {', '.join(REPLACEMENTS)}",
             name="to",
             found=shortened(str(to)),
-            allowed=", ".join(TAKEN),
+            allowed=", ".join(REPLACEMENTS),
         )
+    if to == "even":
+        if corpus is not None:
+            raise bad_argument(
+                "corpus= goes with to='mean' and 'resample': uniform attention needs none",
+                name="corpus",
+                found="a corpus",
+                allowed="None",
+            )
+        return Replacement("even", None)
     ablation = ablate(Site(0), to, corpus=corpus)  # refuses a corpus that goes with nothing
     if ablation.to == "zero":
-        return Taking(ablation.to, None)
+        return Replacement(ablation.to, None)
     with lm.lock:
-        return Taking(ablation.to, of_ablation(lm, ablation, progress))
+        return Replacement(ablation.to, of_ablation(lm, ablation, progress))
 
 
 def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]:

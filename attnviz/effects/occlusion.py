@@ -18,7 +18,7 @@ from attnviz.effects.prepared import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
 from attnviz.errors import BadInput
 
-ROWS = 32
+PASS_TOKENS = 32
 
 
 def hidden(prepared: Prepared, readout: Readout) -> Float64[np.ndarray, " token"]:
@@ -67,8 +67,8 @@ def _ids(prepared: Prepared) -> Tensor:
 def _changes(prepared: Prepared, readout: Readout, n: int, rows_of: Any) -> np.ndarray:
     changes: list[float] = []
     lm = prepared.lm
-    for start in range(0, n, ROWS):
-        tokens = range(start, min(start + ROWS, n))
+    for start in range(0, n, PASS_TOKENS):
+        tokens = range(start, min(start + PASS_TOKENS, n))
         inputs = prepared.repeated(len(tokens) + 1) | rows_of(tokens)
         with lm.lock, torch.no_grad():
             output = lm.model(**inputs, **prepared.options)

@@ -25,14 +25,14 @@ from attnviz.capture.plan.plan import TokensByStack
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
 from attnviz.changes.site import Site, site
-from attnviz.effects.aligned import TEXT, differing_places, require_apart
+from attnviz.effects.alignment import TEXT, differing_places, require_apart
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore
 from attnviz.effects.heads import sites_of
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.random_runs import random_runs
 from attnviz.effects.readouts import readout
-from attnviz.effects.rows import ROWS, RowChange, clean_pass
+from attnviz.effects.rows import PASS_ROWS, RowChange, clean_pass
 from attnviz.errors import BadInput, bad_argument
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened
@@ -129,7 +129,7 @@ def patching(
     stages: Sequence[str] = STAGES,
     heads: Sequence[object] | None = None,
     draws: int = DRAWS,
-    rows: int = ROWS,
+    rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
     **further: Unpack[FurtherInputs],
@@ -171,7 +171,7 @@ def patching_of(
     stages: Sequence[str] = STAGES,
     heads: Sequence[object] | None = None,
     draws: int = DRAWS,
-    rows: int = ROWS,
+    rows: int = PASS_ROWS,
     progress: Callable[[float], None] = ignore,
     cancel: threading.Event | None = None,
 ) -> Patching:

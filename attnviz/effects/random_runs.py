@@ -11,7 +11,7 @@ import torch
 from attnviz.attention.call import AttentionCall
 from attnviz.capture.changed.references import reference_of
 from attnviz.capture.record.recorder import record
-from attnviz.effects.aligned import differing_places
+from attnviz.effects.alignment import differing_places
 from attnviz.effects.prepared import Prepared
 from attnviz.errors import BadInput
 

@@ -17,13 +17,13 @@ from attnviz.attention.stage_changes import ChangeableStage, Function, StageChan
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import changes_made
+from attnviz.effects.module_outputs import NOTHING, Finished, answered, finished
 from attnviz.effects.prepared import Prepared, as_mapping
 from attnviz.effects.readouts import Readout
-from attnviz.effects.resumed import NOTHING, Finished, answered, finished
 from attnviz.errors import UnsupportedAttention
 
 # 12 to 36 rows take the same time for each; many more fall out of the processor's cache
-ROWS = 24
+PASS_ROWS = 24
 # where a pass has more multiplications than these, about, running fewer modules is worth more than
 # running fewer and larger batches
 LONG = 5e7
@@ -76,14 +76,19 @@ def changed_rows(
     known = clean.finished.before_first(calls)
     with prepared.lm.lock, answered(prepared.lm.model, known, len(changes) + 1):
         numbers = _run(prepared, readout, len(changes) + 1, placed)
-    if len(numbers) != len(changes) + 1:
-        raise UnsupportedAttention(
-            f"{prepared.lm.name} does not keep the rows of a batch apart: {len(changes) + 1} went"
-            f" in and {len(numbers)} answers came out",
-            code="rows_joined",
-            name=prepared.lm.name,
-        )
+    require_rows(prepared.lm.name, len(changes) + 1, len(numbers))
     return numbers[:-1], float(numbers[-1])
+
+
+def require_rows(model: str, n_row: int, n_answer: int) -> None:
+    """Raise `UnsupportedAttention` if a batch does not have an answer for each of its rows."""
+    if n_answer != n_row:
+        raise UnsupportedAttention(
+            f"{model} does not keep the rows of a batch apart: {n_row} went in and {n_answer}"
+            " answers came out",
+            code="rows_joined",
+            name=model,
+        )
 
 
 def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:

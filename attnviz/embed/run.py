@@ -1,13 +1,14 @@
 """`embed`: the map of queries and keys of every head, from one pass over any number of texts.
 
 In: a model and texts, or pictures. Out: an `Embedding`. A key scores high with a query when it lies
-far out in the query's direction; near does not mean attended.
+far out in the query's direction; near does not mean attended. By t-SNE, one head's `Neighbours`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal, get_args, overload
 
 import numpy as np
 from jaxtyping import Bool, Float32
@@ -19,9 +20,10 @@ from attnviz.capture.arguments import Picture
 from attnviz.capture.run import capture
 from attnviz.embed.biplot import Biplot, biplot
 from attnviz.embed.moments import Moments, dot_product, moments
+from attnviz.embed.neighbours import Neighbours, neighbours
 from attnviz.errors import bad_argument
 from attnviz.metrics.patterns import counted_queries
-from attnviz.metrics.table import HeadTable
+from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 from attnviz.summary import counted
@@ -31,6 +33,8 @@ from attnviz.survey.texts import Texts, read_texts, require_reader
 from attnviz.types import Head, HeadId, ModelKey, head_row
 
 PICTURES = 16  # that run at once
+Method = Literal["scores", "tsne"]
+METHODS: tuple[Method, ...] = get_args(Method)
 Progress = Callable[[int], None]
 
 
@@ -115,24 +119,81 @@ class Embedding:
         return f"Embedding of {self.model.id}: {heads}, fitted on {texts}, {tokens}"
 
 
+@overload
 def embed(
     lm: LoadedModel | str | Path,
     texts: Texts | Sequence[Picture],
     *,
+    method: Literal["scores"] = "scores",
     progress: Progress = ignore,
-) -> Embedding:
+) -> Embedding: ...
+
+
+@overload
+def embed(
+    lm: LoadedModel | str | Path,
+    texts: Texts | Sequence[Picture],
+    *,
+    method: Literal["tsne"],
+    head: Head,
+    seed: int = 0,
+    progress: Progress = ignore,
+) -> Neighbours: ...
+
+
+def embed(
+    lm: LoadedModel | str | Path,
+    texts: Texts | Sequence[Picture],
+    *,
+    method: Method | str = "scores",
+    head: Head | None = None,
+    seed: int = 0,
+    progress: Progress = ignore,
+) -> Embedding | Neighbours:
     """Find the plane of every head in which inner products are nearest to its scores.
 
     `texts` is a list of texts, or a path as `attnviz.survey` takes it; pictures for a model of
     pictures. They are read once, and no vector is kept. `progress` is called with the number of
     texts that were read. Only words are fitted to; `place` puts special tokens on the map as well.
 
-    Raises `BadInput` for texts that cannot be read or none at all, and `UnsupportedAttention` for a
-    model whose q and k are not known.
+    `method="tsne"` draws one `head` as AttentionViz does instead, with how little its distances
+    say of scores; `seed` chooses the picture. It needs `pip install 'attnviz[maps]'`.
+
+    Raises `BadInput` for texts that cannot be read or none at all, and for arguments that do not go
+    together, `UnsupportedAttention` for a model whose q and k are not known, `MissingExtra` for
+    t-SNE without openTSNE, and `TooLarge` for t-SNE of more than 10,000 tokens.
     """
+    if method not in METHODS:
+        raise bad_name("method", method, METHODS)
+    if (method == "tsne") != (head is not None):
+        raise bad_argument(
+            f'head is {head} with method="{method}"; t-SNE draws one head, "scores" all of them',
+            name="head",
+            found=str(head),
+            allowed="a head such as L5.H11" if method == "tsne" else "None",
+        )
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     caps = _of_pictures(loaded, texts) if loaded.kind == "vision" else _of_texts(loaded, texts)
-    return embed_captures(caps, progress)
+    if head is None:
+        return embed_captures(caps, progress)
+    kept = list(_told(caps, progress))
+    heads = _heads(_calls(kept[0])) if kept else ()
+    return neighbours(kept, heads[head_row(head, heads, "map")], seed=seed)
+
+
+def _told(caps: Iterable[Capture], progress: Progress) -> Iterator[Capture]:
+    """The captures; `progress` is called with the number of their texts."""
+    n_text = 0
+    for cap in caps:
+        n_text += cap.n_batch
+        progress(n_text)
+        yield cap
+
+
+def _heads(calls: Sequence[AttentionCall]) -> tuple[HeadId, ...]:
+    return tuple(
+        HeadId(layer, head) for layer, call in enumerate(calls) for head in range(call.n_heads)
+    )
 
 
 def embed_captures(caps: Iterable[Capture], progress: Progress = ignore) -> Embedding:
@@ -150,11 +211,7 @@ def embed_captures(caps: Iterable[Capture], progress: Progress = ignore) -> Embe
         sums = [a + b for a, b in zip(sums, new, strict=True)] if sums else new
         if first is None:
             first = cap
-            heads = tuple(
-                HeadId(layer, head)
-                for layer, call in enumerate(calls)
-                for head in range(call.n_heads)
-            )
+            heads = _heads(calls)
         n_text += cap.n_batch
         progress(n_text)
     if first is None:

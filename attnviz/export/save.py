@@ -6,7 +6,7 @@ a figure.
 """
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -27,7 +27,7 @@ from attnviz.figures.sheet import Cells
 from attnviz.figures.style import Style
 from attnviz.i18n import Language
 from attnviz.survey.result import Survey
-from attnviz.types import Head, Kind, Stack
+from attnviz.types import Head, Kind, Measure, Stack
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +65,9 @@ class Choices(TypedDict, total=False):
     weight that has a row in a CSV. Page (.html): `heads`, those that have Steps and Masks in it, or
     "all"; `lang`, "en", "ja", "ko" or "zh"; `title`; `model`, a `LoadedModel` that joins words and
     knows a translation's alignment; `picture`, what the model saw. Figures (.svg, .pdf,
-    .png, .eps): `view`, the place as above, and the choices of `attnviz.figures`.
+    .png, .eps): `view`, the place as above, and the choices of `attnviz.figures`. Of a survey a
+    figure takes `measures`, two of them, `width_in`, `size_pt` and `title`, a page `measures` and
+    `lang`.
     """
 
     view: View | None
@@ -83,6 +85,7 @@ class Choices(TypedDict, total=False):
     cells: Cells
     title: str
     lang: Language
+    measures: tuple[Measure, Measure]
     heads: "Heads"
     model: "LoadedModel | None"
     picture: "np.ndarray | None"
@@ -98,8 +101,9 @@ def save(what: What, path: str | Path, **choices: Unpack[Choices]) -> Path:
     .json are its weights as numbers; a CSV of one head (`at="L5.H11"`) is a matrix. .svg, .pdf,
     .png and .eps are figures for print: all heads, or one head as `view="head"`, "lines", "steps"
     or "alignment"; two captures are drawn with their difference. `Choices` explains the arguments.
-    A survey takes none of them: .npz is the survey itself, which `attnviz.read_survey` opens, .csv
-    and .json are its table of heads.
+    Of a survey .npz is the survey itself, which `attnviz.read_survey` opens, .csv and .json are its
+    table of heads, .svg, .pdf, .png and .eps its heads on two measures, and .html is that figure
+    with what each head does.
 
     Raises `BadInput` for another ending, an argument that this kind of file does not take, and a
     path that cannot be written; `TooLarge` for a file that would be absurd, with what to do
@@ -130,21 +134,9 @@ def read(path: str | Path, *, max_bytes: int = capture_reader.MOST_BYTES) -> Cap
 def _writer(what: What, ending: str, choices: Choices) -> Writer:
     """The function that writes a kind of file, after every argument was checked."""
     if isinstance(what, Survey):
-        if choices:
-            raise _unused(next(iter(choices)), ending, " of a survey; it takes none")
-        return lambda file: surveys.write(what, file, ending)
-    if ending not in ENDINGS:
-        raise BadInput(
-            f"a capture cannot be saved as {ending or 'a file without an ending'!r}; give one of"
-            f" {', '.join(ENDINGS)}",
-            code="bad_ending",
-            found=ending,
-            allowed=", ".join(ENDINGS),
-        )
-    options: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
-    for name in options:
-        if name not in ENDINGS[ending]:
-            raise _unused(name, ending, f"; it takes {', '.join(ENDINGS[ending])}")
+        settings = _options(choices, ending, surveys.ENDINGS, "a survey")
+        return lambda file: file.write(surveys.content(what, ending, settings))
+    options = _options(choices, ending, ENDINGS, "a capture")
     _require_captures(what, ending)
     if ENDINGS[ending] == FIGURE:
         return _figure(what, ending, options)
@@ -159,13 +151,30 @@ def _writer(what: What, ending: str, choices: Choices) -> Writer:
     return _table(what, ending, options)
 
 
-def _unused(name: str, ending: str, instead: str) -> BadInput:
-    return bad_argument(
-        f"{name}= means nothing for a {ending} file{instead}",
-        name=name,
-        found=ending,
-        allowed=", ".join(ENDINGS.get(ending, ())),
-    )
+def _options(
+    choices: Choices, ending: str, endings: Mapping[str, tuple[str, ...]], what: str
+) -> dict[str, Any]:
+    """The choices that were made; raises `BadInput` for an ending, and for one that it refuses."""
+    if ending not in endings:
+        raise BadInput(
+            f"{what} cannot be saved as {ending or 'a file without an ending'!r}; give one of"
+            f" {', '.join(endings)}",
+            code="bad_ending",
+            found=ending,
+            allowed=", ".join(endings),
+        )
+    options: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
+    allowed = ", ".join(endings[ending])
+    for name in options:
+        if name not in endings[ending]:
+            raise bad_argument(
+                f"{name}= means nothing for a {ending} file of {what}; it takes"
+                f" {allowed or 'none'}",
+                name=name,
+                found=ending,
+                allowed=allowed,
+            )
+    return options
 
 
 def _require_captures(what: object, ending: str) -> None:

@@ -12,10 +12,10 @@ import numpy as np
 from jaxtyping import UInt8
 
 from attnviz.figures import ramp
-from attnviz.figures.lettering import shortened, widest, width
 from attnviz.figures.ramp import Scale
 from attnviz.figures.sheet import INK, MUTED, Frame, Matrix, PrintSheet, Segment
 from attnviz.figures.style import Axis, Look
+from attnviz.figures.text_width import shortened, widest, width
 
 GAP = 3.0  # between a label and its matrix
 TITLE_ROOM = 1.5  # of an axis beside its labels, in units of its size

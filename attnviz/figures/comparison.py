@@ -9,7 +9,6 @@ from typing import Unpack
 from attnviz.figures import axes
 from attnviz.figures.axes import LINE, TITLE_ROOM, Box
 from attnviz.figures.drawing import Drawing
-from attnviz.figures.lettering import legible, shortened
 from attnviz.figures.matrices import (
     TITLES,
     largest,
@@ -22,6 +21,7 @@ from attnviz.figures.matrices import (
 )
 from attnviz.figures.sheet import PrintSheet
 from attnviz.figures.style import PAGE, Axis, Labels, Look, Style, look, numbers, require
+from attnviz.figures.text_width import legible, shortened
 
 GAP = 12.0  # between two panels
 

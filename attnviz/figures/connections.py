@@ -13,11 +13,11 @@ from jaxtyping import Float32
 from attnviz.figures import axes
 from attnviz.figures.axes import BASELINE, GAP, LINE, LONGEST
 from attnviz.figures.drawing import Drawing
-from attnviz.figures.lettering import shortened, widest
 from attnviz.figures.matrices import sides
 from attnviz.figures.ramp import rgb
 from attnviz.figures.sheet import ACCENT, INK, MUTED, Anchor, PrintSheet, Segment
 from attnviz.figures.style import Axis, Labels, Look, Style, look, numbers, require
+from attnviz.figures.text_width import shortened, widest
 
 LEAST_WEIGHT = 0.005  # below, a line cannot be told from the paper
 THINNEST, THICKEST = 0.3, 2.2

@@ -14,10 +14,10 @@ from jaxtyping import Float32, UInt8
 from attnviz.figures import axes
 from attnviz.figures.axes import BASELINE, LINE
 from attnviz.figures.drawing import Drawing
-from attnviz.figures.lettering import width
 from attnviz.figures.matrices import of_weights
 from attnviz.figures.sheet import FAINT, MUTED, WHITE, Frame, Matrix, PrintSheet, Segment
 from attnviz.figures.style import PAGE, Look, Style, look, numbers, require
+from attnviz.figures.text_width import width
 
 MOST_CELLS = 64  # along a side of a small picture
 PIXELS, GAP_PIXELS = 128, 8  # of a small picture in the image, and between two of them

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from attnviz.errors import require_package
-from attnviz.figures.lettering import legible
 from attnviz.figures.sheet import POINTS, Frame, Matrix, PrintSheet, Segment, Text
+from attnviz.figures.text_width import legible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

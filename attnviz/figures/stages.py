@@ -12,10 +12,10 @@ from typing import Unpack
 from attnviz.figures import axes
 from attnviz.figures.axes import BAR_HEIGHT, LINE, Box
 from attnviz.figures.drawing import Drawing
-from attnviz.figures.lettering import shortened, width
 from attnviz.figures.matrices import largest, of_signed, of_weights
 from attnviz.figures.sheet import MUTED, PrintSheet
 from attnviz.figures.style import PAGE, Axis, Labels, Look, Style, axis, look, require
+from attnviz.figures.text_width import shortened, width
 from attnviz.types import Stage, StepView
 
 GOOD, BAD = "#1b6b3a", "#a3321f"

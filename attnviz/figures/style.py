@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from attnviz.errors import bad_argument
-from attnviz.figures.lettering import legible
 from attnviz.figures.ramp import SCALES, Scale
 from attnviz.figures.sheet import POINTS, Cells
+from attnviz.figures.text_width import legible
 from attnviz.types import Tokens
 
 Labels = Sequence[str] | Tokens

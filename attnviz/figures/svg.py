@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import UInt8
 
 from attnviz.figures import png
-from attnviz.figures.lettering import legible
 from attnviz.figures.sheet import WHITE, Frame, Mark, Matrix, PrintSheet, Segment, Text
+from attnviz.figures.text_width import legible
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans CJK JP', sans-serif"
 LEAST_PIXELS = 1024  # along the longer side of an embedded picture

@@ -1,7 +1,8 @@
 """Tallies and surveys as files: arrays in an .npz, without pickle, written whole or not at all.
 
-In: a `SurveyTally` or a `Survey`. Out: a file, and back. What is read is checked before it is used:
-names, types and shapes, and the size that it unpacks to.
+In: a `SurveyTally` or a `Survey`. Out: a file, and back. Tickets are not stored, as they follow
+from the texts. What is read is checked before it is used: names, types and shapes, and the size
+that it unpacks to.
 """
 
 import io
@@ -17,15 +18,15 @@ import numpy as np
 
 from attnviz.errors import BadInput
 from attnviz.survey.result import Survey
-from attnviz.survey.tally import SurveyTally, Weighed
+from attnviz.survey.tally import NO_TICKET, SurveyTally, Weighed, ticket
 from attnviz.types import HeadId, ModelKey
 
 MOST_BYTES = 4 << 30  # of a file, unpacked
+LEVEL = 6  # of the compression
 WEIGHED = ("received", "pairs")
 NUMBERS = ("n_entry", "n_text", "n_token")
-ARRAYS = tuple(
-    entry.name for entry in fields(SurveyTally) if entry.name not in (*WEIGHED, *NUMBERS, "texts")
-)
+NO_ARRAYS = (*WEIGHED, *NUMBERS, "texts", "ticket")
+ARRAYS = tuple(entry.name for entry in fields(SurveyTally) if entry.name not in NO_ARRAYS)
 Arrays = Mapping[str, np.ndarray]
 Described = dict[str, Any]  # from JSON: checked where it is used
 
@@ -46,14 +47,14 @@ def read_tally(path: Path) -> SurveyTally:
     return _tally(path, arrays, described)
 
 
-def survey_bytes(survey: Survey) -> bytes:
-    """The content of a survey's file."""
+def survey_bytes(survey: Survey, level: int = LEVEL) -> bytes:
+    """The content of a survey's file; `level` is that of the compression, 1 to 9."""
     described = _json(survey.tally) | {
         "model": list(vars(survey.model).values()),
         "heads": list(map(str, survey.heads)),
         "labels": {str(entry): label for entry, label in survey.labels.items()},
     }
-    return _content(_arrays(survey.tally), described)
+    return _content(_arrays(survey.tally), described, level)
 
 
 def read_survey(path: str | Path, *, most_bytes: int = MOST_BYTES) -> Survey:
@@ -90,16 +91,16 @@ def _json(tally: SurveyTally) -> Described:
     return {name: getattr(tally, name) for name in NUMBERS} | {"texts": texts}
 
 
-def _content(arrays: Arrays, described: Described) -> bytes:
+def _content(arrays: Arrays, described: Described, level: int = LEVEL) -> bytes:
     """The bytes of an archive, the same for the same numbers: its entries carry no time."""
     content = json.dumps(described, sort_keys=True).encode()
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         for name, array in {**arrays, "described": np.frombuffer(content, np.uint8)}.items():
+            part = io.BytesIO()
+            np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
             entry = zipfile.ZipInfo(f"{name}.npy")
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(entry, "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr(entry, part.getvalue(), zipfile.ZIP_DEFLATED, level)
     return file.getvalue()
 
 
@@ -142,7 +143,17 @@ def _tally(path: Path, arrays: Arrays, described: Described) -> SurveyTally:
         if shapes != {((len(columns.code),), "int64")}:
             raise _damaged(path, f"{name} has columns of different lengths or types")
     parts: dict[str, Any] = {**numbers, **found, **weighed}
-    return SurveyTally(**parts, texts=texts)
+    return SurveyTally(**parts, texts=texts, ticket=_tickets(path, found["example"], texts))
+
+
+def _tickets(path: Path, examples: np.ndarray, texts: Mapping[int, str]) -> np.ndarray:
+    """The tickets of the examples, drawn from their texts again."""
+    numbers, place = np.unique(examples, return_inverse=True)
+    try:
+        drawn = [NO_TICKET if number < 0 else ticket(texts[number]) for number in numbers.tolist()]
+    except KeyError as error:
+        raise _damaged(path, f"it lacks text {error}") from error
+    return np.array(drawn, dtype=np.uint64)[place].reshape(examples.shape)
 
 
 def _damaged(path: Path, reason: str) -> BadInput:

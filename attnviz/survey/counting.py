@@ -4,7 +4,6 @@ In: captures, with the texts and their places among all. Out: a `SurveyTally`. I
 in place while batches are added; afterwards nothing changes it.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,6 +25,7 @@ from attnviz.survey.tally import (
     SurveyTally,
     Weighed,
     fixed,
+    ticket,
     upper_ends,
 )
 
@@ -88,12 +88,6 @@ class Count:
             pairs=_joined(self._pairs),
             texts={number: self.texts[number] for number in sorted(kept & self.texts.keys())},
         )
-
-
-def ticket(text: str) -> int:
-    """A number that is drawn for a text by a hash of it: 64 bits, never the largest."""
-    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
-    return min(int.from_bytes(digest, "little"), int(NO_TICKET) - 1)
 
 
 def _joined(parts: Sequence[Weighed]) -> Weighed:

@@ -16,10 +16,10 @@ from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
 from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.summary import counted
-from attnviz.survey.tally import BINS, BITS, NO_TICKET, UPPER, SurveyTally, upper_ends
+from attnviz.survey.tally import BINS, BITS, UPPER, SurveyTally, upper_ends
+from attnviz.survey.tenths import tenths
 from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
 
-DECILES = 10
 STANDARD_ERRORS = 1.96  # on either side of a mean: the middle 95 % of a normal distribution
 
 
@@ -120,24 +120,22 @@ class Survey:
     def deciles(self, head: Head, measure: str) -> tuple[Decile, ...]:
         """The values of a head on these texts in ten groups, smallest first, with texts of each.
 
-        Ends are exact to one bin of a histogram, a hundredth of the measure's range. Empty where no
-        text has the measure. Raises `BadInput` for a head or measure that does not exist.
+        Ends are exact to one bin of a histogram, a hundredth of the measure's range. A text stands
+        in one group only; of groups with the same ends, as where most texts have one value, the
+        first has the texts. Empty where no text has the measure. Raises `BadInput` for a head or
+        measure that does not exist.
         """
         row, column = self._row(head), _measure(measure)
-        histogram = self.tally.histogram[row, column]
-        if not histogram.any():
-            return ()
-        below = np.cumsum(histogram) / histogram.sum()
-        inner = np.searchsorted(below, np.arange(1, DECILES) / DECILES - 1e-12)
-        edges = [*map(int, (np.flatnonzero(histogram)[0], *inner, np.flatnonzero(histogram)[-1]))]
+        tally = self.tally
+        numbers = tally.example[row, column].ravel()
         width = upper_ends()[column] / BINS
         return tuple(
             Decile(
-                float(edges[place] * width),
-                float((edges[place + 1] + 1) * width),
-                self._examples(row, column, edges[place], edges[place + 1]),
+                float(tenth.first * width),
+                float((tenth.last + 1) * width),
+                tuple(tally.texts[int(numbers[place])] for place in tenth.drawn),
             )
-            for place in range(DECILES)
+            for tenth in tenths(tally.histogram[row, column], tally.ticket[row, column])
         )
 
     def above(self, head: Head, measure: str, value: float) -> tuple[int, int]:
@@ -240,15 +238,6 @@ class Survey:
     def _within(self, code: Int64[np.ndarray, " code"], row: int, size: int) -> slice:
         start, stop = np.searchsorted(code, [row * size, (row + 1) * size])
         return slice(int(start), int(stop))
-
-    def _examples(self, row: int, column: int, low: int, high: int) -> tuple[str, ...]:
-        """Texts of some bins, those with the smallest tickets."""
-        tickets = self.tally.ticket[row, column, low : high + 1].ravel()
-        numbers = self.tally.example[row, column, low : high + 1].ravel()
-        order = np.lexsort((numbers, tickets))[:3]
-        return tuple(
-            self.tally.texts[int(numbers[place])] for place in order if tickets[place] != NO_TICKET
-        )
 
 
 def _real(values: Int64[np.ndarray, "..."]) -> Float64[np.ndarray, "..."]:

@@ -17,6 +17,7 @@ from attnviz.errors import BadInput, bad_argument
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.loader import load
 from attnviz.survey.archive import read_tally
+from attnviz.survey.embedded import embedded_survey
 from attnviz.survey.engines import ENGINES, Engine, SurveyJob, in_a_pool, in_this_process
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
@@ -39,7 +40,7 @@ READS = "a survey reads plain texts, with an encoder or a decoder"
 
 def survey(
     lm: LoadedModel | str | Path,
-    texts: Texts,
+    texts: Texts | None = None,
     *,
     folder: str | Path | None = None,
     workers: int = 1,
@@ -53,6 +54,7 @@ def survey(
 
     `texts` is a list, or the path of a folder of .txt files, of a .txt (a text per line), .csv,
     .jsonl or .parquet (a column `text`). A text longer than the model reads is cut into pieces.
+    Without texts the survey is the one of 2,000 texts that comes with an embedded model.
 
     `folder` keeps a file for each 512 texts, so that a survey that was stopped goes on where it
     was; `resume=False` counts them again. `workers` is the number of processes. `part="3/8"`
@@ -68,6 +70,8 @@ def survey(
     loaded = lm if isinstance(lm, LoadedModel) else load(lm)
     chosen = _engine(engine, workers, folder, part, address)
     require_reader(loaded, READS)
+    if texts is None:
+        return _embedded(loaded, folder, workers, engine)
     with ExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory()) if folder is None else folder)
         place.mkdir(parents=True, exist_ok=True)
@@ -97,6 +101,18 @@ def survey_at_once(lm: LoadedModel, texts: Sequence[str], progress: Progress = i
     if not few:
         raise _bad("texts", "nothing but empty texts", "a text")
     return _survey(lm, tally(lm, Shard(0, 0, few), progress).closed())
+
+
+def _embedded(
+    lm: LoadedModel, folder: str | Path | None, workers: int, engine: str | None
+) -> Survey:
+    """The survey that comes with a model; nothing is counted for it."""
+    if folder is not None or workers > 1 or engine is not None:
+        raise _bad("texts", "None with folder=, workers= or engine=", "texts to count")
+    known = embedded_survey(lm)
+    if known is None:
+        raise _bad("texts", f"None, and {lm.name} comes without a survey", "texts to count")
+    return known
 
 
 def _count(

@@ -23,7 +23,7 @@ from attnviz.survey.tally import SurveyTally
 SHARD = 512  # texts
 BATCH = 32  # texts that run at once, if they are short
 MOST_CELLS = 1 << 20  # text × query × key of a batch
-FORMAT = 1  # of the numbers; another one makes other names
+FORMAT = 2  # of the numbers; another one makes other names
 Progress = Callable[[int, int], None]
 SAMPLE = 64  # numbers of each parameter that the fingerprint reads
 

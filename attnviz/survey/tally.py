@@ -6,6 +6,7 @@ tokens are pruned to the heaviest, examples are the texts with the smallest tick
 bin of a histogram, so that who is drawn does not depend on who computes it.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
@@ -32,6 +33,12 @@ Sums = Int64[np.ndarray, "..."]
 def fixed(values: Float[np.ndarray, "..."]) -> Sums:
     """The numbers in steps of 2⁻²⁰."""
     return np.rint(np.asarray(values, dtype=np.float64) * (1 << BITS)).astype(np.int64)
+
+
+def ticket(text: str) -> int:
+    """A number that is drawn for a text by a hash of it: 64 bits, never the largest."""
+    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+    return min(int.from_bytes(digest, "little"), int(NO_TICKET) - 1)
 
 
 def upper_ends() -> Float[np.ndarray, " measure"]:

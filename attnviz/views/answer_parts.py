@@ -17,17 +17,21 @@ if TYPE_CHECKING:
     from attnviz.attribution.from_where import FromWhere, Method
     from attnviz.effects.heads import Effects
 
-MOST_PARTS, MOST_TOKENS = 14, 64
+MOST_PARTS, MOST_EFFECTS, MOST_TOKENS = 12, 4, 64
 
 
 def parts_ledger(
     lang: Language, direct: "Direct", effects: "Effects", agreement: float
 ) -> LedgerView:
-    """The largest parts of the answer; beside a head's part what the loss of the head does.
+    """The largest parts of the answer, and the heads with the largest effects on it.
 
-    `agreement` is the rank correlation of both over all heads.
+    Beside a head's part stands what the loss of the head does; `agreement` is the rank correlation
+    of both over all heads.
     """
-    order = np.argsort(-np.abs(direct.values), kind="stable")[:MOST_PARTS]
+    largest = np.argsort(-np.abs(direct.values), kind="stable")
+    moving = set(effects.order[:MOST_EFFECTS])
+    shown = [n < MOST_PARTS or direct.components[at].site in moving for n, at in enumerate(largest)]
+    order = largest[shown]
     most = float(np.abs(direct.values).max()) or 1.0
     components = [direct.components[place] for place in order]
     parts = numbers(direct.values[order], most)

@@ -4,6 +4,8 @@ In: a survey, a head, two measures, and the table of the visitor's text where th
 `AtlasView`. Nothing is counted here: numbers become texts.
 """
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +26,7 @@ from attnviz.types import MEASURES, HeadId, Measure
 
 if TYPE_CHECKING:
     from attnviz.metrics.over_texts import RoleTable
-    from attnviz.survey.result import Survey
+    from attnviz.survey.result import Decile, Survey
 
 N_PAIRS = N_KEYS = 8
 
@@ -60,18 +62,19 @@ def atlas(
             [families.index(names[0]) if names else NO_FAMILY for names in held], np.uint8
         ),
         maps=np.stack([survey.mean_map(place) for place in survey.heads]).astype(np.float32),
-        detail=_detail(lang, survey, roles, head, axes[1], own),
+        detail=head_detail(lang, survey, roles, head, axes[1], own),
     )
 
 
-def _detail(
+def head_detail(
     lang: Language,
     survey: "Survey",
     roles: "RoleTable",
     head: HeadId,
     by: Measure,
-    own: HeadTable | None,
+    own: HeadTable | None = None,
 ) -> HeadDetail:
+    """What one head does over the texts; its tenths are those of the measure `by`."""
     return HeadDetail(
         layer=head.layer,
         head=head.head,
@@ -79,10 +82,7 @@ def _detail(
         sentences=_sentences(lang, survey, roles, head),
         rows=tuple(_row(lang, survey, roles, head, name, own) for name in MEASURES),
         by=text(lang, f"measure.{by}"),
-        deciles=tuple(
-            DecileRow(_value(by, tenth.low), _value(by, tenth.high), tenth.texts)
-            for tenth in survey.deciles(head, by)
-        ),
+        deciles=_tenths(by, survey.deciles(head, by)),
         pairs=tuple(
             CountedRow((pair.query, pair.key), pair.n, _value("peak", pair.weight))
             for pair in survey.pairs(head, N_PAIRS)
@@ -93,6 +93,17 @@ def _detail(
         ),
         profile=survey.profile(head).astype(np.float32),
     )
+
+
+def _tenths(by: Measure, deciles: Sequence["Decile"]) -> tuple[DecileRow, ...]:
+    """The tenths, those with the same ends as one."""
+    rows = []
+    for (low, high), alike in groupby(enumerate(deciles, 1), lambda tenth: tenth[1][:2]):
+        numbers, same = zip(*alike, strict=True)
+        number = "–".join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))
+        texts = tuple(text for tenth in same for text in tenth.texts)
+        rows.append(DecileRow(number, _value(by, low), _value(by, high), texts))
+    return tuple(rows)
 
 
 def _sentences(

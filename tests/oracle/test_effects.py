@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 import attnviz
-from attnviz.changes import Site, ablate
+from attnviz.changes import Site, ablate, pattern
 from attnviz.course.birth.transformer import untrained
 from attnviz.effects import rows
 from attnviz.effects.answer_measures import (
@@ -101,6 +101,22 @@ def test_one_head_turns_mary_into_john(stories: LoadedModel) -> None:
     assert found.order[0] == Site(0, 0)
     assert found.of("L0.H0") == pytest.approx(-9.67, abs=0.02)
     assert abs(found.of(found.control)) < 0.01 * abs(found.of("L0.H0"))
+
+
+def test_effects_of_uniform_attention_are_those_of_the_pattern(stories: LoadedModel) -> None:
+    found = effects(stories, STORE, MARY, to="even")
+    assert (found.to, found.corpus) == ("even", "")
+    names = (" Mary", " John")
+    mary, john = (stories.tokenize(name, add_special_tokens=False)["input_ids"] for name in names)
+    inputs = stories.tokenize(STORE, return_tensors="pt")
+    for head in ("L0.H0", "L2.H1", "L3.H3"):
+        with attnviz.changed(stories, pattern(head, "even")), torch.no_grad():
+            logits = stories.model(**inputs).logits[0, -1]
+        alone = float(logits[mary[0]] - logits[john[0]])
+        assert found.of(head) == pytest.approx(alone - found.before, abs=1e-4)
+    assert np.abs(found.changes).max() > 1
+    with pytest.raises(BadInput, match="uniform attention needs none"):
+        effects(stories, STORE, MARY, to="even", corpus=["A text."])
 
 
 CASES: tuple[tuple[str, str, AnswerMeasure], ...] = (

@@ -15,7 +15,7 @@ from attnviz import i18n
 from attnviz.components import ledger
 from attnviz.components.buffer import unpack
 from attnviz.models.rehearsal import Rehearsal
-from attnviz.ui.effects import measuring
+from attnviz.ui.effects import measurement
 from attnviz.ui.server import class_socket, loading, sources
 from attnviz.ui.session import routes, widgets
 from tests.support.waiting import LIMIT_S
@@ -53,7 +53,7 @@ def is_repeated(lang: object, file: str) -> bool:
 def patient() -> Iterator[None]:
     """However busy the machine is, what a job measures is there when the page is drawn."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measuring, "PATIENCE_S", LIMIT_S)
+        patch.setattr(measurement, "PATIENCE_S", LIMIT_S)
         yield
 
 

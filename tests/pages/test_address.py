@@ -30,7 +30,7 @@ def test_a_deep_link_restores_the_view(visit: Visit) -> None:
     app = visit("steps", **wanted)
     header, _ = sent(app)
     assert (header["layer"], header["head"]) == (4, 9)
-    assert app.sidebar.text_area[0].value == TEXT
+    assert app.text_area(KEY("text")).value == TEXT
     assert app.selectbox(KEY("lang")).value == "ko"
     assert parameters(app) == wanted
 
@@ -59,7 +59,7 @@ def test_a_page_without_a_model_names_no_head(visit: Visit, page: str) -> None:
 
 def test_a_new_text_is_written_into_the_address(visit: Visit) -> None:
     app = visit("overview", layer="3", head="1")
-    app.sidebar.text_area[0].set_value(TEXT).run()
+    app.text_area(KEY("text")).set_value(TEXT).run()
     assert parameters(app) == {"text": TEXT, "layer": "3", "head": "1"}
     assert sent(app)[0]["tokens"][:3] == ["[CLS]", "The", "cat"]
 
@@ -84,7 +84,7 @@ def test_back_and_forward_read_the_address(visit: Visit, monkeypatch: pytest.Mon
     app.run()
     header, _ = sent(app)
     assert (header["layer"], header["head"]) == (0, 3)
-    assert app.sidebar.text_area[0].value == default_view().input.text
+    assert app.text_area(KEY("text")).value == default_view().input.text
     assert parameters(app) == {"head": "3"}
     (after,) = app.main.get("bidi_component")
     assert before.proto.id != after.proto.id  # mounts anew and reads the address itself
@@ -109,8 +109,8 @@ def test_the_language_can_be_switched(visit: Visit) -> None:
 
 def test_an_example_can_be_chosen(visit: Visit) -> None:
     app = visit("overview", cut="1")
-    app.menu_button(KEY("example")).click("short").run()
-    assert app.sidebar.text_area[0].value == i18n.text("en", "example.short")
+    app.pills(KEY("example.tired")).select("short").run()
+    assert app.text_area(KEY("text")).value == i18n.text("en", "example.short")
     assert parameters(app) == {"text": i18n.text("en", "example.short")}
 
 

@@ -1,5 +1,6 @@
 """The page Atlas: the heads of a survey, one head's details, and a survey that a visitor opens."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,9 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.survey import samples
+from attnviz.survey import embedded, samples
 from attnviz.ui.many import surveys
+from attnviz.ui.server import cache
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE
 
@@ -21,9 +23,13 @@ TEXTS = (
 
 
 @pytest.fixture(autouse=True)
-def few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The survey is cheap."""
+def few_texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The survey is cheap, and counted here; no other test sees it."""
+    cache.counted_surveys.clear()
     monkeypatch.setattr(samples, "sample_texts", lambda lm: TEXTS if lm.kind == "decoder" else ())
+    monkeypatch.setattr(embedded, "counted_weights", dict)
+    yield
+    cache.counted_surveys.clear()
 
 
 @pytest.mark.parametrize("lang", i18n.LANGUAGES)
@@ -75,3 +81,15 @@ def test_a_survey_or_texts_of_the_visitors_are_read(tmp_path: Path) -> None:
     assert raised.value.details["path"] == "damaged.npz"
     with pytest.raises(attnviz.BadInput, match="no text"):
         surveys._read("empty.txt", b"\n\n")
+
+
+def test_an_embedded_model_opens_on_the_survey_that_it_comes_with(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    app = visit("atlas", model="stories-llama", text=TEXTS[0])
+    assert not app.error and not app.get("progress")
+    header, arrays = sent(app)
+    survey = attnviz.survey("stories-llama")
+    assert np.allclose(arrays["points"][:, 1, 1], survey.table()["entropy"])
+    assert any("2000" in caption.value for caption in app.caption)

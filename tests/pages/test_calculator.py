@@ -24,7 +24,7 @@ def test_it_opens_on_an_example_in_every_language(visit: Visit, lang: i18n.Langu
     again = sheets.parse(sheets.write(made))
     assert [block.value for block in app.code] == [numpy_code(made), torch_code(made)]
     assert numpy_code(again) == numpy_code(made)
-    assert not app.sidebar.text_area
+    assert KEY("text") not in [box.key for box in app.text_area]
     assert not app.error
 
 

@@ -41,7 +41,7 @@ def test_both_sides_and_the_share_that_moved(
     by_head = pairing.moved_by_head(a.all_weights(), b.all_weights(), found.slots, found.slots)
     np.testing.assert_allclose(arrays["moved_rows"], by_head, atol=1e-5)
     np.testing.assert_allclose(arrays["moved"], np.nanmean(by_head, axis=-1), atol=1e-5)
-    assert app.main.text_area[0].label == i18n.text(lang, "compare.text")
+    assert app.text_area(KEY("text_b")).label == i18n.text(lang, "compare.text")
 
 
 def test_the_first_view_differs_in_one_word(visit: Visit) -> None:

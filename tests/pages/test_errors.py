@@ -29,8 +29,8 @@ def test_an_empty_text_says_what_to_do(visit: Visit, page: str, lang: i18n.Langu
     assert app.subheader[0].value == i18n.text(lang, "empty.title")
     assert not app.main.get("bidi_component")
     assert not app.error
-    app.button(KEY("start.short")).click().run()
-    assert app.sidebar.text_area[0].value == i18n.text(lang, "example.short")
+    app.pills(KEY("example.tired")).select("short").run()
+    assert app.text_area(KEY("text")).value == i18n.text(lang, "example.short")
     assert "cat" in first_tokens(app)
 
 

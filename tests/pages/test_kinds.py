@@ -29,7 +29,7 @@ def test_one_attention_leaves_nothing_to_choose(
     opened = model if model == "minilm" else tiny(model)
     app = visit(page, text=TEXT, text2="", model=opened)
     assert not app.error
-    assert not app.get("button_group")
+    assert not app.segmented_control
     header, _ = sent(app)
     assert header["tokens"] == header["key_tokens"]
     assert header["cross"] == 0
@@ -90,7 +90,7 @@ def test_a_model_that_writes_says_what_it_needs(
     lm = attnviz.load(tiny("t5"))
     written = answer(lm, TEXT)
     assert parameters(app)["target"] == written
-    assert len(app.get("button_group")) == 1
+    assert len(app.segmented_control) == 1
     assert len(sent(app)[0]["tokens"]) == len(TEXT.split()) + 1
 
 
@@ -133,7 +133,7 @@ def test_an_encoder_decoder_on_every_page(
 
 def test_another_attention_is_chosen(visit: Visit, tiny: Tiny) -> None:
     app = visit("overview", text=TEXT, target=SECOND, model=tiny("marian"), layer="1", query="1")
-    (choice,) = app.get("button_group")
+    (choice,) = app.segmented_control
     choice.set_value("decoder_cross").run()
     found = parameters(app)
     assert (found["stack"], found["kind"], found["layer"]) == ("decoder", "cross", "1")
@@ -181,7 +181,7 @@ def test_minilm_is_asked_for_nothing_more(visit: Visit) -> None:
 def test_a_vision_model_reads_a_picture(visit: Visit, tiny: Tiny, page: str) -> None:
     app = visit(page, text="", model=tiny("vit"), image="landscape")
     assert not app.error
-    assert not app.sidebar.text_area
+    assert not app.text_area
     header, arrays = sent(app)
     labels = header["tokens"][0] if page == "masks" else header["tokens"]
     assert labels[:2] == ["[CLS]", "r0c0"]

@@ -62,11 +62,11 @@ def test_a_file_is_uploaded_shown_and_closed(visit: Visit, file: bytes) -> None:
     assert not parameters(app).keys() & {"layer", "head", "masks"}
     captions = [caption.value for caption in app.sidebar.caption]
     assert any("Capture file of" in caption for caption in captions)
-    assert not app.sidebar.text_area and len(app.sidebar.selectbox) == 1  # the language alone
+    assert not app.text_area and len(app.sidebar.selectbox) == 1  # the language alone
     header, _ = sent(app)
     assert header["tokens"][:3] == ["[CLS]", "The", "cat"]
     app.button(widgets.key("opened.close")).click().run()
-    assert "capture" not in parameters(app) and app.sidebar.text_area
+    assert "capture" not in parameters(app) and app.text_area
 
 
 @pytest.mark.parametrize("page", SHOWN)

@@ -6,10 +6,11 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.masks.spec import MASK_NAMES
-from attnviz.ui.session import embedding, routes
+from attnviz.ui.session import embedding, routes, widgets
 from attnviz.ui.session.view import default_view
 from tests.pages.conftest import Visit, component_name, sent
 
+KEY = widgets.key
 PAGES = ("overview", "head", "steps", "masks")
 ALL_PAGES = tuple(routes.files())
 TEXT = "The cat sat."
@@ -26,7 +27,7 @@ def test_a_page_speaks_the_language(visit: Visit, page: str, lang: i18n.Language
     templates = set(i18n.section(lang, "component").values())
     assert header["strings"]
     assert set(header["strings"].values()) <= templates
-    assert app.sidebar.text_area[0].label == i18n.text(lang, "sidebar.text")
+    assert app.text_area(KEY("text")).label == i18n.text(lang, "sidebar.text")
     assert not app.error
     assert not app.warning
 
@@ -118,7 +119,7 @@ def test_one_sentence_is_enough_for_masks(visit: Visit) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_says_how_far_its_numbers_are_from_the_models(visit: Visit, page: str) -> None:
     app = visit(page, text=TEXT)
-    (caption,) = [element.value for element in app.main.caption]
+    (caption,) = [element.value for element in app.main.caption if "✓" in element.value]
     texts = [TEXT, default_view().input.text2] if page == "masks" else [TEXT]
     worst = attnviz.capture("minilm", texts).verify().worst
     assert worst is not None
@@ -142,8 +143,8 @@ def test_a_rerun_sends_the_same_bytes(visit: Visit) -> None:
 
 def test_the_default_is_an_example(visit: Visit) -> None:
     app = visit("overview")
-    assert app.sidebar.text_area[0].value == default_view().input.text
-    assert i18n.text("en", "example_hint.tired") in [each.value for each in app.sidebar.caption]
+    assert app.text_area(KEY("text")).value == default_view().input.text
+    assert i18n.text("en", "example_hint.tired") in [each.value for each in app.main.caption]
 
 
 @pytest.mark.parametrize("page", ["head", "steps", "masks", "geometry", "calculator"])

@@ -26,7 +26,7 @@ PAGES = ("overview", "head", "steps", "masks")
 def test_frames_are_tokens(visit: Visit, tiny: Tiny, page: str, model: str) -> None:
     app = visit(page, model=tiny(model))
     assert not app.error
-    assert not app.sidebar.text_area
+    assert not app.text_area
     header, arrays = sent(app)
     labels = header["tokens"][0] if page == "masks" else header["tokens"]
     assert labels[:3] == ["0.00 s", "0.02 s", "0.04 s"]
@@ -44,7 +44,7 @@ def test_what_is_written_looks_at_what_is_heard(
 ) -> None:
     app = visit("head", lang=lang, model=tiny("whisper"), stack="decoder", kind="cross")
     assert not app.error
-    assert len(app.get("button_group")) >= 1
+    assert len(app.segmented_control) >= 1
     header, _ = sent(app)
     assert header["key_tokens"][:2] == ["0.00 s", "0.02 s"] and len(header["key_tokens"]) == 100
     assert header["tokens"][0] == "<s>" and header["written"] == [
@@ -165,7 +165,7 @@ def test_a_transcript_that_is_too_long_can_be_cut(visit: Visit, tiny: Tiny) -> N
 
 def test_a_model_that_only_hears_has_no_box(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", model=tiny("wav2vec2"), target="the cat")
-    assert not app.error and not app.sidebar.text_area
+    assert not app.error and not app.text_area
     assert len(sent(app)[0]["tokens"]) == 59
 
 

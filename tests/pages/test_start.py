@@ -4,8 +4,10 @@ import pytest
 
 from attnviz import i18n
 from attnviz.components import film, recall
+from attnviz.components import gallery as component
 from attnviz.components.buffer import unpack
-from attnviz.ui.session import routes
+from attnviz.ui.session import routes, store
+from attnviz.ui.start import gallery
 from tests.pages.conftest import Visit, parameters
 
 
@@ -54,5 +56,26 @@ def test_every_page_stands_in_one_group_of_the_navigation() -> None:
 def _recall(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
     (mounted,) = [
         part for part in app.get("bidi_component") if part.proto.component_name == recall.NAME
+    ]
+    return unpack(mounted.proto.bytes)[0]
+
+
+def test_the_gallery_has_the_miniatures_that_were_asked_for(visit: Visit) -> None:
+    app = visit("start")
+    assert _gallery(app)["translator"] is None
+    app.session_state[f"{store.PREFIX}{gallery.N_LOOKED_AT}"] = 3
+    header = _gallery(app.run())
+    assert not app.error
+    assert header["translator"]["source"][:2] == ["The", "little"]
+    assert header["picture"]["probability"] > 0.9
+    assert len(header["story"]["tokens"]) > header["story"]["n_given"] == 8
+    assert header["birth"] is None
+
+
+def _gallery(app) -> dict:  # type: ignore[no-untyped-def, type-arg]
+    (mounted,) = [
+        part
+        for part in app.main.get("bidi_component")
+        if part.proto.component_name == component.NAME
     ]
     return unpack(mounted.proto.bytes)[0]

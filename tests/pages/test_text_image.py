@@ -27,8 +27,10 @@ STACKS = {
 def test_both_are_read_and_stacks_are_chosen(visit: Visit, tiny: Tiny, model: str) -> None:
     app = visit("overview", text=TEXT, model=tiny(model), image="landscape")
     assert not app.error
-    assert app.sidebar.text_area and app.sidebar.selectbox(KEY("image.en")).value == "landscape"
-    (control,) = app.get("button_group")
+    assert (
+        app.text_area(KEY("text")) and app.sidebar.selectbox(KEY("image.en")).value == "landscape"
+    )
+    (control,) = app.segmented_control
     names = [i18n.text("en", f"attention.{name}") for name in STACKS[model]]
     assert [option.content for option in control.proto.options] == names
     assert sent(app)[0]["n_layers"] == 2
@@ -83,7 +85,7 @@ def test_a_text_and_a_picture_are_asked_for(visit: Visit, tiny: Tiny, lang: i18n
     app = visit("overview", lang=lang, text=TEXT, model=tiny("clip"), image="own")
     assert not app.error
     assert app.subheader[0].value == i18n.text(lang, "empty.picture_title")
-    app.sidebar.text_area[0].set_value(" ").run()
+    app.text_area(KEY("text")).set_value(" ").run()
     assert app.subheader[0].value == i18n.text(lang, "empty.title")
 
 

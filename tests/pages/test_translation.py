@@ -71,7 +71,7 @@ def test_a_model_that_translates_opens_with_its_own_answer(visit: Visit, echo: P
 
 def test_another_text_is_translated_anew(visit: Visit, echo: Path) -> None:
     app = visit("output", model=NAME, text=TEXT)
-    app.sidebar.text_area(KEY("text")).set_value(OTHER).run()
+    app.text_area(KEY("text")).set_value(OTHER).run()
     assert parameters(app)["target"] == answer(attnviz.load(echo), OTHER)
 
 
@@ -197,7 +197,7 @@ def test_another_model_forgets_the_target_and_shows_its_own_example(
     monkeypatch.setitem(examples.OWN_EXAMPLES, NAME, (examples.Example("short", OTHER),))
     app = visit("output")
     app.selectbox(KEY("model.en")).set_value(NAME).run()
-    assert app.sidebar.text_area(KEY("text")).value == OTHER
+    assert app.text_area(KEY("text")).value == OTHER
     assert parameters(app) == {
         "model": NAME,
         "target": answer(attnviz.load(echo), OTHER),
@@ -210,7 +210,7 @@ def test_another_model_forgets_the_target_and_shows_its_own_example(
 def test_dates_open_with_a_date(visit: Visit, lang: i18n.Language) -> None:
     app = visit("output", lang=lang, model="dates")
     assert not app.error and not app.info
-    assert app.sidebar.text_area(KEY("text")).value == examples.texts("dates")[0]
+    assert app.text_area(KEY("text")).value == examples.texts("dates")[0]
     assert parameters(app)["target"] == "1948-01-12"  # Monday, January 12, 1948
     known = cards.card("dates")
     assert known is not None

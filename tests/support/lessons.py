@@ -23,6 +23,7 @@ from attnviz.lessons.cards.card import (
     Question,
 )
 from attnviz.lessons.cards.grade import OTHER, Answer, grade, mistakes
+from attnviz.lessons.cards.motion import Motion
 from attnviz.lessons.cards.texts import lesson_texts, placeholders
 
 SEEDS = (0, 1, 2)
@@ -77,6 +78,8 @@ def _names(picture: Picture) -> set[str]:
     if isinstance(picture, Chart):
         lines = {f"series.{series.name}" for series in picture.series}
         return {f"axis.{picture.x}", f"axis.{picture.y}"} | lines
+    if isinstance(picture, Motion):
+        return set(picture.texts)
     return set()
 
 

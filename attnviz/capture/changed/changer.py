@@ -20,7 +20,7 @@ from torch.utils.hooks import RemovableHandle
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
-from attnviz.capture.changed.applied import applied
+from attnviz.capture.changed.changed_output import applied
 from attnviz.capture.changed.passes import ForwardPass, first_key, pass_of
 from attnviz.capture.changed.seen_calls import SeenCalls, outputs_read
 from attnviz.capture.record.interface import Changes, changing

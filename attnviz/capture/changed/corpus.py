@@ -25,7 +25,7 @@ from attnviz.changes.site import Site
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 
-ROWS = 8
+PASS_TEXTS = 8
 SAMPLES = 256
 MOST_CORPORA = 4
 SEED = 0
@@ -80,7 +80,7 @@ def _record(lm: LoadedModel, reference: Reference, progress: Callable[[float], N
             vectors = call.output[_real(planned, call)]
             outputs.setdefault(Site(call.layer, None, call.kind, call.stack), []).append(vectors)
         n_token += int(_real(planned, calls[0]).sum())
-        progress(min(1.0, n_done * ROWS / reference.n))
+        progress(min(1.0, n_done * PASS_TEXTS / reference.n))
     draws = torch.Generator().manual_seed(SEED)
     by_layer = {site: _vectors(torch.cat(parts), draws) for site, parts in outputs.items()}
     return Corpus(reference.name, reference.n, n_token, by_layer)
@@ -97,8 +97,8 @@ def plans(lm: LoadedModel, reference: Reference) -> Iterator[Plan]:
     if lm.example is not None and not reference.texts:
         yield plan(lm, Request.of())
         return
-    for start in range(0, reference.n, ROWS):
-        rows = slice(start, start + ROWS)
+    for start in range(0, reference.n, PASS_TEXTS):
+        rows = slice(start, start + PASS_TEXTS)
         if reference.pictures:
             yield plan(lm, Request.of(image=list(reference.pictures[rows])))
             continue

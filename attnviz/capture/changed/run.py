@@ -169,7 +169,7 @@ def probed(lm: LoadedModel) -> Layout:
             code="no_layout",
             name=lm.name,
         ) from error
-    return learned_layout(lm, plan.inputs, corpus.ROWS)
+    return learned_layout(lm, plan.inputs, corpus.PASS_TEXTS)
 
 
 def require_changes(changes: Sequence[object] | Change) -> None:

@@ -18,7 +18,7 @@ from torch.nn import functional
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.capture.changed.applied import applied, no_gradient, outputs_changed
+from attnviz.capture.changed.changed_output import applied, no_gradient, outputs_changed
 from attnviz.capture.locate.own_code import own_code_modules
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.capture.record.interface import active, inside

@@ -14,7 +14,7 @@ Brought = TypeVar("Brought")
 
 
 class Innermost(Generic[Brought]):
-    """What the open blocks of this thread bring; each kind of block has one such object."""
+    """The objects of the open blocks of this thread; each kind of block has its own."""
 
     def __init__(self, name: str) -> None:
         self._open: ContextVar[tuple[Brought, ...]] = ContextVar(name, default=())

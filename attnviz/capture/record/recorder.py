@@ -31,9 +31,9 @@ from attnviz.capture.locate.own_code import (
 )
 from attnviz.capture.locate.projections_by_memory import AwaitedOutput, LinearWatch
 from attnviz.capture.locate.structure import kind_of
-from attnviz.capture.record.asking import AskingModules
 from attnviz.capture.record.busy import alone
 from attnviz.capture.record.fast_path import fast_path
+from attnviz.capture.record.function_callers import AskingModules
 from attnviz.capture.record.interface import active, is_recording
 from attnviz.capture.record.missing import OVERWRITTEN, Missing, absent_stages
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers

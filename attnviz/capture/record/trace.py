@@ -18,7 +18,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
-from attnviz.capture.record import evidence, fused, head_layout, multihead
+from attnviz.capture.record import evidence, fused_kernels, head_layout, multihead
 from attnviz.capture.record import operations as ops
 from attnviz.capture.record.derived import derived
 from attnviz.capture.record.head_layout import HeadLayout
@@ -27,8 +27,8 @@ from attnviz.capture.record.operations import LayerRun, MatrixProduct, OpenSoftm
 from attnviz.capture.record.origins import NOTHING, Origins
 from attnviz.capture.record.score_trail import ScoreTrails, TrailedScores
 from attnviz.capture.record.seen_layers import SeenLayers, Undecided, undecided
+from attnviz.capture.record.sliding_window import windowed
 from attnviz.capture.record.sources import Sources
-from attnviz.capture.record.windowed import windowed
 from attnviz.types import Kind
 
 OPEN_SOFTMAXES = 6
@@ -376,7 +376,7 @@ class ThreadTrace:
         query, value = arguments["query"].detach(), arguments["value"].detach()
         layout = self._layers.fused_layout(query, value, stack)
         heads_first = layout is not None and layout.head_axis == 0
-        inputs, mixed = fused.opened(arguments, output, heads_first=heads_first)
+        inputs, mixed = fused_kernels.opened(arguments, output, heads_first=heads_first)
         q, k, kind = inputs.query, inputs.key, None
         if q.dim() == 4 and q.shape[:2] == k.shape[:2]:
             heads = HeadLayout(tuple(q.shape[:2]), 1)

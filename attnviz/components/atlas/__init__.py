@@ -30,6 +30,7 @@ STRING_KEYS: tuple[str, ...] = tuple(
         "above",
         "own",
         "deciles",
+        "number",
         "tenth",
         "range",
         "pairs",
@@ -79,8 +80,10 @@ class MeasureRow:
 
 @dataclass(frozen=True)
 class DecileRow:
-    """A tenth of the texts: the ends of its values, and texts of it."""
+    """A tenth of the texts: the ends of its values, and texts of it. `number` is 1 to 10, or "1–6"
+    where the first six have the same ends."""
 
+    number: str
     low: str
     high: str
     texts: tuple[str, ...]

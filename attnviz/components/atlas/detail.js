@@ -50,7 +50,7 @@ export function wideNodes(/** @type {Header} */ header, /** @type {Actions} */ a
 }
 
 function decileTable(/** @type {Header} */ { strings, detail }, /** @type {Actions} */ { use }) {
-  const rows = detail.deciles.map(({ low, high, texts }) => {
+  const rows = detail.deciles.map(({ number, low, high, texts }) => {
     const shown = texts.map((text) => {
       const open = el(
         "button",
@@ -61,9 +61,16 @@ function decileTable(/** @type {Header} */ { strings, detail }, /** @type {Actio
       return open;
     });
     const range = fill(strings.range, { low, high });
-    return el("tr", {}, el("th", { scope: "row", class: "av-number" }, range), el("td", {}, ...shown));
+    return el(
+      "tr",
+      {},
+      el("th", { scope: "row", class: "av-number" }, number),
+      el("td", { class: "av-number" }, range),
+      el("td", {}, ...shown),
+    );
   });
-  const head = el("tr", {}, el("th", { scope: "col" }, detail.by), el("th", { scope: "col" }, strings.tenth));
+  const columns = [strings.number, detail.by, strings.tenth];
+  const head = el("tr", {}, ...columns.map((label) => el("th", { scope: "col" }, label)));
   const title = fill(strings.deciles, { measure: detail.by, head: detail.title });
   return section(
     title,

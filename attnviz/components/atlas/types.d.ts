@@ -17,6 +17,7 @@ export type StringKey =
   | "above"
   | "own"
   | "deciles"
+  | "number"
   | "tenth"
   | "range"
   | "pairs"
@@ -50,7 +51,9 @@ export interface MeasureRow {
   holds: boolean;
 }
 
+/** `number` is "1", or "1–6" where the first six have the same ends. */
 export interface DecileRow {
+  number: string;
   low: string;
   high: string;
   texts: string[];

@@ -25,6 +25,8 @@ STRING_KEYS: tuple[str, ...] = tuple(
         "popular",
         "rotated",
         "more",
+        "tsne",
+        "tsne_kept",
         "colour",
         "by_side",
         "by_position",
@@ -94,12 +96,24 @@ class MapText:
     openable: bool
 
 
+@dataclass(frozen=True)
+class MapTsne:
+    """The head that t-SNE places, its number among the heads; how far nearness has the order of the
+    scores within a row (a rank correlation), and how far the plane's inner products have it."""
+
+    head: int
+    kept: float | None
+    plane: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class MapView:
     """All heads of a model on some texts, one text after the other.
 
     `label_of` is each token's place in `labels`, `kind` that in `KINDS`. `norms` are the lengths of
-    q and k. `weights` are each text's, row by row, one text after the other.
+    q and k. `weights` are each text's, row by row, one text after the other. `tsne` is None where
+    all heads are drawn in their planes. `thumbs` are the patches of pictures, black for tokens that
+    are no patch.
     """
 
     heads: tuple[MapHead, ...]
@@ -112,6 +126,8 @@ class MapView:
     weights: Float32[np.ndarray, "head cell"]
     rotated: bool
     more: bool
+    tsne: MapTsne | None = None
+    thumbs: UInt8[np.ndarray, "token row column rgb"] | None = None
 
 
 def pack_map(view: MapView, strings: Mapping[str, str]) -> bytes:
@@ -129,18 +145,20 @@ def pack_map(view: MapView, strings: Mapping[str, str]) -> bytes:
         "counts": counts,
         "rotated": int(view.rotated),
         "more": int(view.more),
+        "tsne": None if view.tsne is None else asdict(view.tsne),
     }
     words = view.kind != KINDS.index("special")
-    return pack(
-        header,
-        {
-            "label_of": view.label_of,
-            "kind": view.kind,
-            "places": coded(view.places, scales(view.places[:, :, words])),
-            "norms": _bytes(view.norms),
-            "weights": quantise(view.weights, 8),
-        },
-    )
+    half = scales(view.places[:, :, words])
+    if view.tsne is not None:  # no point of it is far out
+        half[view.tsne.head] = 1.05 * np.abs(view.places[view.tsne.head]).max()
+    arrays = {
+        "label_of": view.label_of,
+        "kind": view.kind,
+        "places": coded(view.places, half),
+        "norms": _bytes(view.norms),
+        "weights": quantise(view.weights, 8),
+    }
+    return pack(header, arrays if view.thumbs is None else {**arrays, "thumbs": view.thumbs})
 
 
 def scales(places: Float32[np.ndarray, "head side token axis"]) -> Float32[np.ndarray, " head"]:

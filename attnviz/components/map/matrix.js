@@ -102,10 +102,14 @@ function nameHeads(
   for (let layer = 0; layer < header.n_layers; layer++)
     ctx.fillText(`L${layer}`, LEFT / 2 - 2, cornerOf(layout, layer, 0).y + layout.size / 2 + 4);
   if (layout.text < SMALL_FONT) return;
-  for (const { layer, head, kept } of header.heads) {
+  for (const [number, { layer, head, kept }] of header.heads.entries()) {
     const { x, y } = cornerOf(layout, layer, head);
     const share = kept === null ? "–" : `${Math.round(100 * kept)}%`;
-    ctx.fillText(share, x + layout.size / 2, y + layout.size + SMALL_FONT);
+    ctx.fillText(
+      header.tsne?.head === number ? "t-SNE" : share,
+      x + layout.size / 2,
+      y + layout.size + SMALL_FONT,
+    );
   }
 }
 

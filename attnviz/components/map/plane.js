@@ -4,8 +4,10 @@
 
 import { context2d, fitCanvas, markDrawn, pixelRatio } from "../shared/dom.js";
 import { rgba, withAlpha } from "../shared/theme.js";
+import { onCanvas } from "./camera.js";
 import { KEY, QUERY, codesOf, labelOf, placeOf, textAt, weightsOf } from "./points.js";
 import { makeStamp, stampPoints } from "./scatter.js";
+import { drawThumb, drawThumbs } from "./thumbs.js";
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Colours } from "./colours.js" */
@@ -25,25 +27,8 @@ const [FAINT, CLEAR, ALONE] = [0.1, 0.95, 0.62];
 const LEAST_LINE = 0.02; // of a weight
 const LINE = { thin: 0.6, thick: 7 };
 const LABEL_PX = 14;
+const HOVER_PX = 40; // of a patch under the pointer
 const MOST_LABELS = 16;
-
-/** Where a place of the plane is on the canvas, in CSS pixels. */
-export function onCanvas(
-  /** @type {{camera: Camera, size: number}} */ { camera, size },
-  /** @type {{x: number, y: number}} */ { x, y },
-) {
-  const scale = (size / 2) * camera.zoom;
-  return { x: size / 2 + (x - camera.x) * scale, y: size / 2 - (y - camera.y) * scale };
-}
-
-/** The place of the plane at a point of the canvas: inverse of `onCanvas`. */
-export function inPlane(
-  /** @type {{camera: Camera, size: number}} */ { camera, size },
-  /** @type {{x: number, y: number}} */ { x, y },
-) {
-  const scale = (size / 2) * camera.zoom;
-  return { x: camera.x + (x - size / 2) / scale, y: camera.y - (y - size / 2) / scale };
-}
 
 /** Draws the points. */
 export function drawPoints(/** @type {HTMLCanvasElement} */ canvas, /** @type {Plane} */ plane) {
@@ -65,6 +50,7 @@ export function drawPoints(/** @type {HTMLCanvasElement} */ canvas, /** @type {P
       stampPoints(target, canvas.width, shown, camera, stamps[side], opacity);
     }
   ctx.putImageData(image, 0, 0);
+  drawThumbs(ctx, plane);
   markDrawn(canvas);
 }
 
@@ -72,14 +58,16 @@ export function drawPoints(/** @type {HTMLCanvasElement} */ canvas, /** @type {P
 export function drawMarks(/** @type {HTMLCanvasElement} */ canvas, /** @type {Plane} */ plane) {
   const { points, chosen, hover, lasso, theme, size } = plane;
   const ctx = fitCanvas(canvas, size, size);
-  drawMiddle(ctx, plane);
+  const isPlane = points.header.tsne?.head !== plane.head; // t-SNE has neither a middle nor directions
+  if (isPlane) drawMiddle(ctx, plane);
   if (chosen) {
-    if (chosen.side === QUERY) drawDirection(ctx, plane, chosen);
+    if (chosen.side === QUERY && isPlane) drawDirection(ctx, plane, chosen);
     drawLines(ctx, plane, chosen);
     drawLabels(ctx, plane, chosen);
     ring(ctx, plane, chosen, theme.text, 3);
   }
   if (hover) {
+    drawThumb(ctx, plane, hover, HOVER_PX);
     ring(ctx, plane, hover, theme.text, 1.5);
     const at = onCanvas(plane, placeOf(points, plane.head, hover));
     drawLabel(ctx, theme, labelOf(points, hover.token), at, true);

@@ -3,7 +3,7 @@
 // plane has the focus or with Ctrl. What a gesture means is told to the component; nothing is drawn here.
 
 import { localPoint } from "../shared/dom.js";
-import { inPlane } from "./plane.js";
+import { inPlane } from "./camera.js";
 
 /** @import { Camera } from "./scatter.js" */
 

@@ -13,6 +13,12 @@
  * @typedef {{codes: Values, levels: Uint8Array, table: Uint32Array, marks: Uint8Array | null, bit: number, marked: boolean}} Cloud
  */
 
+/** Red and blue, and green, of one colour at each pixel of a stamp. @typedef {{redBlue: Int32Array, green: Int32Array}} Ink */
+
+// two channels of a pixel in one product: 255·256 leaves the next channel alone
+const RED_BLUE = 0xff00ff;
+const GREEN = 0x00ff00;
+const OPAQUE = 0xff000000;
 const SPAN = 65536;
 const MIDDLE = 32768;
 
@@ -60,32 +66,44 @@ export function makeStamp(/** @type {number} */ radius, /** @type {boolean} */ r
  */
 export function stampPoints({ pixels, columns }, size, cloud, camera, stamp, opacity) {
   const { codes, levels, table, marks, bit, marked } = cloud;
+  const out = new Uint32Array(pixels.buffer);
   const scale = (size / SPAN) * camera.zoom;
   const left = size / 2 - (MIDDLE + camera.x * MIDDLE) * scale;
   const top = size / 2 - (MIDDLE - camera.y * MIDDLE) * scale;
   const [half, last] = [stamp.side >> 1, size - stamp.side];
-  const { offsets, weights } = inked(stamp, columns, opacity);
+  const { offsets, weights, rest } = inked(stamp, columns, opacity);
+  const inks = /** @type {(Ink | undefined)[]} */ (new Array(table.length));
   for (let token = 0, at = 0; at < codes.length; token++, at += 2) {
     if (marks && Boolean(marks[token] & bit) !== marked) continue;
     const x = (codes[at] * scale + left) | 0;
     const y = ((SPAN - codes[at + 1]) * scale + top) | 0;
     if (x < 0 || y < 0 || x > size || y > size) continue;
-    const colour = table[levels[token]];
-    const [r, g, b] = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
+    const level = levels[token];
+    const { redBlue, green } = (inks[level] ??= inkOf(table[level], weights));
     // at the edge the whole stamp stays inside
     const column = Math.min(Math.max(x - half, 0), last);
-    const start = 4 * (Math.min(Math.max(y - half, 0), last) * columns + column);
+    const start = Math.min(Math.max(y - half, 0), last) * columns + column;
     for (let pixel = 0; pixel < offsets.length; pixel++) {
       const to = start + offsets[pixel];
-      const weight = weights[pixel];
-      pixels[to] += ((r - pixels[to]) * weight) >> 8;
-      pixels[to + 1] += ((g - pixels[to + 1]) * weight) >> 8;
-      pixels[to + 2] += ((b - pixels[to + 2]) * weight) >> 8;
+      const under = out[to];
+      const faded = rest[pixel];
+      out[to] =
+        (((Math.imul(under & RED_BLUE, faded) + redBlue[pixel]) >>> 8) & RED_BLUE) |
+        (((Math.imul(under & GREEN, faded) + green[pixel]) >>> 8) & GREEN) |
+        OPAQUE;
     }
   }
 }
 
-/** The pixels of a stamp that leave a trace: where they are after its corner, and how much of 256. */
+/** What a colour adds at each pixel of a stamp. @returns {Ink} */
+function inkOf(/** @type {number} */ colour, /** @type {Int32Array} */ weights) {
+  return {
+    redBlue: weights.map((weight) => Math.imul(colour & RED_BLUE, weight)),
+    green: weights.map((weight) => Math.imul(colour & GREEN, weight)),
+  };
+}
+
+/** The pixels of a stamp that leave a trace: where they are after its corner, how much of 256, and what is left. */
 function inked(
   /** @type {Stamp} */ { side, alpha },
   /** @type {number} */ columns,
@@ -94,7 +112,8 @@ function inked(
   const all = Array.from(alpha, (value) => Math.round((value * opacity * 256) / 255));
   const places = [...all.keys()].filter((at) => all[at] > 0);
   return {
-    offsets: Int32Array.from(places, (at) => 4 * (Math.floor(at / side) * columns + (at % side))),
+    offsets: Int32Array.from(places, (at) => Math.floor(at / side) * columns + (at % side)),
     weights: Int32Array.from(places, (at) => all[at]),
+    rest: Int32Array.from(places, (at) => 256 - all[at]),
   };
 }

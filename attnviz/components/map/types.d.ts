@@ -11,6 +11,8 @@ export type StringKey =
   | "popular"
   | "rotated"
   | "more"
+  | "tsne"
+  | "tsne_kept"
   | "colour"
   | "by_side"
   | "by_position"
@@ -57,6 +59,13 @@ export interface Head {
   popularity: number | null;
 }
 
+/** The head that t-SNE places, and how far its nearness, or the plane, has the order of the scores. */
+export interface Tsne {
+  head: number;
+  kept: number | null;
+  plane: number | null;
+}
+
 /** The tokens of a text; own: the visitor's; openable: other pages can show it. */
 export type Text = [start: number, stop: number, own: Flag, openable: Flag];
 
@@ -71,6 +80,7 @@ export interface Header {
   counts: number[];
   rotated: Flag;
   more: Flag;
+  tsne: Tsne | null;
 }
 
 export interface Arrays {
@@ -84,4 +94,6 @@ export interface Arrays {
   norms: PackedArray;
   /** [head, cell]: square roots of weights in 8 bits, each text's row by row. */
   weights: PackedArray;
+  /** [token, row, column, rgb]: the patches of pictures; missing for texts. */
+  thumbs?: PackedArray;
 }

@@ -10,8 +10,14 @@ const NAMED = 3;
 
 /** What the plane of a head keeps, and how to read it. @returns {string[]} */
 export function sentencesOf(/** @type {Points} */ { header }, /** @type {number} */ number) {
-  const { strings, heads } = header;
+  const { strings, heads, tsne } = header;
   const { layer, head, kept, popularity } = heads[number];
+  if (tsne?.head === number)
+    return [
+      fill(strings.tsne, { head: `L${layer}.H${head}` }),
+      fill(strings.tsne_kept, { kept: correlation(tsne.kept), plane: correlation(tsne.plane) }),
+      ...(header.rotated ? [strings.rotated] : []),
+    ];
   const known = heads.map((other) => other.kept ?? NaN).filter(Number.isFinite);
   const median = known.sort((a, b) => a - b)[Math.floor(known.length / 2)] ?? 0;
   const values = { head: `L${layer}.H${head}`, kept: percent(kept ?? 0), median: percent(median) };
@@ -24,6 +30,10 @@ export function sentencesOf(/** @type {Points} */ { header }, /** @type {number}
     ...(header.rotated ? [strings.rotated] : []),
     ...(header.more ? [strings.more] : []),
   ];
+}
+
+function correlation(/** @type {number | null} */ value) {
+  return value === null ? "\u2013" : value.toFixed(2);
 }
 
 function percent(/** @type {number} */ share) {

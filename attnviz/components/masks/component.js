@@ -247,10 +247,11 @@ function showReadout(state, map, cell) {
   parts.clear.hidden = query === null && key === null;
 }
 
-/** Other masks, sizes or strokes: everything is shown anew, and the address has them. */
+/** Other masks, sizes or strokes: all is shown anew, the address has them, and the server says what the answer is. */
 function setMasks(/** @type {State} */ state, /** @type {Partial<Masks>} */ change) {
   state.masks = { ...state.masks, ...change };
   tell(state, { more: { masks: writtenMasks(state.masks, state.header) } });
+  state.committer.commitSoon();
   showMasks(state);
 }
 

@@ -9,14 +9,16 @@ import { readSelection, selectionParameters } from "./selection.js";
 /** @import { AddressSelection, Place } from "./selection.js" */
 
 const WRITE_AFTER_MS = 150;
+const COMMIT_AFTER_MS = 400;
 
 /**
  * `read` gives the selection of the address, after a write that waits; `start` sets what the server knows already,
  * `update` what is true now; `write` puts a selection into the address once things are quiet, `writeNow` a parameter
- * of a component's own at once; `commit` tells the server.
+ * of a component's own at once; `commit` tells the server, `commitSoon` once things are quiet.
  * @typedef {{read: () => AddressSelection, start: (selection: AddressSelection) => void,
  *   update: (selection: AddressSelection) => void, write: (selection: AddressSelection) => void,
- *   writeNow: (name: string, value: string | null) => void, commit: () => void, destroy: () => void}} Committer
+ *   writeNow: (name: string, value: string | null) => void, commit: () => void, commitSoon: () => void,
+ *   destroy: () => void}} Committer
  */
 
 /**
@@ -36,6 +38,7 @@ export function makeCommitter(host, element, follow) {
     writer.flush();
     host.trigger("selection", JSON.parse(current));
   };
+  let timer = 0;
   const stopListening = commitOnLeaving(element, commit);
   const stopFollowing =
     follow &&
@@ -47,6 +50,10 @@ export function makeCommitter(host, element, follow) {
     });
   return {
     commit,
+    commitSoon() {
+      clearTimeout(timer);
+      timer = setTimeout(commit, COMMIT_AFTER_MS);
+    },
     read() {
       writer.flush();
       return readSelection(host.address);
@@ -64,6 +71,7 @@ export function makeCommitter(host, element, follow) {
       host.address.set({ [name]: value });
     },
     destroy() {
+      clearTimeout(timer);
       stopListening();
       stopFollowing?.();
       writer.cancel();

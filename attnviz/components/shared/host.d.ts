@@ -2,6 +2,7 @@
 // of its host and gets its data afterwards; whatever else it needs of the page it asks of the `Host`.
 // Streamlit's host is attnviz/ui/host/streamlit.js.
 
+import type { Miniature } from "../gallery/types.js";
 import type { AddressSelection, Place } from "./selection.js";
 import type { ShownPicture } from "./snapshot.js";
 import type { Theme } from "./theme.js";
@@ -98,6 +99,10 @@ export interface Events {
   cells: string;
   /** film, atlas: a text to look at. */
   text: string;
+  /** gallery: how often it has asked for miniatures that are in sight and not there yet. */
+  look: number;
+  /** gallery: the miniature that was clicked. */
+  miniature: Miniature;
   /** recall: the page and the query of the address where the visitor left. */
   resume: { page: string; query: string };
 }

@@ -28,16 +28,19 @@ from attnviz.lessons.cards.card import (
     Series,
     Slider,
 )
+from attnviz.lessons.cards.example_words import ExampleWord
+from attnviz.lessons.cards.motion import Motion
 
 TOLERANCE = 0.006
 # three tokens of the first card: the query of "it", the keys and values of all three
-WORDS = ("animal", "street", "it")
+WORDS = tuple(map(ExampleWord, ("animal", "street", "it")))
 Q_IT = np.array([[2.0, 1.0]])
 KEYS = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
 VALUES = np.array([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
 LEAD = 5.0
 # the experiment: a query of this length is rotated among keys at these angles
 LENGTH, KEY_ANGLES = 4.0, (0.0, 120.0, 240.0)
+FULL_CIRCLE = 360
 BETWEEN = 60.0  # degrees: as far from the first key as from the second
 ROTATION_VALUES = np.array([[4.0, 0.0], [0.0, 4.0], [-4.0, 1.0]])
 STOPS = tuple(float(angle) for angle in range(0, 360, 30))
@@ -180,7 +183,20 @@ def _rotate(inputs: CardInputs) -> Card:
     numbers |= {f"angle{key}": round(angle) for key, angle in enumerate(KEY_ANGLES)}
     chart = Chart("angle", "weight", lines, marked_x=angle)
     question = ChoiceQuestion(("first", "thirds", "halves"), "halves")
-    return Card("turn", numbers, (), question, (control, changed, chart))
+    return Card("turn", numbers, (), question, (_turning(), control, changed, chart))
+
+
+def _turning() -> Motion:
+    """The query as it turns: the weights and the output for each degree."""
+    weights = np.concatenate([_weights_at(float(degree)) for degree in range(FULL_CIRCLE + 1)])
+    arrays = {
+        "keys": np.array([KEY_ANGLES]),
+        "between": np.array([[BETWEEN]]),
+        "weights": weights,
+        "outputs": weights @ ROTATION_VALUES,
+    }
+    keys = tuple(f"series.key{key}" for key in range(len(KEY_ANGLES)))
+    return Motion("query", arrays, named={"keys": keys, "output": ("panel.output",)})
 
 
 LESSON = Lesson(

@@ -31,6 +31,7 @@ from attnviz.lessons.cards.card import (
     Pick,
     Series,
 )
+from attnviz.lessons.cards.motion import Motion
 from attnviz.models.registry import embedded_folder
 
 # letters by their position in the alphabet; each sequence comes twice
@@ -103,7 +104,16 @@ def _by_hand(inputs: CardInputs) -> Card:
         "first_weight": float(hand_made.induction[half, 1]),
     }
     question = CellQuestion("induction", frozenset({(row, column)}), wrong)
-    return Card("by_hand", numbers, (board,), question)
+    film = Motion(
+        "induction",
+        {
+            "previous": hand_made.previous.double().numpy(),
+            "induction": hand_made.induction.double().numpy(),
+            "asked": np.array([[row, column]], dtype=np.float64),
+        },
+        {"letters": letters},
+    )
+    return Card("by_hand", numbers, (board,), question, (film,))
 
 
 def _removed(inputs: CardInputs) -> Card:

@@ -16,8 +16,9 @@ from jaxtyping import Float64
 from attnviz import masks
 from attnviz.attention import formula
 from attnviz.course.arrays import Matrix, as_numbers
+from attnviz.lessons.cards.example_words import ExampleWord
 
-WORDS = ("the", "cat", "was", "tired")
+WORDS = tuple(map(ExampleWord, ("the", "cat", "was", "tired")))
 N_HEADS, D_HEAD = 2, 2
 X = [[1, 0, 0, 1], [0, 2, 0, 1], [0, 0, 1, 1], [1, 0, 2, 0]]
 W_Q = (

@@ -26,6 +26,7 @@ from attnviz.lessons.cards.card import (
     Panel,
     Slider,
 )
+from attnviz.lessons.cards.motion import Motion
 
 TO_TWO_DIGITS, ONE_DIGIT = 0.006, 0.06  # tolerances of numbers typed with two digits, with one
 WIDE = ((512, 8), (768, 12), (256, 4))  # (d_model, heads) of models of the usual size
@@ -72,7 +73,9 @@ def _mix(inputs: CardInputs) -> Card:
         "mixed": answer,
     }
     question = NumberQuestion(answer, ONE_DIGIT, apart(answer, mistakes, ONE_DIGIT))
-    return Card("mix", numbers, (board,), question, link=Link("steps", HEAD))
+    labels = {"keys": WORDS, "query": WORDS[TIRED:]}
+    film = Motion("blend", {"weights": weights, "values": head.v}, labels)
+    return Card("mix", numbers, (board,), question, (film,), Link("steps", HEAD))
 
 
 def _order(inputs: CardInputs) -> Card:
@@ -172,7 +175,8 @@ def _mask(inputs: CardInputs) -> Card:
     board = Board((_square("scaled", head.scaled, **kept), masked))
     question = NumberQuestion(n_open, 0.1, {"blocked": int(blocked.sum()), "all": blocked.size})
     numbers: Numbers = {"open": n_open, "all": blocked.size, "n": len(WORDS), "token": WORDS[CAT]}
-    return Card("mask", {**numbers, "next": WORDS[WAS]}, (board,), question)
+    wiped = Motion("mask", {"scaled": head.scaled}, {"words": WORDS}, scenes=("scores", "wipe"))
+    return Card("mask", {**numbers, "next": WORDS[WAS]}, (board,), question, (wiped,))
 
 
 def _softmax(inputs: CardInputs) -> Card:
@@ -198,7 +202,9 @@ def _softmax(inputs: CardInputs) -> Card:
         "rest": rest,
     }
     mistakes = apart(weight, {"divided": divided, "swapped": rest}, TO_TWO_DIGITS)
-    return Card("softmax", numbers, (board,), NumberQuestion(weight, TO_TWO_DIGITS, mistakes))
+    film = Motion("softmax", {"scores": head.masked[CAT : CAT + 1]}, {"keys": WORDS})
+    question = NumberQuestion(weight, TO_TWO_DIGITS, mistakes)
+    return Card("softmax", numbers, (board,), question, (film,))
 
 
 def _sizes(inputs: CardInputs) -> Card:

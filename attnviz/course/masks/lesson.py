@@ -23,6 +23,7 @@ from attnviz.course.masks.code import fates, polarity, translate, translation
 from attnviz.course.masks.numbers import FILLS, infinity, overflow
 from attnviz.course.recipe import CardInputs, Lesson, Recipe
 from attnviz.lessons.cards.card import Board, Card, CellQuestion, NumberQuestion, Panel, Pick
+from attnviz.lessons.cards.motion import Motion
 
 TOLERANCE = 0.006
 ROW = 2  # of "learned", the query of the first card
@@ -84,7 +85,9 @@ def _added(inputs: CardInputs) -> Card:
         "n": len(DECODER_TOKENS),
         "first": DECODER_TOKENS[0],
     }
-    return Card("added", numbers, (board,), question)
+    arrays = {"scaled": scores, "weights": softmax(masked)}
+    film = Motion("mask", arrays, {"words": DECODER_TOKENS})
+    return Card("added", numbers, (board,), question, (film,))
 
 
 def _after(inputs: CardInputs) -> Card:

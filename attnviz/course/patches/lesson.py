@@ -20,7 +20,6 @@ from attnviz.course.patches.attention import (
     column,
     elsewhere,
     many,
-    picture,
     scene,
     strongest_patches,
 )
@@ -37,6 +36,7 @@ from attnviz.lessons.cards.card import (
     Series,
     Slider,
 )
+from attnviz.lessons.cards.motion import Motion
 from attnviz.worlds.shapes import PATCH_PX, SIDE_PX
 
 # (side of the picture, side of a patch) in pixels: the embedded model's, and two of ViT-B's
@@ -58,8 +58,16 @@ def _cut(inputs: CardInputs) -> Card:
         n_patches + 1, 0.1, {"no_cls": n_patches, "side": along, "pixels": side * side}
     )
     numbers = {"side": side, "patch": patch, "along": along, "patches": n_patches}
-    pictures = (picture(CUT),) if side == SIDE_PX else ()
-    return Card("cut", numbers | {"tokens": n_patches + 1}, pictures, question)
+    numbers |= {"tokens": n_patches + 1}
+    if side != SIDE_PX:
+        return Card("cut", numbers, (), question)
+    arrays = {
+        "pixels": scene(CUT).picture().astype(np.float64).reshape(side, -1),
+        "along": np.array([[along]], dtype=np.float64),
+    }
+    labels = {"cls": ("[CLS]",)}
+    before = Motion("cut", arrays, labels, scenes=("whole", "cut"))
+    return Card("cut", numbers, (before,), question, (Motion("cut", arrays, labels),))
 
 
 def _vector(inputs: CardInputs) -> Card:

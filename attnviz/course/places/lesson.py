@@ -33,6 +33,8 @@ from attnviz.lessons.cards.card import (
     Slider,
     Typed,
 )
+from attnviz.lessons.cards.example_words import Gloss
+from attnviz.lessons.cards.motion import Motion
 from attnviz.types import Kind
 
 LONGER = "We gave the beautiful queen a golden crown."
@@ -82,7 +84,8 @@ def _three(inputs: CardInputs) -> Card:
         for name, (weights, rows, columns) in panels.items()
     }
     question = ChoiceQuestion(tuple(pictures), "cross", pictures)
-    return Card("three", {"english": pair.english, "start": french[0]}, (), question)
+    numbers = {"english": pair.english, "gloss": Gloss(pair.english), "start": french[0]}
+    return Card("three", numbers, (), question)
 
 
 def _keys(inputs: CardInputs) -> Card:
@@ -93,6 +96,7 @@ def _keys(inputs: CardInputs) -> Card:
     board = Board((_weights(translation),))
     numbers: dict[str, float | int | str] = {
         "english": LONGER,
+        "gloss": Gloss(LONGER),
         "read": " ".join(translation.read[:n_read]),
         "n_read": n_read,
         "n_source": n_key,
@@ -120,6 +124,7 @@ def _align(inputs: CardInputs) -> Card:
     }
     numbers: dict[str, float | int | str] = {
         "english": pair.english,
+        "gloss": Gloss(pair.english),
         "french": pair.french,
         "word": pair.moved,
         "source": translation.source[column],
@@ -132,7 +137,10 @@ def _align(inputs: CardInputs) -> Card:
     board = Board((_weights(translation, hidden=True),))
     view: dict[str, str | int] = {"model": MODEL, "text": pair.english, "layer": LAYER}
     link = Link("output", view | {"head": HEAD, "kind": "cross", "stack": "decoder"})
-    return Card("align", numbers, (board,), CellQuestion("weights", right, wrong), link=link)
+    words = {"source": translation.source, "written": translation.written}
+    film = Motion("alignment", {"weights": weights}, words)
+    question = CellQuestion("weights", right, wrong)
+    return Card("align", numbers, (board,), question, (film,), link)
 
 
 def _rows(inputs: CardInputs) -> Card:
@@ -199,7 +207,9 @@ def _steps(inputs: CardInputs) -> Card:
     strongest = translation.cross().argmax(axis=1)
     back = int((np.diff(strongest) < 0).sum())
     moved = int((strongest != np.arange(len(strongest))).sum())
-    numbers |= {"english": PAIRS[0].english, "french": " ".join(translation.written), "back": back}
+    english = PAIRS[0].english
+    numbers |= {"english": english, "gloss": Gloss(english), "back": back}
+    numbers |= {"french": " ".join(translation.written)}
     question = NumberQuestion(back, 0.1, {"none": 0, "moved": moved})
     return Card("steps", numbers, (), question, (board,))
 

@@ -26,10 +26,12 @@ from attnviz.lessons.cards.card import (
     Series,
     Slider,
 )
+from attnviz.lessons.cards.motion import Motion
 
 TO_TWO_DIGITS = 0.006
 WIDTH, SHOWN = 8, 6
-LONG, WAVES = 12, 60
+LONG = 12
+NEAR, FAR = 7, 60  # positions that the film of the clocks passes in its two scenes
 ROW = 20
 MAX_DISTANCE = 64
 SHIFTS = (0.0, 1.0, 5.0, 20.0, 50.0, 100.0)
@@ -66,11 +68,6 @@ def _waves(inputs: CardInputs) -> Card:
         "middle": frozenset((row, column) for row in rows for column in range(2, last)),
     }
     right = frozenset((row, column) for row in rows for column in (last, last + 1))
-    positions = np.arange(WAVES, dtype=np.float64)
-    table = sinusoidal(WAVES, WIDTH)
-    series = tuple(
-        Series(f"pair{pair}", positions, table[:, 2 * pair]) for pair in range(WIDTH // 2)
-    )
     periods = 2 * math.pi * 10_000 ** (2 * np.arange(WIDTH // 2) / WIDTH)
     numbers = {
         "first_period": float(periods[0]),
@@ -78,9 +75,14 @@ def _waves(inputs: CardInputs) -> Card:
         "last": last,
         "last_cos": last + 1,
     }
-    chart = Chart("position", "value", series)
+    names = tuple(f"series.pair{pair}" for pair in range(WIDTH // 2))
+    film = Motion(
+        "clocks",
+        {"periods": periods[None], "reach": np.array([[NEAR, FAR]], dtype=np.float64)},
+        named={"pairs": names, "position": ("axis.position",)},
+    )
     question = CellQuestion("table", right, wrong)
-    return Card("waves", numbers, (Board((Panel("table", long),)),), question, (chart,))
+    return Card("waves", numbers, (Board((Panel("table", long),)),), question, (film,))
 
 
 def _offsets(inputs: CardInputs) -> Card:

@@ -27,10 +27,12 @@ from attnviz.lessons.cards.card import (
     Panel,
     Series,
 )
+from attnviz.lessons.cards.motion import Motion
 
 TO_TWO_DIGITS = 0.006
 DEGREES = 30
 POSITIONS = ((3, 1), (4, 1), (4, 3))
+LATER = 10  # positions by which both move on
 MODEL, LAYER, HEAD = "stories-llama", 0, 4
 TEXT = "The cat sat on the mat and the dog sat on the rug."
 GAP, MAX_SHIFT = 3, 100
@@ -63,7 +65,7 @@ def turn(inputs: CardInputs) -> Card:
             Panel("k", k, before=","),
         )
     )
-    later = float((_arrow(m + 10) @ _arrow(n + 10).T)[0, 0])
+    later = float((_arrow(m + LATER) @ _arrow(n + LATER).T)[0, 0])
     numbers: dict[str, float | int | str] = {
         "m": m,
         "n": n,
@@ -75,7 +77,8 @@ def turn(inputs: CardInputs) -> Card:
         "later": later,
     }
     question = NumberQuestion(answer, TO_TWO_DIGITS, apart(answer, wrong, TO_TWO_DIGITS))
-    return Card("turn", numbers, (board,), question)
+    film = Motion("rotary", {"turns": np.array([[m, n, DEGREES, LATER]], dtype=np.float64)})
+    return Card("turn", numbers, (board,), question, (film,))
 
 
 def _unrotated(call: AttentionCall) -> tuple[np.ndarray, np.ndarray, float]:

@@ -17,6 +17,7 @@ from attnviz.course.heads.mha import module_parts
 from attnviz.course.positions.encodings import rope_factors, sinusoidal
 from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import Board, Card, ChoiceQuestion, Control, Panel, Pick, Typed
+from attnviz.lessons.cards.motion import Motion
 from attnviz.outputs.similarity import pooled
 
 SWAPS = ((0, 3), (1, 4), (0, 2))
@@ -81,7 +82,9 @@ def shuffle(inputs: CardInputs) -> Card:
         "difference": float(np.abs(shuffled - output[order]).max()),
     }
     question = ChoiceQuestion(tuple(ways), "move", pictures)
-    return Card("shuffle", numbers, (board,), question)
+    moved = {"weights": before, "order": np.array([order], dtype=np.float64)}
+    film = Motion("shuffle", moved, {"tokens": names})
+    return Card("shuffle", numbers, (board,), question, (film,))
 
 
 def _error(inputs: CardInputs, way: str) -> Matrix:

@@ -12,6 +12,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from attnviz.lessons.cards.motion import Motion
+
 BoardCell = tuple[int, int]
 Numbers = Mapping[str, float | int | str]
 Sums = Literal["none", "rows", "columns", "both"]
@@ -109,7 +111,7 @@ class Program:
     source: str
 
 
-Picture = Board | Chart | RealHead | LiveTraining | Program
+Picture = Board | Chart | RealHead | LiveTraining | Program | Motion
 
 
 @dataclass(frozen=True)

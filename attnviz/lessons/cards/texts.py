@@ -2,20 +2,21 @@
 
 In: `content/<slug>/<lang>.md`. It begins with front matter between two lines of `---` (title,
 summary, goal: the ability that a learner gains, keep: the sentence to remember, discuss: a question
-for a class to talk about); then each card is `# name`, and each of its texts `## key`. Out:
-`LessonTexts`.
+for a class to talk about, and perhaps words: "the=その | cat=猫", for `example_words`); then each
+card is `# name`, and each of its texts `## key`. Out: `LessonTexts`.
 
 A placeholder is `[[name]]` or `[[name:.2f]]`, filled from the numbers of the built card: no number
 is typed into a text. Text that a learner typed is inserted as plain text, never as markup.
 
 Keys of a card: title, text; question, reveal and feedback.<mistake>, feedback.other where it asks;
 option.<name> for the options of a choice; control.<name> and control.<name>.<option>;
-panel.<name>, series.<name>, axis.<name> of its pictures; takeaway, a line to take away, if any.
+panel.<name>, series.<name>, axis.<name>, scene.<name> of its pictures; takeaway, a line to take
+away, if any.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
@@ -24,6 +25,7 @@ from attnviz.lessons.cards.card import Card, Numbers
 
 FENCE = "---"
 FRONT_MATTER = ("title", "summary", "goal", "keep", "discuss")
+WORDS = "words"  # may stand there, too
 HOLE = r"\[\[(?P<name>\w+)(?::(?P<form>[^\]]+))?\]\]"
 PLACEHOLDER = re.compile(HOLE)
 PARTICLE = particles.pattern(HOLE)  # a Korean particle behind a placeholder
@@ -34,7 +36,10 @@ MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|$~:&])")
 
 @dataclass(frozen=True)
 class LessonTexts:
-    """The texts of a lesson in one language; `cards` maps card name and key to a template."""
+    """The texts of a lesson in one language; `cards` maps card name and key to a template.
+
+    `words` maps the English words of made-up examples to those of the language.
+    """
 
     title: str
     summary: str
@@ -42,6 +47,7 @@ class LessonTexts:
     keep: str
     discuss: str
     cards: Mapping[str, Mapping[str, str]]
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, card: str, key: str) -> str:
         """The template of a card's text; raises `MissingText` for one that is not there."""
@@ -71,6 +77,8 @@ def parse(source: str) -> LessonTexts:
     """The texts in a file; raises `ValueError` for one that is not in the form described above."""
     head, _, body = source.removeprefix(FENCE).partition(f"\n{FENCE}\n")
     about = dict(_entry(line) for line in head.strip().splitlines())
+    pairs = (pair.partition("=") for pair in about.pop(WORDS, "").split("|"))
+    words = {english.strip(): word.strip() for english, _, word in pairs if word}
     cards: dict[str, dict[str, str]] = {}
     for name, rest in _parts(body, "# "):
         if name in cards:
@@ -80,7 +88,7 @@ def parse(source: str) -> LessonTexts:
         raise ValueError(
             f"front matter has {sorted(about)}; it needs {', '.join(FRONT_MATTER)}, then cards"
         )
-    return LessonTexts(**about, cards=cards)
+    return LessonTexts(**about, cards=cards, words=words)
 
 
 def _entry(line: str) -> tuple[str, str]:

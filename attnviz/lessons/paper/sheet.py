@@ -24,6 +24,7 @@ from attnviz.lessons.cards.card import (
     Typed,
     Value,
 )
+from attnviz.lessons.cards.motion import Motion
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts, say
 from attnviz.lessons.paper.boards import Say, board_html, is_blank, matrix_html
 from attnviz.lessons.paper.charts import chart_html
@@ -125,6 +126,8 @@ def picture_html(sheet: Worksheet, card: Card, picture: Picture, answers: bool =
             return f"<pre>{escape(picture.source)}</pre>"
         case RealHead():
             return _real_head(sheet, card, picture)
+        case Motion():
+            return ""  # its numbers stand on the card's other pictures
         case LiveTraining():
             return note(sheet.label("live", address=sheet.address(card)))
 

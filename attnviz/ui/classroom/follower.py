@@ -13,6 +13,7 @@ from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card
+from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.lessons.classroom.tally import label
@@ -73,7 +74,8 @@ def draw(lang: Language, stage: Stage, *, answers: bool = True) -> None:
     Without `answers`, as on the wall, nothing is counted and no answer is anybody's own.
     """
     opened = open_card.card_of_stage(stage.lesson, stage.card, stage.settings)
-    texts, card = lesson_texts(stage.lesson, lang), opened.card()
+    texts = lesson_texts(stage.lesson, lang)
+    card = in_language(opened.card(), texts)
     _follow(stage, card)
     own = progress.parse(current.view().learn.answers) if answers else {}
     if answers and not stage.revealed:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
+from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.stage import Stage
 from attnviz.ui import learn
@@ -74,7 +75,8 @@ def _take_back() -> None:
 
 
 def _shown(lang: Language, opened: OpenCard) -> CardShown:
-    return CardShown(lang, lesson_texts(opened.lesson.slug, lang), opened.card(), opened.answers)
+    texts = lesson_texts(opened.lesson.slug, lang)
+    return CardShown(lang, texts, in_language(opened.card(), texts), opened.answers)
 
 
 @fragment(STAGE)

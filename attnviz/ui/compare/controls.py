@@ -4,7 +4,7 @@ In: both sides. Out: widgets that show the view and change it; as in the sidebar
 of its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -13,11 +13,10 @@ from attnviz.models.registry import REGISTRY
 from attnviz.types import ModelKind
 from attnviz.ui.compare import right_side
 from attnviz.ui.compare.right_side import SAME, Side
-from attnviz.ui.page import attention_choice
+from attnviz.ui.page import attention_choice, text_box
 from attnviz.ui.session import (
     address,
     current,
-    examples,
     model_cards,
     pictures,
     store,
@@ -132,15 +131,7 @@ def _text(lang: Language, side: Side) -> None:
         help=text(lang, "compare.text_help"),
         on_change=_take_text,
     )
-    texts = {example.name: example.text for example in examples.of_model(side.model)}
-    st.menu_button(
-        text(lang, "sidebar.example"),
-        list(texts),
-        key=widgets.key("example_b"),
-        format_func=lambda name: plain(texts[name]),
-        on_click=_take_example,
-        args=(texts,),
-    )
+    text_box.chips(lang, "example_b", side.model, side.text, _open_text)
 
 
 def _target(lang: Language, side: Side, hears: bool) -> None:
@@ -155,12 +146,6 @@ def _take_target() -> None:
 
 def _take_text() -> None:
     _open_text(address.cleaned("text_b", widgets.value("text_b")))
-
-
-def _take_example(texts: Mapping[str, str]) -> None:
-    name = widgets.value("example_b")
-    if name in texts:
-        _open_text(texts[name])
 
 
 def _open_text(typed: str) -> None:

@@ -12,14 +12,14 @@ import streamlit as st
 
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
-from attnviz.ui.effects import inputs, measuring, opening
+from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import answer_parts as views
 from attnviz.views.captured import Captured, Shown
 
@@ -76,8 +76,7 @@ def show(shown: Shown) -> None:
 def _take(name: str) -> None:
     """A switch of this fragment; the links are renewed."""
     current.update(**{name: bool(widgets.value(f"answer.{name}"))})
-    if widgets.only_a_fragment_runs():
-        st.rerun([FRAGMENT, NAVIGATION])
+    renew(FRAGMENT)
 
 
 def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
@@ -88,7 +87,7 @@ def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
     st.markdown(_asked(shown, answered, on))
     key = f"{shown.captured.key} {request.key} {on}"
     work = partial(_split, shown.captured.model, request, on)
-    measured = measuring.result(lang, "parts", key, work)
+    measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
     data = cache.buffer(
@@ -96,7 +95,7 @@ def _parts(shown: Shown, answered: Answering, request: "Request") -> None:
         lambda: pack_ledger(views.parts_ledger(lang, *measured)),
     )
     name = widgets.component_key("parts")
-    show_ledger(data, name, opening.open_from_table(name, shown))
+    show_ledger(data, name, head_links.open_from_table(name, shown))
 
 
 def _measure(shown: Shown, answered: Answering) -> "AnswerMeasure | None":
@@ -165,7 +164,7 @@ def _where(shown: Shown, answered: Answering, key: str) -> None:
         return
     st.markdown(text(lang, "where.cosine" if answered.answer.lead is None else "where.lead"))
     work = partial(_tokens, replace(answered.prepared, on=on))
-    where = measuring.result(lang, "where", f"{key} {on}", work)
+    where = measurement.result(lang, "where", f"{key} {on}", work)
     if where is None:
         return
     data = cache.buffer(

@@ -15,7 +15,7 @@ from attnviz.components import circuit as component
 from attnviz.components.circuit import CircuitView, PathDetail
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.effects import inputs, measuring, opening
+from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_circuit
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
@@ -23,7 +23,7 @@ from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import circuit as views
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
@@ -69,7 +69,7 @@ def graph(shown: Shown) -> None:
         if shown.captured.name not in REGISTRY and not current.view().circuit.paths:
             _measure_button(lang)
             return
-        feeds = measuring.result(lang, "circuit", key, partial(_measured, answered))
+        feeds = measurement.result(lang, "circuit", key, partial(_measured, answered))
         if feeds is not None:
             _mount(shown, answered, feeds, key)
 
@@ -78,9 +78,13 @@ def _measure_button(lang: Language) -> None:
     st.button(
         text(lang, "circuit.measure"),
         key=widgets.key("circuit.measure"),
-        on_click=current.update,
-        kwargs={"paths": True},
+        on_click=_measure,
     )
+
+
+def _measure() -> None:
+    current.update(paths=True)
+    renew(FRAGMENT)
 
 
 def _measured(answered: Answering, job: Job) -> "Feeds":
@@ -99,7 +103,7 @@ def _mount(shown: Shown, answered: Answering, feeds: "Feeds", key: str) -> None:
             ),
         )
     name = widgets.component_key("circuit")
-    show_circuit(data, name, _take(name), opening.open_from_canvas(name, shown))
+    show_circuit(data, name, _take(name), head_links.open_from_canvas(name, shown))
 
 
 def _view(shown: Shown, answered: Answering, feeds: "Feeds") -> CircuitView:

@@ -1,8 +1,8 @@
-"""Below Steps and Masks: what an edit, or a mask laid over a head, does to the model's answer.
+"""Above Steps and Masks: what an edit, or a mask laid over a head, does to the model's answer.
 
-In: what is shown, and the edits or masks of the view. Out: a sentence with its control; nothing
-while nothing is edited. The model runs again with the head's output replaced by what the edited
-steps give.
+In: what is shown, and the edits or masks of the view. Out: a sentence with its control; while
+nothing is edited, that this is its place. The model runs again with the head's output replaced by
+what the edited steps give.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from attnviz.ui.effects import inputs
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
-from attnviz.ui.session import current, messages, store, widgets
+from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
@@ -33,24 +33,28 @@ FRAGMENT = "edited_answer"
 
 def show(shown: Shown, page: str) -> None:
     """The sentence, which runs again after each edit."""
-    kept: tuple[str, ...] = store.get(widgets.RERUN) or ()
-    store.put(widgets.RERUN, tuple(dict.fromkeys((*kept, FRAGMENT))))
-    _sentence(shown, page)
+    widgets.rerun_too(FRAGMENT)
+    with st.container(key=widgets.key(FRAGMENT)):  # keeps its height: the picture stays in place
+        _sentence(shown, page)
 
 
 @fragment(FRAGMENT)
 def _sentence(shown: Shown, page: str) -> None:
     drawing = current.view().drawing
     written = drawing.edits if page == "steps" else drawing.masks
-    if not written or not shown.size.whole:
-        return
     lang = shown.lang
     layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+    if not shown.size.whole or shown.group.own_code(layer):
+        return
+    if not written:
+        if shown.captured.loaded is not None:
+            st.caption(text(lang, f"edited.hint_{page}"))
+        return
     with messages.guard(lang):
         if needs_model.say(shown, "edited"):
             return
         request = inputs.of_shown(shown)
-        if request is None or shown.group.own_code(layer):
+        if request is None:
             return
         answered = cache.answers(shown.captured, request, ())
         key = f"{shown.captured.key} {request.key} {page} {shown.group.name} {layer} {head}"
@@ -73,7 +77,7 @@ def _sentences(
 ) -> tuple[str, ...]:
     """The sentence on the answer, and its control; a note where the answer is to another text."""
     from attnviz.changes.site import Site
-    from attnviz.effects.replaced import call_of, replaced
+    from attnviz.effects.output_replacement import call_of, replaced
 
     lang, group = shown.lang, shown.group
     where = Site(layer, head, group.kind, group.stack)

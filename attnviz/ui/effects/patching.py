@@ -14,7 +14,7 @@ from attnviz.capture.request import Request
 from attnviz.components.ledger import pack_ledger
 from attnviz.i18n import text
 from attnviz.ui.compare import right_side
-from attnviz.ui.effects import measuring, opening
+from attnviz.ui.effects import head_links, measurement
 from attnviz.ui.host.components import show_ledger
 from attnviz.ui.page import needs_model
 from attnviz.ui.server import cache
@@ -23,7 +23,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import PATCH_STAGES
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import patching as views
 from attnviz.views.captured import Shown
 
@@ -57,7 +57,7 @@ def show(left: Shown, right: Shown) -> None:
             a, b = (_answering(shown, typed) for shown, typed in _texts(left, right))
         key = f"{left.captured.key} {right.captured.key}"
         work = partial(_measured, a, b, _measure(a, b))
-        patching = measuring.result(lang, "patching", key, work)
+        patching = measurement.result(lang, "patching", key, work)
         if patching is not None:
             _result(left, right, (a, b), patching)
 
@@ -100,8 +100,7 @@ def _take(name: str, widget: str) -> None:
     value = widgets.value(widget)
     if value is not None:
         current.update(**{name: value})
-    if widgets.only_a_fragment_runs():
-        st.rerun([FRAGMENT, NAVIGATION])
+    renew(FRAGMENT)
 
 
 def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":
@@ -141,4 +140,4 @@ def _result(
         key = f"{left.captured.key} {right.captured.key} patching {lang} {stage} {place}"
         data = cache.buffer(key, partial(pack_ledger, view))
         name = widgets.component_key(f"patching.{place}")
-        show_ledger(data, name, opening.open_from_table(name, left))
+        show_ledger(data, name, head_links.open_from_table(name, left))

@@ -15,7 +15,7 @@ from attnviz.components import switches as component
 from attnviz.components.switches import OFF, Switch, SwitchesView
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
-from attnviz.ui.effects import inputs, measuring, opening
+from attnviz.ui.effects import head_links, inputs, measurement
 from attnviz.ui.host.components import show_switches
 from attnviz.ui.page import needs_model, take
 from attnviz.ui.page.attention_choice import group_title
@@ -24,7 +24,7 @@ from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
@@ -93,7 +93,7 @@ def board(shown: Shown) -> None:
                 ),
             )
         name = widgets.component_key("switches")
-        show_switches(data, name, _take(name), opening.open_from_canvas(name, shown))
+        show_switches(data, name, _take(name), head_links.open_from_canvas(name, shown))
         if not embedding.is_embedded():
             take.offer(shown, "switches", changes=component.write(off) if off else "")
 
@@ -119,15 +119,20 @@ def _take_off(widget: str) -> None:
     chosen = component.parse(current.view().switched.changes)
     off = None if chosen is None else tuple(replace(switch, to=to) for switch in chosen)
     current.update(to=to, changes=component.write(off))
+    renew(FRAGMENT)
 
 
 def _measure_button(lang: Language) -> None:
     st.button(
         text(lang, "switchboard.measure"),
         key=widgets.key("switches.measure"),
-        on_click=current.update,
-        kwargs={"effects": True},
+        on_click=_measure,
     )
+
+
+def _measure() -> None:
+    current.update(effects=True)
+    renew(FRAGMENT)
 
 
 def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects | None":
@@ -139,14 +144,14 @@ def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects
         prepared = replace(answered.prepared, on=answered.answer.moved)
         return effects_of(prepared, to=to, progress=job.report, cancel=job.cancel)
 
-    return measuring.result(lang, "switchboard", f"{key} {to}", work)
+    return measurement.result(lang, "switchboard", f"{key} {to}", work)
 
 
 def _view(
     shown: Shown, answered: Answering, off: tuple[Switch, ...], effects: "Effects | None"
 ) -> SwitchesView:
     from attnviz.changes import parse
-    from attnviz.effects.switched import switched
+    from attnviz.effects.switches import switched
 
     lang, groups = shown.lang, shown.captured.groups
     changes = parse(component.write(off)) if off else ()
@@ -174,7 +179,7 @@ def _written(
     shown: Shown, answered: Answering, changes: "tuple[Change, ...]"
 ) -> tuple[str, str] | None:
     """The texts with all heads on and with the changes; None if the model does not write."""
-    from attnviz.effects.switched import continued
+    from attnviz.effects.switches import continued
 
     if answered.answer.kind not in ("next_token", "target"):
         return None

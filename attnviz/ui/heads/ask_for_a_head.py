@@ -17,7 +17,7 @@ from attnviz.ui.session import address_bar, current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.views import group_tokens
 from attnviz.views.captured import Shown
-from attnviz.views.ranked import RankedHead
+from attnviz.views.ranking import RankedHead
 
 FRAGMENT = "head_links"
 MOVED = "head_links.moved"

@@ -7,6 +7,7 @@ strongest cells, one exact weight) reruns this fragment alone.
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,8 @@ from attnviz.i18n import Language, text
 from attnviz.types import HeadId
 from attnviz.ui.host.components import show_tiles
 from attnviz.ui.page.fragments import keep_selection
+from attnviz.ui.page.job_progress import job_progress
 from attnviz.ui.server import cache
-from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.pyramids import HeadPyramid
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 # a head of some thousand tokens is built in less: then no progress is shown
 PATIENCE_S = 0.25
-POLL_S = 0.4
 STAMP_CHARS = 16
 SIDE = component.SIDE
 
@@ -56,7 +56,8 @@ def head(shown: Shown) -> None:
         st.caption(text(shown.lang, "tiles.note", tokens=f"{n_tokens:,}"))
         with st.container():  # holds its place, so that the component below stays where it is
             if not watched.job.over:
-                _progress(shown.lang, watched.job, head_id)
+                label = partial(_label, shown.lang, str(head_id))
+                job_progress(shown.lang, watched.job, label, "tiles.cancel")
             elif watched.job.state == "stopped":
                 _stopped(shown.lang, name, head_id)
         request = component.parse_want(widgets.component_value(key, "want"), extent)
@@ -73,19 +74,8 @@ def _least_distance(shown: Shown) -> int | None:
     return None if shown.group.cross else DISTANCE
 
 
-@fragment(run_every=POLL_S)
-def _progress(lang: Language, job: Job, head_id: HeadId) -> None:
-    """A progress bar and a button to stop; the page runs again when the job is over."""
-    if job.over:
-        st.rerun()
-    percent = f"{100 * job.fraction:.0f}"
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.progress(
-            job.fraction,
-            text=text(lang, "tiles.building", head=str(head_id), percent=percent),
-            width="stretch",
-        )
-        st.button(text(lang, "tiles.cancel"), key=widgets.key("tiles.cancel"), on_click=job.stop)
+def _label(lang: Language, head: str, percent: str) -> str:
+    return text(lang, "tiles.building", head=head, percent=percent)
 
 
 def _stopped(lang: Language, name: str, head_id: HeadId) -> None:

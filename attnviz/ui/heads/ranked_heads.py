@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.i18n import Language, text
 from attnviz.types import HeadId
 from attnviz.ui.session import address, address_bar, current, routes, widgets
-from attnviz.views.ranked import RankedHead
+from attnviz.views.ranking import RankedHead
 
 N_SHOWN: Final = 6
 MINUS = "\N{MINUS SIGN}"

@@ -14,6 +14,7 @@ from attnviz.components import (
     camera,
     circuit,
     film,
+    gallery,
     geometry,
     grid,
     head,
@@ -21,6 +22,7 @@ from attnviz.components import (
     listener,
     map,
     masks,
+    motion,
     pad,
     pair,
     patches,
@@ -97,6 +99,18 @@ def show_film(data: bytes, key: str, on_text: Callable[[], None]) -> None:
     renderer(film.NAME)(data=data, key=key, on_text_change=on_text)
 
 
+def show_gallery(
+    data: bytes, key: str, on_look: Callable[[], None], on_miniature: Callable[[], None]
+) -> None:
+    """Mounts the component; `on_look` is called while a miniature in sight lacks its numbers.
+
+    `on_miniature` is called when one was clicked.
+    """
+    renderer(gallery.NAME)(
+        data=data, key=key, on_look_change=on_look, on_miniature_change=on_miniature
+    )
+
+
 def show_geometry(
     data: bytes,
     extent: Extent,
@@ -166,6 +180,11 @@ def show_masks(
 ) -> Selection | None:
     """Mounts packed masks; the selection that the visitor committed, None for none or nonsense."""
     return mount(masks.NAME, data, extent, key, on_selection).selection
+
+
+def show_motion(data: bytes, key: str) -> None:
+    """Mounts the component."""
+    renderer(motion.NAME)(data=data, key=key)
 
 
 def show_pad(data: bytes, key: str, on_picture: Callable[[], None]) -> None:

@@ -5,6 +5,7 @@
 import { makeChannel, pageAddress } from "../../components/shared/address.js";
 import { theme } from "../../components/shared/theme.js";
 import { makeClickGuard } from "./click_guard.js";
+import { applyOnEnter } from "./enter.js";
 import { pageScheme } from "./scheme.js";
 
 /** @import { Component, Host, Mounted } from "../../components/shared/host.js" */
@@ -35,6 +36,7 @@ const PARSED = new Map();
  * @param {Record<string, string>} sheets the text of each style sheet
  */
 export default function streamlit(sheets) {
+  applyOnEnter();
   /** @param {Component} component @param {string[]} names */
   return (component, names) => (/** @type {StreamlitCall} */ call) => {
     if (!call.data) return undefined;

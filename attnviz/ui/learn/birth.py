@@ -17,7 +17,7 @@ from attnviz.figures import charts
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Board, Panel
 from attnviz.ui.host.components import show_board
-from attnviz.ui.learn import pointing
+from attnviz.ui.learn import pointing, time_lapse
 from attnviz.ui.server import cache
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import messages, store, widgets
@@ -126,6 +126,7 @@ def _timeline(lang: Language, training: Training) -> None:
         return
     last = training.snapshots[-1].repeated
     weights = birth.attention(birth.restore(by_step[step]), tokens)
+    time_lapse.show(lang, training, tokens)
     _heads(lang, weights, birth.labels(tokens), (last.previous_head, last.induction_head))
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards.card import Card, Control, Link, Pick, Slider
+from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.ui.learn import card_pills, links, open_card, pictures, questions, words
 from attnviz.ui.learn.card_shown import CardShown
@@ -43,7 +44,7 @@ def card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
 
 def _card(lang: Language, texts: LessonTexts, opened: OpenCard) -> None:
     open_card.note_drawn(opened.name)
-    built = opened.card()
+    built = in_language(opened.card(), texts)
     shown = CardShown(lang, texts, built, opened.answers)
     st.header(shown.say("title"), anchor=False)
     st.markdown(shown.say("text"))

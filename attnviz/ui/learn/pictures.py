@@ -11,7 +11,9 @@ from functools import partial
 import streamlit as st
 
 from attnviz.components import board as boards
+from attnviz.components import motion as motions
 from attnviz.components.board import BoardView
+from attnviz.components.motion import MotionView
 from attnviz.components.selection import ignore
 from attnviz.figures import charts
 from attnviz.i18n import text
@@ -27,8 +29,9 @@ from attnviz.lessons.cards.card import (
     Program,
     RealHead,
 )
+from attnviz.lessons.cards.motion import Motion
 from attnviz.lessons.cards.ranges import ranges
-from attnviz.ui.host.components import show_board
+from attnviz.ui.host.components import show_board, show_motion
 from attnviz.ui.learn import birth, open_card, pointing, real
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.session import widgets
@@ -49,6 +52,8 @@ def show(shown: CardShown, picture: Picture, name: str, narrow: bool = False) ->
         st.code(picture.source, language="python")
     elif isinstance(picture, RealHead):
         real.show(shown.lang, picture)
+    elif isinstance(picture, Motion):
+        _motion(shown, picture, key)
     else:
         birth.show(shown.lang, picture.seed)
 
@@ -67,6 +72,16 @@ def _chart(shown: CardShown, chart: Chart, key: str) -> None:
             shown.lang, "learn.chart", x=x, y=y, series=", ".join(line.label for line in lines)
         ),
     )
+
+
+def _motion(shown: CardShown, motion: Motion, key: str) -> None:
+    """A moving picture with the card's sentences for its scenes."""
+    plain = partial(shown.say, markup=False)
+    named = {axis: tuple(map(plain, keys)) for axis, keys in motion.named.items()}
+    captions = {scene: plain(f"scene.{scene}") for scene in motion.played}
+    view = MotionView(motion, plain("title"), captions, {**motion.labels, **named})
+    data = motions.pack_motion(view, strings(shown.lang, motions.STRING_KEYS))
+    show_motion(data, widgets.component_key(key))
 
 
 def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.components import atlas as component
-from attnviz.components.selection import Extent
 from attnviz.i18n import Language, text
-from attnviz.types import MEASURES, HeadId, Measure
+from attnviz.types import MEASURES, Measure
 from attnviz.ui.host.components import show_atlas
-from attnviz.ui.many import surveys
+from attnviz.ui.many import heads, surveys
 from attnviz.ui.page import fragments, needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, embedding, messages, routes, widgets
@@ -67,7 +66,7 @@ def _mount(shown: Shown, survey: "Survey") -> None:
     with st.container(horizontal=True):
         _measure_choice(lang, "measure_x", choice.across)
         _measure_choice(lang, "measure_y", choice.up)
-    head = _nearest(survey, *current.view().place.layer_and_head)
+    head = heads.nearest(survey.heads, *current.view().place.layer_and_head)
     capture = shown.captured.capture
     own = capture.table() if surveys.fits(survey, capture) else None
 
@@ -76,7 +75,7 @@ def _mount(shown: Shown, survey: "Survey") -> None:
         return component.pack_atlas(view, strings(lang, component.STRING_KEYS))
 
     key = f"{shown.captured.key} atlas {lang} {id(survey)} {head} {choice}"
-    data, extent = cache.buffer(key, build), _extent(survey)
+    data, extent = cache.buffer(key, build), heads.extent(survey.heads, 0)
     name = widgets.component_key("atlas")
     show_atlas(
         data,
@@ -107,17 +106,6 @@ def _take_measure(name: str, widget: str) -> None:
         current.update(**{name: value})
 
 
-def _nearest(survey: "Survey", layer: int, head: int) -> HeadId:
-    """The chosen head, or the nearest one that the survey has."""
-    return min(survey.heads, key=lambda place: (abs(place.layer - layer), abs(place.head - head)))
-
-
-def _extent(survey: "Survey") -> Extent:
-    layers = [head.layer for head in survey.heads]
-    counts = tuple(layers.count(layer) for layer in sorted(set(layers)))
-    return Extent(len(counts), max(counts), 0, 0, counts)
-
-
 def _use_text(key: str, survey: "Survey") -> Callable[[], None]:
     """A callback that opens a text of the survey on Head."""
 
@@ -141,7 +129,7 @@ def place_of_text(shown: Shown) -> None:
 def _place(shown: Shown, survey: "Survey") -> None:
     widgets.rerun_too("place_of_text")
     lang = shown.lang
-    head = _nearest(survey, *current.view().place.layer_and_head)
+    head = heads.nearest(survey.heads, *current.view().place.layer_and_head)
     table = survey.quantiles(shown.captured.capture.table())
     row = survey.heads.index(head)
     parts = [

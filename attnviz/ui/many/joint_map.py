@@ -1,10 +1,11 @@
 """The page Map: queries and keys of many texts in one plane, with the visitor's own text.
 
 In: what is shown and the view. Out: a mounted component. The planes are fitted by a job that all
-visitors of a model share; the visitor's text is then placed at once.
+visitors of a model share; the visitor's text is then placed at once. For one head another job draws
+the same tokens by t-SNE, if the visitor asks for it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,9 @@ from attnviz.components.numbers import MAX_INDEX
 from attnviz.components.selection import Extent, parse_open
 from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import text
-from attnviz.ui.effects import measuring
+from attnviz.ui.effects import measurement
 from attnviz.ui.host.components import show_map
+from attnviz.ui.many import heads, tsne
 from attnviz.ui.page import fragments, needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
@@ -50,7 +52,7 @@ def show(shown: Shown) -> None:
             st.info(text(lang, "map.not_here"))
             return
         key = f"map {loaded.key}"
-        fitted = measuring.result(lang, "map", key, partial(_fitted, loaded))
+        fitted = measurement.result(lang, "map", key, partial(_fitted, loaded))
         if fitted is not None:
             _mount(shown, fitted)
 
@@ -72,47 +74,57 @@ def _can_be_drawn(loaded: "LoadedModel", capture: "Capture") -> bool:
 
 def _fitted(loaded: "LoadedModel", job: Job) -> Fitted:
     """The planes of the model's own texts, and these texts on them."""
-    from attnviz.capture.run import capture
     from attnviz.embed.run import embed_captures
     from attnviz.survey.samples import map_texts, sample_pictures
 
-    texts = map_texts(loaded)
-    pictures = sample_pictures(loaded)
-    caps = []
-    for start in range(0, len(texts or pictures), BATCH):
-        part = slice(start, start + BATCH)
-        inputs = {"text": texts[part], "cut": True} if texts else {"image": pictures[part]}
-        caps.append(capture(loaded, **inputs))
-        job.report(start / len(texts or pictures))
+    caps = list(_captures(loaded, job))
     embedding = embed_captures(caps)
+    texts = map_texts(loaded)
+    rows = [(cap, row) for cap in caps for row in range(cap.n_batch)]
+    pictures = [None] * len(texts) if texts else sample_pictures(loaded)
     placed = tuple(
-        joint_map.text_on_map(embedding, cap, row) for cap in caps for row in range(cap.n_batch)
+        joint_map.text_on_map(embedding, cap, row, picture)
+        for (cap, row), picture in zip(rows, pictures, strict=True)
     )
     return embedding, placed, texts
 
 
+def _captures(loaded: "LoadedModel", job: Job) -> "Iterator[Capture]":
+    """The model's own texts or pictures, some at a time."""
+    from attnviz.capture.run import capture
+    from attnviz.survey.samples import map_texts, sample_pictures
+
+    texts = map_texts(loaded)
+    pictures = sample_pictures(loaded)
+    for start in range(0, len(texts or pictures), BATCH):
+        part = slice(start, start + BATCH)
+        inputs = {"text": texts[part], "cut": True} if texts else {"image": pictures[part]}
+        yield capture(loaded, **inputs)
+        job.report(start / len(texts or pictures))
+
+
 def _mount(shown: Shown, fitted: Fitted) -> None:
     lang, (embedding, placed, texts) = shown.lang, fitted
-    fits = len(shown.captured.capture.tokens) <= MOST_OWN
+    loaded, capture = shown.captured.model, shown.captured.capture
+    fits = len(capture.tokens) <= MOST_OWN
     if not fits:
         st.info(text(lang, "map.too_long", limit=MOST_OWN))
+    by_tsne = tsne.chosen(
+        shown,
+        embedding.heads,
+        lambda job: [*_captures(loaded, job), *([capture] if fits else [])],
+    )
 
     def build() -> bytes:
-        own = joint_map.text_on_map(embedding, shown.captured.capture) if fits else None
-        view = joint_map.map_view(embedding, placed, own, openable=bool(texts))
+        picture = shown.captured.media.picture
+        own = joint_map.text_on_map(embedding, capture, picture=picture) if fits else None
+        view = joint_map.map_view(embedding, placed, own, openable=bool(texts), by_tsne=by_tsne)
         return component.pack_map(view, strings(lang, component.STRING_KEYS))
 
-    data = cache.buffer(f"{shown.captured.key} map {lang}", build)
-    extent, key = _extent(embedding), widgets.component_key("map")
+    drawn = "" if by_tsne is None else str(by_tsne.head)
+    data = cache.buffer(f"{shown.captured.key} map {lang} {drawn}", build)
+    extent, key = heads.extent(embedding.heads, MAX_INDEX), widgets.component_key("map")
     show_map(data, extent, key, fragments.keep_selection(key, extent), _open(key, extent, texts))
-
-
-def _extent(embedding: "Embedding") -> Extent:
-    """The heads of the map, and positions in any of its texts."""
-    layers = [head.layer for head in embedding.heads]
-    counts = tuple(layers.count(layer) for layer in sorted(set(layers)))
-    longest = MAX_INDEX
-    return Extent(len(counts), max(counts), longest, longest, counts)
 
 
 def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None]:

@@ -16,7 +16,7 @@ import streamlit as st
 
 from attnviz.errors import AttnVizError, BadInput, Cancelled
 from attnviz.i18n import Language, text
-from attnviz.ui.effects import measuring
+from attnviz.ui.effects import measurement
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import messages, store, uploads, widgets
@@ -44,9 +44,32 @@ def survey(shown: Shown) -> "Survey | None":
     if opened is not None:
         result: Survey = opened
         return result
+    own = _own(shown.captured.model)
+    if own is not None:
+        return own
     from attnviz.survey.samples import sample_texts
 
     return _counted(shown, "own", sample_texts(shown.captured.model))
+
+
+def _own(loaded: "LoadedModel") -> "Survey | None":
+    """The survey of a model's own texts: one that was counted here, or that comes with it."""
+    kept = cache.counted_surveys()
+    if str(loaded.key) not in kept:
+        from attnviz.survey.embedded import embedded_survey
+
+        known = embedded_survey(loaded)
+        if known is not None:
+            _keep(loaded, known)
+    return kept.get(str(loaded.key))
+
+
+def _keep(loaded: "LoadedModel", survey: "Survey") -> None:
+    """Keep a survey for all visitors, in the place of the oldest if there are many."""
+    kept = cache.counted_surveys()
+    kept[str(loaded.key)] = survey
+    for oldest in [*kept][:-MOST_KEPT]:
+        kept.pop(oldest, None)
 
 
 def is_opened() -> bool:
@@ -57,7 +80,7 @@ def is_opened() -> bool:
 def known(shown: Shown) -> "Survey | None":
     """The survey of what is shown if there is one; nothing is counted for it."""
     loaded = shown.captured.loaded
-    own = None if loaded is None else cache.counted_surveys().get(str(loaded.key))
+    own = None if loaded is None else _own(loaded)
     found = store.get(OPENED)
     survey = own if found is None or isinstance(found, tuple) else found
     return survey if survey is not None and fits(survey, shown.captured.capture) else None
@@ -74,12 +97,9 @@ def _counted(shown: Shown, name: str, texts: tuple[str, ...]) -> "Survey | None"
     loaded = shown.captured.model
     digest = "" if name == "own" else hashlib.sha256("\0".join(texts).encode()).hexdigest()
     key = f"survey {loaded.key} {name} {digest}"
-    result = measuring.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
+    result = measurement.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
     if result is not None and name == "own":
-        kept = cache.counted_surveys()
-        kept[str(loaded.key)] = result
-        for oldest in [*kept][:-MOST_KEPT]:
-            kept.pop(oldest, None)
+        _keep(loaded, result)
     return result
 
 

@@ -1,4 +1,4 @@
-"""The frame of a page: title and explanation above the component, the verification below it.
+"""The frame of a page: title, explanation and text above the component, the verification below it.
 
 In: a page's name, or what is shown. Out: what is on the page before and after its component.
 """
@@ -7,7 +7,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.i18n import Language, text
-from attnviz.ui.session import current, embedding
+from attnviz.ui.page import text_box
+from attnviz.ui.session import current, embedding, routes, widgets
 from attnviz.ui.session.messages import shortened
 from attnviz.views.captured import Shown
 
@@ -15,18 +16,21 @@ MAX_REASON_CHARS = 300
 
 
 def open_page(name: str, heading: str = "title") -> Language:
-    """Show a page's title, or another heading, and explanation; the language to go on in.
+    """Show a page's title, or another heading, explanation and text; the language to go on in.
 
-    In a frame neither is shown.
+    In a frame none of them is shown, on a page without a model no text.
     """
     lang = current.language()
     if embedding.is_embedded():
         return lang
-    with _row():
-        st.title(text(lang, f"page.{name}.{heading}"), width="stretch")
-        with st.popover(text(lang, "explain.label")):
-            st.markdown(text(lang, f"page.{name}.explain"))
-    st.markdown(text(lang, f"page.{name}.intro"))
+    with st.container(key=widgets.key("top"), gap="xsmall"):
+        with _row():
+            st.title(text(lang, f"page.{name}.{heading}"), width="stretch")
+            with st.popover(text(lang, "explain.label")):
+                st.markdown(text(lang, f"page.{name}.explain"))
+        st.markdown(text(lang, f"page.{name}.intro"))
+        if name not in routes.WITHOUT_MODEL:
+            text_box.show(lang)
     return lang
 
 

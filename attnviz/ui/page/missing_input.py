@@ -6,8 +6,7 @@ In: a language and the view. Out: a heading, a sentence and buttons on the page.
 import streamlit as st
 
 from attnviz.i18n import Language, text
-from attnviz.ui.session import current, examples, messages, widgets
-from attnviz.ui.session.labels import text_label
+from attnviz.ui.session import current, widgets
 
 
 def model(lang: Language) -> None:
@@ -31,14 +30,7 @@ def text_of_box(lang: Language, typed: str | None) -> None:
         file(lang)
         return
     st.subheader(text(lang, "empty.title"))
-    st.markdown(text(lang, "empty.body", text=text_label(lang)))
-    for example in examples.of_model(current.view().model):
-        st.button(
-            messages.plain(example.text),
-            key=widgets.key(f"start.{example.name}"),
-            on_click=current.open_text,
-            args=(example.text,),
-        )
+    st.markdown(text(lang, "empty.body"))
 
 
 def file(lang: Language) -> None:

@@ -15,6 +15,7 @@ import streamlit as st
 
 from attnviz.components import camera
 from attnviz.components.pages import Page
+from attnviz.export.page import MOST_SHOWN
 from attnviz.export.pictures import View
 from attnviz.export.save import content
 from attnviz.i18n import Language, text
@@ -30,7 +31,6 @@ from attnviz.views.titles import model_title
 
 FRAGMENT = "take"
 OF_HEAD = ("head", "steps", "masks", "geometry")  # pages that show one head at a time
-MOST_SHOWN = 160  # characters of a text below a picture
 
 
 @dataclass(frozen=True)

@@ -92,17 +92,28 @@ def _numbers(shown: Shown, page: Page, head: HeadId, source: CodeSource, changes
     if page == "map":
         return _places(shown, head, source)
     if page == "atlas" and source.options is not None:
-        return [
-            "from attnviz.survey.samples import sample_texts",
-            "survey = attnviz.survey(lm, sample_texts(lm)[:512])",
-            "table, roles = survey.table(), survey.roles()",
-        ]
+        return _survey(shown)
     if page == "output":
         answer = "logits" if shown.captured.capture.logits is not None else "hidden"
         return [] if source.options is None else [f"{answer} = cap.{answer}"]
     if page in ("steps", "masks") and not shown.group.own_code(head.layer):
         return _stages(page, head, place)
     return [f"weights = cap.weights({str(head)!r}{place})"]
+
+
+def _survey(shown: Shown) -> list[str]:
+    """The survey of the model's own texts: the one that comes with it, or counted."""
+    from attnviz.survey.embedded import counted_weights
+
+    loaded = shown.captured.loaded
+    table = "table, roles = survey.table(), survey.roles()"
+    if loaded is not None and loaded.name in counted_weights():
+        return ["survey = attnviz.survey(lm)", table]
+    return [
+        "from attnviz.survey.samples import sample_texts",
+        "survey = attnviz.survey(lm, sample_texts(lm)[:512])",
+        table,
+    ]
 
 
 def _feeds(shown: Shown, source: CodeSource) -> list[str]:

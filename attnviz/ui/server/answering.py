@@ -47,7 +47,7 @@ class Answering:
     def written(self, n_tokens: int) -> str:
         """The model's continuation with all heads on; it is kept."""
         if n_tokens not in self._texts:
-            from attnviz.effects.switched import continued
+            from attnviz.effects.switches import continued
 
             self._texts[n_tokens] = continued(self.prepared, (), n_tokens)
         return self._texts[n_tokens]

@@ -39,7 +39,7 @@ from attnviz.views.drawn import shares as head_shares
 from attnviz.views.groups import Group
 from attnviz.views.links import links as head_links
 from attnviz.views.measures import Measured, measure
-from attnviz.views.ranked import RankedHead
+from attnviz.views.ranking import RankedHead
 
 if TYPE_CHECKING:
     from attnviz.attention.call import AttentionCall

@@ -18,22 +18,18 @@ from attnviz.ui.host.components import show_scheme
 from attnviz.ui.session import (
     address,
     current,
-    examples,
     model_cards,
     routes,
     sounds,
     store,
-    uploads,
     widgets,
 )
-from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, text_label
-from attnviz.ui.session.messages import plain
+from attnviz.ui.session.labels import READS_NO_TEXT, READS_PICTURES, reads_text
 from attnviz.ui.sidebar import capture_file, chat, picture, sampling, sound, text_file
 from attnviz.ui.sidebar.navigation import navigation
 from attnviz.views.texts import strings
 from attnviz.views.titles import model_title
 
-TEXT_HEIGHT_PX = 110
 TARGET_HEIGHT_PX = 82
 SCHEME_WIDTH_PX = 96
 OTHER = ""  # in the list of models: one that is named in a box of its own
@@ -70,10 +66,10 @@ def _name(lang: Language) -> None:
 
 def _input(lang: Language) -> None:
     card = model_cards.card(current.view().model)
+    if reads_text(card):
+        text_file.upload(lang)
+        chat.switch(lang)
     if card is not None and card.kind in READS_PICTURES:
-        if card.kind == "text-image":
-            _text(lang)
-            chat.switch(lang)
         picture.choice(lang)
     elif card is not None and card.kind == "speech":
         sound.choice(lang)
@@ -83,55 +79,8 @@ def _input(lang: Language) -> None:
             target_box(lang, label, "target", typed, _take_target, hears=True)
     elif card is not None and card.kind == "module":
         st.markdown(text(lang, f"model.{card.name}.input"))
-    else:
-        _text(lang)
-        chat.switch(lang)
     if card is not None and card.kind == "encoder-decoder":
         _target(lang)
-
-
-def _text(lang: Language) -> None:
-    if text_file.replaces_box(lang):
-        return
-    view = current.view()
-    st.text_area(
-        text_label(lang),
-        key=widgets.showing("text", view.input.text),
-        height=TEXT_HEIGHT_PX,
-        placeholder=text(lang, "sidebar.text_placeholder"),
-        help=text(lang, "sidebar.text_help"),
-        on_change=_take_text,
-    )
-    text_file.pasting_problem(lang)
-    texts = {example.name: example.text for example in examples.of_model(view.model)}
-    st.menu_button(
-        text(lang, "sidebar.example"),
-        list(texts),
-        key=widgets.key("example"),
-        format_func=lambda name: plain(texts[name]),
-        on_click=_take_example,
-        args=(texts,),
-        width="stretch",
-    )
-    hint = examples.hint(lang, view.model, view.input.text)
-    if hint is not None:
-        st.caption(hint)
-    text_file.upload(lang)
-
-
-def _take_text() -> None:
-    typed = widgets.value("text")
-    if len(typed) > address.MAX_CHARS["text"]:  # a browser would drop what goes over `max_chars`
-        text_file.take_pasted(typed)
-    else:
-        uploads.forget_problem()
-        current.open_text(address.cleaned("text", typed))
-
-
-def _take_example(texts: Mapping[str, str]) -> None:
-    name = widgets.value("example")
-    if name in texts:
-        current.open_text(texts[name])
 
 
 def second_text(lang: Language) -> None:

@@ -16,7 +16,7 @@ CASE = AlignedPair("May 3 1999", "1999-05-03", (((0, 3), (5, 7)), ((6, 10), (0, 
 
 
 @dataclass
-class Taken:
+class AblationKind:
     """Stands in for a capture: the weights of two layers with two heads."""
 
     weights: np.ndarray
@@ -42,7 +42,7 @@ def test_a_row_is_right_when_its_strongest_token_is(
     weights[1, 0, month, may] = 0.9  # L1.H0 finds the month
     weights[1, 0, 0, n_source - 2] = 0.9  # and, for the year, its last digit
     weights[0, 1, 0, may] = 0.9  # L0.H1 finds the month for the year: wrong
-    monkeypatch.setattr(alignment, "capture", lambda *_, **__: Taken(weights))
+    monkeypatch.setattr(alignment, "capture", lambda *_, **__: AblationKind(weights))
     found = alignment.accuracy(model, [CASE])
     assert found.heads.tolist() == [[0.5, 0.5], [1.0, 0.5]]
     assert found.best_head == HeadId(1, 0) and found.best == 1.0

@@ -60,7 +60,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
         (["--by", "speed"], "--by is one of previous"),
         (["--top", "0"], "--top is a number"),
         (["--part", "9/8", "--folder", str(file.parent / "f")], "part is '9/8'"),
-        (["--out", "x.pdf"], "cannot be saved as '.pdf'"),
+        (["--out", "x.docx"], "cannot be saved as '.docx'"),
         (["--engine", "ray"], "pip install 'attnviz[jobs]'"),
         (["--head", "L9.H9"], "no head L9.H9"),
     ):
@@ -71,5 +71,9 @@ def test_what_cannot_be_done_is_said_in_one_line(
         attnviz.BadInput, match="width_in= means nothing for a .csv file of a survey"
     ):
         attnviz.save(attnviz_survey, file.with_suffix(".csv"), width_in=3.0)
+    with pytest.raises(attnviz.BadInput, match="no measure 'speed'"):
+        attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("speed", "peak"))  # type: ignore[arg-type]
+    with pytest.raises(attnviz.BadInput, match="give two"):
+        attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("peak",))  # type: ignore[arg-type]
     with pytest.raises(attnviz.BadInput, match="no archive of numbers"):
         attnviz.read_survey(file)

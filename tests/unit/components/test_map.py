@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,7 +10,16 @@ from attnviz.components import bundle
 from attnviz.components import map as component
 from attnviz.components.buffer import unpack
 from attnviz.components.heads import strings_of
-from attnviz.components.map import KINDS, MapHead, MapText, MapView, coded, pack_map, scales
+from attnviz.components.map import (
+    KINDS,
+    MapHead,
+    MapText,
+    MapTsne,
+    MapView,
+    coded,
+    pack_map,
+    scales,
+)
 from tests.support.hostile import SCRIPT
 
 PLACES = np.zeros((2, 2, 5, 2), np.float32)
@@ -64,3 +74,13 @@ def test_every_text_of_the_map_is_used_and_there() -> None:
     used |= {f"kind_{kind}" for kind in KINDS}
     used |= {"first", "last", "short", "long", "rare", "often"}
     assert used == {key.rpartition(".")[2] for key in component.STRING_KEYS}
+
+
+def test_pack_map_keeps_every_place_of_the_head_that_tsne_drew_and_the_patches() -> None:
+    thumbs = np.arange(5 * 8 * 8 * 3, dtype=np.uint8).reshape(5, 8, 8, 3)
+    view = replace(VIEW, tsne=MapTsne(0, 0.25, None), thumbs=thumbs)
+    header, arrays = unpack(pack_map(view, {}))
+    assert header["tsne"] == {"head": 0, "kept": 0.25, "plane": None}
+    codes = (arrays["places"][0].astype(np.float64) - 32768) / 32767
+    assert np.allclose(codes, PLACES[0] / (1.05 * 400), atol=1e-4), "no point is at the edge"
+    assert np.array_equal(arrays["thumbs"], thumbs)

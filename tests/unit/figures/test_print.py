@@ -14,7 +14,7 @@ from PIL import Image
 import attnviz
 from attnviz import figures
 from attnviz.errors import BadInput
-from attnviz.figures import Drawing, lettering, ramp
+from attnviz.figures import Drawing, ramp, text_width
 from attnviz.figures.sheet import Matrix, Segment, Text
 from attnviz.types import named_tokens
 from tests.support import captures, hostile
@@ -57,7 +57,7 @@ def step_views() -> tuple[attnviz.StepView, ...]:
 
 def reach(text: Text) -> tuple[float, float, float, float]:
     """The box of a text in the widest font: left, top, right, bottom."""
-    wide = lettering.width(text.text, text.size, text.bold)
+    wide = text_width.width(text.text, text.size, text.bold)
     before = {"start": 0.0, "middle": wide / 2, "end": wide}[text.anchor]
     high, low = 0.8 * text.size, 0.25 * text.size
     if text.turned:  # upwards: what was to the right is above

@@ -18,6 +18,7 @@ from attnviz.survey.tally import (
     fixed,
     smallest,
 )
+from attnviz.survey.tally import ticket as ticket_of
 
 N_HEAD, N_ENTRY = 4, 11
 
@@ -34,7 +35,7 @@ def drawn(seed: int) -> SurveyTally:
     ticket = np.full(empty.ticket.shape, NO_TICKET, dtype=np.uint64)
     example = np.full(ticket.shape, -1, dtype=np.int64)
     filled = draws.random(ticket.shape[:3]) < 0.5
-    ticket[filled, 0], example[filled, 0] = draws.integers(1 << 60), seed
+    ticket[filled, 0], example[filled, 0] = ticket_of(f"text {seed}"), seed
 
     def weighed(size: int) -> Weighed:
         return Weighed.summed(*draws.integers(0, size, (3, 40)))

@@ -26,7 +26,7 @@ from attnviz.changes.kinds import Change
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
 from attnviz.effects.prepared import Prepared, as_mapping
-from attnviz.errors import UnsupportedAttention
+from attnviz.effects.rows import require_rows
 from attnviz.models.loaded import LoadedModel
 
 DRAWS = 8  # controls, in one batch with the changed row
@@ -68,13 +68,7 @@ def switched(
         with changes_made(lm.model, by_place):
             output = lm.model(**prepared.repeated(n_row), **prepared.options)
     rows = answer.read(as_mapping(output)).double().cpu().numpy()
-    if len(rows) != n_row:
-        raise UnsupportedAttention(
-            f"{lm.name} does not keep the rows of a batch apart: {n_row} went in and {len(rows)}"
-            " answers came out",
-            code="rows_joined",
-            name=lm.name,
-        )
+    require_rows(lm.name, n_row, len(rows))
     heads = tuple(tuple(change.site for change in draw) for draw in others)
     return Switched(rows[-1], rows[0] if changes else rows[-1], rows[1:-1], heads)
 

@@ -8,8 +8,8 @@ import attnviz
 from attnviz.attention import edits
 from attnviz.changes import Site, cut
 from attnviz.effects.answers import answer_of
+from attnviz.effects.output_replacement import replaced
 from attnviz.effects.prepared import Prepared, prepare
-from attnviz.effects.replaced import replaced
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 

@@ -5,19 +5,18 @@ all visitors share it.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
 from attnviz.i18n import Language, text
+from attnviz.ui.page.job_progress import job_progress
 from attnviz.ui.server import cache
-from attnviz.ui.server.answering import Measurement
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import widgets
-from attnviz.ui.session.fragment import fragment
 
 PATIENCE_S = 3.0  # an embedded model records its corpus and measures every head in less
-POLL_S = 0.4
 
 Result = TypeVar("Result")
 
@@ -32,7 +31,7 @@ def result(lang: Language, name: str, key: str, work: Callable[[Job], Result]) -
     measurement.job.wait(PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
         if not measurement.job.over:
-            _progress(lang, name, measurement)
+            job_progress(lang, measurement.job, partial(_label, lang, name), f"{name}.cancel")
         elif measurement.job.state == "stopped":
             st.info(text(lang, f"{name}.stopped"))
             st.button(
@@ -44,17 +43,5 @@ def result(lang: Language, name: str, key: str, work: Callable[[Job], Result]) -
     return measurement.ready()
 
 
-@fragment(run_every=POLL_S)
-def _progress(lang: Language, name: str, measurement: Measurement[Any]) -> None:
-    """A progress bar and a button to stop; the page runs again when the job is over."""
-    job: Job = measurement.job
-    if job.over:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        percent = f"{100 * job.fraction:.0f}"
-        st.progress(
-            min(1.0, job.fraction),
-            text=text(lang, f"{name}.measuring", percent=percent),
-            width="stretch",
-        )
-        st.button(text(lang, "tiles.cancel"), key=widgets.key(f"{name}.cancel"), on_click=job.stop)
+def _label(lang: Language, name: str, percent: str) -> str:
+    return text(lang, f"{name}.measuring", percent=percent)

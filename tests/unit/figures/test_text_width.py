@@ -1,6 +1,6 @@
 """`width`, `shortened` and `legible`: labels fit their room, and every sign can be seen."""
 
-from attnviz.figures.lettering import legible, shortened, width
+from attnviz.figures.text_width import legible, shortened, width
 
 
 def test_width_counts_wide_signs_and_not_combining_ones() -> None:

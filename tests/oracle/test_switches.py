@@ -11,7 +11,7 @@ from attnviz.changes import ablate, pattern
 from attnviz.effects.answers import Answer, answer_of
 from attnviz.effects.heads import effects_of
 from attnviz.effects.prepared import Prepared, prepare
-from attnviz.effects.switched import continued, switched
+from attnviz.effects.switches import continued, switched
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 

@@ -1,0 +1,83 @@
+"""The text that the model reads, at the top of a page: a box, the examples as chips, a hint.
+
+In: the language. Out: widgets that show the text of the view and change it; nothing for a model
+that reads no text, or while a capture from a file is open. Where a text file is read, its name and
+a way back to the box.
+"""
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.ui.session import address, current, examples, model_cards, uploads, widgets
+from attnviz.ui.session.labels import reads_text, text_label
+from attnviz.ui.session.messages import plain
+from attnviz.ui.sidebar import text_file
+
+HEIGHT_PX = 68  # two lines, the least that Streamlit draws
+
+
+def show(lang: Language) -> None:
+    """The box with its examples, if the model reads a text."""
+    view = current.view()
+    if view.input.capture or not reads_text(model_cards.card(view.model)):
+        return
+    with st.container(key=widgets.key("text_box"), gap="xsmall"):
+        if text_file.replaces_box(lang):
+            return
+        _box(lang)
+        text_file.pasting_problem(lang)
+        _examples(lang)
+
+
+def _box(lang: Language) -> None:
+    st.text_area(
+        text_label(lang),
+        key=widgets.showing("text", current.view().input.text),
+        height=HEIGHT_PX,
+        placeholder=text(lang, "sidebar.text_placeholder"),
+        on_change=_take_text,
+        label_visibility="collapsed",
+    )
+
+
+def _take_text() -> None:
+    typed = widgets.value("text")
+    if len(typed) > address.MAX_CHARS["text"]:  # a browser would drop what goes over `max_chars`
+        text_file.take_pasted(typed)
+    else:
+        uploads.forget_problem()
+        current.open_text(address.cleaned("text", typed))
+
+
+def _examples(lang: Language) -> None:
+    """The examples of the model as chips, and what to look at in the one that is shown."""
+    view = current.view()
+    chips(lang, "example", view.model, view.input.text, current.open_text)
+    hint = examples.hint(lang, view.model, view.input.text)
+    if hint is not None:
+        st.caption(hint)
+
+
+def chips(lang: Language, name: str, model: str, shown: str, take: Callable[[str], None]) -> None:
+    """A chip for each example of a model in one line; `take` gets the text of the chosen one."""
+    texts = {example.name: example.text for example in examples.of_model(model)}
+    widget = f"{name}.{next(iter(texts))}"  # with other options it is another widget
+    st.pills(
+        text(lang, "sidebar.example"),
+        list(texts),
+        key=widgets.showing(widget, next((key for key in texts if texts[key] == shown), None)),
+        format_func=lambda example: plain(texts[example]),
+        on_change=_take_example,
+        args=(widget, texts, take),
+        label_visibility="collapsed",
+        width="stretch",
+        wrap=False,
+    )
+
+
+def _take_example(widget: str, texts: Mapping[str, str], take: Callable[[str], None]) -> None:
+    name = widgets.value(widget)
+    if name in texts:  # a second click on a chip takes the choice back, which means nothing here
+        take(texts[name])

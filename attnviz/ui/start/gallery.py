@@ -1,0 +1,123 @@
+"""The gallery of the start page: four miniatures, each computed when it comes into sight.
+
+In: a language. Out: the mounted gallery; a click on a miniature opens its page. One miniature is
+computed in each run of the fragment, so that each is drawn as soon as its numbers are there; the
+last, a training, is drawn while it goes on.
+"""
+
+import streamlit as st
+
+from attnviz.capture.request import Request
+from attnviz.components import gallery as component
+from attnviz.components.gallery import (
+    MINIATURES,
+    Birth,
+    GalleryView,
+    Lines,
+    Miniature,
+    PictureRead,
+    Story,
+)
+from attnviz.components.pages import Page
+from attnviz.i18n import Language
+from attnviz.ui.host.components import show_gallery
+from attnviz.ui.server import cache, sources
+from attnviz.ui.session import (
+    address,
+    address_bar,
+    current,
+    examples,
+    messages,
+    openings,
+    pictures,
+    routes,
+    store,
+    widgets,
+)
+from attnviz.ui.session.fragment import fragment
+from attnviz.ui.start import birth
+from attnviz.views import gallery as views
+from attnviz.views.captured import Captured
+from attnviz.views.texts import strings
+
+N_LOOKED_AT = "gallery"  # how many miniatures this visitor's page has asked for
+N_TOKENS = 16  # of the story; the last one that is generated is never read
+PAGES: dict[Miniature, Page] = {
+    "translator": "output",
+    "picture": "output",
+    "story": "output",
+    "birth": "learn",
+}
+
+
+@fragment()
+def show(lang: Language) -> None:
+    """The miniatures that were asked for, and empty frames for the others."""
+    with messages.guard(lang):
+        n_asked = int(store.get(N_LOOKED_AT) or 0)
+        newborn = birth.newborn() if n_asked == len(MINIATURES) else None
+        n_steps = 0 if newborn is None else len(newborn.steps)
+        data = cache.buffer(
+            f"gallery {lang} {n_asked} {n_steps} {newborn is not None and newborn.is_over}",
+            lambda: component.pack_gallery(
+                _view(n_asked, newborn), strings(lang, component.STRING_KEYS)
+            ),
+        )
+        key = widgets.component_key("gallery")
+        show_gallery(data, key, _look, lambda: _open(key))
+
+
+def _view(n_asked: int, newborn: Birth | None) -> GalleryView:
+    return GalleryView(
+        lines=_translator() if n_asked > 0 else None,
+        picture=_picture() if n_asked > 1 else None,
+        story=_story() if n_asked > 2 else None,
+        birth=newborn,
+    )
+
+
+def _look() -> None:
+    store.put(N_LOOKED_AT, min(len(MINIATURES), int(store.get(N_LOOKED_AT) or 0) + 1))
+
+
+def _translator() -> Lines:
+    source, sentence = sources.source("translator"), examples.texts("translator")[0]
+    target = cache.answer(source, sentence, False)
+    captured = cache.captured(source, Request.of((sentence,), target=[target]))
+    return views.lines(captured, target, openings.OPENINGS["translator"].head)
+
+
+def _picture() -> PictureRead:
+    opening = openings.OPENINGS["shapes"]
+    image = pictures.made(pictures.default("shapes"))
+    return views.picture(_captured("shapes", Request.of(image=image)), opening.head, opening.query)
+
+
+def _story() -> Story:
+    return views.story(_captured("stories", Request.of((_beginning(),), generate=N_TOKENS + 1)))
+
+
+def _beginning() -> str:
+    return next(example.text for example in examples.STORIES if example.name == "once")
+
+
+def _captured(model: str, request: Request) -> Captured:
+    return cache.captured(sources.source(model), request)
+
+
+def _open(key: str) -> None:
+    """Open the page of a miniature that was clicked, on what it shows."""
+    name = component.parse_opened(widgets.component_value(key, "miniature"))
+    if name is None:
+        return
+    if name == "birth":
+        current.update(lesson="birth", card="live")
+    else:
+        current.open_model({"picture": "shapes", "story": "stories"}.get(name, name))
+    if name == "translator":
+        current.open_text(examples.texts("translator")[0])
+    elif name == "story":
+        current.open_text(_beginning())
+        current.update(generate=N_TOKENS)
+    address_bar.mount_anew()
+    st.switch_page(routes.file(PAGES[name]), query_params=address.params(current.view()))
