@@ -53,6 +53,7 @@ CODE_WORDS = {
     "jobs",
     "maps",
     "app",
+    "redis",
     "float",
 }
 # of arguments of Python calls, which no page makes: what was given is named as the call names it
