@@ -19,7 +19,7 @@ class Bounds:
     openings: int = 30  # of rooms on this server, a minute
     wrong_codes: int = 8  # of one visitor, a minute
     all_wrong_codes: int = 600  # on this server, a minute
-    members: int = 200
+    members: int = 220  # 200, and those who come back with a new seat before they take their own
     answers: int = 300
     stage_chars: int = 8000
     idle_s: float = 2 * 3600.0
@@ -27,7 +27,7 @@ class Bounds:
     present_s: float = 45.0  # after the last sign of life
     seen_s: float = 10.0  # within which one sign of life is enough
     pages: int = 4  # of one person that listen at once
-    watchers: int = 804
+    watchers: int = 884
     empty_s: float = 60.0
 
 

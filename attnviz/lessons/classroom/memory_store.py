@@ -1,4 +1,7 @@
-"""Rooms in the memory of this process: they end with it, and no other process knows them."""
+"""Rooms in the memory of this process: they end with it, and no other process knows them.
+
+In: work on a room, from many threads. Out: its result; watchers are called after a change.
+"""
 
 import threading
 import time

@@ -39,7 +39,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Listing:
-    """What the list of all rooms says of one; `visited` is True if a member ever came."""
+    """The line of a room in the list of all; `visited` is True if a member ever came."""
 
     visitor: str
     opened: float

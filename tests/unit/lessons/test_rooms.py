@@ -1,6 +1,5 @@
 """Rooms: who may do what, what is counted, when they end, and that threads do not disturb them."""
 
-import math
 import threading
 import time
 from dataclasses import replace
@@ -12,13 +11,8 @@ from attnviz.lessons.classroom import document
 from attnviz.lessons.classroom.bounds import Bounds
 from attnviz.lessons.classroom.room import Counts, hash_of
 from attnviz.lessons.classroom.rooms import (
-    ALPHABET,
-    GROUP,
-    GROUPS,
     NewRoom,
     Rooms,
-    new_code,
-    normal,
 )
 from attnviz.lessons.classroom.stage import Asked, Stage
 from tests.support.waiting import expect_equal
@@ -50,20 +44,6 @@ def rooms(clock: Clock, make_store: MakeStore) -> Rooms:
 @pytest.fixture
 def room(rooms: Rooms) -> NewRoom:
     return rooms.create(FIRST)
-
-
-def test_new_code_has_six_signs_that_can_be_read_aloud() -> None:
-    assert GROUPS * GROUP == 6 and math.log2(len(set(ALPHABET))) == 5
-    assert not set("0O1l") & set(ALPHABET)
-    codes = {new_code() for _ in range(500)}
-    assert len(codes) == 500
-    assert all(set(code) <= set(ALPHABET) | {"-"} for code in codes)
-    assert set("".join(codes)) == set(ALPHABET) | {"-"}
-
-
-@pytest.mark.parametrize("typed", ["k7q-m2x", "K7QM2X", " k7q m2x", "Ｋ７qm2x"])
-def test_a_code_may_be_typed_in_any_way(typed: str) -> None:
-    assert normal(typed) == "K7Q-M2X"
 
 
 def test_the_presenters_key_is_another_and_longer_secret(rooms: Rooms, room: NewRoom) -> None:
