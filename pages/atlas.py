@@ -4,12 +4,13 @@ Reads the view, counts the model's texts or opens a survey, draws the heads.
 """
 
 from attnviz.ui.many import atlas
-from attnviz.ui.page import capture_of_view, embedded, frame, take
+from attnviz.ui.page import capture_of_view, embedded, take
+from attnviz.ui.session import current
 
 
 def main() -> None:
     """Draw the page."""
-    shown = capture_of_view.shown(frame.open_page("atlas"))
+    shown = capture_of_view.shown(current.language())
     if shown is not None:
         atlas.show(shown)
         if embedded.ends(shown):

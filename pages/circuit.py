@@ -6,11 +6,12 @@ verified.
 
 from attnviz.ui.effects import circuit
 from attnviz.ui.page import capture_of_view, embedded, frame, take
+from attnviz.ui.session import current
 
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("circuit")
+    lang = current.language()
     circuit.example(lang)
     shown = capture_of_view.shown(lang)
     if shown is not None:

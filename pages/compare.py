@@ -6,12 +6,13 @@ carries it to the answer, and says what was verified.
 
 from attnviz.ui.compare import page
 from attnviz.ui.effects import patching
-from attnviz.ui.page import capture_of_view, frame
+from attnviz.ui.page import capture_of_view
+from attnviz.ui.session import current
 
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("compare")
+    lang = current.language()
     shown = capture_of_view.shown(lang)
     if shown is not None:
         both = page.show(shown)

@@ -4,13 +4,14 @@ Reads the view, runs the model through the cache, finds the plane of the chosen 
 verified. Without a capture everything but the real head is there.
 """
 
-from attnviz.ui.page import attention_choice, capture_of_view, embedded, frame, take
+from attnviz.ui.page import attention_choice, capture_of_view, embedded, take
+from attnviz.ui.session import current
 from attnviz.ui.take_apart import geometry
 
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("geometry")
+    lang = current.language()
     shown = capture_of_view.shown(lang)
     if shown is not None:
         shown = attention_choice.choice(shown)

@@ -8,11 +8,12 @@ from attnviz.ui.effects import inside
 from attnviz.ui.heads import ask_for_a_head, long_head
 from attnviz.ui.many import atlas
 from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
+from attnviz.ui.session import current
 
 
 def main() -> None:
     """Draw the page."""
-    shown = capture_of_view.shown(frame.open_page("head"))
+    shown = capture_of_view.shown(current.language())
     if shown is not None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)

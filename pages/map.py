@@ -5,11 +5,12 @@ Reads the view, runs the model through the cache, draws the map, says what was v
 
 from attnviz.ui.many import joint_map
 from attnviz.ui.page import capture_of_view, embedded, frame, take
+from attnviz.ui.session import current
 
 
 def main() -> None:
     """Draw the page."""
-    shown = capture_of_view.shown(frame.open_page("map"))
+    shown = capture_of_view.shown(current.language())
     if shown is not None:
         joint_map.show(shown)
         if embedded.ends(shown):

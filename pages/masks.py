@@ -14,23 +14,22 @@ from attnviz.ui.page import (
     mask_code,
     take,
 )
-from attnviz.ui.session import embedding
+from attnviz.ui.session import current, embedding
 from attnviz.ui.sidebar import sidebar
 
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("masks")
+    lang = current.language()
     if not embedding.is_embedded():
         sidebar.second_text(lang)
     shown = capture_of_view.shown(lang, with_second=True)
     if shown is not None:
         shown = attention_choice.choice(shown)
-        if not embedding.is_embedded():
-            edited_answer.show(shown, "masks")
         fragments.masks(shown)
         if embedded.ends(shown):
             return
+        edited_answer.show(shown, "masks")
         mask_code.show(shown)
         frame.verification(shown)
         take.offer(shown, "masks", "head")

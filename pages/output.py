@@ -8,11 +8,12 @@ from attnviz.ui import outputs
 from attnviz.ui.effects import answer_parts, lens
 from attnviz.ui.outputs import model_card
 from attnviz.ui.page import capture_of_view, embedded, frame, take
+from attnviz.ui.session import current
 
 
 def main() -> None:
     """Draw the page."""
-    shown = capture_of_view.shown(frame.open_page("output"))
+    shown = capture_of_view.shown(current.language())
     if shown is not None:
         outputs.fitting(shown)
         if embedded.ends(shown):

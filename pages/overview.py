@@ -5,11 +5,12 @@ Reads the view, runs the model through the cache, shows the grid, and says what 
 
 from attnviz.ui.heads import ask_for_a_head, draw_a_pattern
 from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
+from attnviz.ui.session import current
 
 
 def main() -> None:
     """Draw the page."""
-    shown = capture_of_view.shown(frame.open_page("overview"))
+    shown = capture_of_view.shown(current.language())
     if shown is not None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)

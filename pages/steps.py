@@ -7,12 +7,12 @@ what was verified.
 from attnviz.ui.effects import edited_answer, inside
 from attnviz.ui.many import atlas
 from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
-from attnviz.ui.session import embedding
+from attnviz.ui.session import current, embedding
 
 
 def main() -> None:
     """Draw the page."""
-    shown = capture_of_view.shown(frame.open_page("steps"))
+    shown = capture_of_view.shown(current.language())
     if shown is not None:
         shown = attention_choice.choice(shown)
         fragments.player(shown)

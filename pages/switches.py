@@ -6,11 +6,12 @@ verified.
 
 from attnviz.ui.effects import switchboard
 from attnviz.ui.page import capture_of_view, embedded, frame
+from attnviz.ui.session import current
 
 
 def main() -> None:
     """Draw the page."""
-    lang = frame.open_page("switches")
+    lang = current.language()
     switchboard.example(lang)
     shown = capture_of_view.shown(lang)
     if shown is not None:

@@ -38,8 +38,8 @@ def sheet(
             asked=seed,
             last=LAST_SEED,
         )
-    texts = lesson_texts(slug, lang)
-    cards = [_printed(recipe, seed, capture, texts) for recipe in lesson(slug).recipes]
+    recipes, texts = lesson(slug).recipes, lesson_texts(slug, lang)
+    cards = [_printed(recipe, seed, capture, texts) for recipe in recipes]
     real = partial(weights, capture)
     return worksheet_html(Worksheet(slug, lang, seed, cards, real, server, qr))
 

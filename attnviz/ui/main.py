@@ -3,7 +3,8 @@
 Runs once per visit and again after every change. The order matters: the address is read before
 anything is shown, written back before the page's body, so that a component finds its selection in
 it, and the sidebar is drawn before the model is loaded, so that the first paint comes early. In a
-frame (`?embed=true`) there is no sidebar.
+frame (`?embed=true`) there is no sidebar. The top of a page with a model is drawn here: a widget of
+a page's own file is another one on each page, and a text that was just typed would be lost.
 Page files are beside the package in a checkout (pages/) and inside it in an installed wheel.
 """
 
@@ -15,7 +16,7 @@ import streamlit as st
 from attnviz.i18n import text
 from attnviz.ui import classroom
 from attnviz.ui.learn import links
-from attnviz.ui.page import embedded, notices
+from attnviz.ui.page import embedded, frame, notices
 from attnviz.ui.server import turns
 from attnviz.ui.session import (
     address,
@@ -88,6 +89,8 @@ def main() -> None:
         links.back_to_lesson(lang)
     classroom.beside(lang, name)
     with messages.guard(lang):
+        if name not in routes.WITHOUT_MODEL:
+            frame.open_page(name)
         page.run()
     if name in routes.WITHOUT_MODEL:
         embedded.line_without_model(lang)

@@ -32,6 +32,6 @@ def test_a_circuit_is_born_in_sight(visit: OpenVisit) -> None:
     opened.page.emulate_media(reduced_motion="reduce")
     born = card(opened, "birth")
     born.scroll_into_view_if_needed()
-    expect(born.locator(".gallery-says")).to_contain_text("Step 800 of 800")
+    expect(born.locator(".gallery-says")).to_contain_text("Step 200 of 200")
     expect_data(born, there="1", running=None)
     assert accessibility_problems(opened.page) == []

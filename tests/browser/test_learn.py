@@ -10,6 +10,7 @@ from attnviz.capture.run import capture
 from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import CaptureText
 from attnviz.lessons.cards.card import Card, CellQuestion, ChoiceQuestion
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.models.loader import load
 from tests.browser.conftest import OpenVisit
@@ -44,7 +45,7 @@ def test_a_lesson_can_be_walked_to_its_end(
     page, texts = opened.page, lesson_texts(slug, "en")
     built = [card for _, card in cards(lesson(slug), capture_text)]
     for place, card in enumerate(built):
-        title = texts.of(card.name, "title").partition("[[")[0]
+        title = with_formulas(texts.of(card.name, "title").partition("[[")[0]).partition("$")[0]
         heading = page.get_by_role("heading", level=2).first
         expect(heading).to_contain_text(title)
         settle(page, canvases=False)

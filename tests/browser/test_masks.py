@@ -102,7 +102,7 @@ def test_a_causal_mask_is_a_what_if_and_blocks_the_future(visit: OpenVisit) -> N
     readout = opened.page.locator(".said .readout")
     expect(readout).to_contain_text("masked score −∞")
     expect(readout).to_contain_text("causal mask hides the future")
-    assert opened.seen.sent[before:] == []
+    expect_equal(lambda: len(opened.seen.sent) - before, 1)
 
 
 def test_what_if_weights_are_those_of_the_library(visit: OpenVisit, minilm: LoadedModel) -> None:
@@ -201,8 +201,9 @@ def test_any_set_of_masks_gives_the_librarys_weights(
 
 def test_cells_are_drawn_with_the_pointer_and_opened_again(visit: OpenVisit) -> None:
     opened = opened_batch(visit)
-    sent = len(opened.seen.sent)
     opened.page.get_by_label("Drawn by hand").check()
+    # the answer under the masks is there though the pointer has not left the picture
+    expect(opened.page.get_by_text("With this mask on")).to_be_visible()
     canvas = maps(opened, 0)
 
     def drag(start: tuple[int, int], end: tuple[int, int]) -> None:
@@ -221,7 +222,6 @@ def test_cells_are_drawn_with_the_pointer_and_opened_again(visit: OpenVisit) -> 
     drag((3, 4), (3, 6))
     opened.wait_for_parameters(masks="padding,custom=+2.3:5.8-3.4:3.6")
     expect_cell(canvas, 3, 5, hatched=False)
-    assert opened.seen.sent[sent:] == []
     choose(opened, 0, 7, 7)
     canvas.press("b")
     opened.wait_for_parameters(masks="padding,custom=+2.3:5.8-3.4:3.6+7.7:7.7")

@@ -5,7 +5,6 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +124,11 @@ def test_every_view_paints_without_a_network(
     expect_true(lambda: color_scheme(page) != scheme)
 
 
+def expect_value(page: Page, stage: str, wanted: np.float32) -> None:
+    readout = page.locator(f".panel[data-stage={stage}] .readout[data-value]")
+    expect_equal(lambda: np.float32(readout.get_attribute("data-value")), wanted)
+
+
 def test_the_stages_of_a_page_are_those_of_derive(
     opened: Open, capture: Capture, tmp_path: Path
 ) -> None:
@@ -139,14 +143,18 @@ def test_the_stages_of_a_page_are_those_of_derive(
     weights.click(position=at)
     expect(page.locator(f".steps[data-query='{QUERY}'][data-key='{KEY}']")).to_be_attached()
     views = {view.stage: view for view in capture.head(HEAD).views()}
-    expect(page.locator(".panel .readout[data-value]")).to_have_count(len(views))
-    for stage, view in views.items():
-        readout = page.locator(f".panel[data-stage={stage}] .readout[data-value]")
-        row = QUERY if view.rows == "query" else KEY
-        column = KEY if view.cols == "key" else 0
-        wanted = view.values[row, column]
-        read = partial(readout.get_attribute, "data-value")
-        expect_equal(lambda read=read: np.float32(read()), wanted)
+    pairs = {stage: view for stage, view in views.items() if view.cols == "key"}
+    # a panel of components names its row, and no component that nobody chose
+    expect(page.locator(".panel .readout[data-value]")).to_have_count(len(pairs))
+    expect(page.locator(".panel[data-stage=k] .readout")).to_have_text(
+        f"{capture.tokens.labels[KEY]} · row of the key"
+    )
+    for stage, view in pairs.items():
+        expect_value(page, stage, view.values[QUERY, KEY])
+    for stage in views.keys() - pairs.keys():
+        page.locator(f".panel[data-stage={stage}] canvas[role=img]").press("ArrowRight")
+        row = QUERY if views[stage].rows == "query" else KEY
+        expect_value(page, stage, views[stage].values[row, 1])
 
 
 @pytest.mark.parametrize("model", mostly_slow(["stories", "minilm", "stories-llama"], 1))

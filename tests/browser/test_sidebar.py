@@ -56,3 +56,20 @@ def test_the_model_outlives_a_change_of_language(visit: OpenVisit) -> None:
     second.press("Enter")
     expect(opened.page.locator(".map canvas[role=img]")).to_have_count(1)
     opened.wait_for_parameters(model=None, text2="", lang="zh")
+
+
+def test_enter_applies_a_text_and_a_chip_brings_an_example(visit: OpenVisit) -> None:
+    opened = visit("masks", lang="en", text=TEXT)
+    box = opened.page.get_by_role("textbox", name=text("en", "sidebar.text"), exact=True)
+    box.fill("Dogs")
+    box.press("Shift+Enter")
+    box.press_sequentially("ran.")
+    expect(box).to_have_value("Dogs\nran.")
+    opened.wait_for_parameters(text=TEXT)  # a new line applies nothing
+    box.press("Enter")
+    opened.wait_for_parameters(text="Dogs\nran.")
+    expect(box).to_have_value("Dogs\nran.")
+    expect(box).to_be_focused()
+    opened.page.get_by_role("button", name=text("en", "example.wide")).click()
+    opened.wait_for_parameters(text=text("en", "example.wide"))
+    expect(box).to_have_value(text("en", "example.wide"))

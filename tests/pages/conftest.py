@@ -122,7 +122,8 @@ def tiny(saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Calla
 def sent(app: AppTest, player: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of the one component beside the sidebar, or of the player above it."""
     found = [unpack(component.proto.bytes) for component in _components(app)]
-    seen = [each for each in found if "arrivals" not in each[0]]  # an usher is not seen
+    # an usher is not seen, and a moving picture stands beside what it shows
+    seen = [each for each in found if not {"arrivals", "film"} & each[0].keys()]
     (one,) = [each for each in seen if bool(each[0].get("compact")) == player]
     return one
 

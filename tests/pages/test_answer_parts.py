@@ -42,7 +42,7 @@ def test_a_guess_of_the_lens_opens_what_wrote_it(visit: Visit) -> None:
     assert lens["chosen"] == "9.5"
     assert lens["rows"][9]["cells"][5]["opens"] == "9.5"
     said = " ".join(part.value for part in app.main.markdown)
-    assert f"the logit of **{lens['rows'][9]['cells'][5]['text']}**" in said
+    assert f"the logit of “**{lens['rows'][9]['cells'][5]['text']}**”" in said
     assert parts["rows"]
 
 

@@ -12,6 +12,7 @@ from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import CardInputs
 from attnviz.lessons.cards.card import RealHead
 from attnviz.lessons.cards.progress import parse
+from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import fill, lesson_texts
 from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
@@ -53,7 +54,8 @@ def test_every_card_opens(
     for recipe in recipes if n_cards is None else recipes[-n_cards:]:
         app.pills(key=KEY("learn.way")).set_value(recipe.name).run()
         assert not app.exception and not app.error, recipe.name
-        assert app.header[0].value.startswith(texts.of(recipe.name, "title").partition("[[")[0])
+        title = with_formulas(texts.of(recipe.name, "title").partition("[[")[0])
+        assert app.header[0].value.startswith(title)
         shown = [button for button in app.button if button.key == KEY(f"learn.{recipe.name}.shown")]
         if shown:
             shown[0].click().run()

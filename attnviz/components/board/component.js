@@ -3,9 +3,10 @@
 // in the factors of a product the row and the column that make it. The cells of panels that ask are answers.
 
 import { parse } from "../shared/buffer.js";
-import { el } from "../shared/dom.js";
+import { el, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { makeHeatmap } from "./heatmap.js";
+import { withSubscripts } from "../shared/symbols.js";
 import { isSmall, makeTable } from "./table.js";
 
 /** @import { Host, Mounted } from "../shared/host.js" */
@@ -17,6 +18,8 @@ import { isSmall, makeTable } from "./table.js";
  *   parts: PanelPart[]}} State
  */
 
+const LEAST_ZOOM = 0.6; // below it the numbers of an equation could no longer be read
+
 /** @returns {Mounted} */
 export default function board(/** @type {Host} */ host) {
   const box = el("div", { class: "av-board-flow" });
@@ -25,9 +28,11 @@ export default function board(/** @type {Host} */ host) {
   host.root.append(top);
   /** @type {State} */
   const state = { host, top, box, status, header: null, parts: [] };
+  const stop = watchSize(top, () => fitEquation(state));
   return {
     refresh: (data) => show(state, data),
     destroy() {
+      stop();
       stopAll(state);
       top.remove();
     },
@@ -56,8 +61,22 @@ function show(/** @type {State} */ state, /** @type {Uint8Array} */ data) {
   });
   state.box.replaceChildren(...state.parts.map((part) => part.node));
   for (const part of state.parts) part.draw?.();
+  fitEquation(state);
   pointBack(state, header);
   state.status.textContent = open && panels.some((panel) => panel.asks) ? strings.hint : "";
+}
+
+/** An equation of tables stands on one line, smaller where the page is narrow; what would become too small wraps. */
+function fitEquation(/** @type {State} */ { top, box, header }) {
+  if (!header) return;
+  const { panels, narrow } = header;
+  const isEquation = panels.length > 1 && panels.every(({ before }, place) => place === 0 || before !== "");
+  box.style.zoom = "";
+  box.classList.toggle("av-board-line", isEquation && panels.every((panel) => isSmall(panel, narrow)));
+  if (!box.classList.contains("av-board-line")) return;
+  const zoom = top.clientWidth / box.scrollWidth;
+  if (zoom < LEAST_ZOOM) box.classList.remove("av-board-line");
+  else if (zoom < 1) box.style.zoom = String(zoom);
 }
 
 /**
@@ -80,7 +99,7 @@ function makePart(state, view, place) {
   const part = isTable ? makeTable(view, events) : makeHeatmap(view, events, state.top);
   const operator = panel.before ? el("span", { class: "av-board-before" }, panel.before) : null;
   const props = { class: "av-board-panel", dataset: { panel: panel.name } };
-  const figure = el("figure", props, el("figcaption", {}, panel.caption), part.node);
+  const figure = el("figure", props, el("figcaption", {}, ...withSubscripts(panel.caption)), part.node);
   return { ...part, node: el("div", { class: "av-board-part" }, operator, figure) };
 }
 

@@ -7,6 +7,7 @@
 /** @type {readonly Side[]} */
 export const SIDES = ["q", "k", "v"];
 const FIRST = 12; // as many arrows are drawn before anyone moves the threshold
+const FIRST_OF_HEAD = 4; // as many of a chosen head, however little they move
 export const MOST_DRAWN = 150;
 
 /** @typedef {{id: string, sender: string, receiver: string, side: Side, moved: number}} Path */
@@ -41,14 +42,17 @@ export function shownPaths(paths, { sides, least, head }) {
   const fitting = paths.filter(
     ({ side, sender, receiver }) => sides.includes(side) && (!head || sender === head || receiver === head),
   );
-  const limit = least ?? leastOfFirst(paths, sides);
+  const first = leastOfFirst(
+    paths.filter(({ side }) => sides.includes(side)),
+    FIRST,
+  );
+  const limit = least ?? (head ? Math.min(first, leastOfFirst(fitting, FIRST_OF_HEAD)) : first);
   const enough = fitting.filter(({ moved }) => moved >= limit);
   return { drawn: enough.slice(0, MOST_DRAWN), total: enough.length, least: limit };
 }
 
-/** What the last of the first paths moves. */
-function leastOfFirst(/** @type {readonly Path[]} */ paths, /** @type {string} */ sides) {
-  const fitting = paths.filter(({ side }) => sides.includes(side));
-  const last = fitting[Math.min(FIRST, fitting.length) - 1];
+/** What the last of the first `count` paths moves. */
+function leastOfFirst(/** @type {readonly Path[]} */ paths, /** @type {number} */ count) {
+  const last = paths[Math.min(count, paths.length) - 1];
   return last ? Math.floor(1000 * last.moved) / 1000 : 0;
 }

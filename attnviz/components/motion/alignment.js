@@ -13,6 +13,7 @@ const ROW = 30;
 const TOP = 8;
 const WIDEST_LINE = 9;
 const LEAST = 0.03;
+const NUMBER = 190; // to the right of a word's beginning
 
 /** @type {Film} */
 export const ALIGNMENT = {
@@ -64,7 +65,13 @@ export const ALIGNMENT = {
         colour: roles.query,
         room: width - right - 44,
       });
-      write(frame, weight, { x: width, y: y(j), size: 13, align: "right", colour: theme.muted });
+      write(frame, weight, {
+        x: Math.min(width, right + NUMBER),
+        y: y(j),
+        size: 13,
+        align: "right",
+        colour: theme.muted,
+      });
     });
     ctx.globalAlpha = 1;
   },

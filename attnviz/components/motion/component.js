@@ -22,7 +22,7 @@ import { FILMS } from "./films.js";
  *   bar: FilmBar, clock: Clock, header: Header | null, arrays: Arrays, scene: string, seen: boolean}} State
  */
 
-const WIDEST = 620;
+const [LEAST, WIDEST] = [200, 620]; // a page that is being laid out may be a few pixels wide
 const IN_SIGHT = 0.6; // of the picture, before it starts by itself
 
 /** @returns {Mounted} */
@@ -144,7 +144,7 @@ function showStills(/** @type {State} */ state, /** @type {Header} */ header) {
 function paint({ host, top, arrays }, header, canvas, time) {
   const film = FILMS[header.film];
   const theme = host.theme();
-  const width = Math.min(WIDEST, Math.floor(top.clientWidth));
+  const width = Math.max(LEAST, Math.min(WIDEST, Math.floor(top.clientWidth)));
   const height = film.height(header, arrays, width);
   const { at, part } = momentOf(header.scenes, time);
   const places = header.scenes.map(({ name }) => name);

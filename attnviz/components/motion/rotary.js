@@ -10,6 +10,7 @@ import { arrow, onRing, ring, sector, write } from "./draw.js";
 
 const RADIANS = Math.PI / 180;
 const BELOW = 54; // the row of positions
+const BESIDE = 0.2; // of an arrow stands its name, in radians
 
 /** @type {Film} */
 export const ROTARY = {
@@ -67,7 +68,7 @@ export const ROTARY = {
 function paintArrow(frame, middle, radius, { name, degrees, colour }) {
   const angle = degrees * RADIANS;
   arrow(frame, middle, onRing(middle, radius, angle), colour, 4);
-  const [x, y] = onRing(middle, radius + 13, angle);
+  const [x, y] = onRing(middle, radius * 0.62, angle + (name === "q" ? BESIDE : -BESIDE));
   write(frame, name, { x, y, align: "center", weight: 700, size: 16, colour });
 }
 

@@ -97,12 +97,16 @@ export function writeReadout(/** @type {Picture} */ picture, /** @type {Show} */
   const { tokens, key_tokens: keys } = show.header;
   const at = picture.hover ?? chosenIn(picture, show);
   const value = at && valueAt(matrixOf(info, show) ?? undefined, at.row, at.col);
+  const axis = rowAxis(info.stage);
+  const chosenRow = show.selection[axis];
+  const labels = axis === "key" ? keys : tokens;
+  const row = el("span", { class: axis }, isolate(labels[at?.row ?? chosenRow ?? 0]));
   if (!at || value === null) {
-    readout.replaceChildren(" ");
+    const rowText = show.header.strings[`${axis}_row`];
+    readout.replaceChildren(chosenRow === null ? " " : el("span", { class: "where" }, row, ` · ${rowText}`));
+    setData(readout, { value: null });
     return;
   }
-  const axis = rowAxis(info.stage);
-  const row = el("span", { class: axis }, isolate((axis === "key" ? keys : tokens)[at.row]));
   const place = isSquare(info.stage)
     ? [row, " → ", el("span", { class: "key" }, isolate(keys[at.col]))]
     : [row, ` · ${info.cols} ${at.col}`];
@@ -110,12 +114,12 @@ export function writeReadout(/** @type {Picture} */ picture, /** @type {Show} */
   setData(readout, { value: String(value) });
 }
 
-/** The cell a panel speaks of when nothing is pointed at. @returns {Cell | null} */
+/** The cell a panel speaks of when nothing is pointed at: never a component that nobody chose. @returns {Cell | null} */
 export function chosenIn(/** @type {Picture} */ { info, col }, /** @type {Show} */ { selection }) {
   const { query, key } = selection;
   if (isSquare(info.stage)) return query !== null && key !== null ? { row: query, col: key } : null;
   const row = selection[rowAxis(info.stage)];
-  return row === null ? null : { row, col: Math.min(col, info.shape[1] - 1) };
+  return row === null || col === null ? null : { row, col: Math.min(col, info.shape[1] - 1) };
 }
 
 /** One panel's value at its chosen cell in a sentence, for the live region; "" where none is chosen. */

@@ -142,7 +142,7 @@ function makePicture(info, choose) {
     plot: el("div", { class: "plot" }, base, over),
     mini: isSquare(info.stage) ? makeMini((cell) => choose(cell.row, cell.col)) : null,
     hover: null,
-    col: 0,
+    col: null,
     drawn: null,
     painted: null,
     marked: null,

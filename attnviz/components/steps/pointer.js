@@ -39,7 +39,7 @@ export function listenPanel(picture, state, actions) {
     }
     const { stage, shape } = picture.info;
     const { query, key } = state.selection;
-    const place = { row: state.selection[rowAxis(stage)], col: picture.col };
+    const place = { row: state.selection[rowAxis(stage)], col: picture.col ?? 0 };
     const from = isSquare(stage) ? { row: query, col: key } : place;
     const cell = moveBy(event, from, { rows: shape[0], cols: shape[1] });
     if (!cell) return;

@@ -63,7 +63,7 @@ export interface Mini {
   geom: Geom | null;
 }
 
-/** The canvases of a stage that is there. `col` is the column that is spoken of where columns are not tokens. */
+/** The canvases of a stage that is there. `col` is the column that was chosen where columns are not tokens, null for none. */
 export interface Picture {
   info: ShownPanel;
   base: HTMLCanvasElement;
@@ -76,7 +76,7 @@ export interface Picture {
   plot: HTMLElement;
   mini: Mini | null;
   hover: Cell | null;
-  col: number;
+  col: number | null;
   drawn: Drawn | null;
   /** What the lower canvas was painted for. */
   painted: { paper: string; frame: string; data: Float32Array } | null;

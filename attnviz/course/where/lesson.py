@@ -23,6 +23,7 @@ from attnviz.lessons.cards.card import (
     Pick,
     Typed,
 )
+from attnviz.lessons.cards.example_words import ExampleWord
 
 # texts of the story model's small world; the last word is to be predicted
 TEXTS = (
@@ -118,7 +119,7 @@ def _stream(inputs: CardInputs) -> Card:
     """The residual stream: the lengths of what each part adds to the last row."""
     run = story.run(_ids(inputs, _text(inputs)))
     lengths = np.array([[float(np.linalg.norm(part[-1])) for part in pair] for pair in run.added])
-    columns = ("attention", "MLP")
+    columns = (ExampleWord("attention"), "MLP")
     rows = tuple(f"L{layer}" for layer in range(story.LAYERS))
     panel = Panel("lengths", lengths, rows=rows, columns=columns, signed=False)
     parts = [part[-1] for pair in run.added for part in pair]
@@ -159,7 +160,14 @@ def _mlp(inputs: CardInputs) -> Card:
     width = int(story.word_rows(np.array([0])).shape[1])
     answer = story.hidden_width()
     question = NumberQuestion(answer, 0.5, {"same": width, "half": width * 2})
-    return Card("mlp", {"d_model": width, "hidden": answer, "times": answer // width}, (), question)
+    ids = _ids(inputs, _text(inputs))
+    before, after = story.inside_mlp(ids)[:, None, :N_SHOWN]
+    row = _names(ids)[-1:]
+    inside = Panel("inside", before, rows=row, scale="inside")
+    passed = Panel("passed", after, "→", rows=row, scale="inside")
+    numbers: Numbers = {"d_model": width, "hidden": answer, "times": answer // width}
+    numbers = {**numbers, "token": row[0], "shown": N_SHOWN}
+    return Card("mlp", numbers, (), question, (Board((inside, passed)),))
 
 
 def _norm(inputs: CardInputs) -> Card:

@@ -70,6 +70,14 @@ def hidden_width() -> int:
     return int(_weight("h.0.mlp.c_fc.weight").shape[1])
 
 
+def inside_mlp(ids: Int64[np.ndarray, "token"]) -> Float64[np.ndarray, "2 d_hidden"]:
+    """The last token's row inside the first layer's MLP: before its GELU, and after it."""
+    stream = word_rows(ids) + position_rows(len(ids))
+    stream = stream + _attention(0, _norm("h.0.ln_1", stream))
+    hidden = _linear("h.0.mlp.c_fc", _norm("h.0.ln_2", stream))[-1]
+    return np.stack([hidden, _gelu(hidden)])
+
+
 def softmax(scores: Float64[np.ndarray, "*row key"]) -> Float64[np.ndarray, "*row key"]:
     """The softmax of each row; −∞ gets 0."""
     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -115,7 +123,11 @@ def _attention(layer: int, rows: Rows) -> Rows:
 
 
 def _mlp(layer: int, rows: Rows) -> Rows:
-    """Two linear layers with GELU between them (its tanh form), on each row alone."""
-    hidden = _linear(f"h.{layer}.mlp.c_fc", rows)
+    """Two linear layers with GELU between them, on each row alone."""
+    return _linear(f"h.{layer}.mlp.c_proj", _gelu(_linear(f"h.{layer}.mlp.c_fc", rows)))
+
+
+def _gelu(hidden: Float64[np.ndarray, "*token d_hidden"]) -> Float64[np.ndarray, "*token d_hidden"]:
+    """GELU in its tanh form (Hendrycks and Gimpel 2016)."""
     inner = np.sqrt(2 / np.pi) * (hidden + 0.044715 * hidden**3)
-    return _linear(f"h.{layer}.mlp.c_proj", 0.5 * hidden * (1 + np.tanh(inner)))
+    return np.asarray(0.5 * hidden * (1 + np.tanh(inner)))

@@ -21,6 +21,7 @@ from functools import cache
 from importlib.resources import files
 
 from attnviz.i18n import Language, MissingText, particles
+from attnviz.lessons.cards import symbols
 from attnviz.lessons.cards.card import Card, Numbers
 
 FENCE = "---"
@@ -118,7 +119,7 @@ def fill(template: str, numbers: Numbers, markup: bool = True) -> str:
     if missing:
         raise MissingText(f"the text {template[:40]!r}… needs numbers for {sorted(missing)}")
     if markup:
-        template = LIST_MARK.sub(r"\1\\\2", template)
+        template = symbols.with_formulas(LIST_MARK.sub(r"\1\\\2", template))
     template = particles.choose(template, PARTICLE, lambda hole: _filled(hole, numbers, False))
     return PLACEHOLDER.sub(lambda hole: _filled(hole, numbers, markup), template)
 
@@ -135,4 +136,4 @@ def _filled(hole: re.Match[str], numbers: Numbers, markup: bool) -> str:
 def _written(value: float | int | str, form: str, markup: bool) -> str:
     if isinstance(value, str):
         return MARKUP.sub(r"\\\1", " ".join(value.splitlines())) if markup else value
-    return format(value, form).replace("-", "−")
+    return symbols.with_power(format(value, form)).replace("-", "−")

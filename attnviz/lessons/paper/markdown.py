@@ -15,6 +15,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from attnviz.lessons.cards.symbols import typed
 from attnviz.lessons.paper.formula import formula
 
 BREAKS = ("softbreak", "hardbreak")
@@ -35,13 +36,19 @@ def inline(source: str) -> str:
 
 
 def plain(source: str) -> str:
-    """A line without its markup, for places that hold text only; formulas stay as typed.
+    """A line without its markup, for places that hold text only; symbols as they were typed.
 
     >>> plain(r"**scores** of \\<b\\>")
     'scores of <b>'
     """
     [line] = _parser().parseInline(source)
-    return "".join(" " if token.type in BREAKS else token.content for token in line.children or ())
+    return "".join(map(_plain, line.children or ()))
+
+
+def _plain(token: Token) -> str:
+    if token.type in BREAKS:
+        return " "
+    return typed(token.content) if token.type.startswith("math") else token.content
 
 
 @cache
@@ -52,7 +59,7 @@ def _parser() -> MarkdownIt:
         dollarmath_plugin,
         allow_labels=False,
         allow_space=False,
-        allow_digits=False,
+        allow_digits=True,
         allow_blank_lines=False,
         double_inline=True,
         renderer=lambda tex, options: formula(tex, display=options["display_mode"]),

@@ -131,7 +131,7 @@ def _text(lang: Language, side: Side) -> None:
         help=text(lang, "compare.text_help"),
         on_change=_take_text,
     )
-    text_box.chips(lang, "example_b", side.model, side.text, _open_text)
+    text_box.chips("example_b", side.model, _open_text)
 
 
 def _target(lang: Language, side: Side, hears: bool) -> None:

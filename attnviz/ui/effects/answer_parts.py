@@ -19,7 +19,7 @@ from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import answer_parts as views
 from attnviz.views.captured import Captured, Shown
 
@@ -76,8 +76,7 @@ def show(shown: Shown) -> None:
 def _take(name: str) -> None:
     """A switch of this fragment; the links are renewed."""
     current.update(**{name: bool(widgets.value(f"answer.{name}"))})
-    if widgets.only_a_fragment_runs():
-        st.rerun([FRAGMENT, NAVIGATION])
+    renew(FRAGMENT)
 
 
 def _parts(shown: Shown, answered: Answering, request: "Request") -> None:

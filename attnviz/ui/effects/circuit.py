@@ -23,7 +23,7 @@ from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import circuit as views
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
@@ -78,9 +78,13 @@ def _measure_button(lang: Language) -> None:
     st.button(
         text(lang, "circuit.measure"),
         key=widgets.key("circuit.measure"),
-        on_click=current.update,
-        kwargs={"paths": True},
+        on_click=_measure,
     )
+
+
+def _measure() -> None:
+    current.update(paths=True)
+    renew(FRAGMENT)
 
 
 def _measured(answered: Answering, job: Job) -> "Feeds":

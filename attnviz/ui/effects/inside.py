@@ -19,7 +19,7 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.answering import Answering
 from attnviz.ui.session import address, current, messages, routes, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
 from attnviz.views.axes import token_axes
 from attnviz.views.captured import Shown
@@ -67,8 +67,7 @@ def _inside(shown: Shown) -> None:
 def _take(name: str) -> None:
     """A switch of this fragment; the links are renewed."""
     current.update(**{name: bool(widgets.value(f"inside.{name}"))})
-    if widgets.only_a_fragment_runs():
-        st.rerun([FRAGMENT, NAVIGATION])
+    renew(FRAGMENT)
 
 
 def _head(shown: Shown) -> "Site":

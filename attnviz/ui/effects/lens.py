@@ -18,7 +18,7 @@ from attnviz.ui.host.components import show_ledger
 from attnviz.ui.server import cache
 from attnviz.ui.session import address, current, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import inside as views
 from attnviz.views.captured import Captured, Shown
 
@@ -86,8 +86,7 @@ def _take(name: str) -> None:
     guess, _ = address.checked("guess", widgets.component_value(name, "ledger"))
     if guess:
         current.update(guess=guess, parts=True)
-    if widgets.only_a_fragment_runs():
-        st.rerun([FRAGMENT, PARTS, NAVIGATION])
+    renew(FRAGMENT, PARTS)
 
 
 def _view(shown: Shown, request: "Request", lens: "Lens", chosen: str) -> LedgerView:

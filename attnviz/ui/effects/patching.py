@@ -23,7 +23,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, messages, widgets
 from attnviz.ui.session.fragment import fragment
 from attnviz.ui.session.view import PATCH_STAGES
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import renew
 from attnviz.views import patching as views
 from attnviz.views.captured import Shown
 
@@ -100,8 +100,7 @@ def _take(name: str, widget: str) -> None:
     value = widgets.value(widget)
     if value is not None:
         current.update(**{name: value})
-    if widgets.only_a_fragment_runs():
-        st.rerun([FRAGMENT, NAVIGATION])
+    renew(FRAGMENT)
 
 
 def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":

@@ -24,7 +24,7 @@ from attnviz.ui.server.answering import Answering
 from attnviz.ui.server.jobs import Job
 from attnviz.ui.session import current, embedding, messages, widgets
 from attnviz.ui.session.fragment import fragment
-from attnviz.ui.sidebar.navigation import NAVIGATION
+from attnviz.ui.sidebar.navigation import NAVIGATION, renew
 from attnviz.views import switchboard as views
 from attnviz.views.captured import Shown
 from attnviz.views.texts import strings
@@ -119,15 +119,20 @@ def _take_off(widget: str) -> None:
     chosen = component.parse(current.view().switched.changes)
     off = None if chosen is None else tuple(replace(switch, to=to) for switch in chosen)
     current.update(to=to, changes=component.write(off))
+    renew(FRAGMENT)
 
 
 def _measure_button(lang: Language) -> None:
     st.button(
         text(lang, "switchboard.measure"),
         key=widgets.key("switches.measure"),
-        on_click=current.update,
-        kwargs={"effects": True},
+        on_click=_measure,
     )
+
+
+def _measure() -> None:
+    current.update(effects=True)
+    renew(FRAGMENT)
 
 
 def _effects(lang: Language, key: str, answered: Answering, to: str) -> "Effects | None":

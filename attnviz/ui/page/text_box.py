@@ -5,7 +5,7 @@ that reads no text, or while a capture from a file is open. Where a text file is
 a way back to the box.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -54,30 +54,23 @@ def _take_text() -> None:
 def _examples(lang: Language) -> None:
     """The examples of the model as chips, and what to look at in the one that is shown."""
     view = current.view()
-    chips(lang, "example", view.model, view.input.text, current.open_text)
+    chips("example", view.model, current.open_text)
     hint = examples.hint(lang, view.model, view.input.text)
     if hint is not None:
         st.caption(hint)
 
 
-def chips(lang: Language, name: str, model: str, shown: str, take: Callable[[str], None]) -> None:
-    """A chip for each example of a model in one line; `take` gets the text of the chosen one."""
-    texts = {example.name: example.text for example in examples.of_model(model)}
-    widget = f"{name}.{next(iter(texts))}"  # with other options it is another widget
-    st.pills(
-        text(lang, "sidebar.example"),
-        list(texts),
-        key=widgets.showing(widget, next((key for key in texts if texts[key] == shown), None)),
-        format_func=lambda example: plain(texts[example]),
-        on_change=_take_example,
-        args=(widget, texts, take),
-        label_visibility="collapsed",
-        width="stretch",
-        wrap=False,
-    )
+def chips(name: str, model: str, take: Callable[[str], None]) -> None:
+    """A button for each example of a model, in one line; `take` gets the text of the chosen one.
 
-
-def _take_example(widget: str, texts: Mapping[str, str], take: Callable[[str], None]) -> None:
-    name = widgets.value(widget)
-    if name in texts:  # a second click on a chip takes the choice back, which means nothing here
-        take(texts[name])
+    Buttons hold no value: one that shows the choice would take it again if a text is typed before
+    the browser knows that the choice is void.
+    """
+    with st.container(key=widgets.key(f"chips.{name}"), horizontal=True, gap="xsmall"):
+        for example in examples.of_model(model):
+            st.button(
+                plain(example.text),
+                key=widgets.key(f"{name}.{example.name}"),
+                on_click=take,
+                args=(example.text,),
+            )

@@ -358,21 +358,24 @@ def _lesson_capture(key: str, _run: "Callable[[], attnviz.Capture]") -> "attnviz
     return _run()
 
 
-def training(seed: int, owner: str = "") -> Training:
-    """The training of a seed; its job starts at the first call; the first visitor is its owner."""
-    watched = _training(seed)
+def training(seed: int, owner: str = "", n_steps: int | None = None) -> Training:
+    """The training of a seed; its job starts at the first call; the first visitor is its owner.
+
+    `n_steps` is its length, None for that of the lesson.
+    """
+    watched = _training(seed, n_steps)
     watched.owner = watched.owner or owner
     return watched
 
 
 def forget_training(seed: int) -> None:
     """Train anew when that seed is asked for again."""
-    _training.clear(seed)
+    _training.clear(seed, None)
 
 
 @st.cache_resource(max_entries=MAX_TRAININGS, show_spinner=False, on_release=_stop_job)
-def _training(seed: int) -> Training:
-    return trainings.begin(seed)
+def _training(seed: int, n_steps: int | None) -> Training:
+    return trainings.begin(seed, n_steps)
 
 
 def ablations(training: Training) -> "AblationScores":

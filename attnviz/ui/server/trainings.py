@@ -45,16 +45,18 @@ def start(seed: int, n_steps: int, train: Train) -> Training:
     return training
 
 
-def begin(seed: int) -> Training:
-    """Begin to train the tiny transformer of the lesson from a seed."""
+def begin(seed: int, n_steps: int | None = None) -> Training:
+    """Begin to train the tiny transformer of the lesson from a seed; None for all its steps."""
     with loading.importing:
         from attnviz.course import birth
+
+    length = birth.STEPS if n_steps is None else n_steps
 
     def train(cancel: threading.Event) -> "Iterable[TrainingSnapshot]":
         import torch
 
         torch.set_num_threads(loading.TORCH_THREADS)
-        return birth.train(seed, steps=birth.STEPS, cancel=cancel)
+        return birth.train(seed, steps=length, cancel=cancel)
 
     birth.require_seed(seed)
-    return start(seed, birth.STEPS, train)
+    return start(seed, length, train)

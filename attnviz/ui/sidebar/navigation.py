@@ -36,3 +36,13 @@ def navigation(lang: Language, pages: Mapping[Page, StreamlitPage], shown: Page)
                         width="stretch",
                     )
     recall.keep(shown)
+
+
+def renew(*fragments: str) -> None:
+    """After a widget of a fragment has changed the view: the address and the links have it, too.
+
+    These `fragments` run again. A component writes the address itself, a widget cannot.
+    """
+    address_bar.write()
+    if widgets.only_a_fragment_runs():
+        st.rerun([*fragments, NAVIGATION])

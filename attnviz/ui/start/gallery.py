@@ -64,7 +64,8 @@ def show(lang: Language) -> None:
             ),
         )
         key = widgets.component_key("gallery")
-        show_gallery(data, key, _look, lambda: _open(key))
+        with st.container(key=widgets.key("gallery")):
+            show_gallery(data, key, _look, lambda: _open(key))
 
 
 def _view(n_asked: int, newborn: Birth | None) -> GalleryView:

@@ -22,6 +22,7 @@ from attnviz.lessons.cards.card import (
     NumberQuestion,
     Value,
 )
+from attnviz.lessons.cards.motion import Motion
 from tests.support.course import captured
 
 # as the note prints them
@@ -114,11 +115,13 @@ def test_other_values_change_the_output_alone() -> None:
 
 def test_a_query_halfway_between_two_keys_shares_between_them() -> None:
     halfway, onto = _card("turn", angle=60.0), _card("turn", angle=120.0)
-    weights = _panel(halfway, "changed", board=1)[0]
+    weights = _panel(halfway, "changed", board=2)[0]
     assert weights[0] == pytest.approx(weights[1]) and weights[2] < 0.01
     assert onto.numbers["key"] == 1
-    assert _panel(onto, "control")[0] == pytest.approx([1 / 3] * 3)
-    chart = onto.reveal[2]
+    assert _panel(onto, "control", board=1)[0] == pytest.approx([1 / 3] * 3)
+    film, *_, chart = onto.reveal
+    assert isinstance(film, Motion)  # it moves through the same weights
+    assert film.arrays["weights"][60] == pytest.approx(weights)
     assert isinstance(chart, Chart)
     assert np.allclose(sum(line.y for line in chart.series), 1)
     assert onto.numbers["half"] == pytest.approx(weights[0])

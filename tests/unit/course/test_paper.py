@@ -23,7 +23,7 @@ from attnviz.lessons.cards.card import (
 from attnviz.lessons.cards.grade import grade
 from attnviz.lessons.cards.texts import fill, lesson_texts
 from attnviz.lessons.paper.boards import is_blank
-from attnviz.lessons.paper.markdown import plain
+from attnviz.lessons.paper.markdown import inline
 from attnviz.lessons.paper.sheet import LAST_SEED
 from tests.support import course
 from tests.support.course import captured
@@ -98,12 +98,13 @@ def test_the_key_is_what_the_graders_take_for_right(slug: str, capture_text: Cap
         found = re.search(rf'id="right-{card.name}">(.*?)</p>', page, flags=re.DOTALL)
         assert found is not None
         said = unescape(TAGS.sub("", found[1]))
+        typed = unescape(found[1])
         question = card.question
         if isinstance(question, NumberQuestion):
             assert grade(question, float(said.replace("−", "-"))).right, card.name
         elif isinstance(question, ChoiceQuestion):
             right = fill(texts.of(card.name, f"option.{question.right}"), card.numbers)
-            assert said == plain(right)
+            assert typed == inline(right)
         elif isinstance(question, CellQuestion):
             rows = {int(row) for row in re.findall(r"row (?:[^,]*?\()?(\d+)", said)}
             assert rows == {row for row, _ in question.right}, card.name

@@ -1,10 +1,12 @@
 """Lesson 0: the story model computed from its weights is the story model."""
 
 import numpy as np
+import pytest
 
 from attnviz.course.where import story
 from attnviz.course.where.lesson import TEXTS
 from attnviz.lessons.cards.card import NumberQuestion
+from attnviz.models.tensors import embedded_tensor
 from tests.support.course import captured, card
 
 
@@ -50,3 +52,13 @@ def test_a_sign_takes_its_bytes_and_hangul_its_letters() -> None:
     assert (script.numbers["pieces"], script.numbers["unknown"]) == (6, 1)
     own = captured("stories", "학 学 习 learn").tokens
     assert script.numbers["bytes"] == int((~own.special).sum()) > 9
+
+
+def test_inside_mlp_is_what_the_pass_adds() -> None:
+    ids = np.array([0, 5, 9])
+    hidden, passed = story.inside_mlp(ids)
+    assert hidden.shape == (story.hidden_width(),)
+    assert passed[hidden < 0].min() > -0.2 and np.all(passed[hidden < -4] > -1e-3)  # GELU
+    weight = embedded_tensor(story.MODEL, "transformer.h.0.mlp.c_proj.weight")
+    bias = embedded_tensor(story.MODEL, "transformer.h.0.mlp.c_proj.bias")
+    assert passed @ weight + bias == pytest.approx(story.run(ids).added[0][1][-1], abs=1e-5)
