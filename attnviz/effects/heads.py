@@ -131,10 +131,9 @@ def effects(
 
     `to` is "mean" over a `corpus`, "resample" from it, the mean of four draws, or "zero"; "even"
     leaves the head's values and makes its attention uniform over the keys that it may see. The
-    `corpus` is a list of texts, recorded
-    once for each list and model; without one it is 50 examples that come with attnviz, held-out
-    ones of the world of an embedded model, generated English stories for any other model of text,
-    generated pictures for one of pictures: never the texts that a model was trained on. The result
+    `corpus` is a list of texts, recorded once for each list and model; without one it is 50
+    examples that come with attnviz, whatever the model was trained on: of the world of an embedded
+    model, else generated English stories, or generated pictures for a model of pictures. The result
     names it. `rows` go into one batch. `progress` is
     told what fraction is done; raises `Cancelled` soon after `cancel` was set. `further` holds
     other arguments of `attnviz.capture`. Raises `BadInput` for what cannot be read or measured.

@@ -24,6 +24,7 @@ from attnviz.changes.kinds import Ablate
 from attnviz.changes.site import Site
 from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
+from attnviz.summary import counted
 
 PASS_TEXTS = 8
 SAMPLES = 256
@@ -61,7 +62,7 @@ def recorded(
         known = _corpora.setdefault(lm, {})
         corpus = known.get(key)
     if corpus is None:
-        reference = Reference(f"{len(key)} texts", key) if key else reference_of(lm)
+        reference = Reference(counted(len(key), "text"), key) if key else reference_of(lm)
         corpus = _record(lm, reference, progress)
         with _lock:
             known[key] = corpus

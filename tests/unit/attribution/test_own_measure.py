@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
 import attnviz
 from attnviz.errors import BadInput
@@ -49,3 +50,15 @@ def test_a_word_that_is_a_token_with_its_space_is_named(stories: LoadedModel) ->
         attnviz.effects(stories, TEXT, attnviz.NextToken("ball"), to="zero")
     with pytest.raises(BadInput, match="give one of them$"):
         attnviz.effects(stories, TEXT, attnviz.NextToken("zxqj vwk"), to="zero")
+
+
+def test_a_module_that_reads_tensors_is_not_asked_for_texts() -> None:
+    lm = attnviz.load(torch.nn.TransformerEncoderLayer(8, 2, batch_first=True).eval())
+
+    def first(output: Any) -> Any:
+        return output["output"][:, 0, 0]
+
+    inputs = {"src": torch.ones(1, 3, 8)}
+    with pytest.raises(BadInput, match=r'it reads no text: take heads away with to="zero"$'):
+        attnviz.effects(lm, None, first, inputs=inputs)
+    assert attnviz.effects(lm, None, first, inputs=inputs, to="zero").heads

@@ -59,7 +59,7 @@ def test_effects_say_over_which_texts_a_mean_is(stories: LoadedModel) -> None:
     own = attnviz.effects(stories, TEXT, on, to="resample", corpus=["Tom ran."], heads=["L0.H0"])
     zero = attnviz.effects(stories, TEXT, on, to="zero", heads=["L0.H0"])
     assert repr(mean).startswith("Effects (exact, mean over 50 generated stories) of 1 head on")
-    assert repr(own).startswith("Effects (exact, resample from 1 texts) of")
+    assert repr(own).startswith("Effects (exact, resample from 1 text) of")
     assert repr(zero).startswith("Effects (exact, zero) of")
 
 
