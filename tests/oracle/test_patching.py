@@ -150,7 +150,7 @@ def test_stages_and_heads_that_were_not_patched_are_refused(
         patching(stories, SWAPPED, STORE, MARY, stages=["scores"])
     with pytest.raises(BadInput, match="give mixed, weights, v"):
         patched.of("L0.H0", "k")
-    with pytest.raises(BadInput, match="head is L9.H0"):
+    with pytest.raises(BadInput, match=r"L9\.H0 was not patched; these were: L0\.H0"):
         patched.of("L9.H0")
 
 
