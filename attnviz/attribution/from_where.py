@@ -36,8 +36,8 @@ class FromWhere:
     """`scores[method]` has a number for each token.
 
     `hidden`, `masked` and `frozen` are in the measure's unit and signed. `hidden` and `masked` are
-    the change of the number without the token, `frozen` is the token's part of the number: of a
-    token that raises it `hidden` is below 0 and `frozen` above. The others are shares, 0 to 1. The
+    the change of the number without the token, `frozen` is the token's part of the number: where
+    they agree that a token raises it, `hidden` is below 0 and `frozen` above. The others are shares, 0 to 1. The
     attribute `frozen` has the complete split, biases included.
     """
 
@@ -80,7 +80,7 @@ def from_where(
     """Score each token by every method.
 
     `hidden` and `masked` are changes without the token, `frozen` is the token's part of the number:
-    a token that raises the number has opposite signs in them. `agreement` compares sizes only.
+    where they agree, their signs are opposite. `agreement` compares sizes only.
     `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a model that does
     not read one text with one stack of self-attention, and for a measure that has no slope.
     """
