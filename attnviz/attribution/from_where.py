@@ -37,8 +37,8 @@ class FromWhere:
 
     `hidden`, `masked` and `frozen` are in the measure's unit and signed. `hidden` and `masked` are
     the change of the number without the token, `frozen` is the token's part of the number: where
-    they agree that a token raises it, `hidden` is below 0 and `frozen` above. The others are shares, 0 to 1. The
-    attribute `frozen` has the complete split, biases included.
+    they agree that a token raises it, `hidden` is below 0 and `frozen` above. The others are
+    shares, 0 to 1. The attribute `frozen` has the complete split, biases included.
     """
 
     measure: AnswerMeasure | OwnMeasure | None
