@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from attnviz.attention.capture import Capture
     from attnviz.attention.steps import Steps, derive
     from attnviz.attention.verification import Verification
+    from attnviz.attribution.cut_path import cut_path
     from attnviz.attribution.direct import direct
     from attnviz.attribution.feeds import feeds
     from attnviz.attribution.from_where import from_where
@@ -99,6 +100,7 @@ _HOME = {
     "changes": "attnviz.changes",
     "compare": "attnviz.compare",
     "cut": "attnviz.changes.make",
+    "cut_path": "attnviz.attribution.cut_path",
     "derive": "attnviz.attention.steps",
     "direct": "attnviz.attribution.direct",
     "edges": "attnviz.effects.edges",
@@ -162,6 +164,7 @@ __all__ = [
     "changes",
     "compare",
     "cut",
+    "cut_path",
     "derive",
     "direct",
     "edges",

@@ -62,6 +62,11 @@ Measure = Literal[
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 AxisName = Literal["query", "key", "d_model", "d_head", "d_concat"]
 HEAD_NAME = re.compile(r"L(\d{1,5})\.H(\d{1,5})", re.ASCII)
+STACKS: tuple[Stack, ...] = get_args(Stack)
+PLACE_NAME = re.compile(
+    rf"(?:(?P<stack>{'|'.join(STACKS)})\.)?(?P<cross>cross\.)?L(?P<layer>[0-9]{{1,4}})"
+    r"(?:\.H(?P<head>[0-9]{1,4}))?"
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -119,8 +124,15 @@ def head_row(head: Head, heads: Sequence[HeadId], owner: str) -> int:
 
 
 def _bad_head(found: object) -> BadInput:
+    match = PLACE_NAME.fullmatch(found) if isinstance(found, str) else None
+    advice = 'give "L5.H11", counted from 0, or (5, 11)'
+    if match is not None and match["head"] is not None:
+        kind = ['kind="cross"'] if match["cross"] else []
+        stack = [f'stack="{match["stack"]}"'] if match["stack"] else []
+        name = f"L{match['layer']}.H{match['head']}"
+        advice = f'give "{name}" here, and {" and ".join(kind + stack)} where that can be chosen'
     return bad_argument(
-        f'{found!r} names no head; give "L5.H11", counted from 0, or (5, 11)',
+        f"{found!r} names no head; {advice}",
         name="head",
         found=repr(found),
         allowed="L5.H11",

@@ -31,8 +31,23 @@ load models capture show save read from_attentions derive record Capture Attenti
 StepView Tokens HeadId HeadTable Verification LoadedModel ModelCard ModelKey Generation Sound
 survey read_survey Survey embed Embedding
 changed ablate patch pattern cut
-effects patching edges direct lens why from_where feeds NextToken Class Cosine Target Divergence
+effects patching edges direct lens why from_where feeds cut_path
+NextToken Class Cosine Target Divergence
 """.split()
+# not exported, but returned by what is
+RESULTS = {
+    "Effects": "attnviz.effects.heads",
+    "Patching": "attnviz.effects.patching",
+    "Edges": "attnviz.effects.edges",
+    "Direct": "attnviz.attribution.direct",
+    "Lens": "attnviz.attribution.lens",
+    "Why": "attnviz.attribution.why",
+    "FromWhere": "attnviz.attribution.from_where",
+    "Feeds": "attnviz.attribution.feeds",
+    "Path": "attnviz.attribution.feeds",
+    "CutPath": "attnviz.attribution.cut_path",
+    "RoleTable": "attnviz.metrics.over_texts",
+}
 # not exported, but attributes of what is
 INNER = {
     "Comparison": "attnviz.attention.verification",
@@ -43,6 +58,10 @@ INNER = {
     "WhatIf": "attnviz.attention.steps",
     "Edit": "attnviz.attention.edits",
     "MapPlaces": "attnviz.embed.run",
+    "Component": "attnviz.attribution.components",
+    "FrozenPass": "attnviz.attribution.frozen_pass",
+    "Switched": "attnviz.effects.switches",
+    "Interval": "attnviz.metrics.over_texts",
 }
 WORDS = "Kind Stack Stage AxisName MaskKind ModelKind Measure Head".split()
 PROPERTIES = {"property", "cached_property"}
@@ -80,6 +99,7 @@ def document() -> str:
     for module in public_modules():
         title, intro = f"attnviz.{module}", ast.get_docstring(_tree(f"attnviz.{module}")) or ""
         parts += [f"## {title}\n", _prose(intro), *map(_entry, exported(title))]
+    parts += ["## Results\n", *map(_entry, results())]
     parts += ["## Types of attributes\n", *(_entry(public, False) for public in inner_types())]
     parts += ["## Words\n", _block("\n".join(map(_source, words())))]
     parts += ["## Errors\n", _prose(ast.get_docstring(_tree("attnviz.errors")) or "")]
@@ -91,7 +111,8 @@ def everything() -> list[Public]:
     """Every public name of the document."""
     modules = [f"attnviz.{module}" for module in public_modules()]
     in_modules = [public for module in modules for public in exported(module)]
-    return [*exported("attnviz"), *in_modules, *inner_types(), *words(), *errors()]
+    returned = [*results(), *inner_types()]
+    return [*exported("attnviz"), *in_modules, *returned, *words(), *errors()]
 
 
 def public_modules() -> list[str]:
@@ -114,6 +135,11 @@ def errors() -> list[Public]:
     """The exceptions."""
     homes = _homes("attnviz")
     return [_definition(name, home) for name, home in homes.items() if home == "attnviz.errors"]
+
+
+def results() -> list[Public]:
+    """The types that public functions return."""
+    return [_definition(name, home) for name, home in RESULTS.items()]
 
 
 def inner_types() -> list[Public]:

@@ -7,7 +7,7 @@ layer, head, kind and stack, and the comparison of all of them with the model's 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import SupportsIndex
+from typing import SupportsIndex, cast
 
 import numpy as np
 from jaxtyping import Float32
@@ -22,7 +22,18 @@ from attnviz.errors import BadInput, bad_argument, bad_kind, require_index
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.table import HeadTable, head_table
 from attnviz.summary import counted, html_card, shortened, size
-from attnviz.types import MEASURES, Head, HeadId, Kind, Measure, ModelKey, Stack, Tokens, head_id
+from attnviz.types import (
+    MEASURES,
+    PLACE_NAME,
+    Head,
+    HeadId,
+    Kind,
+    Measure,
+    ModelKey,
+    Stack,
+    Tokens,
+    head_id,
+)
 
 
 @dataclass(frozen=True)
@@ -41,9 +52,9 @@ class Capture:
     model's last hidden state [batch, token, d_model]; `logits` its scores, if it has a head for
     them: of a language model [batch, token, vocab], one row for the token that follows each token,
     or only the last rows if all of them would take more than 64 MiB. The last `n_generated` tokens
-    were written by the model and fed back to it; `grid` is (rows, columns) of a picture's patches,
-    `frame_s` the time between two frames of a sound in seconds. `missing` has the calls that could
-    not be recorded.
+    were written by the model and fed back to it: of N that it wrote N − 1, since it never reads the
+    last one; `grid` is (rows, columns) of a picture's patches, `frame_s` the time between two
+    frames of a sound in seconds. `missing` has the calls that could not be recorded.
     """
 
     model: ModelKey
@@ -127,8 +138,11 @@ class Capture:
         index: int | None = None,
         batch: int = 0,
     ) -> Steps:
-        """Every step of one head, named "L5.H11", as a `HeadId` or as (layer, head)."""
-        place = head_id(head)
+        """Every step of one head, named "L5.H11", as a `HeadId` or as (layer, head).
+
+        A name may say the kind and the stack too: "cross.L1.H0", "decoder.cross.L1.H0".
+        """
+        place, kind, stack = _named(head, kind, stack)
         return derive(self.call(place.layer, kind, stack, index), place.head, batch)
 
     def weights(
@@ -142,7 +156,8 @@ class Capture:
     ) -> Float32[np.ndarray, "... query key"]:
         """Attention weights as numpy: [query, key] of one head, [head, query, key] of a layer.
 
-        The head is given as a layer and a number, or by its name alone: `weights("L5.H11")`.
+        The head is given as a layer and a number, or by its name alone: `weights("L5.H11")`,
+        `weights("cross.L1.H0")`.
         """
         if isinstance(layer, str | tuple | HeadId):
             if head is not None:
@@ -152,7 +167,7 @@ class Capture:
                     found=f"{layer!r}, {head}",
                     allowed="L5.H11",
                 )
-            place = head_id(layer)
+            place, kind, stack = _named(layer, kind, stack)
             layer, head = place.layer, place.head
         call = self.call(layer, kind, stack, index)
         number = None if head is None else require_index("head", head, call.n_heads)
@@ -276,6 +291,23 @@ class Capture:
         require_index("batch", batch, self.n_batch)
         n_row = _rows_per_picture(call)
         return range(batch * n_row, (batch + 1) * n_row)
+
+
+def _named(head: Head, kind: Kind, stack: Stack | None) -> tuple[HeadId, Kind, Stack | None]:
+    """A head with its kind and stack; what its name says of them goes before the default."""
+    match = PLACE_NAME.fullmatch(head) if isinstance(head, str) else None
+    if match is None or match["head"] is None:
+        return head_id(head), kind, stack
+    own = cast(Stack | None, match["stack"])
+    if stack is not None and own not in (None, stack):
+        raise bad_argument(
+            f"the head is {head} and stack={stack!r} was given; give one of both",
+            name="stack",
+            found=stack,
+            allowed=str(own),
+        )
+    place = HeadId(int(match["layer"]), int(match["head"]))
+    return place, "cross" if match["cross"] else kind, own or stack
 
 
 def _rows_per_picture(call: AttentionCall) -> int:

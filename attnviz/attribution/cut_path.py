@@ -2,13 +2,15 @@
 
 In: a prepared input, its answer, and a path of `feeds`. Out: a `CutPath`: the receiver's weights
 with and without the sender, and what becomes of the model's answer, each beside the same cut made
-for other senders. Only the one path is cut: everything else that the sender does stays as it was
-(path patching, Wang et al. 2022, between one head and one input of another).
+for other senders. The receiver's one input is cut from the sender, through everything between the
+two; what the sender does to the rest of the model stays as it was (path patching, Wang et al. 2022,
+between one head and one input of another).
 """
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -18,23 +20,27 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attribution.feeds import (
-    SIDES,
     FedSide,
     by_head,
     moved_by,
     patterns,
     recorded_without,
+    side_index,
 )
 from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
+from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import Patch
 from attnviz.changes.site import Site
 from attnviz.effects.answers import Answer
-from attnviz.effects.heads import replacement_of, sites_of
-from attnviz.effects.prepared import Prepared, as_mapping
+from attnviz.effects.heads import one_site, replacement_of
+from attnviz.effects.prepared import Prepared, as_mapping, prepare
+from attnviz.effects.readouts import readout
 from attnviz.effects.rows import PASS_ROWS
 from attnviz.effects.switches import Switched, in_rows
 from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+from attnviz.summary import counted
 
 MOST_CONTROLS = PASS_ROWS - 1  # so that the path and its controls are one batch
 
@@ -45,8 +51,9 @@ class CutPath:
 
     `before` and `after` are the receiver's weights; a cut of v leaves them as they were. `values`
     has, for each key, ‖v′ − v‖ ÷ ‖v‖, 0 but for v. `moved` is the path's number as `feeds` has it,
-    `moved_by_controls` and `weights_by_controls` those of the controls. `answer`, whose own
-    controls are the same cuts, is None where no answer was asked for.
+    `moved_by_controls` and `weights_by_controls` those of the controls: a total effect, through
+    every head and MLP between the two. `answer`, whose own controls are the same cuts, is None
+    where no answer was asked for; with a measure it has the measure's one number.
     """
 
     sender: Site
@@ -70,6 +77,12 @@ class CutPath:
         )
         return change
 
+    def __repr__(self) -> str:
+        path = f"{self.sender} → {self.receiver}.{self.side}"
+        most = float(self.moved_by_controls.max()) if self.controls else float("nan")
+        n_control = counted(len(self.controls), "other head")
+        return f"CutPath {path}: moves {self.moved:.3f}, {n_control} {most:.3f} at most"
+
     def cells(self, count: int) -> list[tuple[int, int]]:
         """The (query, key) pairs that change most, the first ones first."""
         change = self.change
@@ -79,6 +92,34 @@ class CutPath:
 
 
 def cut_path(
+    lm: LoadedModel,
+    text: object,
+    sender: object,
+    receiver: object,
+    side: FedSide,
+    on: object = None,
+    *,
+    to: str = "mean",
+    corpus: object = None,
+    seed: int = 0,
+    **further: Unpack[FurtherInputs],
+) -> CutPath:
+    """Cut one path, and the same path from up to 23 other heads that run as early.
+
+    `side` is "q", "k" or "v", the receiver's input that comes from a run without the sender,
+    through everything that lies between them; with `on` the measure is read with that input too.
+    The sender is replaced as in `attnviz.effects`, "resample" by one draw. The others are drawn at
+    random by `seed` where there are more. `further` holds other arguments of `attnviz.capture`.
+    Raises `BadInput` for heads that the model does not have, or a receiver that does not run after
+    the sender.
+
+    >>> attnviz.cut_path(lm, text, "L0.H1", "L2.H1", "k")    # doctest: +SKIP
+    """
+    prepared = prepare(lm, text, on, **further)
+    return cut_path_of(prepared, sender, receiver, side, to=to, corpus=corpus, seed=seed)
+
+
+def cut_path_of(
     prepared: Prepared,
     sender: object,
     receiver: object,
@@ -89,13 +130,9 @@ def cut_path(
     corpus: object = None,
     seed: int = 0,
 ) -> CutPath:
-    """Cut one path, and the same path from up to 23 other heads that run as early.
-
-    The others are drawn at random by `seed` where there are more. Raises `BadInput` for heads that
-    the model does not have, or a receiver that does not run after the sender.
-    """
-    layout = layout_of(prepared.calls)
-    (giver,), (taker,) = sites_of(layout, [sender]), sites_of(layout, [receiver])
+    """As `cut_path`, of an input that is prepared already; an `answer` is read for its measure."""
+    layout, column = layout_of(prepared.calls), side_index(side)
+    giver, taker = one_site(layout, sender), one_site(layout, receiver)
     at = _require_later(layout, giver, taker)
     controls = _controls(layout, giver, at, seed)
     givers = [giver, *controls]
@@ -103,7 +140,7 @@ def cut_path(
     own, other = prepared.calls[at].inputs, without[at].inputs
     assert isinstance(own, AttentionInputs) and isinstance(other, AttentionInputs)
     assert taker.head is not None, "one head"
-    moved = moved_by(own, other)[:, taker.head, SIDES.index(side)]
+    moved = moved_by(own, other)[:, taker.head, column]
     before, after = _weights(own, other, side, taker.head)
     return CutPath(
         sender=giver,
@@ -116,7 +153,7 @@ def cut_path(
         controls=controls,
         moved_by_controls=moved[1:],
         weights_by_controls=after[1:],
-        answer=None if answer is None else _answer(prepared, answer, taker, side, without),
+        answer=_answer(prepared, answer, taker, side, without),
     )
 
 
@@ -172,13 +209,19 @@ def _value_changes(
 
 def _answer(
     prepared: Prepared,
-    answer: Answer,
+    answer: Answer | None,
     receiver: Site,
     side: FedSide,
     without: Sequence[AttentionCall],
-) -> Switched:
-    """The answer where the receiver's q, k or v comes from each row of the other pass."""
+) -> Switched | None:
+    """The answer where the receiver's q, k or v comes from each row of the other pass.
+
+    None where neither an answer nor a measure was asked for.
+    """
+    if answer is None and prepared.on is None:
+        return None
     lm = prepared.lm
+    read = readout(prepared).read if answer is None else answer.read
     n_row = len(without[0].output)
     tokens = {stack: tokens * n_row for stack, tokens in prepared.tokens.items()}
     source = Capture(lm.key, tuple(without), tokens)
@@ -187,5 +230,6 @@ def _answer(
         by_place = in_rows(lm, layout_of(prepared.calls), sets)
         with changes_made(lm.model, by_place):
             output = lm.model(**prepared.repeated(n_row + 1), **prepared.options)
-    rows = answer.read(as_mapping(output)).double().cpu().numpy()
+    numbers = read(as_mapping(output)).double().cpu().numpy()
+    rows = numbers.reshape(n_row + 1, -1)
     return Switched(rows[-1], rows[0], rows[1:-1], ())

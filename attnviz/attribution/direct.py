@@ -19,7 +19,7 @@ from attnviz.attention.tolerance import rounding
 from attnviz.attribution.components import Component, components
 from attnviz.attribution.traced import TracedRun, traced_run
 from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import Site
+from attnviz.changes.site import place_among
 from attnviz.dataflow.parts import Walk
 from attnviz.dataflow.rules import Leaf, Rules
 from attnviz.dataflow.stream import before_last_linear
@@ -27,7 +27,7 @@ from attnviz.dataflow.trace import Value
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Linear, readout
-from attnviz.errors import BadInput, bad_argument
+from attnviz.errors import BadInput
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted, shortened, text_table
 
@@ -63,18 +63,16 @@ class Direct:
         """True if the sum is the model's own number but for rounding."""
         return self.error <= self.tolerance
 
-    def of(self, site: Site) -> float:
+    def of(self, head: object) -> float:
         """The direct contribution of one head; `BadInput` if it is not among the components."""
-        for component, value in zip(self.components, self.values, strict=True):
-            if component.site == site:
-                return float(value)
-        heads = [str(component.site) for component in self.components if component.site is not None]
-        raise bad_argument(
-            f"{site} is not a component of this answer; its heads are {', '.join(heads)}",
-            name="head",
-            found=str(site),
-            allowed=", ".join(heads),
-        )
+        heads = [component.site for component in self.components if component.site is not None]
+        site = heads[place_among(head, heads, "is not a component of this answer; its heads are")]
+        parts = zip(self.components, self.values, strict=True)
+        return float(sum(value for component, value in parts if component.site == site))
+
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """The components and what they wrote, as lists in the order of the pass."""
+        return {"component": list(map(str, self.components)), "value": self.values.tolist()}
 
     def __repr__(self) -> str:
         name = "the given number" if self.measure is None else str(self.measure)

@@ -2,8 +2,9 @@
 
 In: a model and a text. Out: `Feeds`: for each sender and each head that runs after it, how much
 the receiver's attention moves when its queries, its keys or its values alone come from a run
-without the sender. It is exact and takes one pass for every two dozen senders; the picture of a
-circuit is its strongest paths.
+without the sender. That is the sender's total effect on them, through every head and MLP between
+the two as well as straight along the residual stream. It is exact and takes one pass for every two
+dozen senders; the picture of a circuit is its strongest paths.
 
     q, k   ½ Σ |α′ − α| over keys, mean over queries: the attention that moves, 0 to 1
     v      ‖Σ α·(v′ − v)‖ ÷ ‖Σ α·v‖ over all queries: the part of the output that changes
@@ -26,13 +27,14 @@ from attnviz.capture.changed.layout import Layout, layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import FurtherInputs
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import Site, place_among
 from attnviz.effects.batches import ignore
-from attnviz.effects.heads import Replacement, replacement_of, sites_of
+from attnviz.effects.heads import Replacement, one_site, replacement_of, sites_of
 from attnviz.effects.prepared import Prepared, prepare, takes
 from attnviz.effects.rows import PASS_ROWS, RowChange, by_place
 from attnviz.errors import Cancelled, bad_argument, require_index
 from attnviz.models.loaded import LoadedModel
+from attnviz.summary import shortened
 
 FedSide = Literal["q", "k", "v"]
 SIDES: tuple[FedSide, ...] = ("q", "k", "v")
@@ -40,7 +42,11 @@ SIDES: tuple[FedSide, ...] = ("q", "k", "v")
 
 @dataclass(frozen=True)
 class Path:
-    """One arrow of a circuit: `moved` is how much of the receiver's attention the sender moves."""
+    """One arrow of a circuit: `moved` is how much of the receiver's attention the sender moves.
+
+    It is a total effect: what the sender does through heads and MLPs between the two is in it, so
+    that it can be large where the sender writes nothing that the receiver reads directly.
+    """
 
     sender: Site
     receiver: Site
@@ -49,6 +55,9 @@ class Path:
 
     def __str__(self) -> str:
         return f"{self.sender} → {self.receiver}.{self.side} {self.moved:.2f}"
+
+    def __repr__(self) -> str:
+        return f"Path({self})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +74,12 @@ class Feeds:
     corpus: str
 
     def strongest(self, count: int, sides: Sequence[FedSide] = ("q", "k")) -> tuple[Path, ...]:
-        """The paths that move most attention, the strongest first."""
-        kept = [SIDES.index(side) for side in sides]
+        """The paths that move most attention, the strongest first.
+
+        Paths into values are left out unless "v" is among the `sides`: their number, the part of
+        the output that changes, has another unit.
+        """
+        kept = [side_index(side) for side in sides]
         table = np.nan_to_num(self.moved[:, :, kept], nan=-1.0)
         order = np.argsort(-table, axis=None, kind="stable")[:count]
         places = zip(*np.unravel_index(order, table.shape), strict=True)
@@ -78,25 +91,26 @@ class Feeds:
 
     def of(self, sender: object, receiver: object, side: FedSide) -> float:
         """One path; `BadInput` for heads that are not among the senders and receivers."""
-        sites = site(sender), site(receiver)
-        for name, head, known in zip(
-            ("sender", "receiver"), sites, (self.senders, self.receivers), strict=True
-        ):
-            if head not in known:
-                allowed = ", ".join(map(str, known))
-                raise bad_argument(
-                    f"{name} {head} is not here; there are {allowed}",
-                    name=name,
-                    found=str(head),
-                    allowed=allowed,
-                )
-        at = self.senders.index(sites[0]), self.receivers.index(sites[1]), SIDES.index(side)
-        return float(self.moved[at])
+        giver = place_among(sender, self.senders, "is not among the senders")
+        taker = place_among(receiver, self.receivers, "is not among the receivers")
+        return float(self.moved[giver, taker, side_index(side)])
 
     def __repr__(self) -> str:
         senders, receivers = len(self.senders), len(self.receivers)
         first = ", ".join(map(str, self.strongest(3)))
         return f"Feeds of {senders} senders into {receivers} receivers ({self.to}): {first}"
+
+
+def side_index(side: str) -> int:
+    """The place of a side among `SIDES`; `BadInput` for any other word."""
+    if side not in SIDES:
+        raise bad_argument(
+            f"side is {shortened(repr(side))}; give q, k or v",
+            name="side",
+            found=shortened(str(side)),
+            allowed="q, k, v",
+        )
+    return SIDES.index(side)
 
 
 def feeds(
@@ -109,10 +123,11 @@ def feeds(
     rows: int = PASS_ROWS,
     **further: Unpack[FurtherInputs],
 ) -> Feeds:
-    """Take each sender away and see whose attention moves.
+    """Take each sender away and see whose attention moves, through whatever lies between them.
 
-    A sender is replaced as in `attnviz.effects`, "resample" by one draw. `further` holds other
-    arguments of `attnviz.capture`.
+    Each number is a total effect: the receiver's q, k or v comes from a whole run without the
+    sender, later heads and MLPs that answer to it included. A sender is replaced as in
+    `attnviz.effects`, "resample" by one draw. `further` holds other arguments of `attnviz.capture`.
     """
     prepared = prepare(lm, text, None, **further)
     return feeds_of(prepared, to=to, corpus=corpus, senders=senders, rows=rows)
@@ -272,7 +287,7 @@ def weights_without(
         )
     layout = layout_of(prepared.calls)
     replacement, givers = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
-    (receiver,) = sites_of(layout, [head])
+    receiver = one_site(layout, head)
     at = [call.site for call in layout.calls].index(receiver.whole_layer)
     without = recorded_without(prepared, replacement, givers)[at].inputs
     own = prepared.calls[at].inputs

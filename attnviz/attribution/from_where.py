@@ -35,9 +35,10 @@ Method = Literal["hidden", "masked", "alti", "norms", "frozen", "weights", "roll
 class FromWhere:
     """`scores[method]` has a number for each token.
 
-    `hidden`, `masked` and `frozen` are in the measure's unit and signed: the change of the number
-    without the token, and the token's part of it. The others are shares, 0 to 1. `frozen` has the
-    complete split, biases included.
+    `hidden`, `masked` and `frozen` are in the measure's unit and signed. `hidden` and `masked` are
+    the change of the number without the token, `frozen` is the token's part of the number: of a
+    token that raises it `hidden` is below 0 and `frozen` above. The others are shares, 0 to 1. The
+    attribute `frozen` has the complete split, biases included.
     """
 
     measure: AnswerMeasure | OwnMeasure | None
@@ -78,6 +79,8 @@ def from_where(
 ) -> FromWhere:
     """Score each token by every method.
 
+    `hidden` and `masked` are changes without the token, `frozen` is the token's part of the number:
+    a token that raises the number has opposite signs in them. `agreement` compares sizes only.
     `further` holds other arguments of `attnviz.capture`. Raises `BadInput` for a model that does
     not read one text with one stack of self-attention, and for a measure that has no slope.
     """

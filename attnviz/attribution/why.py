@@ -33,6 +33,7 @@ from attnviz.dataflow.trace import Value
 from attnviz.effects.prepared import prepare
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
 from attnviz.models.loaded import LoadedModel
+from attnviz.summary import counted, text_table
 
 Side = Literal["q", "k"]
 # beyond so many layers what one source brings along different MLPs is one component
@@ -44,10 +45,11 @@ BIAS = "bias of W"
 class Why:
     """One cell of one head. `shares` sum to `centred` but for `error`.
 
-    `score` is scaling · q·k before a softcap, a position bias and the mask; `centred` is it minus
-    the row's mean over visible keys; `weight` is what the head makes of it. `without` has the
-    weight of the cell with one pair of writers cut: its part taken from the scores of the whole
-    row, norms frozen; None where a softcap lies between scores and weights.
+    `score` is scaling · q·k: the score after division by √d_k (or the model's own scaling), before
+    a softcap, a position bias and the mask; `centred` is it minus the row's mean over visible keys;
+    `weight` is what the head makes of it. `without` has the weight of the cell with one pair of
+    writers cut: its part taken from the scores of the whole row, norms frozen; None where a softcap
+    lies between scores and weights.
     """
 
     head: Site
@@ -86,6 +88,23 @@ class Why:
         order = np.argsort(-np.abs(self.shares), axis=None)[:count]
         places = zip(*np.unravel_index(order, self.shares.shape), strict=True)
         return [(self.queries[i], self.keys[j], float(self.shares[i, j])) for i, j in places]
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.queries), 'writer')} × {len(self.keys)}"
+        return (
+            f"Why of {self.head} at {self.query}→{self.key}: score {self.score:.3g}, weight"
+            f" {self.weight:.3g}, {size}; print() lists the largest pairs"
+        )
+
+    def __str__(self) -> str:
+        """The pairs of writers with their shares, the largest first."""
+        pairs = self.pairs(self.shares.size)
+        columns = {
+            "query side": [str(asks) for asks, _, _ in pairs],
+            "key side": [str(answers) for _, answers, _ in pairs],
+            "share": [f"{share:+.3f}" for _, _, share in pairs],
+        }
+        return text_table(columns)
 
 
 def why(

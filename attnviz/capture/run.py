@@ -89,7 +89,8 @@ def capture(
       `{"input_ids": [[1, 2, 3]]}`; a tokenizer's result can be given as it is.
     - nothing, for a model that comes with inputs of its own (`lm.example`).
 
-    `generate` lets the model write so many tokens first; a `Generation` says how. `cut` keeps the
+    `generate` lets the model write so many tokens first; a `Generation` says how. The last of them
+    is never read and has no row: `n_generated` is one less. `cut` keeps the
     beginning of a text that is too long. `chat` puts each text, with its picture, as a message into
     the model's chat template. `store="float16"` keeps the calls in half the memory, and `offload`
     keeps them in main memory instead of on the model's device. `changes` are made to the heads

@@ -27,8 +27,9 @@ class Ablate:
     """The head's output weights·V replaced by what says nothing about this text.
 
     "mean" is its mean over a corpus, "resample" its outputs at random places of the corpus, drawn
-    from `seed`, "zero" nothing at all, which no head ever says (Hase et al. 2021). The `corpus`
-    is recorded, or texts to record; without one the model's own reference texts are taken.
+    from `seed`, "zero" nothing at all, which no head ever says (Hase et al. 2021). Every position
+    of the text is replaced, and every token of the corpus counts, special tokens included. The
+    `corpus` is recorded, or texts to record; without one, 50 examples that come with attnviz.
     """
 
     site: Site

@@ -39,9 +39,11 @@ LARGEST_SEED = 2**31 - 1
 def ablate(where: object, to: str = "mean", *, corpus: object = None, seed: int = 0) -> Ablate:
     """Take a head away: its output becomes its mean over a corpus, a draw from it, or zero.
 
-    `corpus` are texts, or a `Corpus` that was recorded before; without one, the model's own
-    reference texts. Raises `BadInput` for another `to`, a seed without anything to draw, or a
-    corpus for "zero".
+    It is replaced at every position of the text, special tokens included; the mean is over all
+    tokens of the corpus, special ones included and padding not. `corpus` is a list of texts, which
+    is recorded once for each model and list; without one it is 50 examples that come with attnviz,
+    such as generated stories. Raises `BadInput` for another `to`, a seed without anything to draw,
+    or a corpus for "zero".
     """
     _require_one_of("to", to, ABLATION_KINDS)
     reference = corpus if isinstance(corpus, Corpus) or corpus is None else _texts(corpus)

@@ -1,23 +1,19 @@
 """Where a change is made: one head, or every head of a layer.
 
-In: a `Site`, a `HeadId`, or text: "L2.H1", "L2" for every head of layer 2, "cross.L1.H0" where a
-stack has cross-attention too, "encoder.L0.H3" where a model has several stacks. Out: a `Site`.
-Which sites a model has is known once it ran; what is no site of any model is refused here.
+In: a `Site`, a `HeadId`, (layer, head), or text: "L2.H1", "L2" for every head of layer 2,
+"cross.L1.H0" where a stack has cross-attention too, "encoder.L0.H3" where a model has several
+stacks. Out: a `Site`. Which sites a model has is known once it ran; what is no site of any model is
+refused here.
 """
 
-import re
-from dataclasses import dataclass
-from typing import cast, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import index
+from typing import cast
 
-from attnviz.errors import bad_argument
+from attnviz.errors import BadInput, bad_argument
 from attnviz.summary import shortened
-from attnviz.types import HeadId, Kind, Stack
-
-STACKS: tuple[Stack, ...] = get_args(Stack)
-PLACE = re.compile(
-    rf"(?:(?P<stack>{'|'.join(STACKS)})\.)?(?P<cross>cross\.)?L(?P<layer>[0-9]{{1,4}})"
-    r"(?:\.H(?P<head>[0-9]{1,4}))?"
-)
+from attnviz.types import PLACE_NAME, STACKS, HeadId, Kind, Stack
 
 
 @dataclass(frozen=True)
@@ -51,27 +47,63 @@ class Site:
 def site(where: object) -> Site:
     """The site that a caller means; `BadInput` for what names none.
 
-    >>> str(site("decoder.cross.L1.H2"))
-    'decoder.cross.L1.H2'
+    >>> str(site("decoder.cross.L1.H2")), str(site((1, 2)))
+    ('decoder.cross.L1.H2', 'L1.H2')
     """
     if isinstance(where, Site):
         return where
     if isinstance(where, HeadId):
         return Site(where.layer, where.head)
-    match = PLACE.fullmatch(where) if isinstance(where, str) else None
+    if isinstance(where, tuple) and len(where) == 2:
+        return Site(_number(where, where[0]), _number(where, where[1]))
+    match = PLACE_NAME.fullmatch(where) if isinstance(where, str) else None
     if match is None:
-        raise bad_argument(
-            f"{where!r} names no head: write L2.H1 for head 1 of layer 2, L2 for all of its heads,"
-            f" cross.L2.H1 for cross-attention, and one of {', '.join(STACKS)} in front where the"
-            " model has several stacks",
-            name="head",
-            found=shortened(str(where)),
-            allowed="L2.H1, L2, cross.L2.H1, decoder.L2.H1",
-        )
+        raise _no_head(where)
     head = match["head"]
     return Site(
         layer=int(match["layer"]),
         head=None if head is None else int(head),
         kind="cross" if match["cross"] else "self",
         stack=cast(Stack | None, match["stack"]),
+    )
+
+
+def place_among(where: object, sites: Sequence[Site], refused: str) -> int:
+    """The place of the head that a caller means among some, as its model finds it.
+
+    Without a stack it is one outside all stacks, else that of the only stack that has it. Raises
+    `BadInput` where it is not there, `refused` in front of the heads that are.
+    """
+    wanted = site(where)
+    alike = [
+        known for known in sites if wanted.stack is None and replace(known, stack=None) == wanted
+    ]
+    meant = wanted if wanted in sites else next(iter(alike), None)
+    if meant is None or (meant != wanted and len(set(alike)) > 1):
+        known = ", ".join(map(str, sites))
+        raise bad_argument(
+            f"{wanted} {refused} {known}", name="head", found=str(wanted), allowed=known
+        )
+    return sites.index(meant)
+
+
+def _number(where: object, part: object) -> int:
+    """A layer's or a head's number."""
+    try:
+        number = index(part)  # type: ignore[arg-type]  # what is no number raises
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(part, bool):
+        raise _no_head(where)
+    return number
+
+
+def _no_head(where: object) -> BadInput:
+    return bad_argument(
+        f"{shortened(repr(where))} names no head: write L2.H1 or (2, 1) for head 1 of layer 2, L2"
+        f" for all of its heads, cross.L2.H1 for cross-attention, and one of {', '.join(STACKS)} in"
+        " front where the model has several stacks",
+        name="head",
+        found=shortened(str(where)),
+        allowed="L2.H1, (2, 1), L2, cross.L2.H1, decoder.L2.H1",
     )

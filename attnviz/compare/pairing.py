@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import BadInput
+from attnviz.summary import counted
 from attnviz.tokens.labels import visible
 from attnviz.types import Tokens
 
@@ -64,6 +65,10 @@ class Pairing:
     def merged(self) -> bool:
         """True if some part has several tokens."""
         return any(part.stop - part.start > 1 for part in (*self.a, *self.b))
+
+    def __repr__(self) -> str:
+        sizes = f"{counted(len(self.a), 'part')} with {len(self.b)}"
+        return f"Pairing of {sizes} on an axis of {counted(len(self.slots), 'place')}"
 
 
 def pair(a: Tokens, b: Tokens, same_vocabulary: bool) -> Pairing:

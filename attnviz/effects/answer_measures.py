@@ -17,7 +17,8 @@ from attnviz.errors import bad_argument
 LAST = -1
 
 Output = Mapping[str, Any]
-# a function of the model's output that gives one number for each row of the batch
+# a function of the model's output by name, output["logits"] [row, token, vocab], that gives a
+# tensor of one number for each row of the batch
 OwnMeasure = Callable[[Any], Tensor]
 
 

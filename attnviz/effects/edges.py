@@ -27,11 +27,11 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.changes.site import Site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.first_order import Slopes, slopes
-from attnviz.effects.heads import sites_of
+from attnviz.effects.heads import one_site
 from attnviz.effects.prepared import Prepared, prepare
 from attnviz.effects.readouts import Readout, readout
 from attnviz.effects.rows import Clean, RowChange, changed_rows, clean_pass
-from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
+from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.models.loaded import LoadedModel
 from attnviz.summary import counted
 
@@ -192,26 +192,19 @@ class _Work:
     def of(cls, prepared: Prepared, resolved: Readout, head: object, renormalise: bool) -> "_Work":
         """Raises `BadInput` for no head of this model, `UnsupportedAttention` for own code."""
         layout = layout_of(prepared.calls)
-        sites = sites_of(layout, [head])
-        if len(sites) != 1:
-            raise bad_argument(
-                f"{head} is {len(sites)} heads; give one, such as {sites[0]}",
-                name="head",
-                found=str(head),
-                allowed=str(sites[0]),
-            )
-        call = layout.find(sites[0])[0]
+        own = one_site(layout, head)
+        call = layout.find(own)[0]
         recorded = prepared.calls[layout.calls.index(call)]
-        require_changeable(sites[0], call)
+        require_changeable(own, call)
         if call.windowed:
             raise UnsupportedAttention(
-                f"single edges of {sites[0]} cannot be cut in rows of a batch: the model computes"
+                f"single edges of {own} cannot be cut in rows of a batch: the model computes"
                 " attention inside windows",
                 code="edges_out_of_reach",
-                head=str(sites[0]),
+                head=str(own),
             )
         clean = clean_pass(prepared, resolved, layout.calls)
-        return cls(prepared, resolved, clean, sites[0], call, recorded, renormalise)
+        return cls(prepared, resolved, clean, own, call, recorded, renormalise)
 
     @property
     def number(self) -> int:

@@ -24,7 +24,7 @@ from attnviz.capture.request import FurtherInputs
 from attnviz.changes.corpus import Corpus
 from attnviz.changes.kinds import AblationKind
 from attnviz.changes.make import ablate, pattern
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import Site, place_among, site
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore, require_wanted
 from attnviz.effects.prepared import Prepared, prepare
@@ -80,16 +80,8 @@ class Effects:
 
     def of(self, head: object) -> float:
         """The change without one head; `BadInput` for a head that was not taken away."""
-        head_site = site(head)
-        if head_site not in self.heads:
-            known = ", ".join(map(str, self.heads))
-            raise bad_argument(
-                f"the effect of {head_site} was not measured; there are {known}",
-                name="head",
-                found=str(head_site),
-                allowed=known,
-            )
-        return float(self.changes[self.heads.index(head_site)])
+        place = place_among(head, self.heads, "was not taken away; the effects are those of")
+        return float(self.changes[place])
 
     def grid(
         self, kind: Kind = "self", stack: Stack | None = None
@@ -110,8 +102,10 @@ class Effects:
     def __repr__(self) -> str:
         first = ", ".join(f"{head} {self.of(head):+.3g}" for head in self.order[:3])
         how = "exact" if self.exact else "first-order estimate"
+        over = {"mean": " over ", "resample": " from "}.get(self.to, "")
+        corpus = f"{over}{shortened(self.corpus)}" if self.corpus else ""
         return (
-            f"Effects ({how}, {self.to}) of {counted(len(self.heads), 'head')} on"
+            f"Effects ({how}, {self.to}{corpus}) of {counted(len(self.heads), 'head')} on"
             f" {self.before:.4g} {self.unit}: {first}"
         )
 
@@ -131,9 +125,17 @@ def effects(
 ) -> Effects:
     """Take every head, or each of `heads`, away alone and read the number again.
 
-    `to` is "mean" over a `corpus` (texts, a recorded one, or the model's own reference texts),
-    "resample" from it, the mean of four draws, or "zero"; "even" leaves the head's values and makes
-    its attention uniform over the keys that it may see. `rows` go into one batch. `progress` is
+    `on` is a measure (`attnviz.NextToken`, `Class`, `Cosine`, `Target`, `Divergence`) or a function
+    of the model's output, `output["logits"]` [row, token, vocab], that gives a tensor with one
+    number for each row of the batch.
+
+    `to` is "mean" over a `corpus`, "resample" from it, the mean of four draws, or "zero"; "even"
+    leaves the head's values and makes its attention uniform over the keys that it may see. The
+    `corpus` is a list of texts, recorded
+    once for each list and model; without one it is 50 examples that come with attnviz, held-out
+    ones of the world of an embedded model, generated English stories for any other model of text,
+    generated pictures for one of pictures: never the texts that a model was trained on. The result
+    names it. `rows` go into one batch. `progress` is
     told what fraction is done; raises `Cancelled` soon after `cancel` was set. `further` holds
     other arguments of `attnviz.capture`. Raises `BadInput` for what cannot be read or measured.
     """
@@ -260,6 +262,8 @@ def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]
     """The heads that are meant, each once; all of a model without a choice."""
     if heads is None:
         return layout.heads
+    if isinstance(heads, str):
+        heads = [heads]
     sites: list[Site] = []
     for where in heads:
         head_site = site(where)
@@ -267,6 +271,19 @@ def sites_of(layout: Layout, heads: Sequence[object] | None) -> tuple[Site, ...]
             every = range(call.n_heads) if head_site.head is None else (head_site.head,)
             sites += [call.site.with_head(head) for head in every]
     return tuple(dict.fromkeys(sites))
+
+
+def one_site(layout: Layout, head: object) -> Site:
+    """The one head that is meant; `BadInput` for a layer."""
+    sites = sites_of(layout, [head])
+    if len(sites) != 1:
+        raise bad_argument(
+            f"{head} is {len(sites)} heads; give one, such as {sites[0]}",
+            name="head",
+            found=str(head),
+            allowed=str(sites[0]),
+        )
+    return sites[0]
 
 
 def notes_on(layout: Layout) -> tuple[str, ...]:

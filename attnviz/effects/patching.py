@@ -24,7 +24,7 @@ from attnviz.capture.changed.resolve import patched, require_possible
 from attnviz.capture.plan.plan import TokensByStack
 from attnviz.capture.request import FurtherInputs
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
-from attnviz.changes.site import Site, site
+from attnviz.changes.site import Site, place_among
 from attnviz.effects.alignment import TEXT, differing_places, require_apart
 from attnviz.effects.answer_measures import AnswerMeasure, OwnMeasure
 from attnviz.effects.batches import Batches, ignore
@@ -101,10 +101,7 @@ class Patching:
         return (numbers - self.before) / (self.source - self.before)
 
     def _place(self, head: object, stage: PatchedStage) -> tuple[int, int]:
-        head_site = site(head)
-        if head_site not in self.heads:
-            raise _bad("head", str(head_site), ", ".join(map(str, self.heads)))
-        return self._stage(stage), self.heads.index(head_site)
+        return self._stage(stage), place_among(head, self.heads, "was not patched; these were:")
 
     def _stage(self, stage: PatchedStage) -> int:
         if stage not in self.stages:

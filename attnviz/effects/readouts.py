@@ -19,6 +19,7 @@ from attnviz.effects.answer_measures import (
     Cosine,
     Divergence,
     NextToken,
+    OwnMeasure,
     Target,
     as_measure,
 )
@@ -64,7 +65,7 @@ def readout(prepared: Prepared) -> Readout:
         return _divergence(prepared, on)
     own = as_measure(on)
     assert not isinstance(own, NextToken | Class | Cosine | Target | Divergence), "each has its own"
-    return Readout(lambda output: own(output).float(), "own measure")
+    return Readout(lambda output: _own_numbers(own, output), "own measure")
 
 
 # --- next token and classes ---------------------------------------------------------------------
@@ -120,7 +121,10 @@ def token_id(lm: LoadedModel, token: str | int, n_token: int) -> int:
     if number is not None:
         return int(number)
     pieces = ", ".join(map(repr, lm.labels_of(ids)))
-    raise _bad_token(lm, token, f"it is {len(ids)} tokens: {pieces}; give one of them")
+    advice = "give one of them"
+    if len(lm.tokenize(f" {token}", add_special_tokens=False)["input_ids"]) == 1:
+        advice = f"with the space before it, {' ' + token!r}, it is one; give that, or one of them"
+    raise _bad_token(lm, token, f"it is {len(ids)} tokens: {pieces}; {advice}")
 
 
 def _bad_token(lm: LoadedModel, token: str, reason: str) -> BadInput:
@@ -222,6 +226,22 @@ def _divergence(prepared: Prepared, on: Divergence) -> Readout:
         return (clean.exp() * (clean - row(_logits(output)))).sum(-1)
 
     return Readout(read, "nats")
+
+
+def _own_numbers(own: OwnMeasure, output: Any) -> Float[Tensor, " row"]:
+    """The numbers that a caller's function reads; `BadInput` unless there is one for each row."""
+    numbers = own(output)
+    if not isinstance(numbers, Tensor) or numbers.dim() != 1:
+        shape = [*getattr(numbers, "shape", ())]
+        found = f"{type(numbers).__name__} {shape}"
+        raise BadInput(
+            f"the function given as on= returned {found}: it has to give one number for each row of"
+            " the batch, a tensor [n], such as output['logits'][:, -1, 5]",
+            code="bad_measure",
+            found=found,
+            wanted="[n]",
+        )
+    return numbers.float()
 
 
 # --- what the model has ---------------------------------------------------------------------------

@@ -50,7 +50,11 @@ def heatmap(
     number of labels does not fit the matrix.
     """
     require_type(
-        "figures.heatmap", "view", view, StepView, 'give cap.head("L5.H11").view("weights")'
+        "figures.heatmap",
+        "view",
+        view,
+        StepView,
+        'give cap.head("L5.H11").view("weights"); figures.head draws an array of weights',
     )
     require_package("plotly", "figures.heatmap", "app")
     from plotly import graph_objects

@@ -19,10 +19,12 @@ from zlib import crc32
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from attnviz.errors import require_index
 from attnviz.metrics.measures import SHARES, Share
 from attnviz.metrics.patterns import counted_queries
 from attnviz.metrics.roles import MIN_COVERAGE, MIN_FRACTION, MIN_RATIO
-from attnviz.types import Tokens
+from attnviz.summary import counted, text_table
+from attnviz.types import Head, HeadId, Tokens, head_row
 
 CONTENT: tuple[Share, ...] = ("same", "induction")  # patterns that depend on words
 SHUFFLES = 3
@@ -39,13 +41,14 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class RoleTable:
-    """Heads over texts, in the order of the survey's heads.
+    """Roles of `heads` over texts.
 
     `even` is NaN where no text has a pattern, `other_words` for patterns that do not depend on
     words. `coverage` is the share of texts that have a pattern; `holds` is True if the pattern is a
     role of the head.
     """
 
+    heads: tuple[HeadId, ...]
     patterns: tuple[Share, ...]
     share: Interval
     even: Float64[np.ndarray, "head pattern"]
@@ -53,11 +56,43 @@ class RoleTable:
     coverage: Float64[np.ndarray, "head pattern"]
     holds: Bool[np.ndarray, "head pattern"]
 
-    def roles(self, head: int) -> tuple[Share, ...]:
-        """The roles of one head, the largest share first; none where no pattern holds."""
-        held = np.flatnonzero(self.holds[head])
-        order = held[np.argsort(-self.share.mean[head, held], kind="stable")]
+    def roles(self, head: Head | int) -> tuple[Share, ...]:
+        """The roles of one head, the largest share first; none where no pattern holds.
+
+        The head is given by its name, as (layer, head), or as its row. Raises `BadInput` for one
+        that is not in the table.
+        """
+        if isinstance(head, int | np.integer):
+            row = require_index("head", head, len(self.heads))
+        else:
+            row = head_row(head, self.heads, "table")
+        held = np.flatnonzero(self.holds[row])
+        order = held[np.argsort(-self.share.mean[row, held], kind="stable")]
         return tuple(self.patterns[at] for at in order)
+
+    def __repr__(self) -> str:
+        n_held = int(self.holds.any(axis=1).sum())
+        size = counted(len(self.heads), "head")
+        return f"RoleTable of {size}: {n_held} with a role; print() lists them"
+
+    def __str__(self) -> str:
+        """The roles that hold: each with its share, its interval and what chance gives."""
+        rows = [
+            (row, self.patterns.index(pattern))
+            for row, head in enumerate(self.heads)
+            for pattern in self.roles(head)
+        ]
+        share, other = self.share, self.other_words.high
+        columns: dict[str, list[str]] = {
+            "head": [str(self.heads[row]) for row, _ in rows],
+            "role": [self.patterns[at] for _, at in rows],
+            "share": [f"{share.mean[at]:.2f}" for at in rows],
+            "low": [f"{share.low[at]:.2f}" for at in rows],
+            "high": [f"{share.high[at]:.2f}" for at in rows],
+            "even": [f"{self.even[at]:.2f}" for at in rows],
+            "other words": ["" if np.isnan(other[at]) else f"{other[at]:.2f}" for at in rows],
+        }
+        return text_table(columns, most=len(rows))
 
 
 def shuffled_words(tokens: Tokens) -> Iterator[Tokens]:
@@ -74,6 +109,7 @@ def shuffled_words(tokens: Tokens) -> Iterator[Tokens]:
 
 
 def role_table(
+    heads: tuple[HeadId, ...],
     share: Interval,
     even: Float64[np.ndarray, "head pattern"],
     other_words: Interval,
@@ -83,4 +119,5 @@ def role_table(
     baseline = np.fmax(even, np.nan_to_num(other_words.high, nan=-np.inf))
     with np.errstate(invalid="ignore"):
         holds = (share.low >= MIN_FRACTION) & (share.low >= MIN_RATIO * baseline)
-    return RoleTable(SHARES, share, even, other_words, coverage, holds & (coverage >= MIN_COVERAGE))
+    held = holds & (coverage >= MIN_COVERAGE)
+    return RoleTable(heads, SHARES, share, even, other_words, coverage, held)

@@ -1,7 +1,7 @@
 """The pattern that each head follows most, if it follows one clearly more than chance.
 
-In: weights (rows sum to 1) and tokens; arrays, never models. Out: a `HeadRole` for each head. Its
-fraction and baseline are those of `metrics.scores` for the same visible keys.
+In: weights (rows sum to 1) and tokens, or a capture; never a model. Out: a `HeadRole` for each
+head. Its fraction and baseline are those of `metrics.scores` for the same visible keys.
 """
 
 from dataclasses import dataclass, replace
@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float32
 
+from attnviz.errors import bad_argument
+from attnviz.metrics.layer_weights import HasLayerWeights
 from attnviz.metrics.patterns import (
     Scores,
     counted_queries,
@@ -18,7 +20,7 @@ from attnviz.metrics.patterns import (
     pattern_scores,
     visible_keys,
 )
-from attnviz.types import Tokens
+from attnviz.types import Kind, Stack, Tokens
 
 Role = Literal["previous", "next", "self", "first", "separator", "same", "spread"]
 RESTING: tuple[Role, ...] = ("first", "separator")
@@ -49,22 +51,56 @@ class HeadRole:
 
 
 def describe(
-    weights: Float32[np.ndarray, "layer head query key"],
-    tokens: Tokens,
+    weights: Float32[np.ndarray, "layer head query key"] | HasLayerWeights,
+    tokens: Tokens | None = None,
     keys: Tokens | None = None,
     visible: Bool[np.ndarray, "layer query key"] | None = None,
+    *,
+    batch: int = 0,
+    kind: Kind = "self",
+    stack: Stack | None = None,
 ) -> tuple[tuple[HeadRole, ...], ...]:
     """The role of every head, by layer: the pattern that holds most of its mass, or "spread".
+
+    Of a capture, `describe(cap)`, with the tokens and the visible keys of each of its calls on the
+    text `batch`; or of an array of weights with its `tokens`, `batch`, `kind` and `stack` left out.
 
     `keys` are the tokens along the keys in cross-attention. `visible` is True where each layer may
     attend (a causal mask, a window), padding included if it can be seen, as the silence after a
     sound; unless it is given, every key but padding is visible. Chance is uniform attention to the
-    visible keys, as in `metrics.scores`.
+    visible keys, as in `metrics.scores`. Raises `BadInput` for an array without tokens, and for a
+    capture with them.
     """
+    if isinstance(weights, HasLayerWeights):
+        _require_alone(tokens, keys, visible)
+        return tuple(
+            _layer_roles(layer.weights, layer.queries, layer.keys, layer.visible)
+            for layer in weights.layer_weights(batch, kind, stack)
+        )
+    if tokens is None:
+        raise bad_argument(
+            "describe() was given no tokens; give describe(cap), or an array with its tokens:"
+            " describe(weights, tokens, visible=…)",
+            name="tokens",
+            found="None",
+            allowed="Tokens",
+        )
     return tuple(
         _layer_roles(layer, tokens, keys, seen)
         for layer, seen in zip(weights, layers_visible(weights, visible), strict=True)
     )
+
+
+def _require_alone(*parts: object) -> None:
+    """Raise `BadInput` if something is given that a capture has itself."""
+    for name, part in zip(("tokens", "keys", "visible"), parts, strict=True):
+        if part is not None:
+            raise bad_argument(
+                f"describe() was given a capture and {name}=: a capture has its own; leave it out",
+                name=name,
+                found=type(part).__name__,
+                allowed="None",
+            )
 
 
 def _layer_roles(

@@ -112,6 +112,7 @@ class Survey:
             other.high,
         )
         return role_table(
+            self.heads,
             _interval(values),
             _mean(self.tally.even)[place],
             Interval(*whole),

@@ -15,9 +15,9 @@ PUBLIC = (
     "AttentionCall AttnVizError BadInput BadMask Cancelled Capture CaptureMismatch Class Cosine "
     "Divergence Embedding Generation HeadId HeadTable LoadedModel MissingExtra ModelCard ModelKey "
     "ModelNotFound NextToken Sound StepView Steps Survey Target Tokens TooLarge "
-    "UnsupportedAttention Verification ablate capture changed changes compare cut derive direct "
-    "edges effects embed feeds figures from_attentions from_where lens load masks metrics models "
-    "patch patching pattern read read_survey record save show survey tiles why"
+    "UnsupportedAttention Verification ablate capture changed changes compare cut cut_path derive "
+    "direct edges effects embed feeds figures from_attentions from_where lens load masks metrics "
+    "models patch patching pattern read read_survey record save show survey tiles why"
 ).split()
 
 

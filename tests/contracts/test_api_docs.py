@@ -27,7 +27,22 @@ def test_the_reference_has_exactly_the_exported_names() -> None:
     listed = {*titles, *re.findall(r"^## attnviz\.(\w+)$", document(), flags=re.MULTILINE)}
     listed |= {public.name for public in (*write_api.words(), *write_api.errors())}
     assert not exported - listed
-    assert listed - exported == {*write_api.INNER, *write_api.WORDS}
+    assert listed - exported == {*write_api.RESULTS, *write_api.INNER, *write_api.WORDS}
+
+
+def test_every_result_of_an_effect_or_attribution_has_its_members() -> None:
+    """The types that `attnviz` functions return stand in the reference, with their methods."""
+    text = document()
+    returned = {
+        public.node.returns.id
+        for public in write_api.exported("attnviz")
+        if isinstance(public.node, ast.FunctionDef) and isinstance(public.node.returns, ast.Name)
+    }
+    titles = set(re.findall(r"^### (\w+)$", text, flags=re.MULTILINE))
+    plain = {"bool", "int", "str", "float", "None", "object"}
+    assert not returned - titles - plain - set(changes.__all__)
+    assert re.search(r"^- `of\(head: object\) -> float`", text, flags=re.MULTILINE)
+    assert re.search(r"^- `roles\(head: Head \| int\)", text, flags=re.MULTILINE)
 
 
 def test_the_public_modules_are_those_that_the_reference_reads() -> None:

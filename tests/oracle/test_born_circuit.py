@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.attribution.cut_path import cut_path
+from attnviz.attribution.cut_path import cut_path_of
 from attnviz.course import birth
 from attnviz.course.birth import alphabet
 from attnviz.course.birth.scores import induction_cells
@@ -27,7 +27,7 @@ def test_the_strongest_path_of_a_trained_circuit_is_the_one_that_its_scores_name
     (path,) = attnviz.feeds(lm, inputs=inputs, to="zero").strongest(1)
     assert str(path.sender) == f"L0.H{previous}"
     assert (str(path.receiver), path.side) == (f"L1.H{induction}", "k")
-    cut = cut_path(
+    cut = cut_path_of(
         prepare(lm, None, None, inputs=inputs), path.sender, path.receiver, "k", to="zero"
     )
     queries, keys, _ = induction_cells(alphabet.MOST_LETTERS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import attnviz
-from attnviz.attribution.cut_path import cut_path
+from attnviz.attribution.cut_path import cut_path_of
 from attnviz.attribution.feeds import FedSide, feeds_of, weight_without
 from attnviz.effects.answers import answer_of
 from attnviz.effects.prepared import Prepared, prepare
@@ -24,7 +24,7 @@ def stories() -> Prepared:
 def test_cut_path_moves_what_feeds_measured(stories: Prepared, side: FedSide) -> None:
     circuit = feeds_of(stories)
     path = circuit.strongest(1, (side,))[0]
-    cut = cut_path(stories, path.sender, path.receiver, side)
+    cut = cut_path_of(stories, path.sender, path.receiver, side)
     assert cut.moved == pytest.approx(path.moved, abs=1e-6)
     others = [circuit.of(head, path.receiver, side) for head in cut.controls]
     assert cut.moved_by_controls == pytest.approx(others, abs=1e-6)
@@ -32,7 +32,7 @@ def test_cut_path_moves_what_feeds_measured(stories: Prepared, side: FedSide) ->
 
 
 def test_cut_path_leaves_the_weight_that_weight_without_finds(stories: Prepared) -> None:
-    cut = cut_path(stories, "L0.H1", "L2.H0", "k")
+    cut = cut_path_of(stories, "L0.H1", "L2.H0", "k")
     (query, key), *_ = cut.cells(3)
     lm = stories.lm
     before, after = weight_without(lm, STORE, "L0.H1", "L2.H0", query, key, "k")
@@ -47,7 +47,7 @@ def test_the_answer_of_cut_path_is_that_of_a_patched_capture(
     stories: Prepared, side: FedSide
 ) -> None:
     lm, answer = stories.lm, answer_of(stories)
-    cut = cut_path(stories, "L0.H3", "L2.H0", side, answer)
+    cut = cut_path_of(stories, "L0.H3", "L2.H0", side, answer)
     without = attnviz.capture(lm, STORE, changes=[attnviz.ablate("L0.H3")])
     patch = attnviz.patch("L2.H0", source=without, stage=side)
     logits = attnviz.capture(lm, STORE, changes=[patch]).logits
@@ -58,11 +58,31 @@ def test_the_answer_of_cut_path_is_that_of_a_patched_capture(
     assert len(cut.answer.controls) == len(cut.controls)
 
 
+def test_the_public_cut_path_reads_a_measure_and_prints_its_control(stories: Prepared) -> None:
+    lm, on = stories.lm, attnviz.NextToken(" Mary", against=" John")
+    cut = attnviz.cut_path(lm, STORE, (0, 3), "L2.H0", "v", on)
+    same = cut_path_of(stories, "L0.H3", "L2.H0", "v")
+    assert cut.moved == pytest.approx(same.moved, abs=1e-6) and same.answer is None
+    without = attnviz.capture(lm, STORE, changes=[attnviz.ablate("L0.H3")])
+    patched = attnviz.capture(lm, STORE, changes=[attnviz.patch("L2.H0", without, "v")])
+    tokenizer = lm.text_tokenizer()
+    mary, john = (tokenizer.get_vocab()[tokenizer.tokenize(name)[0]] for name in (" Mary", " John"))
+    assert patched.logits is not None and cut.answer is not None
+    expected = float(patched.logits[0, -1, mary] - patched.logits[0, -1, john])
+    assert cut.answer.after == pytest.approx([expected], abs=1e-4)
+    assert cut.answer.controls.shape == (len(cut.controls), 1)
+    assert repr(cut).startswith(f"CutPath {cut.sender} → L2.H0.v: moves {cut.moved:.3f}, ")
+    with pytest.raises(BadInput, match="side is 'z'; give q, k or v"):
+        attnviz.cut_path(lm, STORE, "L0.H3", "L2.H0", "z")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="L0 is 4 heads; give one"):
+        attnviz.cut_path(lm, STORE, "L0", "L2.H0", "v")
+
+
 def test_cut_path_refuses_what_is_no_path(stories: Prepared) -> None:
     with pytest.raises(BadInput, match="must run after the sender"):
-        cut_path(stories, "L2.H0", "L0.H1", "k")
+        cut_path_of(stories, "L2.H0", "L0.H1", "k")
     with pytest.raises(BadInput, match="must run after the sender"):
-        cut_path(stories, "L1.H0", "L1.H1", "k")
+        cut_path_of(stories, "L1.H0", "L1.H1", "k")
 
 
 def test_feeds_of_tells_progress_and_stops(stories: Prepared) -> None:

@@ -52,9 +52,10 @@ def reference_of(lm: LoadedModel) -> Reference:
         return Reference(
             f"{N_EXAMPLES} generated stories", cases.texts("stories/documents")[:N_EXAMPLES]
         )
+    reads = "give corpus=, a list of texts, or" if lm.tokenizer is not None else "it reads no text:"
     raise BadInput(
-        f"{lm.name} has no reference texts of its own: give corpus=, a list of texts, or take"
-        ' heads away with to="zero"',
+        f"{lm.name} has no reference texts to take a mean over: {reads} take heads away with"
+        ' to="zero"',
         code="no_reference",
         name=lm.name,
     )

@@ -126,10 +126,10 @@ def _view(shown: Shown, answered: Answering, feeds: "Feeds") -> CircuitView:
 
 
 def _detail(shown: Shown, answered: Answering, chosen: component.Chosen) -> PathDetail:
-    from attnviz.attribution.cut_path import cut_path
+    from attnviz.attribution.cut_path import cut_path_of
 
     prepared, answer = answered.prepared, answered.answer
-    cut = cut_path(prepared, chosen.sender, chosen.receiver, chosen.side, answer)
+    cut = cut_path_of(prepared, chosen.sender, chosen.receiver, chosen.side, answer)
     group = _group_of(shown, cut.receiver)
     queries, keys = token_axes(shown.of_group(group), layer=cut.receiver.layer)
     return views.detail(shown.lang, prepared, answer, cut, (queries.labels, keys.labels))

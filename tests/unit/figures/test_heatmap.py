@@ -51,3 +51,8 @@ def test_heatmap_has_the_colours_of_the_screen() -> None:
     plain = figures.heatmap(view([[0.0, 1.0]], "weights", signed=False)).data[0].colorscale
     assert signed[0] == (0, "rgb(122, 59, 6)") and signed[-1] == (1, "rgb(16, 56, 110)")
     assert plain[0] == (0, "rgb(246, 249, 251)") and len(plain) == 256
+
+
+def test_an_array_is_told_what_draws_it() -> None:
+    with pytest.raises(BadInput, match=r"figures\.head draws an array of weights"):
+        figures.heatmap(np.eye(2))  # type: ignore[arg-type]

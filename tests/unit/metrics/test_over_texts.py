@@ -3,13 +3,16 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from attnviz.errors import BadInput
 from attnviz.metrics import describe
 from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import Interval, role_table, shuffled_words
-from attnviz.types import Tokens
+from attnviz.types import HeadId, Tokens
 
 N = 13
+HEADS = (HeadId(0, 0), HeadId(0, 1), HeadId(1, 0), HeadId(1, 1))
 PREVIOUS, SAME = SHARES.index("previous"), SHARES.index("same")
 
 
@@ -38,11 +41,23 @@ def test_a_role_holds_where_its_lower_end_beats_both_baselines() -> None:
     even[1, PREVIOUS] = 0.5  # short texts: even attention gives half
     other = np.full(share.shape, np.nan)
     other[2, SAME], other[3, SAME] = 0.1, 0.6  # the last looks at places, whatever stands there
-    table = role_table(around(share, 0.05), even, around(other, 0.02), np.ones(share.shape))
+    table = role_table(HEADS, around(share, 0.05), even, around(other, 0.02), np.ones(share.shape))
     assert [table.roles(head) for head in range(4)] == [("previous",), (), ("same",), ()]
-    wide = role_table(around(share, 0.6), even, around(other, 0.02), np.ones(share.shape))
+    wide = role_table(HEADS, around(share, 0.6), even, around(other, 0.02), np.ones(share.shape))
+    assert table.roles("L0.H1") == table.roles((0, 1)) == table.roles(1) == ()
+    assert table.roles("L1.H0") == ("same",)
+    with pytest.raises(BadInput, match=r"the table has no head L0\.H9"):
+        table.roles("L0.H9")
+    with pytest.raises(BadInput, match="0 to 3"):
+        table.roles(4)
+    assert repr(table) == "RoleTable of 4 heads: 2 with a role; print() lists them"
+    assert [line.split()[:3] for line in str(table).splitlines()] == [
+        ["head", "role", "share"],
+        ["L0.H0", "previous", "0.80"],
+        ["L1.H0", "same", "0.70"],
+    ]
     assert not wide.holds.any(), "the interval reaches below the least share"
-    rare = role_table(around(share, 0.05), even, around(other, 0.02), np.zeros(share.shape))
+    rare = role_table(HEADS, around(share, 0.05), even, around(other, 0.02), np.zeros(share.shape))
     assert not rare.holds.any(), "hardly a text has the pattern"
 
 

@@ -117,6 +117,8 @@ def test_score_and_describe_agree_on_fraction_and_chance() -> None:
     causal = np.tril(np.ones((3, 10, 10), dtype=np.bool_))
     table = metrics.score(cap)
     roles_by_layer = metrics.describe(cap.all_weights(), cap.tokens, visible=causal)
+    assert metrics.describe(cap) == roles_by_layer
+    assert metrics.describe(cap.all_weights(), cap.tokens) != roles_by_layer, "no case"
     named = [
         (layer, head, role)
         for layer, roles_of_layer in enumerate(roles_by_layer)
@@ -128,6 +130,15 @@ def test_score_and_describe_agree_on_fraction_and_chance() -> None:
         place = metrics.PATTERNS.index(role.role)
         assert role.fraction == pytest.approx(float(table.fractions[layer, head, place]))
         assert role.baseline == pytest.approx(float(table.baselines[layer, place]))
+
+
+def test_describe_takes_a_capture_alone_and_an_array_with_tokens() -> None:
+    cap = capture(call(0, n_head=2, n_query=6), call(1, n_head=3, n_query=4))
+    assert [len(layer) for layer in metrics.describe(cap)] == [2, 3]
+    with pytest.raises(BadInput, match=r"a capture has its own; leave it out"):
+        metrics.describe(cap, cap.tokens)
+    with pytest.raises(BadInput, match=r"describe\(cap\), or an array with its tokens"):
+        metrics.describe(np.zeros((1, 1, 2, 2), dtype=np.float32))
 
 
 def test_score_takes_layers_that_differ_in_heads_and_tokens() -> None:

@@ -1,0 +1,51 @@
+"""A measure of a caller's own: a function of the model's output, and tokens that are none."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import attnviz
+from attnviz.errors import BadInput
+from attnviz.models.loaded import LoadedModel
+
+TEXT = "Lily gave the red ball to"
+
+
+@pytest.fixture(scope="module")
+def stories() -> LoadedModel:
+    return attnviz.load("stories")
+
+
+def test_a_function_of_the_output_is_measured(stories: LoadedModel) -> None:
+    def lead(output: Any) -> Any:
+        return output["logits"][:, -1, 5] - output["logits"][:, -1, 7]
+
+    own = attnviz.effects(stories, TEXT, lead, to="zero", heads=["L0.H0"])
+    same = attnviz.NextToken(5, against=7)
+    known = attnviz.effects(stories, TEXT, same, to="zero", heads=["L0.H0"])
+    assert own.unit == "own measure"
+    assert own.of("L0.H0") == pytest.approx(known.of("L0.H0"), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("own", "found"),
+    [
+        (lambda output: output["logits"][0, -1, 5], r"Tensor \[\]"),
+        (lambda output: output["logits"][:, -1], r"Tensor \[1, \d+\]"),
+        (lambda output: float(output["logits"][0, -1, 5]), r"float \[\]"),
+    ],
+)
+def test_a_function_that_gives_no_number_for_each_row_is_refused(
+    stories: LoadedModel, own: Callable[[Any], Any], found: str
+) -> None:
+    with pytest.raises(BadInput, match=f"returned {found}: it has to give one number") as error:
+        attnviz.effects(stories, TEXT, own, to="zero", heads=["L0.H0"])
+    assert error.value.code == "bad_measure"
+
+
+def test_a_word_that_is_a_token_with_its_space_is_named(stories: LoadedModel) -> None:
+    with pytest.raises(BadInput, match="with the space before it, ' ball', it is one"):
+        attnviz.effects(stories, TEXT, attnviz.NextToken("ball"), to="zero")
+    with pytest.raises(BadInput, match="give one of them$"):
+        attnviz.effects(stories, TEXT, attnviz.NextToken("zxqj vwk"), to="zero")
