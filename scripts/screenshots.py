@@ -18,15 +18,26 @@ FOLDER = ROOT / "docs" / "images"
 LONG = "The animal didn't cross the street because it was too tired."
 SHORT = "The cat sat on the mat."
 OTHER = "The dog sat quietly on the mat."
+STORE = "When Mary and John went to the store, John gave a book to"
+REPEATED = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 ENGLISH = "The little white cat sees a green apple."
 VIEWPORT = (1280, 860)
 PAINT_MS = 400  # the last fonts and transitions
+FILM_MS = 17_000  # until the film of the start page shows its one head
 
 # name → path, colour scheme, and what stands in the address
 PICTURES: dict[str, tuple[str, str, dict[str, str | int]]] = {
     "overview": ("overview", "light", {"text": LONG, "layer": 3, "head": 1}),
     "overview-dark": ("overview", "dark", {"text": LONG, "layer": 3, "head": 1}),
     "head": ("head", "light", {"text": LONG, "layer": 3, "head": 1, "query": 10, "key": 2}),
+    "start": ("", "light", {}),
+    "switches": (
+        "switches",
+        "light",
+        {"model": "stories", "text": STORE, "changes": "L0.H0.mixed=zero", "to": "zero"},
+    ),
+    "circuit": ("circuit", "light", {"model": "stories", "text": REPEATED}),
+    "map": ("map", "light", {"text": LONG, "layer": 3, "head": 1, "query": 10, "key": 2}),
     "steps": ("steps", "light", {"text": SHORT, "layer": 0, "head": 2, "query": 3, "key": 2}),
     "masks": ("masks", "light", {"text": LONG, "text2": SHORT, "layer": 3, "head": 1}),
     "compare": (
@@ -45,7 +56,14 @@ PICTURES: dict[str, tuple[str, str, dict[str, str | int]]] = {
         },
     ),
 }
-TALLER = {"compare": 1330}  # both sides of a pair stand below what chooses them
+TALLER = {
+    "compare": 1330,
+    "start": 1250,
+    "head": 1050,
+    "masks": 1250,
+    "steps": 1400,
+    "output": 1250,
+}
 
 
 def main() -> None:
@@ -69,9 +87,9 @@ def take(browser: Browser, address: str, scheme: str, target: Path, height: int)
     )
     page = context.new_page()
     page.goto(address)
-    page.locator("canvas[data-drawn]:visible, .av-board td").first.wait_for()
+    page.locator("canvas[data-drawn]:visible, .av-board td, svg [data-head]").first.wait_for()
     settle(page, canvases=False)
-    page.wait_for_timeout(PAINT_MS)
+    page.wait_for_timeout(FILM_MS if target.stem == "start" else PAINT_MS)
     page.screenshot(path=target)
     context.close()
 
