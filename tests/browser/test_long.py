@@ -90,6 +90,7 @@ def place(canvas: Locator, query: int, key: int) -> tuple[float, float]:
 def go(opened: Visit, query: int, key: int) -> tuple[float, float]:
     """Wheels in on a cell until cells are exact and large; where it stands then."""
     plot_ = canvas(opened)
+    plot_.scroll_into_view_if_needed()
     for _ in range(40):
         x, y = place(plot_, query, key)
         if float(data(plot_)["cellPx"]) >= 12:

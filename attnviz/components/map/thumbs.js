@@ -17,13 +17,13 @@ const FAINT = 0.12;
 const SPECIAL = 4; // the kind of a token that is no patch
 
 /** @type {WeakMap<Points, Sheet>} */
-const sheets = new WeakMap();
+const drawnThumbs = new WeakMap();
 
 /** @returns {Sheet | null} */
 function sheetOf(/** @type {Points} */ points) {
   const thumbs = points.arrays.thumbs;
   if (!thumbs) return null;
-  const known = sheets.get(points);
+  const known = drawnThumbs.get(points);
   if (known) return known;
   const [n, side] = thumbs.shape;
   const columns = Math.ceil(Math.sqrt(n));
@@ -40,7 +40,7 @@ function sheetOf(/** @type {Points} */ points) {
     ctx.putImageData(image, (token % columns) * side, Math.floor(token / columns) * side);
   }
   const sheet = { canvas, side };
-  sheets.set(points, sheet);
+  drawnThumbs.set(points, sheet);
   return sheet;
 }
 

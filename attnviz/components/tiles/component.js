@@ -54,7 +54,7 @@ import { makeStore, TILE_FLOOR, tileColours } from "./store.js";
 
 const MOST_ASKED = 16;
 const SIDE_PX = 640;
-const NARROW_PX = 860;
+const NARROW_PX = 960;
 const ASIDE_PX = 270;
 const BETWEEN_PX = 28;
 const NO_MARKS = { pinned: null, hover: null, pointed: null, found: null, places: [] };

@@ -43,14 +43,14 @@ def _sentence(shown: Shown, page: str) -> None:
     drawing = current.view().drawing
     written = drawing.edits if page == "steps" else drawing.masks
     lang = shown.lang
-    layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
-    if not shown.size.whole or shown.group.own_code(layer):
-        return
-    if not written:
-        if shown.captured.loaded is not None:
-            st.caption(text(lang, f"edited.hint_{page}"))
-        return
     with messages.guard(lang):
+        layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+        if not shown.size.whole or layer >= shown.group.n_layers or shown.group.own_code(layer):
+            return
+        if not written:
+            if shown.captured.loaded is not None:
+                st.caption(text(lang, f"edited.hint_{page}"))
+            return
         if needs_model.say(shown, "edited"):
             return
         request = inputs.of_shown(shown)
