@@ -15,7 +15,6 @@ def card(visit: Visit, name: str) -> Locator:
 def test_miniatures_come_when_they_are_looked_at_and_open_their_page(visit: OpenVisit) -> None:
     opened = visit("")
     translator = card(opened, "translator")
-    expect_data(translator, there=None)  # below the film: nothing was computed for it
     translator.scroll_into_view_if_needed()
     for name in ("translator", "picture", "story"):
         expect_data(card(opened, name), there="1")

@@ -30,6 +30,7 @@ const COLUMNS = [
   { from: 920, count: 4 },
   { from: 500, count: 2 },
 ];
+const FIRST_ASK_MS = 600; // not while the page above still grows, nor for somebody who scrolls by
 const ASK_AGAIN_MS = 1000; // a training that goes on
 const SEEN = 0.4; // of a card, from which on it plays
 const DECIMALS = 2;
@@ -125,7 +126,8 @@ function ask(/** @type {State} */ state) {
     host.trigger("look", ++state.asked);
     state.timer = setTimeout(trigger, ASK_AGAIN_MS);
   };
-  state.timer = setTimeout(trigger, isBirthAlone && state.asked >= NAMES.length ? ASK_AGAIN_MS : 0);
+  const later = isBirthAlone && state.asked >= NAMES.length ? ASK_AGAIN_MS : 0;
+  state.timer = setTimeout(trigger, state.asked === 0 ? FIRST_ASK_MS : later);
 }
 
 function isThere(/** @type {State} */ { header }, /** @type {Miniature} */ name) {
