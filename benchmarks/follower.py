@@ -6,49 +6,52 @@ with the messages of Streamlit and with the class's own socket, and notes when w
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from urllib.parse import urlencode
 
 import websockets
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed
 
 from attnviz.components.buffer import unpack
 from attnviz.components.listener import NAME
 from attnviz.ui.server.class_socket import FOLDER
+from benchmarks.stream import Stream, texts
 
-
-async def _messages(socket: ClientConnection) -> AsyncIterator[str | bytes]:
-    """What comes, until either side closes."""
-    with suppress(ConnectionClosed):
-        async for message in socket:
-            yield message
+PAGE = "learn"
+AGAIN_S = 4.0  # AGAIN_MS of the listener
 
 
 class Follower:
     """One member of a class; `seen` has the time at which each stage was wholly drawn."""
 
     def __init__(self, host: str, code: str) -> None:
-        self.host, self.code, self.query = host, code, urlencode({"room": code})
+        self.host, self.code = host, code
         self.seen: dict[int, float] = {}
-        self.fragment = self.seat = ""
+        self.fragment = self.seat = self._listener = ""
         self.headings: set[str] = set()
-        self._drawn = 0
+        self._drawn = self._told = 0
         self._tasks: list[asyncio.Task[None]] = []
 
     async def join(self) -> None:
         """Open the page, and return once it has drawn the stage and listens."""
-        self._page = await websockets.connect(
-            f"ws://{self.host}/_stcore/stream", subprotocols=["streamlit"], max_size=None
-        )
+        self._page = await Stream.open(self.host, urlencode({"room": self.code}))
         self._tasks = [asyncio.create_task(self._read())]
-        await self._ask()
+        await self._page.ask(PAGE)
+        own = self.seat
         while not (self.seen and self.fragment and self.seat):
             await asyncio.sleep(0.01)
-        self._tasks.append(asyncio.create_task(self._listen()))
+        await self._take_back(own)
+        self._told = self._drawn
+        self._tasks += [asyncio.create_task(work()) for work in (self._listen, self._insist)]
+
+    async def _take_back(self, own: str) -> None:
+        """Have the seat that the tab kept, as its listener does; return when the page has it."""
+        if own in ("", self.seat):
+            return
+        kept = {"code": self.code, "heed": "stage", "seat": own}
+        await self._page.ask(PAGE, self.fragment, {self._listener: {"kept": kept}})
+        while self.seat != own:
+            await asyncio.sleep(0.01)
 
     async def drop(self) -> None:
         """Be gone, as when a laptop is closed."""
@@ -58,20 +61,10 @@ class Follower:
                 await task
         await self._page.close()
 
-    async def _ask(self, fragment: str = "") -> None:
-        message = BackMsg()
-        message.rerun_script.query_string = self.query
-        message.rerun_script.page_name = "learn"
-        message.rerun_script.fragment_id = fragment
-        await self._page.send(message.SerializeToString())
-
     async def _read(self) -> None:
-        async for raw in _messages(self._page):
-            message = ForwardMsg.FromString(raw)
+        async for message in self._page.messages():
             kind = message.WhichOneof("type")
-            if kind == "page_info_changed":
-                self.query = message.page_info_changed.query_string
-            elif kind == "delta":
+            if kind == "delta":
                 self._take(message)
             elif kind == "script_finished" and self._drawn:
                 self.seen.setdefault(self._drawn, time.monotonic())
@@ -82,7 +75,7 @@ class Follower:
             self.headings.add(element.heading.body)
         component = element.bidi_component
         if component.component_name == NAME:
-            self.fragment = message.delta.fragment_id
+            self.fragment, self._listener = message.delta.fragment_id, component.id
             header = unpack(component.bytes)[0]
             self._drawn, self.seat = int(header["drawn"]), str(header["seat"])
 
@@ -90,6 +83,15 @@ class Follower:
         query = urlencode({"heed": "stage"})
         async with websockets.connect(f"ws://{self.host}/{FOLDER}/{self.code}?{query}") as ear:
             await ear.send(self.seat)
-            async for told in _messages(ear):
+            async for told in texts(ear):
                 if int(told) != self._drawn:
-                    await self._ask(self.fragment)
+                    await self._page.ask(PAGE, self.fragment)
+                    self._told = int(told)
+
+    async def _insist(self) -> None:
+        """Ask again for a stage that was told of and has not come, as a page does."""
+        while True:
+            told = self._told
+            await asyncio.sleep(AGAIN_S)
+            if told == self._told != self._drawn:
+                await self._page.ask(PAGE, self.fragment)

@@ -5,14 +5,18 @@ work on the machine counts little:
 
     planes      moments, planes and places of 72 heads × 1,000 tokens (2,000 points); budget 0.3 s
     payload     the places of these points as they travel; budget 0.6 MB
+    t-SNE       the same points of one head by t-SNE, with what it keeps; budget 6 s
     survey      the whole count ÷ the plain forward passes of the same batches; budget 1.25: 80 % of
                 the forward's tokens per second
-    10,000      what 10,000 sentences take at that rate; budget 70 s
+    10,000      what 10,000 sentences of simple English take at that rate, 15 tokens each for
+                MiniLM and 20 for stories; budgets 70 s and 30 s
+    atlas       the survey that comes with MiniLM: its size, and opening it; budgets 0.4 MB, 1 s
     frame       one head with 50,000 points as pixels of 620 × 620, hover over them, and the small
                 maps of 72 heads × 2,000 points, in Node; budgets 16, 16 and 50 ms
 
 Each is checked while it is timed: planes against numpy's singular values of the whole score matrix,
-the survey against the tokens that went in. Ends with code 1 when a result is wrong.
+the survey against the tokens that went in. Memory and processes are in `benchmarks.survey_jobs`.
+Ends with code 1 when a result is wrong.
 """
 
 import argparse
@@ -31,17 +35,22 @@ import attnviz
 from attnviz import Capture, LoadedModel
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.components.map import coded, scales
+from attnviz.embed.neighbours import Neighbours, neighbours
 from attnviz.embed.run import Embedding, embed_captures
 from attnviz.metrics.patterns import counted_queries
+from attnviz.survey.embedded import path_of
 from attnviz.survey.run import survey_at_once
 from attnviz.survey.samples import map_texts, sample_texts
 from attnviz.survey.shards import SHARD, batches
 from benchmarks.measure import WRONG, Result, as_json, table, timed
 
 MODEL = "minilm"
-PLANES_MS, PAYLOAD_MB, SURVEY_RATIO, SENTENCES_S = 300.0, 0.6, 1.25, 70.0
+PLANES_MS, PAYLOAD_MB, SURVEY_RATIO, TSNE_MS = 300.0, 0.6, 1.25, 6000.0
+SENTENCES_S = {"minilm": 70.0, "stories": 30.0}
+ATLAS_MB, ATLAS_MS = 0.4, 1000.0
 FRAME_MS, MATRIX_MS = 16.0, 50.0
 SENTENCES = 10_000
+SENTENCE = {"minilm": 15, "stories": 20}  # tokens of a sentence of simple English
 CHECKED = ("L0.H2", "L3.H1", "L5.H11")
 EXACT = 1e-6
 SCRIPT = Path(__file__).with_name("many_pixels.mjs")
@@ -58,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     lm = attnviz.load(MODEL)
-    results = [*of_map(lm, options.rounds), *of_survey(lm, options.texts, options.rounds)]
+    results = [*of_map(lm, options.rounds), of_tsne(lm), *of_atlas(options.rounds)]
+    for name in SENTENCES_S:
+        results += of_survey(attnviz.load(name), options.texts, options.rounds)
     results += of_pixels()
     print(as_json(results) if options.json else table(results))
     return 1 if any(result.verdict == WRONG for result in results) else 0
@@ -121,6 +132,34 @@ def wrong_planes(maps: Embedding, cap: Capture) -> str | None:
     return None
 
 
+def of_tsne(lm: LoadedModel) -> Result:
+    """One head by t-SNE."""
+    cap = attnviz.capture(lm, list(map_texts(lm)))
+    drawn: list[Neighbours] = []
+    head = attnviz.HeadId.parse(CHECKED[-1])
+    spent = timed(lambda: drawn.append(neighbours([cap], head)), time.thread_time)
+    n_token = sum(int((~cap.tokens_of(row).padding).sum()) for row in range(cap.n_batch))
+    places = drawn[0].queries
+    fits = places.shape == (n_token, 2) and bool(np.isfinite(places).all())
+    wrong = None if fits and drawn[0].kept == drawn[0].kept else f"places {places.shape}"
+    return Result(f"t-SNE of {head}, {2 * n_token} points", (spent,), "ms", TSNE_MS, wrong)
+
+
+def of_atlas(rounds: int) -> list[Result]:
+    """The survey that comes with MiniLM."""
+    path = path_of(MODEL)
+    read: list[attnviz.Survey] = []
+    spent = tuple(
+        timed(lambda: read.append(attnviz.read_survey(path)), time.thread_time)
+        for _ in range(rounds)
+    )
+    wrong = None if read[-1].n_text >= 2000 else f"{read[-1].n_text} texts"
+    return [
+        Result(f"the survey of {MODEL}", (path.stat().st_size / 1e6,), "MB", ATLAS_MB, wrong),
+        Result("opening it", spent, "ms", ATLAS_MS, wrong),
+    ]
+
+
 def of_survey(lm: LoadedModel, n_text: int, rounds: int) -> list[Result]:
     """The count of many texts beside the plain forward passes of the same batches."""
     texts = sample_texts(lm)[: min(n_text, SHARD)]
@@ -135,6 +174,7 @@ def of_survey(lm: LoadedModel, n_text: int, rounds: int) -> list[Result]:
             for group in groups:
                 lm.model(**group)
 
+    n_token = sum(map(len, ids))
     forward()  # the first pass of a model is no measure of the next
     counted = []
     ratios, seconds = [], []
@@ -142,14 +182,18 @@ def of_survey(lm: LoadedModel, n_text: int, rounds: int) -> list[Result]:
         plain = timed(forward, time.thread_time)
         spent = timed(lambda: counted.append(survey_at_once(lm, texts)), time.thread_time)
         ratios.append(spent / plain)
-        seconds.append(spent / 1000 * SENTENCES / len(texts))
-    n_token = sum(map(len, ids))
+        seconds.append(spent / 1000 * SENTENCES * SENTENCE[lm.name] / n_token)
     survey = counted[-1]
     found = (survey.n_text, survey.n_token)
     wrong = None if found == (len(texts), n_token) else f"{found}, not {(len(texts), n_token)}"
     return [
-        Result("survey ÷ plain forward", tuple(ratios), "×", SURVEY_RATIO, wrong),
-        Result(f"{SENTENCES:,} sentences at that rate", tuple(seconds), "s", SENTENCES_S),
+        Result(f"{lm.name}: survey ÷ plain forward", tuple(ratios), "×", SURVEY_RATIO, wrong),
+        Result(
+            f"{lm.name}: {SENTENCES:,} sentences at that rate",
+            tuple(seconds),
+            "s",
+            SENTENCES_S[lm.name],
+        ),
     ]
 
 

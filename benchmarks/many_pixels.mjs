@@ -6,6 +6,17 @@ import { makeStamp, splat, stampPoints } from "../attnviz/components/map/scatter
 
 const ROUNDS = 9;
 const [SIZE, TOKENS, HEADS, FEW] = [620, 25_000, 72, 1000];
+
+/** True if a half opaque point on white has the mean of both colours, channel by channel. */
+function isBlended() {
+  const image = new Uint8ClampedArray(4 * 81).fill(255);
+  const one = { ...cloud(1), codes: Uint16Array.of(32768, 32768), table: new Uint32Array(256).fill(0xff336699) };
+  stampPoints({ pixels: image, columns: 9 }, 9, one, { x: 0, y: 0, zoom: 1 }, makeStamp(2, true), 0.5);
+  const at = 4 * (9 * 4 + 4);
+  const expected = [(255 + 0x99) / 2, (255 + 0x66) / 2, (255 + 0x33) / 2, 255];
+  return expected.every((value, channel) => Math.abs(image[at + channel] - value) <= 1) && image[0] === 255;
+}
+
 const codes = (n) => Uint16Array.from({ length: 2 * n }, () => 1 + Math.floor(65534 * Math.random()));
 const table = new Uint32Array(256).fill(0xff336699);
 const cloud = (n) => ({
@@ -43,5 +54,5 @@ const out = new Uint32Array(600 * 300);
 const matrix = timed(() =>
   few.forEach((side, at) => splat(out, 600, { x: 40 * (at % 12), y: 0, size: 36 }, side, 1)),
 );
-const right = out.some(Boolean) && pixels.some((value) => value !== 255);
+const right = out.some(Boolean) && pixels.some((value) => value !== 255) && isBlended();
 process.stdout.write(JSON.stringify({ frame, hover, matrix, right }));

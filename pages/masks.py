@@ -26,11 +26,10 @@ def main() -> None:
     shown = capture_of_view.shown(lang, with_second=True)
     if shown is not None:
         shown = attention_choice.choice(shown)
-        if not embedding.is_embedded():
-            edited_answer.show(shown, "masks")
         fragments.masks(shown)
         if embedded.ends(shown):
             return
+        edited_answer.show(shown, "masks")
         mask_code.show(shown)
         frame.verification(shown)
         take.offer(shown, "masks", "head")

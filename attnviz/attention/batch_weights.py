@@ -20,8 +20,9 @@ def all_weights(call: AttentionCall) -> Float32[Tensor, "text head query key"]:
     if not isinstance(inputs, AttentionInputs) or inputs.changes or _sink_of_a_query(inputs):
         return torch.stack([call.weights(None, text) for text in range(call.n_batch)])
     inputs.qkv(0)  # raises if the keys were overwritten since
-    key = inputs.key.float().repeat_interleave(inputs.n_heads // inputs.n_kv_heads, dim=1)
-    scores = formula.scaled(formula.scores(inputs.query.float(), key), inputs.scaling)
+    key, n_shared = inputs.key.float(), inputs.n_heads // inputs.n_kv_heads
+    key = key if n_shared == 1 else key.repeat_interleave(n_shared, dim=1)
+    scores = formula.scores(inputs.query.float(), key).mul_(inputs.scaling)
     if inputs.softcap is not None:
         scores = formula.capped(scores, inputs.softcap)
     if inputs.bias is not None:

@@ -193,7 +193,7 @@ def _run_once(
         if generation is not None:
             written = write(lm, planned.inputs, generation)
         else:
-            output = lm.model(**planned.inputs, **_without_cache(lm, planned))
+            output = lm.model(**planned.inputs, **_single_pass(lm, planned))
     missing = tuple(recorder.missing.calls)
     if generation is None:
         answer = output if isinstance(output, Mapping) else {}
@@ -202,10 +202,16 @@ def _run_once(
     return Pass(join(recorder.steps, written), scores, written, missing)
 
 
-def _without_cache(lm: LoadedModel, planned: Plan) -> dict[str, bool]:
-    """The option that keeps a single pass from copying every key and value into a cache."""
+def _single_pass(lm: LoadedModel, planned: Plan) -> dict[str, int]:
+    """The options that keep a single pass from a copy of all keys and values, and from scores.
+
+    A cache is for further passes; scores that `logits.kept` would drop again are not computed.
+    """
+    options = logits.of_last_tokens(lm.model, planned.inputs)
     takes_option = "use_cache" in architecture.forward_arguments(lm.model)
-    return {"use_cache": False} if takes_option and "use_cache" not in planned.inputs else {}
+    if takes_option and "use_cache" not in planned.inputs:
+        options["use_cache"] = False
+    return options
 
 
 @contextmanager

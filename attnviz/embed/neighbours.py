@@ -27,6 +27,7 @@ from attnviz.types import HeadId, ModelKey
 
 PERPLEXITY = 30
 EXAGGERATED, ITERATIONS, EVERY = 250, 500, 25
+ANGLE = 0.8  # up to which far points count as one, in Barnes and Hut's approximation
 MOST_TOKENS = 10_000  # the time grows with their square: 1,000 take some seconds
 LEAST_TOKENS = 8
 LEAST_KEYS = 3  # of a row whose order is compared
@@ -167,6 +168,7 @@ def _placed(
         metric="cosine",
         neighbors="exact",
         negative_gradient_method="bh",
+        theta=ANGLE,
         early_exaggeration_iter=EXAGGERATED,
         n_iter=ITERATIONS,
         n_jobs=1,

@@ -26,7 +26,7 @@ HALF = 1.4  # points: half a mark
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-class Span(NamedTuple):
+class AxisSpan(NamedTuple):
     """The numbers from one end of an axis to the other, and the points where they lie."""
 
     low: float
@@ -71,7 +71,7 @@ def scatter(
 
 def _spans(
     sheet: PrintSheet, values: Float[np.ndarray, "head axis end"], chosen: Look
-) -> tuple[Span, Span]:
+) -> tuple[AxisSpan, AxisSpan]:
     """The axes, each from a little below the smallest number to a little above the largest."""
     size, top = chosen.size, axes.put_title(sheet, chosen)
     bottom = top + HEIGHT * chosen.width
@@ -82,11 +82,11 @@ def _spans(
     for axis, (start, stop) in enumerate(places):
         low, high = float(np.nanmin(values[:, axis])), float(np.nanmax(values[:, axis]))
         room = ROOM * (high - low) or 0.5
-        spans.append(Span(low - room, high + room, start, stop))
+        spans.append(AxisSpan(low - room, high + room, start, stop))
     return spans[0], spans[1]
 
 
-def _put_axes(sheet: PrintSheet, across: Span, up: Span, chosen: Look) -> None:
+def _put_axes(sheet: PrintSheet, across: AxisSpan, up: AxisSpan, chosen: Look) -> None:
     size = chosen.size
     sheet.add(Frame(across.start, up.stop, across.stop - across.start, up.start - up.stop))
     for tick in _ticks(across):
@@ -102,7 +102,7 @@ def _put_axes(sheet: PrintSheet, across: Span, up: Span, chosen: Look) -> None:
     sheet.text(size, (up.start + up.stop) / 2, chosen.row_title, size, "middle", turned=True)
 
 
-def _ticks(span: Span) -> list[float]:
+def _ticks(span: AxisSpan) -> list[float]:
     """Round numbers inside an axis."""
     rough = (span.high - span.low) / N_TICKS
     power = 10.0 ** math.floor(math.log10(rough))
@@ -112,7 +112,11 @@ def _ticks(span: Span) -> list[float]:
 
 
 def _put_head(
-    sheet: PrintSheet, ends: Float[np.ndarray, "axis end"], across: Span, up: Span, colour: str
+    sheet: PrintSheet,
+    ends: Float[np.ndarray, "axis end"],
+    across: AxisSpan,
+    up: AxisSpan,
+    colour: str,
 ) -> None:
     """The mean as a small square, with a line from the low to the high end on each axis."""
     x, y = across.at(float(ends[0, 1])), up.at(float(ends[1, 1]))

@@ -6,6 +6,7 @@ the heads of all texts are measured at once. Only words ask, not special tokens 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -57,6 +58,12 @@ class TextBatch:
     def n_token(self) -> int:
         """The number of tokens of the longest text."""
         return self.ids.shape[1]
+
+    @cached_property
+    def entries(self) -> tuple[Int64[np.ndarray, " entry"], Int64[np.ndarray, " token"]]:
+        """The entries of the vocabulary that occur, and that of each token, padding left out."""
+        entry, place = np.unique(self.ids[self.real].numpy(), return_inverse=True)
+        return entry, place
 
     @property
     def apart(self) -> Float32[Tensor, "query key"]:

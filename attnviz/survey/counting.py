@@ -15,7 +15,7 @@ from torch import Tensor
 from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.attention.capture import Capture
 from attnviz.survey.batch import TextBatch
-from attnviz.survey.measuring import CallMeasures, measured
+from attnviz.survey.measuring import CallMeasures, PatternCells, measured
 from attnviz.survey.tally import (
     BINS,
     CORNER,
@@ -51,11 +51,14 @@ class Count:
             self._sums = SurveyTally.empty(len(heads), sum(heads), self.n_entry)
         starts = np.cumsum([0, *heads])
         values = []
+        cells: PatternCells | None = None
         for layer, call in enumerate(cap.calls):
             weights = all_weights(call).cpu()
             visible = visible_cells(call, weights).cpu().expand(batch.n_text, -1, -1)
             weights = torch.where(batch.asks[:, None, :, None], weights, 0.0)
-            numbers_of_call = measured(weights, visible, batch)
+            if cells is None or not torch.equal(cells.visible, visible):
+                cells = PatternCells.of(visible, batch)
+            numbers_of_call = measured(weights, cells, batch)
             values.append(numbers_of_call.values)
             heads_of_call = slice(int(starts[layer]), int(starts[layer + 1]))
             _add_means(self._sums, heads_of_call, layer, numbers_of_call)
@@ -150,7 +153,7 @@ def _received(
 ) -> Weighed:
     """The weight that each token gets from all queries of its text, by its entry."""
     got = weights.sum(dim=2).permute(1, 0, 2)[:, batch.real].double().numpy()
-    entry, place = np.unique(batch.ids[batch.real].numpy(), return_inverse=True)
+    entry, place = batch.entries
     sums = np.zeros((len(got), len(entry)))
     np.add.at(sums.T, place, got.T)
     head = np.arange(heads.start, heads.stop)[:, None]

@@ -6,12 +6,15 @@ measure and the weight by distance, not tokens.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
-from attnviz.survey.result import Survey
 from attnviz.types import MEASURES, HeadId
+
+if TYPE_CHECKING:
+    from attnviz.survey.result import Survey
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class HeadMatch:
     mutual: bool
 
 
-def matches(survey: Survey, other: Survey) -> tuple[HeadMatch, ...]:
+def matches(survey: "Survey", other: "Survey") -> tuple[HeadMatch, ...]:
     """The match of each head of a survey among the heads of another, in the order of its heads."""
     apart = _apart(survey, other)
     nearest, back = apart.argmin(axis=1), apart.argmin(axis=0)
@@ -46,7 +49,7 @@ def matches(survey: Survey, other: Survey) -> tuple[HeadMatch, ...]:
     )
 
 
-def _apart(survey: Survey, other: Survey) -> Float64[np.ndarray, "head other_head"]:
+def _apart(survey: "Survey", other: "Survey") -> Float64[np.ndarray, "head other_head"]:
     """The root mean square difference of each two heads, in standard deviations."""
     sides = [np.concatenate([_measures(side), _profile(side)], axis=1) for side in (survey, other)]
     spread = np.concatenate(sides).std(axis=0)
@@ -55,7 +58,7 @@ def _apart(survey: Survey, other: Survey) -> Float64[np.ndarray, "head other_hea
     return np.asarray(np.sqrt(((one[:, None] - two[None]) ** 2 * weight).sum(axis=-1)))
 
 
-def _weight(used: np.ndarray) -> Float64[np.ndarray, " number"]:
+def _weight(used: Bool[np.ndarray, " number"]) -> Float64[np.ndarray, " used"]:
     """Measures count one half, distances the other."""
     is_measure = np.arange(len(used)) < len(MEASURES)
     parts = np.where(is_measure, 0.5 / max(1, used[is_measure].sum()), 0.0)
@@ -63,13 +66,13 @@ def _weight(used: np.ndarray) -> Float64[np.ndarray, " number"]:
     return np.asarray(parts[used])
 
 
-def _measures(survey: Survey) -> Float64[np.ndarray, "head measure"]:
+def _measures(survey: "Survey") -> Float64[np.ndarray, "head measure"]:
     """The mean of each measure; 0 where no text has the pattern."""
     table = survey.table()
     return np.stack([np.nan_to_num(table[name].astype(np.float64)) for name in MEASURES], axis=1)
 
 
-def _profile(survey: Survey) -> Float64[np.ndarray, "head distance"]:
+def _profile(survey: "Survey") -> Float64[np.ndarray, "head distance"]:
     """The mean weight by distance, as square roots, so that small weights count too."""
     by_head = np.stack([survey.profile(head) for head in survey.heads])
     return np.asarray(np.sqrt(np.nan_to_num(by_head)))

@@ -35,27 +35,48 @@ class CallMeasures:
     peak_key: Tensor
 
 
+@dataclass(frozen=True, eq=False)
+class PatternCells:
+    """The cells of each pattern that a call's queries can see: the same for all its heads, and
+    mostly for all layers.
+
+    `columns` has a column for each of `SHARES`, then `SHUFFLES` × `CONTENT` laid by shuffled words,
+    then the distance. `rows` is True for the queries that have a key of the pattern. `even` is as
+    in `CallMeasures`.
+    """
+
+    visible: Bool[Tensor, "#text query key"]
+    columns: Float32[Tensor, "column text query key"]
+    rows: Bool[Tensor, "pattern text query"]
+    even: Float32[Tensor, "text share"]
+
+    @classmethod
+    def of(cls, visible: Bool[Tensor, "#text query key"], batch: TextBatch) -> "PatternCells":
+        """The cells of a call."""
+        seen = visible & batch.real[:, None, :]
+        patterns, shuffled = batch.patterns & seen, batch.shuffled & seen
+        cells = torch.cat([patterns, shuffled.flatten(0, 1)])
+        rows = cells.any(dim=-1) & batch.asks  # [pattern, text, query]
+        columns = torch.cat([cells.float(), batch.apart.expand(1, *seen.shape)])
+        return cls(visible, columns, rows, _even(patterns, seen, rows[:N_SHARE]))
+
+
 def measured(
-    weights: Float32[Tensor, "text head query key"],
-    visible: Bool[Tensor, "#text query key"],
-    batch: TextBatch,
+    weights: Float32[Tensor, "text head query key"], cells: PatternCells, batch: TextBatch
 ) -> CallMeasures:
     """The measures of one call's heads."""
-    seen = visible & batch.real[:, None, :]
-    patterns, shuffled = batch.patterns & seen, batch.shuffled & seen
-    cells = torch.cat([patterns, shuffled.flatten(0, 1)])
-    has_key = cells.any(dim=-1) & batch.asks  # [pattern, text, query]
-    masses = _masses(weights, torch.cat([cells.float(), batch.apart.expand(1, *seen.shape)]))
-    mean = _mean(masses[..., :-1], has_key)
-    every = batch.asks[None]
+    masses = _masses(weights, cells.columns)
+    mean = _mean(masses[..., :-1], cells.rows)
     peak, peak_key = weights.max(dim=-1)
-    entropy = -(weights * weights.clamp(min=torch.finfo(torch.float32).tiny).log2()).sum(dim=-1)
+    bits = weights.clamp(min=torch.finfo(torch.float32).tiny).log2_().mul_(weights)
+    entropy = -bits.sum(dim=-1)
     further = torch.stack([entropy, masses[..., -1], peak], dim=-1)
     by_shuffle = mean[..., N_SHARE:].reshape(*mean.shape[:-1], SHUFFLES, N_CONTENT)
+    every = batch.asks.expand(3, -1, -1)
     return CallMeasures(
-        values=torch.cat([mean[..., :N_SHARE], _mean(further, every.expand(3, -1, -1))], dim=-1),
+        values=torch.cat([mean[..., :N_SHARE], _mean(further, every)], dim=-1),
         other_words=by_shuffle.nanmean(dim=-2),
-        even=_even(patterns, seen, has_key[:N_SHARE]),
+        even=cells.even,
         peak=peak,
         peak_key=peak_key,
     )

@@ -16,6 +16,7 @@ from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
 from attnviz.metrics.table import HeadTable, bad_name
 from attnviz.summary import counted
+from attnviz.survey.matching import HeadMatch, matches
 from attnviz.survey.tally import BINS, BITS, UPPER, SurveyTally, upper_ends
 from attnviz.survey.tenths import tenths
 from attnviz.types import MEASURES, Head, HeadId, ModelKey, head_row
@@ -121,8 +122,8 @@ class Survey:
         """The values of a head on these texts in ten groups, smallest first, with texts of each.
 
         Ends are exact to one bin of a histogram, a hundredth of the measure's range. A text stands
-        in one group only; of groups with the same ends, as where most texts have one value, the
-        first has the texts. Empty where no text has the measure. Raises `BadInput` for a head or
+        in one group only; where most texts have one value, groups with the same ends share its few
+        texts. Empty where no text has the measure. Raises `BadInput` for a head or
         measure that does not exist.
         """
         row, column = self._row(head), _measure(measure)
@@ -178,6 +179,13 @@ class Survey:
         smaller = np.cumsum(histogram, axis=1)[rows, bins] - histogram[rows, bins] / 2
         share = smaller / np.maximum(histogram.sum(axis=1), 1)
         return np.where(np.isnan(values), np.nan, share).astype(np.float32)
+
+    def matches(self, other: "Survey") -> tuple[HeadMatch, ...]:
+        """For each head the nearest of another model's survey, by measures and weight by distance.
+
+        A match means little unless `distance` is far below `median`, the distance of any head.
+        """
+        return matches(self, other)
 
     def pairs(self, head: Head, n: int = 10) -> tuple[TokenPair, ...]:
         """The `n` pairs of tokens to which a head gives most: a query with its strongest key."""

@@ -57,11 +57,13 @@ class Weighed:
     @classmethod
     def summed(cls, code: Sums, weight: Sums, count: Sums) -> "Weighed":
         """Each code once, with the sums of its weights and counts."""
-        unique, place = np.unique(code, return_inverse=True)
-        sums = np.zeros((2, len(unique)), dtype=np.int64)
-        for row, values in zip(sums, (weight, count), strict=True):
-            np.add.at(row, place, values)
-        return cls(unique, *sums)
+        if not len(code):
+            return cls(code, weight, count)
+        order = np.argsort(code)
+        ordered = code[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        sums = (np.add.reduceat(values[order], starts) for values in (weight, count))
+        return cls(ordered[starts], *sums)
 
     def __add__(self, other: "Weighed") -> "Weighed":
         return Weighed.summed(

@@ -27,8 +27,8 @@ def tenths(
 ) -> tuple[Tenth, ...]:
     """The tenths of a head's histogram, smallest values first; () for an empty one.
 
-    Each has the texts with the smallest tickets of its bins that no other tenth has. The narrowest
-    choose first, since a wide tenth has other bins; of equal tenths the first has the texts.
+    They take turns, the narrowest first, since a wide tenth has other bins: each takes the text
+    with the smallest ticket of its bins that no other has, up to `EXAMPLES`.
     """
     if not histogram.any():
         return ()
@@ -38,12 +38,14 @@ def tenths(
     edges = [int(full[0]), *map(int, inner), int(full[-1])]
     spans = list(zip(edges[:-1], edges[1:], strict=True))
     free = ticket.ravel() != NO_TICKET
-    drawn: dict[int, tuple[int, ...]] = {}
-    for place in sorted(range(TENTHS), key=lambda place: spans[place][1] - spans[place][0]):
+    drawn: list[list[int]] = [[] for _ in spans]
+    turns = sorted(range(TENTHS), key=lambda place: spans[place][1] - spans[place][0])
+    for place in turns * EXAMPLES:
         first, last = spans[place]
         inside = np.arange(first * EXAMPLES, (last + 1) * EXAMPLES)
         inside = inside[free[inside]]
-        chosen = inside[np.argsort(ticket.ravel()[inside], kind="stable")[:EXAMPLES]]
-        free[chosen] = False
-        drawn[place] = tuple(chosen.tolist())
-    return tuple(Tenth(*spans[place], drawn[place]) for place in range(TENTHS))
+        if len(inside):
+            chosen = int(inside[ticket.ravel()[inside].argmin()])
+            free[chosen] = False
+            drawn[place].append(chosen)
+    return tuple(Tenth(*span, tuple(texts)) for span, texts in zip(spans, drawn, strict=True))

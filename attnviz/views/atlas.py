@@ -37,8 +37,13 @@ def atlas(
     head: HeadId,
     axes: tuple[Measure, Measure],
     own: HeadTable | None,
+    other: "Survey | None" = None,
 ) -> AtlasView:
-    """The atlas with one head's details; `own` is the table of a text by the same model."""
+    """The atlas with one head's details.
+
+    `own` is the table of a text by the same model, `other` the survey of a model with whose heads
+    they are matched.
+    """
     table, roles = survey.table(), survey.roles()
     held = [roles.roles(row) for row in range(len(survey.heads))]
     families = tuple(dict.fromkeys(names[0] for names in held if names))
@@ -62,7 +67,7 @@ def atlas(
             [families.index(names[0]) if names else NO_FAMILY for names in held], np.uint8
         ),
         maps=np.stack([survey.mean_map(place) for place in survey.heads]).astype(np.float32),
-        detail=head_detail(lang, survey, roles, head, axes[1], own),
+        detail=head_detail(lang, survey, roles, head, axes[1], own, other),
     )
 
 
@@ -73,13 +78,14 @@ def head_detail(
     head: HeadId,
     by: Measure,
     own: HeadTable | None = None,
+    other: "Survey | None" = None,
 ) -> HeadDetail:
-    """What one head does over the texts; its tenths are those of the measure `by`."""
+    """One head over the texts; its tenths are those of the measure `by`."""
     return HeadDetail(
         layer=head.layer,
         head=head.head,
         title=str(head),
-        sentences=_sentences(lang, survey, roles, head),
+        sentences=(*_sentences(lang, survey, roles, head), *_match(lang, survey, head, other)),
         rows=tuple(_row(lang, survey, roles, head, name, own) for name in MEASURES),
         by=text(lang, f"measure.{by}"),
         deciles=_tenths(by, survey.deciles(head, by)),
@@ -130,6 +136,27 @@ def _sentences(
             )
         )
     return tuple(said) or (text(lang, "atlas.no_role"),)
+
+
+def _match(
+    lang: Language, survey: "Survey", head: HeadId, other: "Survey | None"
+) -> tuple[str, ...]:
+    """The nearest head of another model, beside the distance of any of its heads."""
+    if other is None:
+        return ()
+    match = survey.matches(other)[survey.heads.index(head)]
+    name = "atlas.match_mutual" if match.mutual else "atlas.match"
+    return (
+        text(
+            lang,
+            name,
+            model=other.model.id,
+            head=str(head),
+            other=str(match.other),
+            distance=f"{match.distance:.2f}",
+            median=f"{match.median:.2f}",
+        ),
+    )
 
 
 def _baseline(roles: "RoleTable", row: int, place: int) -> float:

@@ -195,7 +195,7 @@ def _names(lang: Language, heads: Sequence[str]) -> str:
 def moved(answer: "Answer", before: np.ndarray, after: np.ndarray) -> float:
     """The distance that an answer moved, as `Answer.moved` computes it."""
     if answer.kind == "cosines":
-        return float(1 - after[0])
+        return max(0.0, float(1 - after[0]))  # rounding may leave a cosine just above 1
     change = np.abs(after - before)
     return float(change.sum() / 2 if answer.exclusive else change.mean())
 

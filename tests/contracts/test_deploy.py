@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from attnviz.ui.server import opened
+from attnviz.ui.server.class_socket import REDIS_VARIABLE
 from tests.contracts import dockerfile, project
 
 DEPLOY = project.ROOT / "deploy"
@@ -17,7 +18,8 @@ NEEDED = (
     "proxy_set_header Upgrade $http_upgrade;",
     "proxy_set_header Connection $connection_upgrade;",
     "proxy_set_header Host $http_host;",
-    "ip_hash;",
+    "hash $attnviz_browser consistent;",
+    "add_header Set-Cookie $attnviz_set_cookie;",
 )
 UPLOAD = f"{opened.MOST_BYTES // opened.MIB}m"
 
@@ -55,16 +57,19 @@ def kubernetes_problems(text: str) -> list[str]:
 
 def compose_problems(text: str, proxy: str) -> list[str]:
     services = yaml.safe_load(text)["services"]
-    app, before = services["attnviz"], services["proxy"]
+    app, before, store = services["attnviz"], services["proxy"], services["store"]
+    address = re.fullmatch(r"redis://(\w+):6379/0", app["environment"].get(REDIS_VARIABLE, ""))
     (mounted,) = before["volumes"]
     checks = {
         "port": app["expose"] == [str(PORT)],
         "built": (DEPLOY / "compose" / app["build"] / "Dockerfile").resolve().is_file(),
         "command": "command" not in app and "entrypoint" not in app,
         "config": (DEPLOY / "compose" / mounted.split(":")[0]).is_file(),
-        "upstream": f"server attnviz:{PORT};" in proxy,
+        "upstream": f"server attnviz:{PORT} " in proxy,
         "headers": all(line in proxy for line in NEEDED),
         "upload": f"client_max_body_size {UPLOAD};" in proxy,
+        "store": address is not None and address[1] in app["depends_on"].keys() & services.keys(),
+        "no disk": {"--save", "--appendonly"} <= set(store["command"]) and "volumes" not in store,
         "braces": proxy.count("{") == proxy.count("}"),
     }
     return [name for name, holds in checks.items() if not holds]
@@ -118,6 +123,7 @@ def test_a_spoilt_file_is_found(old: str, new: str, problem: str) -> None:
 def test_a_spoilt_proxy_is_found() -> None:
     assert compose_problems(COMPOSE.replace('"8501"', '"80"'), NGINX) == ["port"]
     assert compose_problems(COMPOSE, NGINX.replace("Upgrade $http", "Up $http")) == ["headers"]
+    assert compose_problems(COMPOSE.replace("redis://store", "redis://other"), NGINX) == ["store"]
 
 
 def test_every_folder_is_told_of() -> None:

@@ -51,7 +51,9 @@ CODE_WORDS = {
     "paper",
     "notebook",
     "jobs",
+    "maps",
     "app",
+    "redis",
     "float",
 }
 # of arguments of Python calls, which no page makes: what was given is named as the call names it

@@ -1,5 +1,6 @@
 """`load` of mutated model folders: a model, or a sentence of ours; never anything else."""
 
+import copy
 import json
 import random
 import shutil
@@ -34,6 +35,11 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return here + [place for child in inner for place in places(child)]
 
 
+def value_of(rng: random.Random) -> Any:
+    """A value of its own: one that two folders share would hold what both put into it."""
+    return copy.deepcopy(rng.choice(VALUES))
+
+
 def mutated(rng: random.Random, raw: str) -> str:
     """A JSON text with one to three changes; once in ten times, cut or with a wrong byte."""
     if rng.random() < 0.1:
@@ -44,9 +50,9 @@ def mutated(rng: random.Random, raw: str) -> str:
         container, key = rng.choice(places(value) or [(value, "a")])
         change = rng.random()
         if change < 0.6:
-            container[key] = rng.choice(VALUES)
+            container[key] = value_of(rng)
         elif change < 0.8 and isinstance(container, dict):
-            container[rng.choice(FIELDS)] = rng.choice(VALUES)
+            container[rng.choice(FIELDS)] = value_of(rng)
         elif isinstance(container, dict):
             container.pop(key, None)
     return json.dumps(value)

@@ -44,7 +44,10 @@ def test_normalised_queries_and_keys_give_the_attention_of_the_model(lm: LoadedM
     assert np.abs(other - softmax(scores)).max() > 1e-3, "queries may not move"
 
 
-def test_tsne_places_every_token_and_says_what_it_and_the_plane_keep(lm: LoadedModel) -> None:
+def test_tsne_places_every_token_and_says_what_it_and_the_plane_keep(
+    lm: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ITERATIONS", 100)
     seen: list[int] = []
     drawn = attnviz.embed(lm, TEXTS, method="tsne", head="L2.H1", progress=seen.append)
     caps = [attnviz.capture(lm, text) for text in TEXTS]

@@ -18,7 +18,7 @@ from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.metrics.measures import SHARES
 from attnviz.survey import shards
 from attnviz.survey.batch import TextBatch
-from attnviz.survey.measuring import measured
+from attnviz.survey.measuring import PatternCells, measured
 from attnviz.survey.pieces import pieces
 from attnviz.survey.result import Survey
 from attnviz.survey.run import survey_at_once
@@ -106,7 +106,7 @@ def test_planted_heads_have_their_roles_and_even_attention_has_its_chance() -> N
     previous[0, 0] = 1
     even = causal / causal.sum(dim=1, keepdim=True)
     weights = torch.stack([previous, even]).expand(3, -1, -1, -1)
-    numbers = measured(weights, causal.expand(3, -1, -1), batch)
+    numbers = measured(weights, PatternCells.of(causal.expand(3, -1, -1), batch), batch)
     place = SHARES.index("previous")
     assert torch.allclose(numbers.values[:, 0, place], torch.ones(3))
     real = [int(row.sum()) for row in batch.real]

@@ -11,6 +11,7 @@ from attnviz import i18n
 from attnviz.survey import embedded, samples
 from attnviz.ui.many import surveys
 from attnviz.ui.server import cache
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE
 
@@ -93,3 +94,9 @@ def test_an_embedded_model_opens_on_the_survey_that_it_comes_with(
     survey = attnviz.survey("stories-llama")
     assert np.allclose(arrays["points"][:, 1, 1], survey.table()["entropy"])
     assert any("2000" in caption.value for caption in app.caption)
+    app.selectbox(widgets.key("match.en.stories-llama")).set_value("stories").run()
+    assert not app.error
+    detail = sent(app)[0]["detail"]
+    row = survey.heads.index(attnviz.HeadId.parse(detail["title"]))
+    match = survey.matches(attnviz.survey("stories"))[row]
+    assert f"stories: {match.other}, {match.distance:.2f}" in detail["sentences"][-1]

@@ -6,7 +6,11 @@ import pytest
 import attnviz
 from attnviz import i18n
 from attnviz.components.map import scales
+from attnviz.embed import neighbours
+from attnviz.survey import samples
 from attnviz.survey.samples import map_texts
+from attnviz.ui.server import cache
+from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, component_name, sent
 from tests.support.hostile import TEXT as HOSTILE
 
@@ -67,3 +71,42 @@ def test_a_long_or_hostile_text_leaves_the_map_as_it_is(visit: Visit) -> None:
     assert header["texts"][-1][2] == 1
     app = visit("map", model="stories", text="cat " * 300)
     assert any("256" in info.value for info in app.info) or app.error
+
+
+def test_the_chosen_head_is_drawn_by_tsne_and_back_in_its_plane(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ("Tom gave the red ball to Anna. Anna gave it to Tom.", "Lily had two cakes.")
+    monkeypatch.setattr(samples, "map_texts", lambda lm: texts)
+    monkeypatch.setattr(neighbours, "ITERATIONS", 50)
+    monkeypatch.setattr(neighbours, "EXAGGERATED", 50)
+    lm = attnviz.load("stories-llama")
+    cache.forget_measurement(f"map map {lm.key}")
+    try:
+        app = visit("map", model="stories-llama", text=TEXT, layer="2", head="3")
+        header, before = sent(app)
+        assert header["tsne"] is None
+        app.button(widgets.key("tsne.draw")).click().run()
+        header, arrays = sent(app)
+        row = header["tsne"]["head"]
+        assert (header["heads"][row]["layer"], header["heads"][row]["head"]) == (2, 3)
+        drawn = attnviz.embed(lm, [*texts, TEXT], method="tsne", head="L2.H3")
+        assert header["tsne"]["plane"] == pytest.approx(drawn.kept_by_plane, abs=1e-3)
+        others = np.arange(len(header["heads"])) != row
+        assert np.array_equal(arrays["places"][others], before["places"][others])
+        assert not np.array_equal(arrays["places"][row], before["places"][row])
+        app.button(widgets.key("tsne.plane")).click().run()
+        assert sent(app)[0]["tsne"] is None
+    finally:
+        cache.forget_measurement(f"map map {lm.key}")
+
+
+def test_the_patches_of_pictures_travel_as_small_pictures(visit: Visit) -> None:
+    header, arrays = sent(visit("map", model="shapes"))
+    start, stop, *_ = header["texts"][0]
+    picture = samples.sample_pictures(attnviz.load("shapes"))[0]
+    small = arrays["thumbs"][start + 1 : stop]  # [CLS] is no patch
+    side = round(len(small) ** 0.5)
+    middles = ((np.arange(side) + 4.5 / 8) * 64 / side).astype(int)
+    assert np.array_equal(small[:, 4, 4].reshape(side, side, 3), picture[np.ix_(middles, middles)])
+    assert len(np.unique(small.reshape(-1, 3), axis=0)) > 3

@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -31,6 +32,14 @@ def app_command(port: int) -> list[str]:
     return [sys.executable, "-m", "streamlit", "run", "app.py", *options]
 
 
+@dataclass(frozen=True)
+class Running:
+    """A running app: its address and its process."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+
 @contextmanager
 def serve(
     port: int | None = None,
@@ -39,6 +48,18 @@ def serve(
     env: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """The address of a running app that answers; its whole process group ends after."""
+    with running(port, command, cwd, env) as app:
+        yield app.url
+
+
+@contextmanager
+def running(
+    port: int | None = None,
+    command: Sequence[str] | None = None,
+    cwd: Path = ROOT,
+    env: Mapping[str, str] | None = None,
+) -> Iterator[Running]:
+    """The same with the process, for a test that ends it in the middle."""
     port = port or free_port()
     command = list(command or app_command(port))
     with tempfile.TemporaryFile(mode="w+") as log:
@@ -56,7 +77,7 @@ def serve(
             if problem:
                 log.seek(0)
                 raise AssertionError(f"{problem}: {' '.join(command)}\n{log.read()[-4000:]}")
-            yield url
+            yield Running(url, process)
         finally:
             stop(process)
 

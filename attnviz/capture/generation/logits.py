@@ -18,6 +18,7 @@ from transformers import PreTrainedConfig
 
 MOST_BYTES = 64 * 2**20
 FLOAT_BYTES = 4
+OPTION = "logits_to_keep"
 
 
 Steps = list[Tensor | None]  # one entry for each pass of the model; None if it was dropped
@@ -48,16 +49,38 @@ def collected(model: nn.Module) -> Iterator[Steps]:
         handle.remove()
 
 
+def of_last_tokens(model: nn.Module, inputs: Mapping[str, object]) -> dict[str, int]:
+    """The option that has a single pass score the last tokens alone, where all are too many.
+
+    Without it the scores of a long text are made whole before `kept` leaves the most of them.
+    """
+    tokens = inputs.get("input_ids")
+    if not isinstance(tokens, Tensor) or tokens.dim() != 2 or OPTION in inputs:
+        return {}
+    n_batch, n_token = tokens.shape
+    n_scored = scored_tokens(model, n_batch, n_token)
+    return {OPTION: n_scored} if n_scored < n_token else {}
+
+
+def scored_tokens(model: nn.Module, n_batch: int, n_token: int) -> int:
+    """The number of tokens that a single pass scores: all, or the last ones within the limit."""
+    head = getattr(model, "get_output_embeddings", lambda: None)()
+    weight = getattr(head, "weight", None)
+    if not isinstance(weight, Tensor) or OPTION not in inspect.signature(model.forward).parameters:
+        return n_token
+    return min(n_token, _most_rows(n_batch, weight.shape[0], weight.element_size()))
+
+
 def options(model: nn.Module, n_batch: int, n_token: int) -> dict[str, object]:
     """The option of `generate` that scores every row of the prompt, if these are not too many."""
     config = getattr(model, "config", None)
     text_config = config.get_text_config() if isinstance(config, PreTrainedConfig) else config
     n_vocab = getattr(text_config, "vocab_size", None)
-    if "logits_to_keep" not in inspect.signature(model.forward).parameters:
+    if OPTION not in inspect.signature(model.forward).parameters:
         return {}
     if not isinstance(n_vocab, int) or n_batch * n_token * n_vocab * FLOAT_BYTES > MOST_BYTES:
         return {}
-    return {"logits_to_keep": 0}
+    return {OPTION: 0}
 
 
 def joined(
@@ -78,5 +101,10 @@ def kept(logits: Tensor | None) -> Tensor | None:
     if logits is None or logits.dim() != 3:
         return logits
     n_batch, n_token, n_vocab = logits.shape
-    most = max(1, MOST_BYTES // (n_batch * n_vocab * logits.element_size()))
+    most = _most_rows(n_batch, n_vocab, logits.element_size())
     return logits if n_token <= most else logits[:, -most:].clone()
+
+
+def _most_rows(n_batch: int, n_vocab: int, n_bytes: int) -> int:
+    """The number of tokens whose scores stay within the limit; at least one."""
+    return max(1, MOST_BYTES // (n_batch * n_vocab * n_bytes))

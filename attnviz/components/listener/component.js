@@ -50,11 +50,10 @@ export default function listener(/** @type {Host} */ host) {
       line.move(header);
       showLive(state, state.isLive);
       announceChosen(state, header);
-      if (!hasBegun) {
-        const kept = keepSeat(header, true);
-        if (kept) host.send("kept", kept);
-        if (header.arrives) state.nodes.box.scrollIntoView({ block: "center" });
-      } else keepSeat(header, false);
+      const kept = keepSeat(header);
+      // with the time: another session of the server, which was sent the last value too, must see a change
+      if (kept) host.send("kept", { ...kept, at: Date.now() });
+      if (!hasBegun && header.arrives) state.nodes.box.scrollIntoView({ block: "center" });
       hasBegun = true;
       if (state.told !== null) takeCount(state, state.told);
     },
@@ -109,6 +108,7 @@ function ask(/** @type {State} */ state, /** @type {number} */ count) {
 function showLive(/** @type {State} */ state, /** @type {boolean} */ isLive) {
   const { nodes, header } = state;
   state.isLive = isLive;
+  nodes.box.hidden = header?.heed === "wall"; // the listener to the stage beside it says it already
   setData(nodes.box, { heard: isLive ? "live" : "lost", drawn: state.drawn });
   setText(nodes.sign, isLive ? "●" : "○");
   if (header) setText(nodes.words, isLive ? header.strings.live : header.strings.lost);

@@ -5,16 +5,23 @@
 
 const KEPT = "attnviz.class";
 
+/** The seat that was returned last and that the page has not taken; a class may not know it any more. */
+let offered = "";
+
 /**
- * Keep the seat of the page for a reload. On `arrival` another seat that the tab kept in the same class is returned
- * instead: the page takes that one.
+ * Keep the seat of the page. Where the tab has kept another one in the same class, that one is returned, once: after a
+ * reload, or from another process of the server, the page comes with a new seat and takes the old one back.
  * @returns {Kept | null}
  */
-export function keepSeat(/** @type {Kept} */ { code, heed, seat }, /** @type {boolean} */ arrival) {
+export function keepSeat(/** @type {Kept} */ { code, heed, seat }) {
   if (heed === "wall") return null; // the screen on the wall is nobody
   try {
-    const before = arrival ? parsed(sessionStorage.getItem(KEPT)) : null;
-    if (before && before.code === code && before.seat !== seat) return before;
+    const before = parsed(sessionStorage.getItem(KEPT));
+    if (before?.code === code && before.seat !== seat && before.seat !== offered) {
+      offered = before.seat;
+      return before;
+    }
+    offered = "";
     sessionStorage.setItem(KEPT, JSON.stringify({ code, heed, seat }));
   } catch {
     // storage is switched off or full: a reload takes another seat

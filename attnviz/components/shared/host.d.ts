@@ -72,7 +72,7 @@ export interface Lasting {
   /** listener: the count that came from the class, and when. */
   heard: { count: number; at: number };
   /** listener: the seat, or the presenter's key, that this tab kept over a reload. */
-  kept: { code: string; heed: string; seat: string };
+  kept: { code: string; heed: string; seat: string; at: number };
   /** tiles: what the browser lacks. */
   want: Want;
 }

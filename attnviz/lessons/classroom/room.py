@@ -2,48 +2,57 @@
 
 In: stages and answers, checked for their size and form. Out: `Stage` for a follower's page, `Tally`
 for a card. A member is a random id, never a name; an answer is kept as a label, the name of the
-verdict, never as the text that was typed. `rooms` locks and ends rooms, this module does not.
+verdict, never as the text that was typed. Of the presenter's key only a hash is kept. Presence is a
+lease of each listening page, which the page renews, so that
+the pages of a server that died are gone when their leases end.
+`rooms` and its store lock and end rooms, this module does not.
 """
 
+import hashlib
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
 from typing import TypeVar
 
 from attnviz.errors import BadInput, TooLarge
-from attnviz.lessons.classroom.limits import Rate
+from attnviz.lessons.classroom.bounds import Bounds, check_count
 from attnviz.lessons.classroom.stage import CardName, Stage
 
-SEAT_BYTES = 12
+SEAT_BYTES, LEASE_BYTES = 12, 6
 LABEL = re.compile(r"[A-Za-z0-9_]{1,40}")
 
-MOST_CLICKS, CLICKS_S = 20, 10.0  # of one member
-
-Watcher = Callable[[], None]
 Name = TypeVar("Name")
 Value = TypeVar("Value")
+Leases = dict[str, float]  # of listening pages: until when each is here
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """The limits of one server's classes: counts, characters, seconds."""
+class Counts:
+    """The counts that pages heed: the version of the stage, and the changes of the room."""
 
-    rooms: int = 50
-    rooms_each: int = 3  # of one visitor at a time
-    openings: int = 30  # of rooms on this server, a minute
-    wrong_codes: int = 8  # of one visitor, a minute
-    all_wrong_codes: int = 600  # on this server, a minute
-    members: int = 200
-    answers: int = 300
-    stage_chars: int = 8000
-    idle_s: float = 2 * 3600.0
-    total_s: float = 12 * 3600.0
-    present_s: float = 45.0
-    pages: int = 4  # of one person that listen at once
-    watchers: int = 804
-    empty_s: float = 60.0
+    stage: int
+    changes: int
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What the list of all rooms says of one; `visited` is True if a member ever came."""
+
+    visitor: str
+    opened: float
+    touched: float
+    visited: bool
+
+    def ended(self, now: float, bounds: Bounds) -> bool:
+        """True if nobody came for too long, or the room is too old."""
+        return now - self.opened >= bounds.total_s or now - self.touched >= bounds.idle_s
+
+    def is_empty(self, now: float, bounds: Bounds) -> bool:
+        """True if no member ever came, and the presenter is not here either."""
+        return not self.visited and now - self.touched >= bounds.empty_s
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,7 @@ class Member:
 
     seen: float
     watches: bool = False
-    listening: int = 0
+    pages: Leases = field(default_factory=dict)
     answers: dict[CardName, str] = field(default_factory=dict)
     clicks: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -89,23 +98,38 @@ class Member:
 class Room:
     """One class. `changes` counts the changes that its presenter is shown."""
 
-    key: str
+    key_hash: str
     bounds: Bounds
     opened: float
     touched: float
     stage: Stage
     visitor: str = ""  # who opened it
     changes: int = 1
-    presenting: int = 0  # listening pages of the presenter
+    closed: bool = False
+    pages: Leases = field(default_factory=dict)  # of the presenter
     members: dict[str, Member] = field(default_factory=dict)
-    watchers: list[Watcher] = field(default_factory=list)
     cards: dict[CardName, str] = field(default_factory=dict)  # those shown, with their settings
-    click_rate: Rate = field(default_factory=lambda: Rate(MOST_CLICKS, CLICKS_S))
+
+    def listing(self) -> Listing:
+        """The line of this room in the list of all."""
+        return Listing(self.visitor, self.opened, self.touched, bool(self.members))
+
+    def counts(self) -> Counts:
+        """The counts that pages heed."""
+        return Counts(self.stage.version, self.changes, self.closed)
 
     def ended(self, now: float) -> bool:
-        """True if nobody came for too long, or the room is too old."""
-        age, idle = now - self.opened, now - self.touched
-        return age >= self.bounds.total_s or idle >= self.bounds.idle_s
+        """True if it was closed, nobody came for too long, or the room is too old."""
+        return self.closed or self.listing().ended(now, self.bounds)
+
+    def is_key(self, key: str) -> bool:
+        """True if the key is the presenter's."""
+        return secrets.compare_digest(self.key_hash, hash_of(key))
+
+    def close(self) -> None:
+        """End the room."""
+        self.closed = True
+        self.changes += 1
 
     def show(self, stage: Stage) -> None:
         """Put another stage before the class."""
@@ -134,42 +158,62 @@ class Room:
     def see(self, seat: str, now: float) -> None:
         """Note that a member is here; an unknown id is ignored."""
         member = self.members.get(seat)
-        if member is not None:
-            self.changes += not self._is_here(member, now)
+        if member is None:
+            return
+        is_here = self._is_here(member, now)
+        self.changes += not is_here
+        if not is_here or now - member.seen >= self.bounds.seen_s:
             member.seen = self.touched = now
 
-    def give_up(self, seat: str) -> None:
-        """Remove a member that has not answered anything."""
-        member = self.members.get(seat)
-        if member is not None and not (member.answers or member.clicks):
-            del self.members[seat]
-            self.changes += 1
+    def take_back(self, own: str, new: str) -> None:
+        """Remove the `new` seat of somebody who has come back to an own one, or to the key.
 
-    def is_empty(self, now: float) -> bool:
-        """True if no member ever came, and the presenter is not here either."""
-        return not (self.members or self.presenting) and now - self.touched >= self.bounds.empty_s
-
-    def listen(self, seat: str, now: float, *, leads: bool = False) -> None:
-        """Note that a page listens: who it belongs to is here until that page leaves."""
-        if leads and secrets.compare_digest(self.key.encode(), seat.encode()):
-            check_count("pages", self.presenting + 1, self.bounds.pages)
-            self.presenting += 1
+        What was said from the new seat counts from the own one where that had said nothing: a page
+        that was loaded again says once more what its address has.
+        """
+        newcomer, member = self.members.pop(new, None), self.members.get(own)
+        if newcomer is None:
             return
-        member = self._member("" if leads else seat)
-        check_count("pages", member.listening + 1, self.bounds.pages)
-        self.see(seat, now)
-        member.listening += 1
+        self.changes += 1
+        if member is not None:
+            member.answers = {**newcomer.answers, **member.answers}
+            member.clicks = {**newcomer.clicks, **member.clicks}
 
-    def leave(self, seat: str) -> None:
-        """Note that a page went; with its last one the member. Its answers stay."""
-        if secrets.compare_digest(self.key.encode(), seat.encode()):
-            self.presenting = max(self.presenting - 1, 0)
+    def listen(self, seat: str, now: float, *, leads: bool = False) -> str:
+        """The lease of a page that listens: who it belongs to is here until it ends.
+
+        `seat` is the presenter's key where the page `leads`.
+        """
+        is_presenter = leads and self.is_key(seat)
+        pages = self.pages if is_presenter else self._member("" if leads else seat).pages
+        for lease in [lease for lease, until in pages.items() if until <= now]:
+            del pages[lease]
+        check_count("pages", len(pages) + 1, self.bounds.pages)
+        lease = secrets.token_urlsafe(LEASE_BYTES)
+        self._extend(seat, lease, now)
+        return lease
+
+    def renew(self, seat: str, lease: str, now: float) -> Counts:
+        """Extend the lease of a page that still listens; the counts that it heeds."""
+        self._extend(seat, lease, now)
+        return self.counts()
+
+    def leave(self, seat: str, lease: str, now: float) -> None:
+        """End the lease of a page; with its last one the member goes. Its answers stay."""
+        if self.is_key(seat):
+            self.pages.pop(lease, None)
         member = self.members.get(seat)
         if member is not None:
-            member.listening = max(member.listening - 1, 0)
-            if not member.listening:
-                member.seen = float("-inf")
+            member.pages.pop(lease, None)
+            if all(until <= now for until in member.pages.values()):
+                member.seen = now - self.bounds.present_s
                 self.changes += 1
+
+    def _extend(self, seat: str, lease: str, now: float) -> None:
+        pages = self.pages if self.is_key(seat) else self._member(seat).pages
+        self.see(seat, now)
+        pages[lease] = now + self.bounds.present_s
+        self.touched = now
 
     def answer(self, seat: str, card: CardName, label: str, now: float) -> None:
         """Keep a member's answer for the card on the stage; it may change until the reveal."""
@@ -198,14 +242,6 @@ class Room:
             raise BadInput("the class is not asked for a cell of this", code="answer_closed")
         if not (0 <= cell[0] < asked.rows and 0 <= cell[1] < asked.columns):
             raise BadInput(f"{cell} is not a cell of this", code="bad_label", asked=str(cell))
-        if not self.click_rate.takes(seat, now):
-            raise TooLarge(
-                f"more than {MOST_CLICKS} clicks in {CLICKS_S:.0f} s",
-                code="clicks_fast",
-                found=MOST_CLICKS + 1,
-                limit=MOST_CLICKS,
-                unit="clicks",
-            )
         self.see(seat, now)
         self._keep(member.clicks, target, cell)
 
@@ -237,7 +273,8 @@ class Room:
         return member
 
     def _is_here(self, member: Member, now: float) -> bool:
-        return member.listening > 0 or now - member.seen < self.bounds.present_s
+        listens = any(until > now for until in member.pages.values())
+        return listens or now - member.seen < self.bounds.present_s
 
     def _make_room(self, now: float) -> None:
         """Remove the member that is away for longest if the room is full."""
@@ -263,13 +300,6 @@ def check_size(stage: Stage, bounds: Bounds) -> None:
     check_count("characters", sum(len(str(part)) for part in astuple(stage)), bounds.stage_chars)
 
 
-def check_count(unit: str, found: int, limit: int) -> None:
-    """Refuse a count above the limit."""
-    if found > limit:
-        raise TooLarge(
-            f"a room keeps {limit} {unit}, not {found}",
-            code="room_too_large",
-            found=found,
-            limit=limit,
-            unit=unit,
-        )
+def hash_of(key: str) -> str:
+    """The form in which a presenter's key is kept: it has 144 random bits, so no salt is needed."""
+    return hashlib.sha256(key.encode()).hexdigest()

@@ -1,31 +1,29 @@
-"""The rooms of a server: each has a code, a presenter's key and an end; in memory only.
+"""The rooms of a server: each has a code, a presenter's key and an end.
 
 In: requests of pages, from many threads. Out: stages, tallies, ids. A code has six signs that
 nobody confuses when they are read aloud or from a wall: 30 random bits, and wrong codes are counted
 by `knock`; the presenter's key has 144. A room ends when its presenter closes it, when nobody came
-for long, or by age. Watchers of a room are called after each change, outside the lock.
+for long, or by age. Rooms live in a store, in the memory of this process or in one that several
+processes share; watchers of a room are called after each change.
 """
 
 import secrets
-import threading
-import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from attnviz.errors import BadInput, TooLarge
-from attnviz.lessons.classroom.limits import Rate
-from attnviz.lessons.classroom.room import (
-    Bounds,
-    Report,
-    Room,
-    Tally,
-    Watcher,
-    check_count,
-    check_size,
-)
+from attnviz.lessons.classroom.bounds import CLICKS_S, MOST_CLICKS
+from attnviz.lessons.classroom.memory_store import MemoryStore
+from attnviz.lessons.classroom.room import Counts, Report, Room, Tally, check_size, hash_of
 from attnviz.lessons.classroom.stage import CardName, Stage
+from attnviz.lessons.classroom.store import (
+    Admission,
+    Listings,
+    RoomStore,
+    Watcher,
+    unknown_room,
+)
 
 # no 0 and O, no 1 and I: 32 signs, 5 bits each
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -43,193 +41,177 @@ class NewRoom:
 
 
 class Rooms:
-    """All rooms; every method may be called from any thread."""
+    """All rooms; every method may be called from any thread.
 
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, bounds: Bounds | None = None
-    ) -> None:
-        self.bounds = bounds or Bounds()
-        self._clock = clock
-        self._rooms: dict[str, Room] = {}
-        self._lock = threading.Lock()
-        self._openings = Rate(self.bounds.openings, MINUTE_S)
-        self._wrong_codes = Rate(self.bounds.wrong_codes, MINUTE_S)
-        self._all_wrong_codes = Rate(self.bounds.all_wrong_codes, MINUTE_S)
+    Each raises `AttnVizError` with the code `store.OUT_OF_REACH` while the store does not answer.
+    """
+
+    def __init__(self, store: RoomStore | None = None) -> None:
+        self._store = store or MemoryStore()
+        self.bounds = bounds = self._store.bounds
+        rate = self._store.rate
+        self._openings = rate("openings", bounds.openings, MINUTE_S)
+        self._wrong_codes = rate("wrong_codes", bounds.wrong_codes, MINUTE_S)
+        self._all_wrong_codes = rate("all_wrong_codes", bounds.all_wrong_codes, MINUTE_S)
+        self._clicks = rate("clicks", MOST_CLICKS, CLICKS_S)
 
     def create(self, stage: Stage, visitor: str = "") -> NewRoom:
         """Open a room that shows this stage; a visitor has a few of them at a time."""
         check_size(stage, self.bounds)
-        with self._lock:
-            self._end_old()
-            own = sum(room.visitor == visitor for room in self._rooms.values())
-            if visitor and own >= self.bounds.rooms_each:
-                raise _too_many_rooms("rooms_yours", own, self.bounds.rooms_each)
-            if not self._openings.takes("", self._clock()):
-                raise _too_many_rooms("rooms_fast", self.bounds.openings, self.bounds.openings)
-            self._end_an_empty_one()
-            if len(self._rooms) >= self.bounds.rooms:
-                raise _too_many_rooms("rooms_full", len(self._rooms), self.bounds.rooms)
-            code = next(code for code in iter(new_code, "") if code not in self._rooms)
-            opened = NewRoom(code, secrets.token_urlsafe(KEY_BYTES))
-            now = self._clock()
-            first = replace(stage, version=1)
-            self._rooms[code] = Room(opened.key, self.bounds, now, now, first, visitor)
-            self._rooms[code].note_card()
-        return opened
+        self._require_few(self._store.listed(), visitor)
+        if not self._openings.takes("", self._now()):
+            raise _too_many_rooms("rooms_fast", self.bounds.openings, self.bounds.openings)
+        key, codes = secrets.token_urlsafe(KEY_BYTES), list[str]()
+
+        def judge(listed: Listings) -> Admission:
+            self._require_few(listed, visitor)
+            empty = self._one_that_makes_way(listed)
+            codes.append(next(code for code in iter(new_code, "") if code not in listed))
+            now, first = self._now(), replace(stage, version=1)
+            room = Room(hash_of(key), self.bounds, now, now, first, visitor)
+            room.note_card()
+            return Admission(codes[-1], room, empty)
+
+        self._store.admit(judge)
+        return NewRoom(codes[-1], key)
 
     def knock(self, code: str, visitor: str) -> None:
         """Refuse a code that no room has, and any code after too many of these.
 
         Who knows a seat or the presenter's key need not knock.
         """
-        with self._lock:
-            self._end_old()
-            now = self._clock()
-            if self._wrong_codes.is_spent(visitor, now) or self._all_wrong_codes.is_spent("", now):
-                raise BadInput("too many wrong codes; wait a minute", code="codes_tried")
-            if normal(code) not in self._rooms:
-                self._wrong_codes.note(visitor, now)
-                self._all_wrong_codes.note("", now)
-                raise _unknown_room(code)
+        now = self._now()
+        if self._wrong_codes.is_spent(visitor, now) or self._all_wrong_codes.is_spent("", now):
+            raise BadInput("too many wrong codes; wait a minute", code="codes_tried")
+        if normal(code) not in self._store.listed():
+            self._wrong_codes.note(visitor, now)
+            self._all_wrong_codes.note("", now)
+            raise unknown_room(code)
 
     def count(self) -> int:
         """The number of rooms that are open."""
-        with self._lock:
-            self._end_old()
-            return len(self._rooms)
+        return len(self._store.listed())
 
     def stage(self, code: str) -> Stage:
         """The stage of a room."""
-        with self._room(code) as room:
-            return room.stage
+        return self._store.look(normal(code), lambda room: room.stage)
 
     def changes(self, code: str) -> int:
         """A count that grows with each change that the presenter is shown."""
-        with self._room(code) as room:
-            return room.changes
+        return self._store.look(normal(code), lambda room: room.changes)
 
     def tally(self, code: str, card: CardName) -> Tally:
         """The answers of a class to a card, and the number of members who are here."""
-        with self._room(code) as room:
-            return room.tally(card, self._clock())
+        return self._store.look(normal(code), lambda room: room.tally(card, self._now()))
 
     def is_presenter(self, code: str, key: str) -> bool:
         """True if the key is the presenter's."""
-        with self._room(code) as room:
-            return secrets.compare_digest(room.key.encode(), key.encode())
+        return self._store.look(normal(code), lambda room: room.is_key(key))
 
     def show(self, code: str, key: str, stage: Stage) -> None:
         """Put another stage before the class; `BadInput` without the presenter's key."""
-        with self._room(code) as room:
+
+        def show(room: Room) -> None:
             _require_key(room, key)
-            room.touched = self._clock()
+            room.touched = self._now()
             room.show(stage)
+
+        self._store.change(normal(code), show)
 
     def join(self, code: str, seat: str | None = None, *, watches: bool = False) -> str:
         """The id of a member who joins, or who returns with its old id.
 
         Who only `watches`, as the screen on the wall does, is counted nowhere.
         """
-        with self._room(code) as room:
-            return room.join(seat, self._clock(), watches=watches)
+        now = self._now()
+        return self._store.change(normal(code), lambda room: room.join(seat, now, watches=watches))
 
     def is_member(self, code: str, seat: str) -> bool:
         """True if the room knows this id."""
-        with self._room(code) as room:
-            return seat in room.members
+        return self._store.look(normal(code), lambda room: seat in room.members)
 
-    def give_up(self, code: str, seat: str) -> None:
-        """Remove a member that has not answered yet: its page has found its old seat."""
-        with self._room(code) as room:
-            room.give_up(seat)
+    def take_back(self, code: str, own: str, new: str) -> None:
+        """Remove a member's new seat: its page has found its own one, or the presenter's key."""
+        self._store.change(normal(code), lambda room: room.take_back(own, new))
 
     def click(self, code: str, seat: str, target: str, cell: tuple[int, int]) -> None:
         """Count the cell that a member clicks where the class is asked for one."""
-        with self._room(code) as room:
-            room.click(seat, target, cell, self._clock())
+        now, room_code = self._now(), normal(code)
+        if not self._clicks.takes(f"{room_code} {seat}", now):
+            raise TooLarge(
+                f"more than {MOST_CLICKS} clicks in {CLICKS_S:.0f} s",
+                code="clicks_fast",
+                found=MOST_CLICKS + 1,
+                limit=MOST_CLICKS,
+                unit="clicks",
+            )
+        self._store.change(room_code, lambda room: room.click(seat, target, cell, now))
 
     def clicks(self, code: str) -> Mapping[tuple[int, int], int]:
         """The number of members who clicked each cell of what the class is asked for."""
-        with self._room(code) as room:
-            return room.clicks()
+        return self._store.look(normal(code), lambda room: room.clicks())
 
     def see(self, code: str, seat: str) -> None:
         """Note that a member is still here."""
-        with self._room(code) as room:
-            room.see(seat, self._clock())
+        self._store.change(normal(code), lambda room: room.see(seat, self._now()))
 
-    def listen(self, code: str, seat: str, *, leads: bool = False) -> None:
-        """Note that a page of a member listens, until `leave`; of the presenter if it `leads`.
+    def listen(self, code: str, seat: str, *, leads: bool = False) -> str:
+        """The lease of a page of a member that listens; of the presenter if it `leads`.
 
-        `seat` is then the presenter's key. Raises `BadInput` for a seat or a key that the room does
-        not know, and `TooLarge` for more pages than one person has.
+        It ends after `bounds.present_s` unless `renew` extends it, or with `leave`. `seat` is the
+        presenter's key for who leads. Raises `BadInput` for a seat or a key that the room does not
+        know, and `TooLarge` for more pages than one person has.
         """
-        with self._room(code) as room:
-            room.listen(seat, self._clock(), leads=leads)
+        now = self._now()
+        return self._store.change(normal(code), lambda room: room.listen(seat, now, leads=leads))
 
-    def leave(self, code: str, seat: str) -> None:
-        """Note that a page of a member went."""
-        with self._room(code) as room:
-            room.leave(seat)
+    def renew(self, code: str, seat: str, lease: str) -> Counts:
+        """Extend the lease of a page; the counts that it heeds."""
+        now = self._now()
+        return self._store.change(normal(code), lambda room: room.renew(seat, lease, now))
+
+    def leave(self, code: str, seat: str, lease: str) -> None:
+        """Note that a page went."""
+        now = self._now()
+        self._store.change(normal(code), lambda room: room.leave(seat, lease, now))
 
     def answer(self, code: str, seat: str, card: CardName, label: str) -> None:
         """Count a member's answer to the card on the stage."""
-        with self._room(code) as room:
-            room.answer(seat, card, label, self._clock())
+        now = self._now()
+        self._store.change(normal(code), lambda room: room.answer(seat, card, label, now))
 
     def close(self, code: str, key: str) -> Report:
         """End a room, of which nothing is kept; the answers to its cards, without names."""
-        with self._room(code) as room:
+
+        def close(room: Room) -> Report:
             _require_key(room, key)
-            report = room.report()
-            del self._rooms[normal(code)]
-            room.changes += 1
-        return report
+            room.close()
+            return room.report()
+
+        return self._store.change(normal(code), close)
 
     def watch(self, code: str, watcher: Watcher) -> Callable[[], None]:
         """Call `watcher` after each change of a room; the returned function stops that."""
-        with self._room(code) as room:
-            check_count("pages", len(room.watchers) + 1, self.bounds.watchers)
-            room.watchers.append(watcher)
+        return self._store.watch(normal(code), watcher)
 
-        def stop() -> None:
-            with self._lock, suppress(ValueError):
-                room.watchers.remove(watcher)
+    def _now(self) -> float:
+        return self._store.clock()
 
-        return stop
+    def _require_few(self, listed: Listings, visitor: str) -> None:
+        """Refuse another room to a visitor who has as many as one may."""
+        own = sum(listing.visitor == visitor for listing in listed.values())
+        if visitor and own >= self.bounds.rooms_each:
+            raise _too_many_rooms("rooms_yours", own, self.bounds.rooms_each)
 
-    @contextmanager
-    def _room(self, code: str) -> Iterator[Room]:
-        """The room of this code, locked; its watchers are called after a change."""
-        with self._lock:
-            self._end_old()
-            room = self._rooms.get(normal(code))
-            if room is None:
-                raise _unknown_room(code)
-            before = room.changes
-            yield room
-            watchers = tuple(room.watchers) if room.changes != before else ()
-        for watcher in watchers:
-            watcher()
-
-    def _end_an_empty_one(self) -> None:
-        """If there are as many rooms as there may be, end the oldest to which nobody ever came."""
-        now = self._clock()
-        if len(self._rooms) >= self.bounds.rooms:
-            empty = (code for code, room in self._rooms.items() if room.is_empty(now))
-            self._rooms.pop(next(empty, ""), None)
-
-    def _end_old(self) -> None:
-        now = self._clock()
-        self._rooms = {code: room for code, room in self._rooms.items() if not room.ended(now)}
-
-
-def _unknown_room(code: str) -> BadInput:
-    return BadInput(
-        f"no room has the code {code!r}: it has ended, or the code is not right",
-        code="room_unknown",
-        asked=code,
-    )
+    def _one_that_makes_way(self, listed: Listings) -> str:
+        """The oldest room to which nobody ever came, where there are as many as may be; or ""."""
+        if len(listed) < self.bounds.rooms:
+            return ""
+        now = self._now()
+        for code, listing in listed.items():
+            if listing.is_empty(now, self.bounds):
+                return code
+        raise _too_many_rooms("rooms_full", len(listed), self.bounds.rooms)
 
 
 def _too_many_rooms(code: str, found: int, limit: int) -> TooLarge:
@@ -243,7 +225,7 @@ def _too_many_rooms(code: str, found: int, limit: int) -> TooLarge:
 
 
 def _require_key(room: Room, key: str) -> None:
-    if not secrets.compare_digest(room.key.encode(), key.encode()):
+    if not room.is_key(key):
         raise BadInput("only the presenter of this room may do this", code="not_the_presenter")
 
 

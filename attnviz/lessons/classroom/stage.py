@@ -31,7 +31,8 @@ class Stage:
     `settings` and `selection` are text forms, as in the address. `shown`: followers see the tally;
     `revealed`: they see the right answer, and answers are closed. `page` is the page of the app on
     which the presenter is, and `query` its view there. `number` of `count` is the card's place in
-    the lesson as the presenter gives it. The room counts `version`.
+    the lesson as the presenter gives it, `order` the names of its cards, which a presenter takes
+    back whose page was loaded again. The room counts `version`.
     """
 
     lesson: str
@@ -45,6 +46,7 @@ class Stage:
     number: int = 0
     count: int = 0
     asked: Asked | None = None
+    order: tuple[str, ...] = ()
     version: int = 0
 
     @property

@@ -23,6 +23,8 @@ QUANTISED = ("quantization_config", "compression_config")
 MOST_TOKENS_OF_A_PICTURE = 16_384
 MOST_LABELS = 2**16
 UNNAMED = 2**63
+# a negative number of heads makes a model that loads, and whose tensors have negative sides
+N_HEADS = re.compile(r"(.*_)?(num|n)_(.*_)?heads?(_kv)?")
 # the first pattern that is found in a field's name bounds its whole numbers
 BOUNDS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), most)
@@ -51,6 +53,8 @@ def admit(file: str, config: Json) -> Json:
             js.require_count(file, path, value, MOST_LABELS)
         if isinstance(value, int) and not isinstance(value, bool):
             js.require_at_most(file, path, value, _most(key))
+            if value < 0 and N_HEADS.fullmatch(key.lower()):
+                raise js.out_of_range(file, path, value, 1, _most(key))
         if isinstance(value, dict):
             _require_few_patches(file, path, value)
     kept: Json = _without_chosen(config)

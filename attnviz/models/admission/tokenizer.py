@@ -56,7 +56,7 @@ def admit_arguments(file: str, arguments: Json) -> Json:
 def _require_small(file: str, name: str, value: Any) -> None:
     if name == "chat_template":
         for path, _, part in js.walk(value, name, name):
-            js.require_at_most(file, path, len(part or ""), MOST_TEMPLATE_CHARS)
+            js.require_count(file, path, part, MOST_TEMPLATE_CHARS)
         return
     js.require_count(file, name, value, MOST_ADDED)
     for path, _, part in js.walk(value, name, name):

@@ -8,14 +8,27 @@ when to run. `beside` and `page_to_follow` serve the other pages of the app.
 
 import streamlit as st
 
-from attnviz.errors import BadInput
+from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
-from attnviz.ui.classroom import closing, entry, follower, presenter, report, seats, wall
+from attnviz.lessons.classroom.store import out_of_reach
+from attnviz.ui.classroom import (
+    closing,
+    entry,
+    follower,
+    presenter,
+    reach,
+    report,
+    seats,
+    tally,
+    wall,
+)
 from attnviz.ui.classroom.beside import show as beside
 from attnviz.ui.classroom.following import page_to_follow
 from attnviz.ui.learn import pointing
 from attnviz.ui.page import frame
+from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, widgets
+from attnviz.ui.session.fragment import fragment
 
 __all__ = ["beside", "entry", "page_to_follow", "show"]
 
@@ -35,6 +48,9 @@ def show() -> bool:
         else:
             _unknown_class(lang, error)
         return True
+    except AttnVizError:
+        _out_of_reach(lang)
+        return True
     if leads:
         presenter.show(lang)
     elif seat.wall:
@@ -42,6 +58,15 @@ def show() -> bool:
     else:
         follower.show(lang)
     return True
+
+
+@fragment()
+def _out_of_reach(lang: Language) -> None:
+    """Say that the class does not answer, and run the page again once it does."""
+    if reach.tried(lambda: rooms().count() >= 0, False):
+        st.rerun(scope="app")
+    messages.show(lang, out_of_reach())
+    tally.listener(lang, "stage", reach.NOT_DRAWN)
 
 
 def _unknown_class(lang: Language, error: BadInput) -> None:

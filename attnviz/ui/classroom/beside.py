@@ -12,7 +12,7 @@ from attnviz.components.pages import Page
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
 from attnviz.lessons.classroom.stage import LEARN
-from attnviz.ui.classroom import entry, following, tally
+from attnviz.ui.classroom import entry, following, reach, tally
 from attnviz.ui.learn import pointing
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -61,9 +61,13 @@ def _line(lang: Language) -> None:
     """Say that this page follows, and run the page when the class has moved."""
     seat = current.view().classroom
     try:
-        stage = rooms().stage(seat.room)
+        stage = reach.stage(seat.room)
     except BadInput:
         st.rerun(scope="app")
+    except AttnVizError as error:
+        messages.show(lang, error)
+        tally.listener(lang, "stage", reach.NOT_DRAWN)
+        return
     if following.is_due(stage):
         st.rerun(scope="app")
     st.caption(f"**{text(lang, 'class.along', code=seat.room)}**")

@@ -21,6 +21,11 @@ def order(slug: str) -> tuple[str, ...]:
     return chosen or names
 
 
+def take_back(slug: str, names: tuple[str, ...]) -> None:
+    """Have the order that a class was given before this page was loaded again."""
+    store.put(_name(slug), names)
+
+
 def choose(lang: Language, slug: str) -> None:
     """A list of the cards: take one out to hide it, put it back to have it come last."""
     texts = lesson_texts(slug, lang)

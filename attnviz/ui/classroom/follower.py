@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.errors import BadInput
+from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
 from attnviz.lessons.cards import progress
 from attnviz.lessons.cards.card import Card
@@ -17,7 +17,7 @@ from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.lessons.classroom.tally import label
-from attnviz.ui.classroom import asking, entry, following, tally
+from attnviz.ui.classroom import asking, entry, following, reach, tally
 from attnviz.ui.learn import card_pills, cards, open_card, pointing, questions, real
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.pointing import Pointing
@@ -31,7 +31,8 @@ FOLLOWED = "class.followed"
 def show(lang: Language) -> None:
     """Join, and draw what the presenter shows."""
     seat = current.view().classroom
-    current.update(host="", seat=rooms().join(seat.room, seat.seat or None))
+    own = reach.tried(lambda: rooms().join(seat.room, seat.seat or None), seat.seat)
+    current.update(host="", seat=own)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(text(lang, "class.following", code=seat.room))
         entry.leave_button(lang)
@@ -41,18 +42,25 @@ def show(lang: Language) -> None:
 @fragment()
 def _stage(lang: Language) -> None:
     seat = current.view().classroom
+    if seat.host:
+        st.rerun(scope="app")  # the tab had the key of who leads
     try:
-        stage = rooms().stage(seat.room)
-        current.update(seat=rooms().join(seat.room, seat.seat))
+        stage = reach.stage(seat.room)
+        own = reach.tried(lambda: rooms().join(seat.room, seat.seat), seat.seat)
+        current.update(seat=own)
     except BadInput:
         st.rerun(scope="app")
-    if current.view().classroom.host or leaves_learn(stage):
-        st.rerun(scope="app")  # the tab had the key of who leads, or the class is on another page
+    except AttnVizError as error:
+        messages.show(lang, error)
+        tally.listener(lang, "stage", reach.NOT_DRAWN)
+        return
+    if leaves_learn(stage):
+        st.rerun(scope="app")
     with messages.guard(lang):
         following.note(stage)
         draw(lang, stage)
-        chosen = pointing.read_chosen(stage.selection)
-        tally.listener(lang, "stage", stage.version, pointing.as_selection(chosen))
+    chosen = pointing.read_chosen(stage.selection)
+    tally.listener(lang, "stage", stage.version, pointing.as_selection(chosen))
 
 
 def leaves_learn(stage: Stage) -> bool:

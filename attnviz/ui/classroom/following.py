@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.components.pages import Page
-from attnviz.errors import BadInput
+from attnviz.errors import AttnVizError, BadInput
 from attnviz.lessons.classroom.stage import LEARN, Stage
-from attnviz.ui.server.class_socket import rooms
+from attnviz.ui.classroom import reach
 from attnviz.ui.session import address, address_bar, current, pictures, store
 
 FOLLOWED_PAGES: tuple[Page, ...] = ("overview", "head", "steps", "output", "geometry")
@@ -53,9 +53,11 @@ def page_to_follow(page: Page) -> Page | None:
     if not seat.seat:
         return elsewhere if page in FOLLOWED_PAGES else None  # Learn is where a class is joined
     try:
-        stage = rooms().stage(seat.room)
+        stage = reach.stage(seat.room)
     except BadInput:
         return elsewhere  # Learn says that the class is over
+    except AttnVizError:
+        return None
     if not is_due(stage):
         return None
     if stage.page == LEARN:

@@ -7,6 +7,7 @@ answered stands below it only after the reveal, or when the presenter asks for i
 """
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -16,7 +17,7 @@ from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.stage import Stage
 from attnviz.ui import learn
-from attnviz.ui.classroom import asking, card_order, entry, invitation, report, tally
+from attnviz.ui.classroom import asking, card_order, entry, invitation, reach, report, tally
 from attnviz.ui.learn import cards, open_card, pointing
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.open_card import OpenCard
@@ -25,9 +26,12 @@ from attnviz.ui.server import cache
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, store, widgets
 from attnviz.ui.session.fragment import fragment
+from attnviz.ui.session.view import Seat
 
 HIDDEN = "class.hidden"  # the card whose answers the class is not shown after the reveal
 PEEKED = "class.peeked"  # the card whose answers the presenter has asked for
+LED = "class.led"  # the class that this session leads
+UNSHOWN = "class.unshown"  # True while the class was not reached with what is on this page
 STAGE = "class.stage"
 
 
@@ -38,6 +42,7 @@ def show(lang: Language) -> None:
         _panel(lang, None)
         learn.show()
         return
+    _take_back()
     lesson = cache.lesson(slug)
     if open_card.remove_unknown(lesson):
         st.rerun()
@@ -50,8 +55,23 @@ def show(lang: Language) -> None:
     _present(opened)
     store.put(widgets.RERUN, (STAGE,))
     _panel(lang, opened)
-    asking.show(_shown(lang, opened), rooms().stage(current.view().classroom.room), answers=False)
+    asking.show(_shown(lang, opened), reach.stage(current.view().classroom.room), answers=False)
     cards.show(lang, opened)
+
+
+def _take_back() -> None:
+    """Take back what the class is shown and no address has, if this page was loaded again."""
+    room = current.view().classroom.room
+    if store.get(LED) == room:
+        return
+    stage = reach.stage(room)
+    store.put(LED, room)
+    if stage.asked is not None:
+        store.put(asking.ASKED, (stage.card, stage.asked))
+    if stage.revealed and not stage.shown:
+        store.put(HIDDEN, stage.card)
+    if stage.order:
+        card_order.take_back(stage.lesson, stage.order)
 
 
 def _shown(lang: Language, opened: OpenCard) -> CardShown:
@@ -81,8 +101,15 @@ def _present(opened: OpenCard) -> None:
         number=opened.number,
         count=len(opened.names),
         asked=asking.asked(name),
+        order=opened.names,
     )
-    rooms().show(view.classroom.room, view.classroom.host, stage)
+    store.put(UNSHOWN, not reach.tried(partial(_shows, view.classroom, stage), False))
+
+
+def _shows(seat: Seat, stage: Stage) -> bool:
+    """Put the stage before the class; True, since nothing was raised."""
+    rooms().show(seat.room, seat.host, stage)
+    return True
 
 
 def _panel(lang: Language, opened: OpenCard | None) -> None:
@@ -183,9 +210,11 @@ def _count(lang: Language, begins: bool, sees_answers: bool) -> None:
 
     Runs when these change.
     """
-    room = current.view().classroom.room
+    room, changes = current.view().classroom.room, reach.NOT_DRAWN
     with messages.guard(lang):
         changes, stage = rooms().changes(room), rooms().stage(room)
+        if store.get(UNSHOWN):
+            st.rerun(scope="app")
         counts = rooms().tally(room, stage.name)
         here = text(lang, "class.here", present=counts.present, answered=counts.answered)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -197,6 +226,8 @@ def _count(lang: Language, begins: bool, sees_answers: bool) -> None:
         if sees_answers:
             card = open_card.card_of_stage(stage.lesson, stage.card, stage.settings).card()
             tally.show(lang, card, lesson_texts(stage.lesson, lang), counts, stage.revealed)
+    if changes == reach.NOT_DRAWN:
+        tally.listener(lang, "changes", changes)
 
 
 def _end() -> None:

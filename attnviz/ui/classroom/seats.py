@@ -6,6 +6,7 @@ never in an address.
 
 from attnviz.components.listener import parse_kept
 from attnviz.errors import BadInput
+from attnviz.ui.classroom import reach
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, store, widgets
 
@@ -21,7 +22,7 @@ def enter() -> bool:
     seat = current.view().classroom
     if not seat.host and not seat.seat:
         _knock(seat.room)
-    return rooms().is_presenter(seat.room, seat.host)
+    return reach.tried(lambda: rooms().is_presenter(seat.room, seat.host), bool(seat.host))
 
 
 def _knock(code: str) -> None:
@@ -44,8 +45,8 @@ def take_kept(component: str) -> None:
         return
     heed, value = kept
     if heed == "changes" and rooms().is_presenter(seat.room, value):
-        rooms().give_up(seat.room, seat.seat)
+        rooms().take_back(seat.room, value, seat.seat)
         current.update(host=value, seat="")
     elif heed == "stage" and rooms().is_member(seat.room, value):
-        rooms().give_up(seat.room, seat.seat)
+        rooms().take_back(seat.room, value, seat.seat)
         current.update(seat=value)

@@ -4,11 +4,13 @@ In: the room's stage. Out: a page that says nothing which the class is not to se
 its own, is counted nowhere and answers nothing; it knows no key of the presenter.
 """
 
+from functools import partial
+
 import streamlit as st
 
-from attnviz.errors import BadInput
+from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
-from attnviz.ui.classroom import follower, following, invitation, tally
+from attnviz.ui.classroom import follower, following, invitation, reach, tally
 from attnviz.ui.learn import pointing
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, messages, widgets
@@ -18,7 +20,8 @@ from attnviz.ui.session.fragment import fragment
 def show(lang: Language) -> None:
     """Draw the page."""
     seat = current.view().classroom
-    current.update(seat=rooms().join(seat.room, seat.seat or None, watches=True))
+    own = partial(rooms().join, seat.room, seat.seat or None, watches=True)
+    current.update(seat=reach.tried(own, seat.seat))
     with st.container(key=widgets.key("class.wall")):
         card, code = st.columns([3, 1])
         with code:
@@ -32,16 +35,20 @@ def show(lang: Language) -> None:
 def _stage(lang: Language) -> None:
     seat = current.view().classroom
     try:
-        stage = rooms().stage(seat.room)
+        stage = reach.stage(seat.room)
     except BadInput:
         st.rerun(scope="app")
+    except AttnVizError as error:
+        messages.show(lang, error)
+        tally.listener(lang, "stage", reach.NOT_DRAWN)
+        return
     if follower.leaves_learn(stage):
         st.rerun(scope="app")
     with messages.guard(lang):
         following.note(stage)
         follower.draw(lang, stage, answers=False)
-        chosen = pointing.as_selection(pointing.read_chosen(stage.selection))
-        tally.listener(lang, "stage", stage.version, chosen)
+    chosen = pointing.as_selection(pointing.read_chosen(stage.selection))
+    tally.listener(lang, "stage", stage.version, chosen)
 
 
 @fragment()
@@ -49,10 +56,12 @@ def _count(lang: Language) -> None:
     """The number of those who are here and who have answered; runs when it changes."""
     seat = current.view().classroom
     try:
-        counted = rooms().changes(seat.room)
-        counts = rooms().tally(seat.room, rooms().stage(seat.room).name)
+        counted = reach.tried(partial(rooms().changes, seat.room), reach.NOT_DRAWN)
+        name = reach.stage(seat.room).name
+        counts = reach.tried(partial(rooms().tally, seat.room, name), None)
     except BadInput:
         st.rerun(scope="app")
-    here = text(lang, "class.here", present=counts.present, answered=counts.answered)
-    st.markdown(f"**{here}**")
+    if counts is not None:
+        here = text(lang, "class.here", present=counts.present, answered=counts.answered)
+        st.markdown(f"**{here}**")
     tally.listener(lang, "wall", counted)

@@ -1,4 +1,4 @@
-"""Above Steps and Masks: what an edit, or a mask laid over a head, does to the model's answer.
+"""Above Steps, below Masks: what an edit, or a mask laid over a head, does to the model's answer.
 
 In: what is shown, and the edits or masks of the view. Out: a sentence with its control; while
 nothing is edited, that this is its place. The model runs again with the head's output replaced by
@@ -34,7 +34,7 @@ FRAGMENT = "edited_answer"
 def show(shown: Shown, page: str) -> None:
     """The sentence, which runs again after each edit."""
     widgets.rerun_too(FRAGMENT)
-    with st.container(key=widgets.key(FRAGMENT)):  # keeps its height: the picture stays in place
+    with st.container(key=widgets.key(f"{FRAGMENT}.{page}")):
         _sentence(shown, page)
 
 

@@ -66,15 +66,17 @@ def _mount(shown: Shown, survey: "Survey") -> None:
     with st.container(horizontal=True):
         _measure_choice(lang, "measure_x", choice.across)
         _measure_choice(lang, "measure_y", choice.up)
+        other = _match_choice(lang, survey)
     head = heads.nearest(survey.heads, *current.view().place.layer_and_head)
     capture = shown.captured.capture
     own = capture.table() if surveys.fits(survey, capture) else None
 
     def build() -> bytes:
-        view = views.atlas(lang, survey, head, (choice.across, choice.up), own)
+        view = views.atlas(lang, survey, head, (choice.across, choice.up), own, other)
         return component.pack_atlas(view, strings(lang, component.STRING_KEYS))
 
-    key = f"{shown.captured.key} atlas {lang} {id(survey)} {head} {choice}"
+    matched = "" if other is None else other.model.id
+    key = f"{shown.captured.key} atlas {lang} {id(survey)} {head} {choice} {matched}"
     data, extent = cache.buffer(key, build), heads.extent(survey.heads, 0)
     name = widgets.component_key("atlas")
     show_atlas(
@@ -98,6 +100,21 @@ def _measure_choice(lang: Language, name: str, chosen: Measure) -> None:
         args=(name, f"{name}.{lang}"),
         width=260,
     )
+
+
+def _match_choice(lang: Language, survey: "Survey") -> "Survey | None":
+    """The survey of the model with whose heads these are matched, if the visitor chose one."""
+    from attnviz.survey.embedded import counted_weights
+
+    names = [name for name in counted_weights() if name != survey.model.id]
+    chosen = st.selectbox(
+        text(lang, "atlas.match_with"),
+        ["", *names],
+        key=widgets.key(f"match.{lang}.{survey.model.id}"),
+        format_func=lambda name: name or text(lang, "atlas.match_none"),
+        width=260,
+    )
+    return surveys.of_model(chosen) if chosen else None
 
 
 def _take_measure(name: str, widget: str) -> None:

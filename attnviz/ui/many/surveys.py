@@ -60,14 +60,25 @@ def _own(loaded: "LoadedModel") -> "Survey | None":
 
         known = embedded_survey(loaded)
         if known is not None:
-            _keep(loaded, known)
+            _keep(str(loaded.key), known)
     return kept.get(str(loaded.key))
 
 
-def _keep(loaded: "LoadedModel", survey: "Survey") -> None:
+def of_model(name: str) -> "Survey":
+    """The survey that an embedded model comes with; the model need not be loaded."""
+    kept = cache.counted_surveys()
+    if name not in kept:
+        from attnviz.survey.archive import read_survey
+        from attnviz.survey.embedded import path_of
+
+        _keep(name, read_survey(path_of(name)))
+    return kept[name]
+
+
+def _keep(key: str, survey: "Survey") -> None:
     """Keep a survey for all visitors, in the place of the oldest if there are many."""
     kept = cache.counted_surveys()
-    kept[str(loaded.key)] = survey
+    kept[key] = survey
     for oldest in [*kept][:-MOST_KEPT]:
         kept.pop(oldest, None)
 
@@ -99,7 +110,7 @@ def _counted(shown: Shown, name: str, texts: tuple[str, ...]) -> "Survey | None"
     key = f"survey {loaded.key} {name} {digest}"
     result = measurement.result(shown.lang, "atlas", key, partial(_count, loaded, texts))
     if result is not None and name == "own":
-        _keep(loaded, result)
+        _keep(str(loaded.key), result)
     return result
 
 

@@ -3,8 +3,8 @@
 In: a loaded model and a request. Out: nothing, or `TooLarge` with the estimate and the limit: half
 of the memory that this process may have, or what the operator sets in ATTNVIZ_MAX_RUN_MIB. Short
 texts are not counted. Estimated are the tensors that grow with the text: q, k and v of each layer,
-which a capture keeps; the logits, one row of the vocabulary for each token; and the scores of
-models that add a number to each, which no library computes in blocks.
+which a capture keeps; the logits, one row of the vocabulary for each token that is scored; and the
+scores of models that add a number to each, which no library computes in blocks.
 """
 
 import os
@@ -57,14 +57,19 @@ def peak_bytes(loaded: "LoadedModel", n_tokens: int, n_rows: int = 1) -> int:
     width = _number(config, "hidden_size", "d_model", "n_embd")
     heads = max(loaded.n_heads, _number(config, "num_attention_heads", "num_heads", "n_head"))
     kept = 3 * loaded.n_layers * n_tokens * width
-    logits = n_tokens * _number(config, "vocab_size") if _gives_logits(loaded) else 0
+    logits = _n_scored(loaded, n_rows, n_tokens) * _number(config, "vocab_size")
     bias = heads * n_tokens**2 if _adds_a_bias(config) else 0
     return NUMBER_BYTES * n_rows * (kept + logits + bias)
 
 
-def _gives_logits(loaded: "LoadedModel") -> bool:
+def _n_scored(loaded: "LoadedModel", n_rows: int, n_tokens: int) -> int:
+    """The number of tokens for which a row of the vocabulary is computed; 0 without a head."""
+    from attnviz.capture.generation.logits import scored_tokens  # loads torch
+
     head = getattr(loaded.model, "get_output_embeddings", None)
-    return callable(head) and head() is not None
+    if not callable(head) or head() is None:
+        return 0
+    return scored_tokens(loaded.model, n_rows, n_tokens)
 
 
 def _adds_a_bias(config: object) -> bool:

@@ -2,12 +2,15 @@
 
 import math
 import threading
+import time
 from dataclasses import replace
 
 import pytest
 
 from attnviz.errors import AttnVizError
-from attnviz.lessons.classroom.room import Bounds
+from attnviz.lessons.classroom import document
+from attnviz.lessons.classroom.bounds import Bounds
+from attnviz.lessons.classroom.room import Counts, hash_of
 from attnviz.lessons.classroom.rooms import (
     ALPHABET,
     GROUP,
@@ -18,6 +21,8 @@ from attnviz.lessons.classroom.rooms import (
     normal,
 )
 from attnviz.lessons.classroom.stage import Asked, Stage
+from tests.support.waiting import expect_equal
+from tests.unit.lessons.conftest import MakeStore
 
 FIRST = Stage("block", "order")
 SECOND = Stage("block", "sizes")
@@ -38,8 +43,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def rooms(clock: Clock) -> Rooms:
-    return Rooms(clock, Bounds(rooms=3, members=2, answers=2))
+def rooms(clock: Clock, make_store: MakeStore) -> Rooms:
+    return Rooms(make_store(clock, Bounds(rooms=3, members=2, answers=2)))
 
 
 @pytest.fixture
@@ -115,22 +120,48 @@ def test_who_drops_and_returns_keeps_its_answer(rooms: Rooms, room: NewRoom, clo
     rooms.answer(room.code, seat, FIRST.name, "mix")
     tally = rooms.tally(room.code, FIRST.name)
     assert (tally.counts, tally.present) == ({"mix": 1}, 1)
-    rooms.leave(room.code, seat)
+    rooms.leave(room.code, seat, rooms.listen(room.code, seat))
     tally = rooms.tally(room.code, FIRST.name)
     assert (tally.answered, tally.present) == (1, 0)
 
 
-def test_a_member_is_here_while_a_page_of_it_listens(
+def test_a_member_is_here_while_a_page_of_it_renews_its_lease(
     rooms: Rooms, room: NewRoom, clock: Clock
 ) -> None:
     seat = rooms.join(room.code)
-    rooms.listen(room.code, seat)
-    rooms.listen(room.code, seat)  # a second page, or the same one after a reload
-    clock.now += 10 * rooms.bounds.present_s
-    rooms.leave(room.code, seat)
+    first = rooms.listen(room.code, seat)
+    second = rooms.listen(room.code, seat)  # a second page, or the same one after a reload
+    for _ in range(3):
+        clock.now += rooms.bounds.present_s - 1
+        counts = rooms.renew(room.code, seat, second)
+    assert counts == Counts(1, rooms.changes(room.code))
+    rooms.leave(room.code, seat, first)
     assert rooms.tally(room.code, FIRST.name).present == 1
-    rooms.leave(room.code, seat)
+    rooms.leave(room.code, seat, second)
     assert rooms.tally(room.code, FIRST.name).present == 0
+
+
+def test_pages_of_a_server_that_died_are_gone_when_their_leases_end(
+    rooms: Rooms, room: NewRoom, clock: Clock
+) -> None:
+    seat = rooms.join(room.code)
+    for name in (seat, room.key):
+        for _ in range(rooms.bounds.pages):
+            rooms.listen(room.code, name, leads=name == room.key)
+        with refused("room_too_large"):
+            rooms.listen(room.code, name, leads=name == room.key)
+    clock.now += rooms.bounds.present_s
+    assert rooms.tally(room.code, FIRST.name).present == 0
+    for name in (seat, room.key):
+        rooms.listen(room.code, name, leads=name == room.key)
+    assert rooms.tally(room.code, FIRST.name).present == 1
+
+
+def test_the_presenters_key_is_kept_as_a_hash_alone(clock: Clock, make_store: MakeStore) -> None:
+    store = make_store(clock, Bounds())
+    room = Rooms(store).create(FIRST)
+    kept = store.look(room.code, document.written)
+    assert room.key not in kept and hash_of(room.key) in kept
 
 
 def test_an_id_from_elsewhere_is_not_taken(rooms: Rooms, room: NewRoom) -> None:
@@ -175,7 +206,7 @@ def test_rooms_members_answers_and_stages_are_bounded(rooms: Rooms, room: NewRoo
         )
     with refused("room_too_large"):
         for _ in range(rooms.bounds.watchers + 1):
-            rooms.watch(room.code, lambda: None)
+            rooms.watch(room.code, lambda counts: None)
     rooms.create(FIRST), rooms.create(FIRST)
     with refused("rooms_full"):
         rooms.create(FIRST)
@@ -214,30 +245,31 @@ def test_rooms_end(rooms: Rooms, clock: Clock) -> None:
 
 
 def test_watchers_are_told_of_changes_and_of_the_end(rooms: Rooms, room: NewRoom) -> None:
-    told: list[int] = []
-    stop = rooms.watch(room.code, lambda: told.append(1))
+    told: list[Counts | None] = []
+    stop = rooms.watch(room.code, told.append)
     seat = rooms.join(room.code)
     rooms.answer(room.code, seat, FIRST.name, "right")
     rooms.answer(room.code, seat, FIRST.name, "right")  # no change
     rooms.show(room.code, room.key, SECOND)
-    assert len(told) == 3
+    expect_equal(lambda: told, [Counts(1, 2), Counts(1, 3), Counts(2, 4)])
     stop()
+    others: list[Counts | None] = []
+    rooms.watch(room.code, others.append)
     rooms.show(room.code, room.key, FIRST)
-    assert len(told) == 3
-    rooms.watch(room.code, lambda: told.append(1))
     rooms.close(room.code, room.key)
-    assert len(told) == 4
+    expect_equal(lambda: others, [Counts(3, 5), Counts(3, 6, ended=True)])
+    assert len(told) == 3
 
 
 def test_a_watcher_may_ask_the_room(rooms: Rooms, room: NewRoom) -> None:
     seen: list[str] = []
-    rooms.watch(room.code, lambda: seen.append(rooms.stage(room.code).card))
+    rooms.watch(room.code, lambda counts: seen.append(rooms.stage(room.code).card))
     rooms.show(room.code, room.key, SECOND)
-    assert seen == ["sizes"]
+    expect_equal(lambda: seen, ["sizes"])
 
 
-def test_threads_lose_nothing() -> None:
-    rooms = Rooms(bounds=Bounds(members=64))
+def test_threads_lose_nothing(make_store: MakeStore) -> None:
+    rooms = Rooms(make_store(time.time, Bounds(members=64)))
     room = rooms.create(FIRST)
     start, versions = threading.Barrier(17), list[int]()
 
@@ -264,20 +296,23 @@ def test_threads_lose_nothing() -> None:
     assert versions == list(range(2, 52))
 
 
-def test_rooms_to_which_nobody_came_make_way_for_a_class() -> None:
-    now = [0.0]
-    rooms = Rooms(lambda: now[0], Bounds(rooms=2))
+def test_rooms_to_which_nobody_came_make_way_for_a_class(
+    clock: Clock, make_store: MakeStore
+) -> None:
+    rooms = Rooms(make_store(clock, Bounds(rooms=2)))
     kept = rooms.create(FIRST)
     rooms.join(kept.code)
     empty = rooms.create(FIRST)
     with pytest.raises(AttnVizError, match="holds 2 rooms"):
         rooms.create(FIRST)
-    now[0] = 61.0
+    clock.now += 61.0
     led = rooms.create(FIRST)
-    rooms.listen(led.code, led.key, leads=True)
+    lease = rooms.listen(led.code, led.key, leads=True)
     with pytest.raises(AttnVizError, match="no room has the code"):
         rooms.stage(empty.code)
-    now[0] = 200.0
+    for _ in range(4):
+        clock.now += 40.0
+        rooms.renew(led.code, led.key, lease)
     with pytest.raises(AttnVizError, match="holds 2 rooms"):
         rooms.create(FIRST)
     assert rooms.stage(kept.code) and rooms.count() == 2
@@ -302,8 +337,10 @@ def test_knock_refuses_any_code_after_too_many_wrong_ones(
         rooms.knock(room.code, "ann")
 
 
-def test_create_bounds_the_rooms_of_a_visitor_and_of_a_minute(clock: Clock) -> None:
-    rooms = Rooms(clock, Bounds(rooms_each=2, openings=4))
+def test_create_bounds_the_rooms_of_a_visitor_and_of_a_minute(
+    clock: Clock, make_store: MakeStore
+) -> None:
+    rooms = Rooms(make_store(clock, Bounds(rooms_each=2, openings=4)))
     opened = [rooms.create(FIRST, "ann") for _ in range(2)]
     with refused("rooms_yours"):
         rooms.create(FIRST, "ann")
@@ -356,15 +393,25 @@ def test_click_counts_one_cell_for_each_member_and_refuses_what_is_none(
         rooms.click(room.code, bob, asked.target, (0, 1))
 
 
-def test_a_screen_on_the_wall_is_counted_nowhere_and_give_up_frees_a_seat(
-    rooms: Rooms, room: NewRoom
-) -> None:
+def test_a_screen_on_the_wall_is_counted_nowhere(rooms: Rooms, room: NewRoom) -> None:
     rooms.join(room.code, watches=True)
-    seat = rooms.join(room.code)
+    rooms.join(room.code)
     assert rooms.tally(room.code, FIRST.name).present == 1
-    rooms.give_up(room.code, seat)
-    assert not rooms.is_member(room.code, seat)
-    other = rooms.join(room.code)
-    rooms.answer(room.code, other, FIRST.name, "right")
-    rooms.give_up(room.code, other)
-    assert rooms.is_member(room.code, other), "its answer counts"
+
+
+def test_take_back_counts_who_comes_back_once(rooms: Rooms, room: NewRoom) -> None:
+    own = rooms.join(room.code)
+    rooms.answer(room.code, own, FIRST.name, "mix")
+    new = rooms.join(room.code)
+    rooms.answer(room.code, new, FIRST.name, "right")  # what stood in its address, say
+    rooms.take_back(room.code, own, new)
+    tally = rooms.tally(room.code, FIRST.name)
+    assert (tally.counts, tally.present) == ({"mix": 1}, 1)
+    assert not rooms.is_member(room.code, new)
+    rooms.show(room.code, room.key, SECOND)
+    new = rooms.join(room.code)
+    rooms.answer(room.code, new, SECOND.name, "right")
+    rooms.take_back(room.code, own, new)
+    assert rooms.tally(room.code, SECOND.name).counts == {"right": 1}
+    rooms.take_back(room.code, room.key, own)  # it leads
+    assert rooms.tally(room.code, SECOND.name).answered == 0

@@ -6,6 +6,7 @@ name of a model or address of a visitor is among them.
 """
 
 import hmac
+import math
 import os
 import sys
 import threading
@@ -18,6 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from streamlit.runtime import Runtime
 
+from attnviz.errors import AttnVizError
 from attnviz.ui.server import class_socket, jobs, loading, turns
 
 KEY_VARIABLE = "ATTNVIZ_METRICS_KEY"
@@ -67,12 +69,20 @@ def _sessions() -> int:
     return len(Runtime.instance()._session_mgr.list_active_sessions()) if Runtime.exists() else 0
 
 
+def _classes() -> float:
+    """The number of classes; not a number while their store is out of reach."""
+    try:
+        return class_socket.rooms().count()
+    except AttnVizError:
+        return math.nan
+
+
 GAUGES: dict[str, Callable[[], float]] = {
     "memory_bytes": memory_bytes,
     "uptime_seconds": lambda: round(time.monotonic() - STARTED, 1),
     "threads": threading.active_count,
     "sessions": _sessions,
-    "classes": lambda: class_socket.rooms().count(),
+    "classes": _classes,
     "jobs_waiting": jobs.waiting,
     "runs_waiting": lambda: turns.line.n_waiting,
     "models": loading.n_in_memory,

@@ -1,0 +1,88 @@
+"""A room as a JSON document, for a store outside this process, and the room again.
+
+In: a room, or the text that another process of this server wrote. Out: the other form. The text has
+no name of a person, no typed answer, and of the presenter's key only the hash; seats are in it.
+"""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from attnviz.lessons.classroom.bounds import Bounds
+from attnviz.lessons.classroom.room import Counts, Listing, Member, Room
+from attnviz.lessons.classroom.stage import Asked, Stage
+
+FORM = 1  # counts the forms of the document: processes of another form keep rooms of their own
+
+
+def written(room: Room) -> str:
+    """The document of a room."""
+    return _text(
+        {
+            "key_hash": room.key_hash,
+            "opened": room.opened,
+            "touched": room.touched,
+            "stage": asdict(room.stage),
+            "visitor": room.visitor,
+            "changes": room.changes,
+            "pages": room.pages,
+            "members": {seat: _fields(member) for seat, member in room.members.items()},
+            "cards": [[*name, settings] for name, settings in room.cards.items()],
+        }
+    )
+
+
+def read(text: str, bounds: Bounds) -> Room:
+    """The room of a document."""
+    fields: dict[str, Any] = json.loads(text)
+    fields["stage"] = _stage(fields["stage"])
+    fields["members"] = {seat: _member(kept) for seat, kept in fields["members"].items()}
+    fields["cards"] = {(lesson, card): settings for lesson, card, settings in fields["cards"]}
+    return Room(bounds=bounds, **fields)
+
+
+def _fields(member: Member) -> dict[str, Any]:
+    return {
+        "seen": member.seen,
+        "watches": member.watches,
+        "pages": member.pages,
+        "answers": [[*name, label] for name, label in member.answers.items()],
+        "clicks": member.clicks,
+    }
+
+
+def _member(fields: dict[str, Any]) -> Member:
+    answers = {(lesson, card): label for lesson, card, label in fields["answers"]}
+    clicks = {target: (row, column) for target, (row, column) in fields["clicks"].items()}
+    return Member(fields["seen"], fields["watches"], fields["pages"], answers, clicks)
+
+
+def _stage(fields: dict[str, Any]) -> Stage:
+    asked = fields["asked"]
+    asked = asked and Asked(**asked)
+    return Stage(**{**fields, "asked": asked, "order": tuple(fields["order"])})
+
+
+def written_listing(listing: Listing) -> str:
+    """The line of a room in the list of all."""
+    return _text(asdict(listing))
+
+
+def read_listing(text: str) -> Listing:
+    """The line again."""
+    return Listing(**json.loads(text))
+
+
+def written_counts(code: str, counts: Counts) -> str:
+    """The message that a room has changed."""
+    return _text([code, counts.stage, counts.changes, counts.ended])
+
+
+def read_counts(text: str) -> tuple[str, Counts]:
+    """The code and the counts of such a message."""
+    code, *counts = json.loads(text)
+    return code, Counts(*counts)
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))

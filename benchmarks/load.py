@@ -1,0 +1,193 @@
+"""Fifty visitors at once, and many one after the other: `python -m benchmarks.load`.
+
+Each session is a tab without a browser (`benchmarks.stream`): it opens a page, and then turns to
+another page, text, head or card every few seconds, as a reader does. The time of an action is from
+asking for the run to its last message. After them come the visits of a day, one after the other:
+each opens a page and closes its tab. Prints one table: the times, the errors (an exception, a red
+box, a run without end), and the memory of the server before, after the sessions, and after each
+fifth of the visits. `--part` picks one.
+"""
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from streamlit.proto.Alert_pb2 import Alert
+
+from attnviz.ui.server.edge.health import KEY_VARIABLE
+from benchmarks.measure import WRONG, Result, table
+from benchmarks.stream import Stream
+from benchmarks.tabs import KEY, MIB, gauges
+from tests.support.server import serve
+
+SESSIONS, MINUTES, VISITS = 50, 10.0, 2000
+PAUSE_S = (5.0, 15.0)  # of a reader between two actions
+BUDGET_MS = 500
+GROWTH_MIB = 150
+FREED_S = 75  # a closed tab gives its memory back within this
+RUN_LIMIT_S = 60.0
+WORDS = (
+    "the cat dog bird girl king old small saw loved chased fed in under near a red house".split()
+)
+LESSONS = ("block", "ask", "scale", "masks")
+PAGES = ("overview", "head", "steps", "masks", "output", "geometry", "learn", "calculator")
+
+
+@dataclass
+class Seen:
+    """The times of all actions in milliseconds, and what went wrong."""
+
+    times: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+def views(rng: random.Random) -> Iterator[tuple[str, str]]:
+    """Pages with their queries, without end: what a reader opens one after the other."""
+    while True:
+        text = " ".join(rng.choices(WORDS, k=rng.randint(4, 12))) + "."
+        for page in rng.sample(PAGES, k=3):
+            place = {"layer": rng.randrange(6), "head": rng.randrange(12)}
+            if page == "learn":
+                yield page, urlencode({"lesson": rng.choice(LESSONS)})
+            else:
+                yield page, urlencode({"text": text, **place})
+
+
+class Visitor:
+    """One tab, and the times of what was done in it."""
+
+    def __init__(self, host: str, seed: int, seen: Seen) -> None:
+        self.host, self.seen = host, seen
+        self._rng = random.Random(seed)
+        self._views = views(self._rng)
+
+    async def stay(self, until: float) -> None:
+        """Open a tab and use it until that time."""
+        await asyncio.sleep(self._rng.uniform(0, PAUSE_S[1]))  # they do not come all at once
+        stream = await Stream.open(self.host)
+        while time.monotonic() < until:
+            await self._act(stream)
+            await asyncio.sleep(self._rng.uniform(*PAUSE_S))
+        await stream.close()
+
+    async def visit(self) -> None:
+        """Open a page in a new tab and close it."""
+        stream = await Stream.open(self.host)
+        await self._act(stream)
+        await stream.close()
+
+    async def _act(self, stream: Stream) -> None:
+        page, stream.query = next(self._views)
+        start = time.monotonic()
+        try:
+            await asyncio.wait_for(self._run(stream, page), RUN_LIMIT_S)
+        except TimeoutError:
+            self.seen.wrong.append(f"{page}?{stream.query}: no end after {RUN_LIMIT_S:.0f} s")
+        self.seen.times.append(1000 * (time.monotonic() - start))
+
+    async def _run(self, stream: Stream, page: str) -> None:
+        asked = stream.query
+        await stream.ask(page)
+        async for message in stream.messages():
+            kind = message.WhichOneof("type")
+            element = message.delta.new_element if kind == "delta" else None
+            if element is not None and (problem := problem_of(element)):
+                self.seen.wrong.append(f"{page}?{asked}: {problem}")
+            if kind == "script_finished":
+                return
+        self.seen.wrong.append(f"{page}?{asked}: the connection closed")
+
+
+def problem_of(element: object) -> str | None:
+    """The message of an exception or of a red box; None for anything else."""
+    kind = element.WhichOneof("type")  # type: ignore[attr-defined]
+    if kind == "exception":
+        return str(element.exception.message)  # type: ignore[attr-defined]
+    if kind == "alert" and element.alert.format == Alert.ERROR:  # type: ignore[attr-defined]
+        return str(element.alert.body)  # type: ignore[attr-defined]
+    return None
+
+
+async def crowd(host: str, count: int, minutes: float) -> Seen:
+    """What so many sessions saw in so many minutes."""
+    seen, until = Seen(), time.monotonic() + 60 * minutes
+    await asyncio.gather(*(Visitor(host, seed, seen).stay(until) for seed in range(count)))
+    return seen
+
+
+async def day(host: str, first: int, count: int) -> Seen:
+    """What so many visitors saw, one after the other, four at once."""
+    seen, numbers = Seen(), iter(range(first, first + count))
+
+    async def queue() -> None:
+        for number in numbers:
+            await Visitor(host, 10_000 + number, seen).visit()
+
+    await asyncio.gather(*(queue() for _ in range(4)))
+    return seen
+
+
+def rows_of(name: str, seen: Seen, budget_ms: float | None = None) -> list[Result]:
+    """The median and the 95th percentile of the times, and the errors."""
+    wrong = f"{len(seen.wrong)} errors, first {seen.wrong[:3]}" if seen.wrong else None
+    late = statistics.quantiles(seen.times, n=20)[-1]
+    return [
+        Result(f"{name}: {len(seen.times)} actions", tuple(seen.times), "ms", wrong=wrong),
+        Result(f"{name}: 95th percentile", (late,), "ms", budget_ms),
+    ]
+
+
+def memory(url: str, name: str, before: float | None = None) -> Result:
+    """The memory of the server; wrong where it grew more than the limit."""
+    mib = gauges(url)["memory_bytes"] / MIB
+    grown = before is not None and mib - before > GROWTH_MIB
+    wrong = f"{mib - before:.0f} MiB more than before" if grown and before is not None else None
+    return Result(f"memory {name}", (mib,), "MiB", wrong=wrong)
+
+
+def measure(url: str, options: argparse.Namespace) -> list[Result]:
+    """The rows of the table."""
+    host, rows = url.removeprefix("http://"), list[Result]()
+    warm = asyncio.run(day(host, -200, 100))  # all models and lessons are loaded
+    assert not warm.wrong, warm.wrong[:3]
+    time.sleep(FREED_S)
+    rows.append(memory(url, "warm, no tab open"))
+    before = rows[-1].median
+    if options.part in ("sessions", "all"):
+        seen = asyncio.run(crowd(host, options.sessions, options.minutes))
+        name = f"{options.sessions} sessions, {options.minutes:g} minutes"
+        rows += rows_of(name, seen, BUDGET_MS)
+        time.sleep(FREED_S)
+        rows.append(memory(url, "after the sessions", before))
+    if options.part in ("visits", "all"):
+        for turn in range(5):
+            count = options.visits // 5
+            seen = asyncio.run(day(host, turn * count, count))
+            rows += rows_of(f"visits {turn * count} to {(turn + 1) * count}", seen)
+            time.sleep(FREED_S)
+            rows.append(memory(url, f"after {(turn + 1) * count} visits", before))
+    return rows
+
+
+def main() -> int:
+    """Measure and print; 1 if something was wrong."""
+    parser = argparse.ArgumentParser(prog="benchmarks.load", description=__doc__)
+    parser.add_argument("--part", choices=("sessions", "visits", "all"), default="all")
+    parser.add_argument("--sessions", type=int, default=SESSIONS)
+    parser.add_argument("--minutes", type=float, default=MINUTES)
+    parser.add_argument("--visits", type=int, default=VISITS)
+    options = parser.parse_args()
+    with serve(env={KEY_VARIABLE: KEY}) as url:
+        results = measure(url, options)
+    print(table(results))
+    return 1 if any(result.verdict == WRONG for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

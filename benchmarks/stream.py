@@ -1,0 +1,60 @@
+"""A tab of the app without a browser: the socket of Streamlit, and the messages of its runs.
+
+In: the address of a running app. Out: a `Stream` that asks for runs and yields what comes, as a
+browser would receive it. Nothing is drawn: what the server does for a tab is all there, what the
+browser does is not.
+"""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+
+class Stream:
+    """One tab; `query` is its address's, which the server may change."""
+
+    def __init__(self, socket: ClientConnection, query: str) -> None:
+        self._socket, self.query = socket, query
+
+    @classmethod
+    async def open(cls, host: str, query: str = "") -> "Stream":
+        """A tab that has connected and asked for nothing yet."""
+        url = f"ws://{host}/_stcore/stream"
+        return cls(await websockets.connect(url, subprotocols=["streamlit"], max_size=None), query)
+
+    async def ask(
+        self, page: str, fragment: str = "", states: Mapping[str, object] | None = None
+    ) -> None:
+        """Ask for a run of a page, or of one of its fragments; `states` are those of components."""
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        message.rerun_script.page_name = page
+        message.rerun_script.fragment_id = fragment
+        for name, state in (states or {}).items():
+            message.rerun_script.widget_states.widgets.add(id=name, json_value=json.dumps(state))
+        await self._socket.send(message.SerializeToString())
+
+    async def messages(self) -> AsyncIterator[ForwardMsg]:
+        """What comes, until either side closes."""
+        async for raw in texts(self._socket):
+            message = ForwardMsg.FromString(raw)
+            if message.WhichOneof("type") == "page_info_changed":
+                self.query = message.page_info_changed.query_string
+            yield message
+
+    async def close(self) -> None:
+        """Close the tab."""
+        await self._socket.close()
+
+
+async def texts(socket: ClientConnection) -> AsyncIterator[str | bytes]:
+    """What comes by a socket, until either side closes."""
+    with suppress(ConnectionClosed):
+        async for message in socket:
+            yield message
