@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from attnviz.calculator.sheet import Sheet, sheet
+from attnviz.models.random_state import seeded
 
 Preset = Literal["block", "seeded", "patches", "decoder", "multihead"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
@@ -65,8 +66,7 @@ def _multihead() -> Sheet:
 
     Rounded to five decimals, which a box can show; the weights keep their four printed digits.
     """
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(55)
+    with seeded(55), torch.no_grad():
         x = torch.randn(1, 5, 4)[0]
         module = nn.MultiheadAttention(4, 2, bias=False, batch_first=True)
         packed, out = module.in_proj_weight, module.out_proj.weight

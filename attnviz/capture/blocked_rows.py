@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers.models.bert.modeling_bert import eager_attention_forward
 
+from attnviz.models.random_state import seeded
+
 Implementation = Literal[
     "multihead_weights", "multihead_fast", "multihead_grad", "sdpa", "transformers"
 ]
@@ -63,8 +65,7 @@ def blocked_rows(n_key: int = 4) -> tuple[BlockedRow, ...]:
 
 
 def _multihead() -> nn.MultiheadAttention:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SEED)
+    with seeded(SEED):
         return nn.MultiheadAttention(WIDTH, N_HEADS, batch_first=True).eval()
 
 

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from attnviz.models.random_state import seeded
+
 
 @dataclass(frozen=True, eq=False)
 class ExampleInputs:
@@ -33,8 +35,7 @@ BuiltModule = tuple[nn.Module, ExampleInputs]
 
 def mha_55() -> BuiltModule:
     """An `nn.MultiheadAttention` of two heads and five rows X, both drawn from seed 55, X first."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(55)
+    with seeded(55):
         x: Float[Tensor, "batch token d_model"] = torch.randn(1, 5, 4, dtype=torch.float32)
         module = nn.MultiheadAttention(4, 2, bias=False, batch_first=True, dtype=torch.float32)
     labels = tuple(f"x{number}" for number in range(1, 6))

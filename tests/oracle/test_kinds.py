@@ -1,5 +1,8 @@
 """Encoder–decoders, vision transformers and generation, each against an independent reference."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -155,6 +158,39 @@ def test_the_same_seed_writes_the_same(models: dict[str, LoadedModel]) -> None:
 
     assert written(1) == written(1)
     assert written(1) != written(2)
+
+
+def test_a_sampled_text_is_what_transformers_draws(models: dict[str, LoadedModel]) -> None:
+    lm = models["gpt2"]
+    ids = lm.tokenizer("the cat", return_tensors="pt")["input_ids"]
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(3)
+        theirs = lm.model.generate(
+            ids, max_new_tokens=12, do_sample=True, temperature=1.5, top_k=9, top_p=0.9
+        )
+    how = Generation(12, temperature=1.5, top_k=9, top_p=0.9, seed=3)
+    ours = capture(lm, "the cat", generate=how).tokens.ids
+    # the last token that was drawn was never read
+    assert ours.tolist() == theirs[0, : len(ours)].tolist()
+
+
+def test_other_threads_do_not_change_what_is_drawn(models: dict[str, LoadedModel]) -> None:
+    how = Generation(12, temperature=2.0, seed=1)
+    quiet = capture(models["gpt2"], "the cat", generate=how).tokens.ids.tolist()
+    done = threading.Event()
+
+    def draw() -> None:
+        while not done.is_set():
+            torch.rand(1)
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(draw)
+        try:
+            busy = capture(models["gpt2"], "the cat", generate=how).tokens.ids.tolist()
+        finally:
+            done.set()
+        other.result()
+    assert busy == quiet
 
 
 def test_a_static_cache_is_refused(models: dict[str, LoadedModel]) -> None:

@@ -47,7 +47,8 @@ def expect_equal(read: Callable[[], object], wanted: object, limit_s: float = LI
     """Wait until what is read equals what is wanted, which may be a `pytest.approx`."""
 
     def check() -> None:
-        assert read() == wanted
+        found = read()
+        assert found == wanted, f"{found!r} instead of {wanted!r}"
 
     eventually(check, limit_s)
 

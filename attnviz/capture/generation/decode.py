@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from transformers import LogitsProcessorList
 
 from attnviz.capture.generation import logits
+from attnviz.capture.generation.draw import Draw
 from attnviz.capture.generation.settings import Generation
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models import architecture
@@ -77,8 +79,7 @@ def write(lm: LoadedModel, inputs: Mapping[str, object], generation: Generation)
     require_can_write(lm, inputs, generation)
     options = _options(lm, inputs, generation)
     options |= logits.options(lm.model, *_first_step(inputs, generation))
-    with torch.random.fork_rng(devices=[]), logits.collected(lm.model) as scores:
-        torch.manual_seed(generation.seed)
+    with logits.collected(lm.model) as scores:
         result = lm.model.generate(  # type: ignore[operator]
             **inputs,
             max_new_tokens=generation.n_tokens,
@@ -101,7 +102,7 @@ def _options(
     same way, with a warning for each.
     """
     config = getattr(lm.model, "generation_config", None)
-    options: dict[str, object] = {"do_sample": generation.temperature is not None}
+    options: dict[str, object] = {"do_sample": False}  # what is drawn is drawn by `Draw`
     options |= {
         name: neutral
         for name, neutral in NEUTRAL.items()
@@ -115,8 +116,7 @@ def _options(
     if getattr(config, "pad_token_id", None) is None and end is not None:
         options["pad_token_id"] = end[0] if isinstance(end, list) else end
     if generation.temperature is not None:
-        options["temperature"] = generation.temperature
-        options |= {"top_k": generation.top_k, "top_p": generation.top_p}
+        options["logits_processor"] = LogitsProcessorList([Draw(generation)])
     return options
 
 

@@ -23,6 +23,7 @@ from attnviz.lessons.cards.card import (
     Program,
 )
 from attnviz.masks.code import CONVENTIONS, Convention, MaskParts, code
+from attnviz.models.random_state import seeded
 
 VERDICTS = ("nan", "uniform", "zero", "finite")
 N = 4
@@ -59,8 +60,7 @@ def multihead_weights(mask: Tensor, seed: int = 0) -> Matrix:
     """The weights of nn.MultiheadAttention under a boolean mask."""
     draws = torch.Generator().manual_seed(7 + seed)
     x = torch.randn(1, len(mask), WIDTH, generator=draws)
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(7 + seed)
+    with seeded(7 + seed), torch.no_grad():
         attention = nn.MultiheadAttention(WIDTH, 1, batch_first=True).eval()
         _, weights = attention(x, x, x, attn_mask=mask)
     return as_numbers(weights[0])
