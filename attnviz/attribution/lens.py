@@ -3,7 +3,8 @@
 In: a model and what `attnviz.capture` takes. Out: a `Lens`: for each state and position the
 likeliest tokens (or classes) that the rest of the model, its last norm included, would read off it.
 The last state gives the model's own logits, bit by bit. The logit lens (nostalgebraist 2020), found
-by data flow; a guess of an early state says what can be read there, not what the model uses.
+by data flow; a guess of an early state says what can be read there, not what the model uses. Its
+control is what the other positions of the same state say: " the" may be likely everywhere.
 """
 
 from collections.abc import Iterator
@@ -36,13 +37,16 @@ class Lens:
     """Guesses after each state. `states` are named after what wrote last: "L2", "MLP 2".
 
     `ids` are tokens of the vocabulary or numbers of classes, the likeliest first; a classifier has
-    one position. `values` is the measure's number at each state, where one was given. `error` is
-    max |last state's logits − the model's own|.
+    one position. `elsewhere` is the control of each guess, the mean probability that the other
+    positions of its state give the same choice; None for one position. `values` is the measure's
+    number at each state, where one was given. `error` is max |last state's logits − the model's
+    own|.
     """
 
     states: tuple[str, ...]
     ids: Int64[np.ndarray, "state position guess"]
     probabilities: Float32[np.ndarray, "state position guess"]
+    elsewhere: Float32[np.ndarray, "state position guess"] | None
     values: Float64[np.ndarray, " state"] | None
     error: float
 
@@ -82,18 +86,21 @@ def lens_of(prepared: Prepared, *, count: int = DEFAULT_COUNT) -> Lens:
         )
     run = traced_run(prepared)
     own = run.value("logits")
-    names, ids, shares, values, error = [], [], [], [], 0.0
+    names, ids, shares, others, values, error = [], [], [], [], [], 0.0
     for name, logits in _read(run, own):
-        top = _by_position(logits).softmax(-1).topk(min(count, logits.shape[-1]))
+        probabilities = _by_position(logits).softmax(-1)
+        top = probabilities.topk(min(count, logits.shape[-1]))
         names.append(name)
         ids.append(top.indices.cpu().numpy())
         shares.append(top.values.cpu().numpy())
+        others.append(_elsewhere(probabilities, top.indices).cpu().numpy())
         values += [] if linear is None else [float(linear(logits)[0])]
         error = float((logits - own.tensor).abs().max())
     return Lens(
         states=tuple(names),
         ids=np.stack(ids).astype(np.int64),
         probabilities=np.stack(shares).astype(np.float32),
+        elsewhere=np.stack(others).astype(np.float32) if len(shares[0]) > 1 else None,
         values=np.array(values, dtype=np.float64) if values else None,
         error=error,
     )
@@ -102,6 +109,14 @@ def lens_of(prepared: Prepared, *, count: int = DEFAULT_COUNT) -> Lens:
 def _by_position(logits: Tensor) -> Tensor:
     """[position, choice] of the first row; a classifier has one position."""
     return logits[0].float() if logits.dim() == 3 else logits[:1].float()
+
+
+def _elsewhere(
+    probabilities: Float32[Tensor, "position choice"], guesses: Int64[Tensor, "position guess"]
+) -> Float32[Tensor, "position guess"]:
+    """The mean probability of each guess at the other positions; NaN where there is no other."""
+    own = probabilities.gather(1, guesses)
+    return (probabilities.sum(0)[guesses] - own).clamp(min=0) / (len(probabilities) - 1)
 
 
 def _read(run: TracedRun, logits: Value) -> Iterator[tuple[str, Tensor]]:

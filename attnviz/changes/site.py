@@ -28,6 +28,15 @@ class Site:
     kind: Kind = "self"
     stack: Stack | None = None
 
+    def __repr__(self) -> str:
+        """The shortest call that makes it: `Site(2, 1)`, `Site(0, 3, 'cross', 'decoder')`."""
+        fields = [self.layer, self.head, self.kind, self.stack]
+        for default in (None, "self", None):
+            if fields[-1] != default:
+                break
+            fields.pop()
+        return f"Site({', '.join(map(repr, fields))})"
+
     def __str__(self) -> str:
         stack = "" if self.stack is None else f"{self.stack}."
         cross = "cross." if self.kind == "cross" else ""

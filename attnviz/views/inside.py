@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_KEYS, MOST_PAIRS = 14, 8
 MOST_SENDERS = 96  # heads that are taken away one by one as a control
 DECIMALS, MOST_DECIMALS, DIGITS = 3, 6, 3
+# a change of a weight that is small, or that the loss of many other heads makes too, is not clear
+SMALL_CHANGE, MOST_AS_MUCH = 0.01, 0.2
 HEAVY, IDLE = 0.2, 0.01  # a weight that is large, an effect that is none beside the largest
 
 
@@ -192,12 +194,23 @@ def cut_sentence(
     lang: Language, side: str, before: float, after: "Mapping[Site, float]", chosen: "Site"
 ) -> str:
     """A sentence on the weight without a side's strongest head, and without each of the others."""
-    others = [weight for head, weight in after.items() if head != chosen]
+    others = np.array([weight for head, weight in after.items() if head != chosen])
     values = {"sender": str(chosen), "was": f"{before:.3f}", "now": f"{after[chosen]:.3f}"}
-    if not others:
+    if not others.size:
         return text(lang, f"inside.cut_alone_{side}", **values)
     median = f"{float(np.median(others)):.3f}"
-    return text(lang, f"inside.cut_{side}", **values, n=len(others), median=median)
+    sentence = text(lang, f"inside.cut_{side}", **values, n=len(others), median=median)
+    as_much = int((np.abs(others - before) >= abs(after[chosen] - before)).sum())
+    return f"{sentence} {_verdict(lang, as_much, len(others), abs(after[chosen] - before))}"
+
+
+def _verdict(lang: Language, as_much: int, n_others: int, change: float) -> str:
+    """The place of a change of a weight among those that other heads make."""
+    if change < SMALL_CHANGE:
+        return text(lang, "inside.hardly_changes")
+    if as_much > MOST_AS_MUCH * n_others:
+        return text(lang, "inside.no_clear_effect", as_much=as_much, n=n_others)
+    return text(lang, "inside.clear_effect" if as_much else "inside.only_effect", as_much=as_much)
 
 
 # --- lens ---------------------------------------------------------------------------------------
@@ -222,8 +235,8 @@ def lens_ledger(
             LedgerCell(
                 label[int(lens.ids[state, place, 0])],
                 float(lens.probabilities[state, place, 0]),
-                _guesses(lens, state, place, label),
-                f"{100 * lens.probabilities[state, place, 0]:.0f}%",
+                _guesses(lang, lens, (state, place), label),
+                _shares(lens, (state, place)),
                 "" if chosen is None else f"{place}.{state}",
             )
             for state in range(len(lens.states))
@@ -235,12 +248,31 @@ def lens_ledger(
         columns=(text(lang, "inside.embeddings"), *lens.states[1:]),
         rows=tuple(rows),
         kind="tint",
-        note=text(lang, "inside.lens_note", error=f"{lens.error:.1e}"),
+        note=_lens_note(lang, lens),
         chosen=chosen or "",
     )
 
 
-def _guesses(lens: "Lens", state: int, place: int, label: Mapping[int, str]) -> str:
-    """The likeliest tokens with their probabilities."""
-    pairs = zip(lens.ids[state, place], lens.probabilities[state, place], strict=True)
-    return " · ".join(f"{label[int(choice)]} {100 * share:.1f}%" for choice, share in pairs)
+def _shares(lens: "Lens", at: tuple[int, int]) -> str:
+    """The probability of the likeliest choice, and of the same one at the other positions."""
+    share = f"{100 * lens.probabilities[at][0]:.0f}%"
+    return share if lens.elsewhere is None else f"{share} ({100 * lens.elsewhere[at][0]:.0f}%)"
+
+
+def _lens_note(lang: Language, lens: "Lens") -> str:
+    """What the table shows, and the control of its guesses."""
+    note = text(lang, "inside.lens_note", error=f"{lens.error:.1e}")
+    return note if lens.elsewhere is None else f"{text(lang, 'inside.lens_control')} {note}"
+
+
+def _guesses(lang: Language, lens: "Lens", at: tuple[int, int], label: Mapping[int, str]) -> str:
+    """The likeliest tokens with their probabilities, here and at the other positions."""
+    shares = [f"{100 * share:.1f}%" for share in lens.probabilities[at]]
+    if lens.elsewhere is not None:
+        others = [f"{100 * share:.1f}%" for share in lens.elsewhere[at]]
+        shares = [
+            text(lang, "inside.lens_share", here=here, others=there)
+            for here, there in zip(shares, others, strict=True)
+        ]
+    names = [label[int(choice)] for choice in lens.ids[at]]
+    return " · ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))

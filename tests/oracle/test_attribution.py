@@ -204,6 +204,12 @@ def test_an_earlier_state_is_read_through_the_models_own_norm_and_head() -> None
     found = lens(lm, STORE, count=3)
     at = found.states.index("MLP 1")
     assert np.array_equal(found.ids[at, :, 0], logits.argmax(-1).numpy())
+    # the control of a guess: the same choice at each other position, one by one
+    shares = logits.double().softmax(-1).numpy()
+    assert found.elsewhere is not None
+    for place, guesses in enumerate(found.ids[at]):
+        others = np.delete(shares, place, axis=0)[:, guesses].mean(0)
+        np.testing.assert_allclose(found.elsewhere[at, place], others, atol=1e-6)
 
 
 def test_the_lens_reads_a_measure_at_each_state() -> None:
@@ -214,6 +220,7 @@ def test_the_lens_reads_a_measure_at_each_state() -> None:
         effects(lm, STORE, MARY, heads=["L0.H0"]).before, abs=1e-4
     )
     assert found.ids.shape[1] == 1  # the model computes the last position only
+    assert found.elsewhere is None
     assert len(found.values) == len(found.states)
 
 

@@ -173,3 +173,11 @@ def test_arguments_that_do_not_go_together_are_refused() -> None:
 def test_a_corpus_says_what_it_lacks() -> None:
     with pytest.raises(BadInput, match="nothing of L2.H1"):
         Corpus("two texts", 2, 9, {}).vectors(Site(2, 1))
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["Site(2, 1)", "Site(2)", "Site(0, 3, 'cross')", "Site(0, None, 'self', 'decoder')"],
+)
+def test_a_site_prints_the_call_that_makes_it(shown: str) -> None:
+    assert repr(eval(shown, {"Site": Site})) == shown

@@ -5,7 +5,8 @@ import pytest
 
 from attnviz.changes import Site
 from attnviz.effects.edges import Edges
-from attnviz.views.inside import idle_keys, numbers, real, row_ledger
+from attnviz.i18n import text
+from attnviz.views.inside import cut_sentence, idle_keys, numbers, real, row_ledger
 
 TOKENS = ("the", "cat", "sat")
 
@@ -71,3 +72,30 @@ def test_a_column_has_one_format() -> None:
         "0.000",
     ]
     assert [cell.text for cell in numbers([0.0004, 2e-5], 0.0004)] == ["0.000400", "0.000020"]
+
+
+HEADS = [Site(0, head) for head in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("weights", "verdict"),
+    [
+        ((0.2, 0.79, 0.8, 0.81, 0.8, 0.78), "only_effect"),
+        ((0.2, 0.1, 0.8, 0.81, 0.8, 0.78), "clear_effect"),
+        ((0.7, 0.1, 0.2, 0.81, 0.8, 0.78), "no_clear_effect"),
+        ((0.795, 0.8, 0.8, 0.8, 0.8, 0.8), "hardly_changes"),
+    ],
+)
+def test_a_cut_is_judged_by_the_cuts_of_other_heads(
+    weights: tuple[float, ...], verdict: str
+) -> None:
+    after = dict(zip(HEADS, weights, strict=True))
+    as_much = sum(abs(weight - 0.8) >= abs(weights[0] - 0.8) for weight in weights[1:])
+    sentence = cut_sentence("en", "k", 0.8, after, HEADS[0])
+    assert sentence.endswith(text("en", f"inside.{verdict}", as_much=as_much, n=5))
+    assert f"{np.median(weights[1:]):.3f}" in sentence
+
+
+def test_a_head_without_others_before_it_has_no_verdict() -> None:
+    sentence = cut_sentence("en", "q", 0.8, {HEADS[0]: 0.1}, HEADS[0])
+    assert sentence.endswith("There is no other head before it to compare with.")
