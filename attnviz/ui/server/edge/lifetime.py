@@ -1,5 +1,6 @@
 """The time from the start of the server to its end: ended sessions are let go, jobs are stopped.
 
+A job is given up, too, once nobody who asked for it is there any more.
 In: the app. Out: a context, in which a task looks at the sessions every few seconds. Streamlit
 keeps the session of a closed tab for two minutes, and lets go of it only when another one ends.
 Sessions are cycles of objects, and so are the captures that they hold: a collection follows, and
@@ -47,7 +48,9 @@ async def _sweep() -> None:
             continue
         manager = Runtime.instance()._session_mgr
         release_ended(getattr(manager, "_session_storage", None))
-        due = schedule.due(len(manager.list_sessions()), time.monotonic())
+        sessions = [info.session.id for info in manager.list_sessions()]
+        jobs.stop_unwatched(sessions)
+        due = schedule.due(len(sessions), time.monotonic())
         if due != "none":
             await asyncio.to_thread(collect, whole=due == "whole")
 
