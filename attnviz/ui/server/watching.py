@@ -13,7 +13,7 @@ from attnviz.ui.server.jobs import Job
 
 
 class HasJob(Protocol):
-    """What a job makes."""
+    """The result of a job, with the job."""
 
     job: Job
 
@@ -25,14 +25,14 @@ class Cached(Protocol[Result]):
     """A function of Streamlit's cache."""
 
     def __call__(self, *arguments: Any) -> Result:
-        """What is kept for these arguments."""
+        """The result that is kept for these arguments."""
 
     def clear(self, *arguments: Any) -> None:
         """Forget that."""
 
 
 def watched(cached: "Cached[Result]", *arguments: Any) -> Result:
-    """What the cached function returns, watched by the session of this run."""
+    """The result of the cached function, watched by the session of this run."""
     result = cached(*arguments)
     if result.job.was_given_up:
         cached.clear(*arguments)
