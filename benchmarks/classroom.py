@@ -4,7 +4,8 @@
 
 In: the app, started here; a presenter in Chromium, followers as raw sockets in a thread of their
 own. Each change is a click on "Next" in the presenter's page; its time ends when the last message
-of the run that draws the new card has come to a follower. One follower drops and comes back.
+of the run that draws the new card has come to a follower. One follower drops and comes back. With
+`--flood 60` so many strangers without a seat ask for the class's news without end meanwhile.
 Checked: every follower got the card's title, who came back is in its seat and counted once.
 Out: one table, with the machine's load.
 """
@@ -17,11 +18,15 @@ import sys
 import threading
 import time
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from typing import Any
 
+import websockets
 from playwright.sync_api import Page
+from websockets.exceptions import WebSocketException
 
 from attnviz.lessons.cards.texts import lesson_texts
+from attnviz.ui.server.class_socket import FOLDER
 from benchmarks.follower import Follower
 from benchmarks.measure import WRONG, Result, table
 from tests.support.browser import chromium, settle
@@ -47,6 +52,12 @@ class Class:
         """Run something in the followers' thread."""
         asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT_S)
 
+    def flood(self, count: int) -> None:
+        """Have so many strangers ask for the news of the class until the program ends."""
+        one = self.followers[0]
+        for _ in range(count):
+            asyncio.run_coroutine_threadsafe(_ask_without_seat(one.host, one.code), self._loop)
+
     def arrived(self, stage: int) -> list[float]:
         """When this stage was on each page; waits for the last."""
         deadline = time.monotonic() + LIMIT_S
@@ -54,6 +65,16 @@ class Class:
             assert time.monotonic() < deadline, f"stage {stage} did not reach everyone"
             time.sleep(0.005)
         return sorted(each.seen[stage] for each in self.followers)
+
+
+async def _ask_without_seat(host: str, code: str) -> None:
+    """Ask with a seat that nobody has, and again once that was refused."""
+    while True:
+        with suppress(OSError, WebSocketException):
+            async with websockets.connect(f"ws://{host}/{FOLDER}/{code}?heed=stage") as socket:
+                await socket.send("nobody's seat")
+                async for _ in socket:
+                    raise AssertionError("a stranger was told of the class")
 
 
 def open_class(page: Page, url: str) -> str:
@@ -73,7 +94,7 @@ def turn(page: Page, back: bool) -> float:
     return start
 
 
-def measure(count: int, changes: int) -> list[Result]:
+def measure(count: int, changes: int, n_strangers: int = 0) -> list[Result]:
     """The rows of the table."""
     with serve() as url, chromium() as browser:
         page = browser.new_context(locale="en").new_page()
@@ -82,6 +103,7 @@ def measure(count: int, changes: int) -> list[Result]:
         for follower in lesson.followers:
             lesson.do(follower.join())
         page.get_by_text(f"{count} here").wait_for()
+        lesson.flood(n_strangers)
         first = max(lesson.followers[0].seen)
         medians, slowest = [], []
         for number in range(changes):
@@ -126,8 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.classroom", description=__doc__)
     parser.add_argument("--followers", type=int, default=FOLLOWERS)
     parser.add_argument("--changes", type=int, default=CHANGES)
+    parser.add_argument("--flood", type=int, default=0)
     options = parser.parse_args(arguments)
-    results = measure(options.followers, options.changes)
+    results = measure(options.followers, options.changes, options.flood)
     print(table(results))
     return 1 if any(result.verdict == WRONG for result in results) else 0
 

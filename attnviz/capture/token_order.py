@@ -145,7 +145,7 @@ def _found_corners(module: nn.Module, token_at: Tensor) -> CallCorners | None:
 def _inputs(module: nn.Module, tokens: Tensor) -> AttentionInputs | StoredWeights | None:
     """The attention that a module computes of these tokens; None unless it is one softmax."""
     seen: list[SeenAttention] = []
-    with torch.no_grad(), fast_path.off():
+    with torch.no_grad(), fast_path.held():
         watch = Watch(dict(module.named_modules()), seen.append)
         try:
             with watch:

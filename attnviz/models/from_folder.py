@@ -34,6 +34,7 @@ from attnviz.models import architecture, chat_template, files, weights
 from attnviz.models.admission.sealed import seal
 from attnviz.models.files import first_line, is_panic
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.random_state import seeded
 from attnviz.types import ModelCard, ModelKey, ModelKind
 
 # a path of this machine in another library's words
@@ -97,15 +98,16 @@ def _read(folder: Path, name: str, revision: str | None, settings: Settings) -> 
 def _model(folder: Path, name: str, dtype: torch.dtype) -> tuple[PreTrainedConfig, PreTrainedModel]:
     config = AutoConfig.from_pretrained(folder, **OFFLINE)
     weights.require_room(weights.on_meta(config), name, files.weight_files(folder), dtype)
-    model, report = architecture.class_for(config).from_pretrained(
-        folder,
-        config=config,
-        use_safetensors=True,
-        dtype=dtype,
-        local_files_only=True,
-        output_loading_info=True,
-        ignore_mismatched_sizes=True,
-    )
+    with seeded(0):  # some classes draw before they read: from nobody else's random numbers
+        model, report = architecture.class_for(config).from_pretrained(
+            folder,
+            config=config,
+            use_safetensors=True,
+            dtype=dtype,
+            local_files_only=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
     weights.require_complete(model, report, name)
     _require_finite(model, name)
     return config, model

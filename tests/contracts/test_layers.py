@@ -126,6 +126,12 @@ def test_the_command_line_starts_light() -> None:
     assert loaded_by("from attnviz.cli.main import parser; parser()") == set()
 
 
+def test_a_server_without_a_store_of_classes_loads_no_client_for_one() -> None:
+    code = "from attnviz.ui.server.class_socket import rooms; rooms()"
+    loaded = project.run_python(f"{code}\nimport sys; print('redis' in sys.modules)")
+    assert loaded.stdout.split() == ["False"], loaded.stderr
+
+
 @pytest.mark.parametrize("module", ["torch", "streamlit"])
 def test_a_heavy_import_is_noticed(module: str) -> None:
     assert module in loaded_by(f"import attnviz, {module}")

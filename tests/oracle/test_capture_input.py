@@ -12,6 +12,7 @@ from attnviz.capture.run import capture
 from attnviz.errors import BadInput, ModelNotFound, TooLarge
 from attnviz.models import download, files, loader, registry
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.loader import load
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", ["fine", ""], []])
@@ -130,3 +131,9 @@ def test_nbytes_is_what_the_tensors_hold(minilm: LoadedModel) -> None:
     # per layer: x, q, k, v, mixed, projected; and the last hidden state once
     expected = (6 * layers + 1) * n * d_model * 4
     assert cap.nbytes == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize("model", ["translator", "dates"])
+def test_a_target_beyond_the_models_positions_is_refused(model: str) -> None:
+    with pytest.raises(TooLarge, match="takes at most"):
+        capture(load(model), "I like red cars .", target=200 * "x")

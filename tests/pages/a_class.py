@@ -1,6 +1,10 @@
 """What the tests of a class read of its pages: its code, the session's seat, the bars."""
 
+from typing import Any
+
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup
 
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.ui.session import widgets
@@ -24,6 +28,29 @@ def place(app: AppTest) -> Seat:
 def press(app: AppTest, name: str) -> None:
     app.button(key=KEY(name)).click().run()
     assert not app.exception and not app.error
+
+
+def turn(app: AppTest, card: str) -> None:
+    """Go to a card by the pills."""
+    pills(app).set_value(card).run()
+    assert not app.exception and not app.error
+
+
+def pills(app: AppTest) -> ButtonGroup[Any]:
+    """The pills of the lesson's cards."""
+    return next(each for each in app.pills if str(each.key).startswith(KEY("learn.way.")))
+
+
+def as_reported(app: AppTest) -> WidgetStates:
+    """What a browser with this page says of its widgets; buttons only if they were pressed."""
+    states = app._tree.get_widget_states()
+    is_said = [
+        state.WhichOneof("value") != "trigger_value" or state.trigger_value
+        for state in states.widgets
+    ]
+    return WidgetStates(
+        widgets=[state for state, said in zip(states.widgets, is_said, strict=True) if said]
+    )
 
 
 def bars(app: AppTest) -> list[str]:

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import i18n
 from attnviz.course import birth
-from attnviz.ui.server import cache
+from attnviz.ui.server import cache, trainings
 from attnviz.ui.session import widgets
 from tests.pages.conftest import TIMEOUT_S, sent
 from tests.support.waiting import expect_true
@@ -77,3 +77,17 @@ def test_a_stopped_training_can_be_begun_again(short: None) -> None:
         app.button(key=KEY(f"birth.{SEED}.again")).click().run()
     assert cache.training(SEED).job.state != "stopped"
     cache.training(SEED).job.stop()
+
+
+@pytest.mark.parametrize(("owner", "n_buttons"), [("somebody", 0), ("", 1)])
+def test_only_who_began_a_training_may_stop_it(
+    short: None, monkeypatch: pytest.MonkeyPatch, owner: str, n_buttons: int
+) -> None:
+    training = trainings.start(SEED, STEPS, lambda cancel: iter(cancel.wait, True))  # type: ignore[arg-type]
+    training.owner = owner
+    monkeypatch.setattr(cache, "training", lambda *_: training)
+    app = AppTest.from_function(app_of_training, default_timeout=TIMEOUT_S).run()
+    app.button(key=KEY(f"birth.{SEED}")).click().run()
+    assert len(app.get("progress")) == 1
+    assert [each.key for each in app.button].count(KEY("birth.stop")) == n_buttons
+    training.job.stop()

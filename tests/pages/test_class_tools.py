@@ -11,7 +11,7 @@ from attnviz.components.buffer import unpack
 from attnviz.ui.classroom import report
 from attnviz.ui.learn import open_card
 from attnviz.ui.server import class_socket
-from tests.pages.a_class import JA, KEY, bars, code, place, press, said
+from tests.pages.a_class import JA, KEY, bars, code, place, press, said, turn
 from tests.pages.conftest import Visit, parameters
 
 pytestmark = pytest.mark.usefixtures("fresh_rooms")
@@ -28,7 +28,7 @@ def test_the_report_of_a_class_has_its_answers_and_no_names(
     for option in ("sums", "sums", "nothing"):
         follower = visit("learn", room=code(presenter))
         follower.radio(key=KEY("learn.order.answer")).set_value(option).run()
-    press(presenter, "learn.next")
+    press(presenter, "learn.next.order")
     press(presenter, "class.end")
     assert presenter.header[0].value == i18n.text("en", "report.title")
     assert f"✓ **Right.** {said('sums')}: 2" in bars(presenter)
@@ -94,7 +94,7 @@ def test_cards_are_hidden_and_put_in_another_order(presenter: AppTest, visit: Vi
     presenter.multiselect(key=KEY("class.order.block")).set_value(["mix", "softmax"]).run()
     stage = class_socket.rooms().stage(code(presenter))
     assert (stage.card, stage.number, stage.count) == ("mix", 0, 2)
-    press(presenter, "learn.next")
+    press(presenter, "learn.next.mix")
     assert class_socket.rooms().stage(code(presenter)).card == "softmax"
     where = i18n.text("en", "learn.where", number=2, cards=2)
     assert where in [each.value for each in visit("learn", room=code(presenter)).caption]
@@ -105,7 +105,7 @@ def test_a_late_slider_of_another_card_does_not_turn_the_class_back(
 ) -> None:
     lead = visit("learn", lesson="ask", card="turn", answers="turn=%3F")
     lead = lead.button(key=KEY("class.teach")).click().run()
-    lead.pills(key=KEY("learn.way")).set_value("score").run()
+    turn(lead, "score")
     kept = {"attnviz.learn.drawn": lead.session_state["attnviz.learn.drawn"]}
     moves: list[object] = []
     monkeypatch.setattr(open_card.store, "get", lambda name, default=None: kept[f"attnviz.{name}"])
@@ -118,7 +118,7 @@ def test_everyone_clicks_a_cell_and_sees_how_the_class_clicked(
     presenter: AppTest, visit: Visit
 ) -> None:
     press(presenter, "class.begin")
-    presenter.pills(key=KEY("learn.way")).set_value("products").run()
+    turn(presenter, "products")
     ask = next(each for each in presenter.button if "class.cell." in str(each.key))
     ask.click().run()
     room = code(presenter)

@@ -14,7 +14,19 @@ from attnviz.ui.server import cache, class_socket
 from attnviz.ui.server.trainings import Training
 from attnviz.ui.session import widgets
 from attnviz.ui.session.view import Seat, View
-from tests.pages.a_class import EN, JA, KEY, bars, code, option_bars, place, press, said
+from tests.pages.a_class import (
+    EN,
+    JA,
+    KEY,
+    as_reported,
+    bars,
+    code,
+    option_bars,
+    place,
+    press,
+    said,
+    turn,
+)
 from tests.pages.conftest import Visit, parameters
 
 pytestmark = pytest.mark.usefixtures("fresh_rooms")
@@ -38,7 +50,7 @@ def test_an_old_address_with_keys_works_once_and_is_cleaned(
 ) -> None:
     again = visit("learn", **parameters(presenter), host=place(presenter).host)
     assert place(again).host == place(presenter).host and "host" not in parameters(again)
-    press(again, "learn.next")
+    press(again, "learn.next.order")
     assert class_socket.rooms().stage(code(presenter)).card == "erratum"
     follower = visit("learn", room=code(presenter))
     returned = visit("learn", room=code(presenter), seat=place(follower).seat)
@@ -82,14 +94,14 @@ def test_a_follower_shows_the_presenters_card_in_its_own_language(
 ) -> None:
     follower = visit("learn", room=code(presenter), lang="ja")
     assert follower.header[0].value == JA.of("order", "title")
-    press(presenter, "learn.next")
+    press(presenter, "learn.next.order")
     assert follower.run().header[0].value.startswith(JA.of("erratum", "title").partition("[[")[0])
     late = visit("learn", room=code(presenter), lang="ko")
     assert late.header[0].value == lesson_texts("block", "ko").of("erratum", "title")
 
 
 def test_what_the_presenter_sets_is_set_for_all(presenter: AppTest, visit: Visit) -> None:
-    presenter.pills(key=KEY("learn.way")).set_value("sharper").run()
+    turn(presenter, "sharper")
     assert not presenter.select_slider, "an experiment waits for its prediction"
     presenter.button(key=KEY("class.reveal")).click().run()
     presenter.select_slider(key=KEY("learn.sharper.factor")).set_value(5.0).run()
@@ -98,6 +110,26 @@ def test_what_the_presenter_sets_is_set_for_all(presenter: AppTest, visit: Visit
     assert slider.value == 5.0 and slider.disabled
     presenter.select_slider(key=KEY("learn.sharper.factor")).set_value(0.0).run()
     assert follower.run().select_slider(key=KEY("learn.sharper.factor")).value == 0.0
+
+
+def test_a_browser_that_is_behind_does_not_turn_the_class_back(presenter: AppTest) -> None:
+    """Its listener asks for a run before it has drawn the card that the presenter went to."""
+    press(presenter, "class.begin")
+    behind = as_reported(presenter)
+    press(presenter, "learn.next.order")
+    presenter._run(behind)
+    assert class_socket.rooms().stage(code(presenter)).card == "erratum"
+    assert parameters(presenter)["card"] == "erratum"
+
+
+def test_a_second_click_on_next_before_the_page_has_turned_skips_no_card(
+    presenter: AppTest,
+) -> None:
+    presenter.button(key=KEY("learn.next.order")).click()
+    click = as_reported(presenter)
+    for _ in range(2):
+        presenter._run(click)
+        assert class_socket.rooms().stage(code(presenter)).card == "erratum"
 
 
 def test_answers_are_counted_and_judged_only_after_the_reveal(
@@ -130,7 +162,7 @@ def test_answers_are_counted_and_judged_only_after_the_reveal(
 def test_a_free_question_is_not_made_a_choice_before_the_reveal(
     presenter: AppTest, visit: Visit
 ) -> None:
-    presenter.pills(key=KEY("learn.way")).set_value("softmax").run()
+    turn(presenter, "softmax")
     press(presenter, "class.show")
     assert bars(presenter) == []
     follower = visit("learn", room=code(presenter))
@@ -165,7 +197,7 @@ def test_the_presenter_may_go_to_another_lesson(presenter: AppTest, visit: Visit
 def test_a_cell_that_the_presenter_points_at_is_marked_for_all(
     presenter: AppTest, visit: Visit
 ) -> None:
-    presenter.pills(key=KEY("learn.way")).set_value("products").run()
+    turn(presenter, "products")
     room, host = code(presenter), place(presenter).host
     stage = class_socket.rooms().stage(room)
     assert stage.selection == ""
@@ -269,7 +301,7 @@ def test_a_wrong_key_leads_nothing(presenter: AppTest, visit: Visit) -> None:
 
 @pytest.mark.parametrize("name", [recipe.name for recipe in lesson("block").recipes])
 def test_every_card_can_be_taught(presenter: AppTest, visit: Visit, name: str) -> None:
-    presenter.pills(key=KEY("learn.way")).set_value(name).run()
+    turn(presenter, name)
     follower = visit("learn", room=code(presenter))
     assert not presenter.error and not follower.error
     if KEY("class.reveal") in [each.key for each in presenter.button]:

@@ -16,6 +16,7 @@ from attnviz.lessons.cards.symbols import with_formulas
 from attnviz.lessons.cards.texts import fill, lesson_texts
 from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
+from tests.pages.a_class import pills, turn
 from tests.pages.conftest import Visit, parameters, sent
 from tests.support.cases import mostly_slow
 
@@ -52,7 +53,7 @@ def test_every_card_opens(
     app = visit("learn", lesson=slug, lang=lang)
     recipes, asked = lesson(slug).recipes, 0
     for recipe in recipes if n_cards is None else recipes[-n_cards:]:
-        app.pills(key=KEY("learn.way")).set_value(recipe.name).run()
+        turn(app, recipe.name)
         assert not app.exception and not app.error, recipe.name
         title = with_formulas(texts.of(recipe.name, "title").partition("[[")[0])
         assert app.header[0].value.startswith(title)
@@ -126,7 +127,7 @@ def test_a_link_restores_card_values_and_answers(visit: Visit) -> None:
     assert app.header[0].value == EN.of("sharper", "title")
     assert app.select_slider(key=KEY("learn.sharper.factor")).value == 5.0
     assert {name: parameters(app)[name] for name in kept} == kept
-    app.pills(key=KEY("learn.way")).set_value("order").run()
+    turn(app, "order")
     assert app.radio(key=KEY("learn.order.answer")).value == "nothing"
     assert app.warning
 
@@ -182,7 +183,7 @@ def adjusted(*names: str) -> str:
 
 
 def way(app: AppTest) -> list[str]:
-    return [option.content for option in app.pills(key=KEY("learn.way")).proto.options]
+    return [option.content for option in pills(app).proto.options]
 
 
 def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
@@ -204,7 +205,7 @@ def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
         "Card 9 of 11 · right",
         "Card 10 of 11",
     ]
-    app.pills(key=KEY("learn.way")).set_value("sizes").run()
+    turn(app, "sizes")
     app.text_input(key=KEY("learn.sizes.answer")).set_value("64").run()
     assert way(app)[6] == "7 ✓"
 
@@ -314,7 +315,7 @@ def test_a_lesson_opens_where_it_was_left_or_from_the_start(visit: Visit) -> Non
 
 def test_a_lesson_that_was_finished_begins_with_its_first_card(visit: Visit) -> None:
     app = visit("learn", lesson="block", card=lesson("block").recipes[-1].name)
-    app.button(key=KEY("learn.next")).click().run()
+    app.button(key=KEY(f"learn.next.{lesson('block').recipes[-1].name}")).click().run()
     assert not [each for each in app.button if each.key == KEY("learn.from_start.block")]
     app.button(key=KEY("learn.open.block")).click().run()
     assert app.header[0].value == EN.of("mix", "title")

@@ -41,7 +41,7 @@ def test_blocked_rows_stand_in_a_table_whatever_other_threads_do(
 ) -> None:
     """While another thread records, torch's fast path is off for the whole process."""
     cache.dead_rows.clear()  # type: ignore[attr-defined]  # computed on a simulated device elsewhere
-    with fast_path.off() if others_record else nullcontext():
+    with fast_path.held() if others_record else nullcontext():
         table = visit("masks", text=TEXT).table[0].value
     assert len(table) == 5
     results = " ".join(table.iloc[:, 1])

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 import attnviz
@@ -12,6 +13,7 @@ from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.outputs.classes import classes
 from attnviz.ui.session import pictures, widgets
+from attnviz.ui.sidebar import picture
 from tests.pages.conftest import Visit, parameters
 from tests.support import folders
 
@@ -185,3 +187,14 @@ def test_shapes_says_what_a_sample_shows(visit: Visit) -> None:
     assert all(bar["mark"] and bar["value"] > 0.5 for bar in likeliest)
     ((header, _),) = shown(app, "patches")
     assert header["patches"] == {"rows": 6, "columns": 6, "first": 1}
+
+
+@pytest.mark.parametrize(("size", "shown"), [((4000, 1), (192, 1)), ((1, 4000), (192, 768))])
+def test_the_preview_of_a_narrow_picture_has_a_height_that_can_be_drawn(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], shown: tuple[int, int]
+) -> None:
+    drawn: list[tuple[int, int]] = []
+    monkeypatch.setattr(picture.uploads, "picture", lambda: Image.new("RGB", size))
+    monkeypatch.setattr(picture.st, "image", lambda image, **_: drawn.append(image.size))
+    picture._preview("en")
+    assert drawn == [shown]

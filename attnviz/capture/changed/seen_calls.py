@@ -141,7 +141,7 @@ def own_code_seen(
         return
     with ExitStack() as stack:
         stack.enter_context(eagerly())
-        stack.enter_context(fast_path.off())
+        stack.enter_context(fast_path.held())
         calls = SeenCalls(own, wanted)
         stack.callback(calls.close)
         stack.enter_context(calls.watch)

@@ -386,7 +386,7 @@ def recording(
 
 def _watch(stack: ExitStack, modules: dict[str, nn.Module], recorder: Recorder) -> Watch:
     """A running watch of modules; the stack ends it."""
-    stack.enter_context(fast_path.off())
+    stack.enter_context(fast_path.held())
     watch = Watch(modules, recorder.take_seen, recorder.missing.add)
     stack.callback(watch.close)
     stack.enter_context(watch)

@@ -17,8 +17,12 @@ from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from attnviz.capture.record.interface import NAME, NAME_EAGER, name_for, register
+from attnviz.models.process_setting import ProcessSetting
 
 EAGER = "eager"
+_log = logging.getLogger("transformers.modeling_utils")
+# it warns of classes that it cannot switch; those are watched
+_only_errors = ProcessSetting(logging.ERROR, lambda: _log.level, _log.setLevel)
 
 
 @contextmanager
@@ -92,13 +96,8 @@ def _set(
 
 
 def _switch(model: PreTrainedModel, name: str) -> None:
-    log = logging.getLogger("transformers.modeling_utils")
-    level = log.level
-    log.setLevel(logging.ERROR)  # it warns of classes that it cannot switch; those are watched
-    try:
+    with _only_errors.held():
         model.set_attn_implementation(name)
-    finally:
-        log.setLevel(level)
 
 
 def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfig, str | None]]:

@@ -125,7 +125,7 @@ class RedisStore:
         for code in {*(every.keys() - listed.keys()), admission.ended} - {""}:
             line.hdel(INDEX, code)
             line.delete(_key(code))
-        self._write(line, admission.code, admission.room)
+        self._write(line, admission.code, admission.room, document.written(admission.room))
 
     def _change(self, code: str, work: Work[Result], line: "Pipeline") -> Result:
         saved = line.get(_key(code))
@@ -136,14 +136,14 @@ class RedisStore:
         if room.closed:
             line.delete(_key(code))
             line.hdel(INDEX, code)
-        elif document.written(room) != saved:
-            self._write(line, code, room)
+        elif (text := document.written(room)) != saved:
+            self._write(line, code, room, text)
         if room.changes != before:
             line.publish(CHANNEL, document.written_counts(code, room.counts()))
         return result
 
-    def _write(self, line: "Pipeline", code: str, room: Room) -> None:
-        line.set(_key(code), document.written(room), ex=math.ceil(self.bounds.idle_s))
+    def _write(self, line: "Pipeline", code: str, room: Room, text: str) -> None:
+        line.set(_key(code), text, ex=math.ceil(self.bounds.idle_s))
         line.hset(INDEX, code, document.written_listing(room.listing()))
 
     def _room(self, code: str, saved: Any) -> Room:

@@ -3,9 +3,8 @@
 In: stages and answers, checked for their size and form. Out: `Stage` for a follower's page, `Tally`
 for a card. A member is a random id, never a name; an answer is kept as a label, the name of the
 verdict, never as the text that was typed. Of the presenter's key only a hash is kept. Presence is a
-lease of each listening page, which the page renews, so that
-the pages of a server that died are gone when their leases end.
-`rooms` and its store lock and end rooms, this module does not.
+lease of each listening page, which the page renews, so that the pages of a server that died are
+gone when their leases end. `rooms` and its store lock and end rooms, this module does not.
 """
 
 import hashlib

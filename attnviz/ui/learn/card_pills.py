@@ -24,18 +24,24 @@ Standings = dict[str, Standing]
 
 
 def show(lang: Language, opened: OpenCard) -> Standings:
-    """Draw the pills; the standing of each answered card."""
+    """Draw the pills; the standing of each answered card.
+
+    Each card has pills of its own: a browser that has not drawn the present card yet reports the
+    pills of the card before, which would else turn the page back.
+    """
     standings = _standings(opened)
-    st.pills(
-        text(lang, "learn.cards"),
-        opened.names,
-        key=widgets.showing("learn.way", opened.name),
-        format_func=lambda name: _number(opened, name, standings),
-        on_change=_take,
-        args=(opened.name,),
-        label_visibility="collapsed",
-        width="stretch",
-    )
+    widget = f"learn.way.{opened.name}"
+    with st.container(key=widgets.key("learn.way")):
+        st.pills(
+            text(lang, "learn.cards"),
+            opened.names,
+            key=widgets.showing(widget, opened.name),
+            format_func=lambda name: _number(opened, name, standings),
+            on_change=_take,
+            args=(opened.name, widget),
+            label_visibility="collapsed",
+            width="stretch",
+        )
     return standings
 
 
@@ -97,5 +103,5 @@ def _label(lang: Language, opened: OpenCard, name: str, standings: Standings) ->
     return f"{where} · {text(lang, f'learn.is_{standings[name]}')}"
 
 
-def _take(before: str) -> None:
-    open_card.go(widgets.value("learn.way") or before)
+def _take(before: str, widget: str) -> None:
+    open_card.turn(before, widgets.value(widget) or before)

@@ -199,11 +199,26 @@ def go(card: str) -> None:
     current.update(card=card, values="")
 
 
+def turn(before: str, card: str) -> None:
+    """Go to a card by a widget of the card `before`; nothing if that is no longer on the page.
+
+    So that a second click, made before the page has turned, does not skip a card.
+    """
+    if _is_drawn(before):
+        go(card)
+
+
 def answer(card: str, text: str) -> None:
-    """Take an answer, "" to try again."""
-    answers = {**progress.parse(current.view().learn.answers), card: text}
+    """Take an answer, "" to try again; nothing of a card that is no longer on the page.
+
+    Where the same run goes to another card, the answer is taken and the move stays.
+    """
+    if not _is_drawn(card):
+        return
+    learn = current.view().learn
+    answers = {**progress.parse(learn.answers), card: text}
     answers = {name: answer for name, answer in answers.items() if answer}
-    current.update(card=card, answers=progress.write(answers))
+    current.update(card=learn.card or card, answers=progress.write(answers))
 
 
 def note_drawn(card: str) -> None:
@@ -211,13 +226,19 @@ def note_drawn(card: str) -> None:
     store.put(DRAWN, card)
 
 
+def _is_drawn(card: str) -> bool:
+    """True if this card is on the page; a browser may report a widget late, when it has gone."""
+    return bool(store.get(DRAWN, card) == card)
+
+
 def set_value(card: str, name: str, value: Value) -> None:
     """Set one of a card's controls.
 
-    A control of a card that is no longer on the page changes nothing: a browser may report a slider
-    late, when its card has gone, and would turn the whole class back to it.
+    A control of a card that is no longer on the page changes nothing: it would turn the whole class
+    back to it.
     """
-    if store.get(DRAWN, card) != card:
+    if not _is_drawn(card) or current.view().learn.card not in ("", card):
         return
-    values = {**progress.parse(current.view().learn.values), name: str(value)}
+    learn = current.view().learn
+    values = {**progress.parse(learn.values), name: str(value)}
     current.update(card=card, values=progress.write(values))

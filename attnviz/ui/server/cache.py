@@ -32,6 +32,7 @@ from attnviz.ui.server.jobs import Job
 from attnviz.ui.server.keys import key_part, short
 from attnviz.ui.server.sources import Source
 from attnviz.ui.server.trainings import Training
+from attnviz.ui.server.watching import watched
 from attnviz.views import geometry
 from attnviz.views.captured import Captured, Shown
 from attnviz.views.drawn import Cells
@@ -235,8 +236,8 @@ def _similarity(key: str, _texts: tuple[str, ...], _loaded: "LoadedModel") -> "S
     return similarity(_loaded, _texts, cut=True)
 
 
-def _stop_job(watched: pyramids.HeadPyramid | Training | Measurement[Any]) -> None:
-    watched.job.stop()
+def _stop_job(begun: pyramids.HeadPyramid | Training | Measurement[Any]) -> None:
+    begun.job.stop()
 
 
 def answers(captured: Captured, request: "library.Request", others: tuple[str, ...]) -> Answering:
@@ -265,7 +266,7 @@ def lens(key: str, _read: "Callable[[], Lens]") -> "Lens":
 
 def measurement(key: str, work: Callable[[Job], Result]) -> Measurement[Result]:
     """The measurement of `work`, which `key` names; its job starts at the first call."""
-    return _measurement(key, work)
+    return watched(_measurement, key, work)
 
 
 def forget_measurement(key: str) -> None:
@@ -292,7 +293,7 @@ def pyramid(
     With it come the strongest cells whose query and key are at least that far apart.
     """
     call.check(head, 0)
-    return _pyramid(key, call, head, distance)
+    return watched(_pyramid, key, call, head, distance)
 
 
 def forget_pyramid(key: str) -> None:
@@ -363,9 +364,9 @@ def training(seed: int, owner: str = "", n_steps: int | None = None) -> Training
 
     `n_steps` is its length, None for that of the lesson.
     """
-    watched = _training(seed, n_steps)
-    watched.owner = watched.owner or owner
-    return watched
+    begun = watched(_training, seed, n_steps)
+    begun.owner = begun.owner or owner
+    return begun
 
 
 def forget_training(seed: int) -> None:

@@ -34,6 +34,7 @@ ENDED = 4404  # close code: the room that it listened to has ended
 FOREIGN = 1008
 NO_SEAT, FULL = 4403, 4429  # the page joins again; it tries again later
 HELLO_S = 5.0
+REFUSED_S = 0.5  # until a refusal is sent: who asks without end asks twice a second
 MOST_GREETING = 512  # sockets that have not said yet who they are
 MOST_HELLO_CHARS = 100
 RENEW_S = 20.0  # of a lease of 45 s; a room that ends by age notifies nobody
@@ -76,6 +77,7 @@ async def listen(socket: WebSocket) -> None:
     try:
         lease = await asyncio.to_thread(rooms().listen, code, seat, leads=leads)
     except AttnVizError as error:
+        await asyncio.sleep(REFUSED_S)
         await _close(socket, REFUSED.get(error.code, FULL))
         return
     try:

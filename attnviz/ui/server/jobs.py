@@ -6,7 +6,7 @@ keeps where its caller looks for it.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,12 +26,15 @@ class Job:
     """Work that waits, runs, or is over. `fraction` is how much is done, 0 to 1.
 
     The work looks at `cancel` from time to time and raises `Cancelled` when it is set. `error` is
-    what it raised otherwise.
+    what it raised otherwise. `watchers` are the sessions that asked for it; it `was_given_up` if
+    the last of these went.
     """
 
     cancel: threading.Event = field(default_factory=threading.Event)
     fraction: float = 0.0
     error: Exception | None = None
+    watchers: set[str] = field(default_factory=set)
+    was_given_up: bool = False
     _begun: bool = False
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -94,6 +97,14 @@ def stop_all() -> None:
     """Give up all work, as the server stops."""
     for job in list(_started):
         job.stop()
+
+
+def stop_unwatched(sessions: Collection[str]) -> None:
+    """Give up the work of which no watcher is among the sessions that are still there."""
+    for job in list(_started):
+        if job.watchers and not job.over and job.watchers.isdisjoint(sessions):
+            job.was_given_up = True
+            job.stop()
 
 
 def waiting() -> int:

@@ -1,17 +1,22 @@
 """The time from the start of the server to its end: ended sessions are let go, jobs are stopped.
 
+A job is given up, too, once nobody who asked for it is there any more.
 In: the app. Out: a context, in which a task looks at the sessions every few seconds. Streamlit
 keeps the session of a closed tab for two minutes, and lets go of it only when another one ends.
-Sessions are cycles of objects, and so are the captures that they hold: a collection follows, of
-frozen objects too (`loading`), and the freed memory goes back to the system.
+Sessions are cycles of objects, and so are the captures that they hold: a collection follows, and
+the freed memory goes back to the system. What a session made before the last model was loaded is
+frozen (`loading`); a collection of frozen objects too walks all of torch, and holds up every page
+for 0.24 s. It comes once a minute at most, or when nobody is there.
 """
 
 import asyncio
 import ctypes
 import gc
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
@@ -21,6 +26,7 @@ from attnviz.ui.server import jobs
 
 SWEEP_S = 10.0
 KEPT_S = 40.0  # a lost connection comes back to its session within this time
+WHOLE_S = 60.0  # between two collections of all objects, while pages are open
 
 
 @asynccontextmanager
@@ -35,16 +41,37 @@ async def lifetime(_app: App) -> AsyncIterator[None]:
 
 
 async def _sweep() -> None:
-    sessions = 0
+    schedule = Schedule(time.monotonic())
     while True:
         await asyncio.sleep(SWEEP_S)
         if not Runtime.exists():
             continue
         manager = Runtime.instance()._session_mgr
         release_ended(getattr(manager, "_session_storage", None))
-        before, sessions = sessions, len(manager.list_sessions())
-        if sessions < before:
-            await asyncio.to_thread(collect)
+        sessions = [info.session.id for info in manager.list_sessions()]
+        jobs.stop_unwatched(sessions)
+        due = schedule.due(len(sessions), time.monotonic())
+        if due != "none":
+            await asyncio.to_thread(collect, whole=due == "whole")
+
+
+@dataclass
+class Schedule:
+    """When a collection is due; `last_whole` is the time of the last one of all objects."""
+
+    last_whole: float
+    n_sessions: int = 0
+    owes_whole: bool = False
+
+    def due(self, n_sessions: int, now: float) -> Literal["none", "young", "whole"]:
+        """The collection that is due with so many sessions now."""
+        has_ended = n_sessions < self.n_sessions
+        self.n_sessions = n_sessions
+        self.owes_whole |= has_ended
+        if self.owes_whole and (n_sessions == 0 or now - self.last_whole >= WHOLE_S):
+            self.last_whole, self.owes_whole = now, False
+            return "whole"
+        return "young" if has_ended else "none"
 
 
 def release_ended(storage: object) -> None:
@@ -60,10 +87,15 @@ def release_ended(storage: object) -> None:
         kept.expire()
 
 
-def collect() -> None:
-    """Free what no session holds any more, and give the memory back to the system."""
-    gc.unfreeze()
+def collect(*, whole: bool) -> None:
+    """Free what no session holds any more, and give the memory back to the system.
+
+    Frozen objects are looked at if it is a `whole` one.
+    """
+    if whole:
+        gc.unfreeze()
     gc.collect()
-    gc.freeze()
+    if whole:
+        gc.freeze()
     with suppress(OSError, AttributeError):  # another C library than glibc
         ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -1,5 +1,6 @@
 """The socket of a class: who hears what, who counts as here, and how it ends."""
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
@@ -18,7 +19,8 @@ FIRST, SECOND = Stage("block", "order"), Stage("block", "sizes")
 
 
 @pytest.fixture
-def client() -> Iterator[TestClient]:
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setattr(class_socket, "REFUSED_S", 0.0)
     with TestClient(Starlette(routes=class_socket.routes())) as running:
         yield running
 
@@ -115,6 +117,15 @@ def test_sockets_without_a_seat_take_no_place_from_a_class(
         with listening(client, opened, "changes", opened.key) as presenter:
             assert int(presenter.receive_text()) > 0
     expect_equal(lambda: rooms.tally(opened.code, FIRST.name).present, 0)
+
+
+def test_who_is_refused_waits_for_it(
+    client: TestClient, room: tuple[Rooms, NewRoom], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(class_socket, "REFUSED_S", 0.1)
+    start = time.monotonic()
+    assert refusal(client, room[1], "stage", "not-a-seat") == class_socket.NO_SEAT
+    assert time.monotonic() - start >= 0.1
 
 
 def test_a_socket_that_says_nothing_is_closed(
