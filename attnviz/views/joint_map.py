@@ -95,24 +95,26 @@ def map_view(
     own: TextOnMap | None,
     openable: bool,
     by_tsne: "Neighbours | None" = None,
+    more: Sequence[TextOnMap] = (),
 ) -> MapView:
     """The texts on the map, the visitor's last; `openable` if other pages can show the others.
 
-    `by_tsne` places the same tokens for one head, in the stead of its plane.
+    `more` are further texts of the visitor's, before the one that is shown. `by_tsne` places the
+    same tokens for one head, in the stead of its plane.
     """
-    every = [*texts, *([] if own is None else [own])]
+    owners = [*[0] * len(texts), *[2] * len(more), *([] if own is None else [1])]
+    every = [*texts, *more, *([] if own is None else [own])]
     labels = dict.fromkeys(label for part in every for label in part.labels)
     number = {label: place for place, label in enumerate(labels)}
     stops = np.cumsum([len(part.labels) for part in every]).tolist()
-    spans = zip([0, *stops[:-1]], stops, every, strict=True)
+    spans = zip([0, *stops[:-1]], stops, owners, strict=True)
     places = np.concatenate([part.places for part in every], axis=2)
     if by_tsne is not None:
         places[embedding.row(by_tsne.head)] = np.stack([by_tsne.queries, by_tsne.keys])
     return MapView(
         heads=_heads(embedding),
         texts=tuple(
-            MapText(start, stop, part is own, part is own or openable)
-            for start, stop, part in spans
+            MapText(start, stop, owner, owner > 0 or openable) for start, stop, owner in spans
         ),
         labels=tuple(labels),
         label_of=np.array([number[name] for part in every for name in part.labels], np.uint16),

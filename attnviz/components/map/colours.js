@@ -41,11 +41,8 @@ export function coloursOf(points, head, way, theme) {
 function levelsOf(/** @type {Points} */ points, /** @type {Exclude<Way, "side" | "norm">} */ way) {
   const { header, arrays, textOf, counts, n } = points;
   if (way === "kind") return Uint8Array.from(arrays.kind.data);
-  const last = header.texts.length - 1;
   if (way === "text")
-    return Uint8Array.from(textOf, (text) =>
-      header.texts[last][2] && text === last ? 1 : ((text % 6) + 2) % 8,
-    );
+    return Uint8Array.from(textOf, (text) => (header.texts[text][2] ? 1 : ((text % 6) + 2) % 8));
   if (way === "position") {
     const longest = Math.max(...header.texts.map(([start, stop]) => stop - start), 2) - 1;
     return Uint8Array.from({ length: n }, (_, token) =>

@@ -18,7 +18,7 @@ from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import text
 from attnviz.ui.effects import measurement
 from attnviz.ui.host.components import show_map
-from attnviz.ui.many import heads, tsne
+from attnviz.ui.many import heads, more_texts, tsne
 from attnviz.ui.page import fragments, needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
@@ -109,22 +109,32 @@ def _mount(shown: Shown, fitted: Fitted) -> None:
     fits = len(capture.tokens) <= MOST_OWN
     if not fits:
         st.info(text(lang, "map.too_long", limit=MOST_OWN))
+    typed = more_texts.box(lang, loaded) if texts else ()
+    more = more_texts.placed(shown, embedding, typed)
+    if more is None:
+        return
     by_tsne = tsne.chosen(
         shown,
         embedding.heads,
-        lambda job: [*_captures(loaded, job), *([capture] if fits else [])],
+        lambda job: [
+            *_captures(loaded, job),
+            *more_texts.captured(loaded, typed),
+            *([capture] if fits else []),
+        ],
+        typed,
     )
 
     def build() -> bytes:
         picture = shown.captured.media.picture
         own = joint_map.text_on_map(embedding, capture, picture=picture) if fits else None
-        view = joint_map.map_view(embedding, placed, own, openable=bool(texts), by_tsne=by_tsne)
+        view = joint_map.map_view(embedding, placed, own, bool(texts), by_tsne, more)
         return component.pack_map(view, strings(lang, component.STRING_KEYS))
 
     drawn = "" if by_tsne is None else str(by_tsne.head)
-    data = cache.buffer(f"{shown.captured.key} map {lang} {drawn}", build)
+    data = cache.buffer("\0".join([f"{shown.captured.key} map {lang} {drawn}", *typed]), build)
     extent, key = heads.extent(embedding.heads, MAX_INDEX), widgets.component_key("map")
-    show_map(data, extent, key, fragments.keep_selection(key, extent), _open(key, extent, texts))
+    open_page = _open(key, extent, (*texts, *typed))
+    show_map(data, extent, key, fragments.keep_selection(key, extent), open_page)
 
 
 def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None]:
