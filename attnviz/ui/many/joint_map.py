@@ -41,8 +41,8 @@ Fitted = tuple["Embedding", tuple[TextOnMap, ...], tuple[str, ...]]
 
 
 @fragment(FRAGMENT)
-def show(shown: Shown) -> None:
-    """The map of the model, with the text that is shown on it."""
+def show(shown: Shown, sentences: tuple[str, ...] = ()) -> None:
+    """The map of the model, with the text that is shown on it, and the sentences of a class."""
     lang = shown.lang
     with messages.guard(lang):
         if needs_model.say(shown, "map"):
@@ -54,7 +54,7 @@ def show(shown: Shown) -> None:
         key = f"map {loaded.key}"
         fitted = measurement.result(lang, "map", key, partial(_fitted, loaded))
         if fitted is not None:
-            _mount(shown, fitted)
+            _mount(shown, fitted, sentences)
 
 
 def _can_be_drawn(loaded: "LoadedModel", capture: "Capture") -> bool:
@@ -103,13 +103,13 @@ def _captures(loaded: "LoadedModel", job: Job) -> "Iterator[Capture]":
         job.report(start / len(texts or pictures))
 
 
-def _mount(shown: Shown, fitted: Fitted) -> None:
+def _mount(shown: Shown, fitted: Fitted, sentences: tuple[str, ...]) -> None:
     lang, (embedding, placed, texts) = shown.lang, fitted
     loaded, capture = shown.captured.model, shown.captured.capture
     fits = len(capture.tokens) <= MOST_OWN
     if not fits:
         st.info(text(lang, "map.too_long", limit=MOST_OWN))
-    typed = more_texts.box(lang, loaded) if texts else ()
+    typed = more_texts.texts(lang, loaded, sentences) if texts else ()
     more = more_texts.placed(shown, embedding, typed)
     if more is None:
         return

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 TYPED, BOX = "map_texts", "map.more"
 MOST_TEXTS, MOST_CHARACTERS = 12, 4000
-MOST_TOKENS = 256  # of all further texts together
+MOST_TOKENS = 256  # of all that one visitor types
+MOST_OF_CLASS = 1000  # tokens of the sentences of a class
+
+
+def texts(lang: Language, loaded: "LoadedModel", sentences: tuple[str, ...]) -> tuple[str, ...]:
+    """The visitor's further texts and the sentences of a class that fit on the map, each once."""
+    of_class = fitting(loaded, list(sentences), MOST_OF_CLASS)
+    return tuple(dict.fromkeys((*box(lang, loaded), *of_class)))
 
 
 def box(lang: Language, loaded: "LoadedModel") -> tuple[str, ...]:
@@ -39,10 +46,10 @@ def box(lang: Language, loaded: "LoadedModel") -> tuple[str, ...]:
             on_change=_take,
         )
         typed = _lines(store.get(TYPED, ""))
-        texts = fitting(loaded, typed[:MOST_TEXTS])
-        if len(texts) < len(typed):
-            st.caption(text(lang, "map.more_cut", n=len(texts), of=len(typed)))
-    return texts
+        fit = fitting(loaded, typed[:MOST_TEXTS], MOST_TOKENS)
+        if len(fit) < len(typed):
+            st.caption(text(lang, "map.more_cut", n=len(fit), of=len(typed)))
+    return fit
 
 
 def _take() -> None:
@@ -56,13 +63,13 @@ def _lines(typed: str) -> list[str]:
     return list(dict.fromkeys(line for line in cleaned if line.strip()))
 
 
-def fitting(loaded: "LoadedModel", texts: list[str]) -> tuple[str, ...]:
-    """The first of the texts that have at most `MOST_TOKENS` tokens together."""
+def fitting(loaded: "LoadedModel", texts: list[str], most: int) -> tuple[str, ...]:
+    """The first of the texts that have at most so many tokens together."""
     if not texts:
         return ()
     lengths = [len(ids) for ids in loaded.tokenize(texts, truncation=True)["input_ids"]]
     ends = accumulate(lengths)
-    return tuple(line for line, end in zip(texts, ends, strict=True) if end <= MOST_TOKENS)
+    return tuple(line for line, end in zip(texts, ends, strict=True) if end <= most)
 
 
 def captured(loaded: "LoadedModel", texts: tuple[str, ...]) -> "list[Capture]":
