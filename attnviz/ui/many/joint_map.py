@@ -7,6 +7,7 @@ the same tokens by t-SNE, if the visitor asks for it.
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -80,11 +81,13 @@ def _fitted(loaded: "LoadedModel", job: Job) -> Fitted:
     caps = list(_captures(loaded, job))
     embedding = embed_captures(caps)
     texts = map_texts(loaded)
-    rows = [(cap, row) for cap in caps for row in range(cap.n_batch)]
-    pictures = [None] * len(texts) if texts else sample_pictures(loaded)
+    pictures = iter(sample_pictures(loaded))
     placed = tuple(
-        joint_map.text_on_map(embedding, cap, row, picture)
-        for (cap, row), picture in zip(rows, pictures, strict=True)
+        place
+        for cap in caps
+        for place in joint_map.texts_on_map(
+            embedding, cap, None if texts else tuple(islice(pictures, cap.n_batch))
+        )
     )
     return embedding, placed, texts
 
@@ -126,7 +129,8 @@ def _mount(shown: Shown, fitted: Fitted, sentences: tuple[str, ...]) -> None:
 
     def build() -> bytes:
         picture = shown.captured.media.picture
-        own = joint_map.text_on_map(embedding, capture, picture=picture) if fits else None
+        pictures = None if picture is None else [picture]
+        own = joint_map.texts_on_map(embedding, capture, pictures)[0] if fits else None
         view = joint_map.map_view(embedding, placed, own, bool(texts), by_tsne, more)
         return component.pack_map(view, strings(lang, component.STRING_KEYS))
 

@@ -94,7 +94,5 @@ def _placed(
     loaded: "LoadedModel", embedding: "Embedding", texts: tuple[str, ...], _job: "Job"
 ) -> tuple[TextOnMap, ...]:
     return tuple(
-        joint_map.text_on_map(embedding, cap, row)
-        for cap in captured(loaded, texts)
-        for row in range(cap.n_batch)
+        place for cap in captured(loaded, texts) for place in joint_map.texts_on_map(embedding, cap)
     )
