@@ -9,7 +9,7 @@ import { swallow } from "../shared/controls.js";
 import { el, localPoint, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
-import { coloursOf } from "./colours.js";
+import { GREY, coloursOf, hasMore } from "./colours.js";
 import { detailNodes } from "./detail.js";
 import { drawMatrix, hitMatrix, layMatrix, markMatrix } from "./matrix.js";
 import { buildParts } from "./parts.js";
@@ -373,6 +373,7 @@ function legendNodes(/** @type {State} */ { points, head, host }, /** @type {Way
     const kinds = /** @type {const} */ (["word", "continuation", "number", "punctuation", "special"]);
     return kinds.map((kind, level) => entry(strings[`kind_${kind}`], level));
   }
+  if (way === "text" && hasMore(points)) return [entry(strings.yours, 1), entry(strings.others, GREY)];
   if (way === "text") return [entry(strings.yours, 1), entry(strings.others, 2), entry(strings.others, 3)];
   const [low, high] = /** @type {(keyof typeof strings)[]} */ (ends[way]);
   return [entry(strings[low], 70), entry(strings[high], 255)];
