@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.measure import WRONG, Result, as_json, table
 
 FEW, FLAT, POOL = 1000, 1.15, 1 / 1.6
-POOLED, SENTENCES = 10_000, 5  # texts for two processes, and sentences of each: a minute for one
+POOLED, SENTENCES = 20_000, 5  # texts for two processes, and sentences of each: a minute for one
 CHILD = """
 import json, resource, sys, time
 import attnviz

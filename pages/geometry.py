@@ -4,6 +4,7 @@ Reads the view, runs the model through the cache, finds the plane of the chosen 
 verified. Without a capture everything but the real head is there.
 """
 
+from attnviz.ui.many import atlas
 from attnviz.ui.page import attention_choice, capture_of_view, embedded, take
 from attnviz.ui.session import current
 from attnviz.ui.take_apart import geometry
@@ -18,6 +19,7 @@ def main() -> None:
     geometry.show(lang, shown)
     if shown is None or embedded.ends(shown):
         return
+    atlas.place_of_text(shown)
     geometry.verification(shown)
     take.offer(shown, "geometry")
 

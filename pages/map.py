@@ -1,8 +1,10 @@
 """Map: the queries and keys of many texts in one plane, per head, with the visitor's own text.
 
-Reads the view, runs the model through the cache, draws the map, says what was verified.
+Reads the view, runs the model through the cache, draws the map, says what was verified. Who leads a
+class has its sentences on the map too.
 """
 
+from attnviz.ui.classroom import sentences
 from attnviz.ui.many import joint_map
 from attnviz.ui.page import capture_of_view, embedded, frame, take
 from attnviz.ui.session import current
@@ -12,7 +14,7 @@ def main() -> None:
     """Draw the page."""
     shown = capture_of_view.shown(current.language())
     if shown is not None:
-        joint_map.show(shown)
+        joint_map.show(shown, sentences.for_map(shown.lang))
         if embedded.ends(shown):
             return
         frame.verification(shown)

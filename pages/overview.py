@@ -4,6 +4,7 @@ Reads the view, runs the model through the cache, shows the grid, and says what 
 """
 
 from attnviz.ui.heads import ask_for_a_head, draw_a_pattern
+from attnviz.ui.many import atlas
 from attnviz.ui.page import attention_choice, capture_of_view, embedded, fragments, frame, take
 from attnviz.ui.session import current
 
@@ -18,6 +19,7 @@ def main() -> None:
         if embedded.ends(shown):
             return
         ask_for_a_head.show(shown)
+        atlas.place_of_text(shown)
         draw_a_pattern.show(shown)
         frame.verification(shown)
         take.offer(shown, "overview", "heads")

@@ -22,12 +22,15 @@ def all_weights(call: AttentionCall) -> Float32[Tensor, "text head query key"]:
     inputs.qkv(0)  # raises if the keys were overwritten since
     key, n_shared = inputs.key.float(), inputs.n_heads // inputs.n_kv_heads
     key = key if n_shared == 1 else key.repeat_interleave(n_shared, dim=1)
-    scores = formula.scores(inputs.query.float(), key).mul_(inputs.scaling)
+    scores = formula.scores(inputs.query.float() * inputs.scaling, key)
     if inputs.softcap is not None:
         scores = formula.capped(scores, inputs.softcap)
     if inputs.bias is not None:
         scores = scores + inputs.bias.float()[..., : inputs.n_key]
-    return formula.weights(formula.masked(scores, _may_attend(inputs)), _sink(inputs))
+    may_attend, sink = _may_attend(inputs), _sink(inputs)
+    if sink is not None or inputs.bias is not None:
+        return formula.weights(formula.masked(scores, may_attend), sink)
+    return _softmax(scores, may_attend)
 
 
 def visible_cells(
@@ -41,6 +44,21 @@ def visible_cells(
         return torch.ones(1, call.n_query, call.n_key, dtype=torch.bool, device=weights.device)
     cells: Bool[Tensor, "#text query key"] = may_attend.any(dim=1)
     return cells.expand(-1, call.n_query, call.n_key)
+
+
+def _softmax(
+    scores: Float32[Tensor, "text head query key"],
+    may_attend: Bool[Tensor, "#text #head #query #key"] | None,
+) -> Float32[Tensor, "text head query key"]:
+    """`formula.weights` of masked scores, in fewer passes over them: they are many."""
+    if may_attend is None:
+        return torch.softmax(scores, dim=-1)
+    blocked = torch.zeros(may_attend.shape, device=scores.device).masked_fill_(
+        ~may_attend, -torch.inf
+    )
+    shares = torch.softmax(scores.add_(blocked), dim=-1)
+    no_key = ~may_attend.any(dim=-1, keepdim=True)
+    return shares.masked_fill_(no_key, 0.0) if no_key.any() else shares
 
 
 def _may_attend(inputs: AttentionInputs) -> Bool[Tensor, "#text #head #query #key"] | None:

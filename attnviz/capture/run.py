@@ -124,15 +124,17 @@ def capture_request(
     offload: bool = False,
     changes: Sequence[Change] = (),
     check: Check | None = None,
+    scores: bool = True,
 ) -> Capture:
     """The capture of a request; the other arguments and errors are those of `capture`.
 
-    `check` is called before each layer runs; what it raises ends the pass.
+    `check` is called before each layer runs; what it raises ends the pass. Without `scores` a model
+    that can leave them out scores the last token alone.
     """
     require_type(store)
     with without_warnings():
         planned = plan(lm, request)
-        run = _run(lm, request, planned, changes, check)
+        run = _run(lm, request, planned, changes, check, scores)
     remember(lm, layout_of(run.calls, planned.n_input))
     calls = stored((_thinned(call) for call in run.calls), store, offload=offload)
     calls = with_windows(lm.model, calls, planned.n_input, patch_grid(lm, planned))
@@ -160,6 +162,7 @@ def _run(
     planned: Plan,
     changes: Sequence[Change],
     check: Check | None,
+    scores: bool,
 ) -> Pass:
     """Run the model; a second time if it exchanged its modules in the first."""
     # a model that hears has written already, while it was planned
@@ -167,11 +170,11 @@ def _run(
     if generation is not None:
         require_can_write(lm, planned.inputs, generation)
     try:
-        return _run_once(lm, request, planned, generation, changes, check)
+        return _run_once(lm, request, planned, generation, changes, check, scores)
     except UnsupportedAttention as error:
         if error.code != "modules_changed":
             raise
-        return _run_once(lm, request, planned, generation, changes, check)
+        return _run_once(lm, request, planned, generation, changes, check, scores)
 
 
 def _run_once(
@@ -181,6 +184,7 @@ def _run_once(
     generation: Generation | None,
     changes: Sequence[Change],
     check: Check | None,
+    scores: bool,
 ) -> Pass:
     is_writing = generation is not None
     with (
@@ -194,21 +198,23 @@ def _run_once(
         if generation is not None:
             written = write(lm, planned.inputs, generation)
         else:
-            output = lm.model(**planned.inputs, **_single_pass(lm, planned))
+            output = lm.model(**planned.inputs, **_single_pass(lm, planned, scores))
     missing = tuple(recorder.missing.calls)
+    answer: Mapping[str, object]
     if generation is None:
         answer = output if isinstance(output, Mapping) else {}
         return Pass(tuple(recorder.calls), answer, missing=missing)
-    scores = {} if written.logits is None else {"logits": written.logits}
-    return Pass(join(recorder.steps, written), scores, written, missing)
+    answer = {} if written.logits is None else {"logits": written.logits}
+    return Pass(join(recorder.steps, written), answer, written, missing)
 
 
-def _single_pass(lm: LoadedModel, planned: Plan) -> dict[str, int]:
+def _single_pass(lm: LoadedModel, planned: Plan, scores: bool) -> dict[str, int]:
     """The options that keep a single pass from a copy of all keys and values, and from scores.
 
-    A cache is for further passes; scores that `logits.kept` would drop again are not computed.
+    A cache is for further passes; scores that `logits.kept` would drop again are not computed, and
+    without `scores` those of the last token alone.
     """
-    options = logits.of_last_tokens(lm.model, planned.inputs)
+    options = logits.of_last_tokens(lm.model, planned.inputs, most=None if scores else 1)
     takes_option = "use_cache" in architecture.forward_arguments(lm.model)
     if takes_option and "use_cache" not in planned.inputs:
         options["use_cache"] = False

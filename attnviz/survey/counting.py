@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float32, Int64, UInt64
+from jaxtyping import Bool, Float32, Float64, Int64, UInt64
 from torch import Tensor
 
 from attnviz.attention.batch_weights import all_weights, visible_cells
 from attnviz.attention.capture import Capture
+from attnviz.errors import BadInput
 from attnviz.survey.batch import TextBatch
 from attnviz.survey.measuring import CallMeasures, PatternCells, measured
 from attnviz.survey.tally import (
@@ -29,7 +30,7 @@ from attnviz.survey.tally import (
     upper_ends,
 )
 
-Values = Float32[np.ndarray, "text head measure"]
+Values = Float64[np.ndarray, "text head measure"]
 
 
 @dataclass(eq=False)
@@ -55,10 +56,11 @@ class Count:
         for layer, call in enumerate(cap.calls):
             weights = all_weights(call).cpu()
             visible = visible_cells(call, weights).cpu().expand(batch.n_text, -1, -1)
-            weights = torch.where(batch.asks[:, None, :, None], weights, 0.0)
+            weights.mul_(batch.asks[:, None, :, None])  # only these count, from here on
             if cells is None or not torch.equal(cells.visible, visible):
                 cells = PatternCells.of(visible, batch)
             numbers_of_call = measured(weights, cells, batch)
+            _require_numbers(numbers_of_call, cap)
             values.append(numbers_of_call.values)
             heads_of_call = slice(int(starts[layer]), int(starts[layer + 1]))
             _add_means(self._sums, heads_of_call, layer, numbers_of_call)
@@ -72,7 +74,7 @@ class Count:
             n_text=self._sums.n_text + batch.n_text,
             n_token=self._sums.n_token + n_token,
         )
-        self.values.append(torch.cat(values, dim=1).numpy())
+        self.values.append(np.concatenate(values, axis=1))
         self.texts |= dict(zip(map(int, numbers), texts, strict=True))
 
     def tally(self) -> SurveyTally:
@@ -93,6 +95,17 @@ class Count:
         )
 
 
+def _require_numbers(numbers: CallMeasures, cap: Capture) -> None:
+    """Raise `BadInput` for weights that are NaN: a sum would hide them."""
+    if np.isnan(numbers.peak).any():
+        raise BadInput(
+            f"{cap.model.id} attended with NaN: its weights may be damaged, or its number type too"
+            " small (float16)",
+            code="nan_output",
+            name=cap.model.id,
+        )
+
+
 def _joined(parts: Sequence[Weighed]) -> Weighed:
     """All parts as one."""
     columns = zip(*((part.code, part.weight, part.count) for part in parts), strict=True)
@@ -106,9 +119,8 @@ def _add_means(tally: SurveyTally, heads: slice, layer: int, numbers: CallMeasur
         (tally.other_words[:, heads], numbers.other_words),
         (tally.even[:, layer], numbers.even),
     ):
-        known = ~torch.isnan(values)
-        filled = values.nan_to_num().double().numpy()
-        sums[0] += known.sum(dim=0).numpy()
+        filled = np.nan_to_num(values)
+        sums[0] += (~np.isnan(values)).sum(axis=0)
         sums[1] += fixed(filled).sum(axis=0)
         sums[2] += fixed(filled**2).sum(axis=0)
 
@@ -163,12 +175,13 @@ def _received(
 
 def _pairs(numbers: CallMeasures, batch: TextBatch, heads: slice, n_entry: int) -> Weighed:
     """Each query with the key that got most of it."""
-    query = batch.ids[:, None, :].expand_as(numbers.peak_key)
-    key = torch.gather(query, 2, numbers.peak_key)
-    head = torch.arange(heads.start, heads.stop)[None, :, None]
-    asks = batch.asks[:, None, :].expand_as(query)
-    code = ((head * n_entry + query) * n_entry + key)[asks].numpy()
-    return Weighed.summed(code, fixed(numbers.peak[asks].numpy()), np.ones_like(code))
+    ids, asks = batch.ids.numpy(), batch.asks.numpy()
+    query = np.broadcast_to(ids[:, None, :], numbers.peak_key.shape)
+    key = np.take_along_axis(query, numbers.peak_key, axis=-1)
+    head = np.arange(heads.start, heads.stop)[None, :, None]
+    counted = np.broadcast_to(asks[:, None, :], query.shape)
+    code = ((head * n_entry + query) * n_entry + key)[counted]
+    return Weighed.summed(code, fixed(numbers.peak[counted]), np.ones_like(code))
 
 
 def _bins(values: Values) -> Int64[np.ndarray, "text head measure"]:

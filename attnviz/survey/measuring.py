@@ -1,14 +1,15 @@
 """Measures of every head on every text of a batch, and what chance gives beside them.
 
 In: the weights of one call and the batch's tokens. Out: numbers [text, head, measure], equal to
-`metrics.measured` on each text alone; NaN where a text does not have a pattern. The shares of all
-patterns are one product: weights [query | head, key] · cells [query | key, pattern].
+`metrics.measured` on each text alone; NaN where a text does not have a pattern. The weights
+are read as few times as can be: a survey spends most of its time beside the model's here.
 """
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
-from jaxtyping import Bool, Float32
+from jaxtyping import Bool, Float32, Float64, Int64, Shaped
 from torch import Tensor
 
 from attnviz.metrics.measures import SHARES
@@ -25,14 +26,14 @@ class CallMeasures:
 
     `values` has `MEASURES`, `other_words` the shares of `CONTENT` laid by shuffled words, `even`
     the shares of `SHARES` if the visible keys were attended to evenly. `peak` is the largest weight
-    of each query, at `peak_key`.
+    of each query, at `peak_key`, the first of several.
     """
 
-    values: Float32[Tensor, "text head measure"]
-    other_words: Float32[Tensor, "text head content"]
-    even: Float32[Tensor, "text share"]
-    peak: Float32[Tensor, "text head query"]
-    peak_key: Tensor
+    values: Float64[np.ndarray, "text head measure"]
+    other_words: Float64[np.ndarray, "text head content"]
+    even: Float64[np.ndarray, "text share"]
+    peak: Float32[np.ndarray, "text head query"]
+    peak_key: Int64[np.ndarray, "text head query"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,77 +41,97 @@ class PatternCells:
     """The cells of each pattern that a call's queries can see: the same for all its heads, and
     mostly for all layers.
 
-    `columns` has a column for each of `SHARES`, then `SHUFFLES` × `CONTENT` laid by shuffled words,
-    then the distance. `rows` is True for the queries that have a key of the pattern. `even` is as
-    in `CallMeasures`.
+    Columns are `SHARES`, then `SHUFFLES` × `CONTENT` laid by shuffled words. Few cells belong to a
+    pattern, so they are listed, column by column and text by text: `place` of each among those of
+    its text and `text`; `starts` has where the cells of each column and text begin. `n_row` counts
+    the queries that have a key of the pattern. `even` is as in `CallMeasures`.
     """
 
     visible: Bool[Tensor, "#text query key"]
-    columns: Float32[Tensor, "column text query key"]
-    rows: Bool[Tensor, "pattern text query"]
-    even: Float32[Tensor, "text share"]
+    place: Int64[np.ndarray, " cell"]
+    text: Int64[np.ndarray, " cell"]
+    starts: Int64[np.ndarray, " group"]
+    n_row: Int64[np.ndarray, "column text"]
+    even: Float64[np.ndarray, "text share"]
 
     @classmethod
     def of(cls, visible: Bool[Tensor, "#text query key"], batch: TextBatch) -> "PatternCells":
         """The cells of a call."""
-        seen = visible & batch.real[:, None, :]
-        patterns, shuffled = batch.patterns & seen, batch.shuffled & seen
-        cells = torch.cat([patterns, shuffled.flatten(0, 1)])
-        rows = cells.any(dim=-1) & batch.asks  # [pattern, text, query]
-        columns = torch.cat([cells.float(), batch.apart.expand(1, *seen.shape)])
-        return cls(visible, columns, rows, _even(patterns, seen, rows[:N_SHARE]))
+        seen = visible & batch.real[:, None, :] & batch.asks[:, :, None]
+        cells = (torch.cat([batch.patterns, batch.shuffled.flatten(0, 1)]) & seen).numpy()
+        n_column, n_text, n_query, n_key = cells.shape
+        flat = np.flatnonzero(cells)
+        row = flat // n_key
+        starts = np.searchsorted(row, np.arange(n_column * n_text) * n_query)
+        is_first = np.diff(row, prepend=-1) > 0
+        n_row = _sums(is_first.astype(np.int64), starts).reshape(n_column, n_text)
+        text, place = np.divmod(flat % (n_text * n_query * n_key), n_query * n_key)
+        share = 1 / seen.sum(dim=-1).numpy().ravel()[row % (n_text * n_query)]
+        even = _sums(share, starts).reshape(n_column, n_text)[:N_SHARE]
+        return cls(visible, place, text, starts, n_row, _mean(even, n_row[:N_SHARE]).T)
+
+    def shares(
+        self, weights: Float32[Tensor, "text head query key"]
+    ) -> Float64[np.ndarray, "text head column"]:
+        """The mean share of each pattern over the queries that have one; NaN where none has."""
+        n_text, n_head, n_query, n_key = weights.shape
+        flat = weights.reshape(-1).numpy()
+        first = (self.text * n_head) * (n_query * n_key) + self.place
+        total = [
+            _sums(flat[first + head * n_query * n_key], self.starts).reshape(-1, n_text)
+            for head in range(n_head)
+        ]
+        return _mean(np.stack(total), self.n_row).transpose(2, 0, 1)
 
 
 def measured(
     weights: Float32[Tensor, "text head query key"], cells: PatternCells, batch: TextBatch
 ) -> CallMeasures:
-    """The measures of one call's heads."""
-    masses = _masses(weights, cells.columns)
-    mean = _mean(masses[..., :-1], cells.rows)
-    peak, peak_key = weights.max(dim=-1)
-    bits = weights.clamp(min=torch.finfo(torch.float32).tiny).log2_().mul_(weights)
-    entropy = -bits.sum(dim=-1)
-    further = torch.stack([entropy, masses[..., -1], peak], dim=-1)
-    by_shuffle = mean[..., N_SHARE:].reshape(*mean.shape[:-1], SHUFFLES, N_CONTENT)
-    every = batch.asks.expand(3, -1, -1)
+    """The measures of one call's heads; the weights of queries that do not ask must be 0."""
+    shares = cells.shares(weights)
+    peak_key = weights.numpy().argmax(axis=-1)
+    peak = np.take_along_axis(weights.numpy(), peak_key[..., None], axis=-1)[..., 0]
+    logs = weights.clamp(min=torch.finfo(torch.float32).tiny).log2_()
+    entropy = -logs.mul_(weights).sum(dim=(-2, -1)).double().numpy()
+    distance = (weights.flatten(2) @ batch.apart.flatten()).double().numpy()
+    further = np.stack([entropy, distance, peak.sum(axis=-1, dtype=np.float64)], axis=-1)
+    n_asks = batch.asks.sum(dim=-1).numpy()[:, None, None]
+    by_shuffle = shares[..., N_SHARE:].reshape(*shares.shape[:-1], SHUFFLES, N_CONTENT)
     return CallMeasures(
-        values=torch.cat([mean[..., :N_SHARE], _mean(further, every)], dim=-1),
-        other_words=by_shuffle.nanmean(dim=-2),
+        values=np.concatenate([shares[..., :N_SHARE], _mean(further, n_asks)], axis=-1),
+        other_words=_known_mean(by_shuffle),
         even=cells.even,
         peak=peak,
         peak_key=peak_key,
     )
 
 
-def _masses(
-    weights: Float32[Tensor, "text head query key"],
-    columns: Float32[Tensor, "column text query key"],
-) -> Float32[Tensor, "text head query column"]:
-    """Σ over the keys of weight × column, for each column."""
-    return torch.einsum("thqk,ctqk->thqc", weights, columns)
+def _sums(
+    values: Shaped[np.ndarray, " cell"], starts: Int64[np.ndarray, " group"]
+) -> Shaped[np.ndarray, " group"]:
+    """The sum of the values from each start to the next one; 0 where there is none."""
+    ends = np.append(starts[1:], len(values))
+    kind = np.int64 if values.dtype == np.int64 else np.float64
+    sums = np.zeros(len(starts), dtype=kind)
+    filled = ends > starts
+    if filled.any():
+        sums[filled] = np.add.reduceat(values, starts[filled], dtype=kind)
+    return sums
 
 
 def _mean(
-    masses: Float32[Tensor, "text head query column"],
-    rows: Bool[Tensor, "column text query"],
-) -> Float32[Tensor, "text head column"]:
-    """The mean over the rows of each column; NaN where a text has none."""
-    counted = rows.permute(1, 2, 0)[:, None].float()  # [text, 1, query, column]
-    total = (masses * counted).sum(dim=2)
-    count = counted.sum(dim=2)
-    return torch.where(count > 0, total / count.clamp(min=1), torch.nan)
+    total: Float64[np.ndarray, "*of"], count: Int64[np.ndarray, "*#of"]
+) -> Float64[np.ndarray, "*of"]:
+    """The total ÷ the count; NaN where that is 0."""
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _even(
-    patterns: Bool[Tensor, "share text query key"],
-    seen: Bool[Tensor, "text query key"],
-    rows: Bool[Tensor, "share text query"],
-) -> Float32[Tensor, "text share"]:
-    """The mean share of each pattern in even attention to the visible keys."""
-    share = patterns.sum(dim=-1) / seen.sum(dim=-1).clamp(min=1)
-    count = rows.sum(dim=-1)
-    mean = (share * rows).sum(dim=-1) / count.clamp(min=1)
-    return torch.where(count > 0, mean, torch.nan).T
+def _known_mean(
+    values: Float64[np.ndarray, "text head shuffle content"],
+) -> Float64[np.ndarray, "text head content"]:
+    """The mean over the shuffles that have the pattern; NaN where none has."""
+    known = ~np.isnan(values)
+    return _mean(np.where(known, values, 0.0).sum(axis=-2), known.sum(axis=-2))
 
 
 assert MEASURES == (*SHARES, "entropy", "distance", "peak")

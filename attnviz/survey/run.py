@@ -168,7 +168,7 @@ def _added(files: Iterator[Path]) -> SurveyTally:
 
 def _survey(lm: LoadedModel, tally: SurveyTally) -> Survey:
     """The survey with the names of heads and tokens."""
-    cap = capture(lm, next(iter(tally.texts.values())), cut=True)
+    cap = capture(lm, min(tally.texts.values(), key=len), cut=True)
     heads = tuple(HeadId(call.layer, head) for call in cap.calls for head in range(call.n_heads))
     n_entry = tally.n_entry
     pairs, received = tally.pairs.code % n_entry**2, tally.received.code % n_entry

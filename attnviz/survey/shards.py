@@ -15,7 +15,8 @@ from itertools import islice
 
 import torch
 
-from attnviz.capture.run import capture
+from attnviz.capture.request import Request
+from attnviz.capture.run import capture_request
 from attnviz.models.loaded import LoadedModel
 from attnviz.survey.counting import Count
 from attnviz.survey.tally import SurveyTally
@@ -23,7 +24,7 @@ from attnviz.survey.tally import SurveyTally
 SHARD = 512  # texts
 BATCH = 32  # texts that run at once, if they are short
 MOST_CELLS = 1 << 20  # text × query × key of a batch
-FORMAT = 2  # of the numbers; another one makes other names
+FORMAT = 3  # of the numbers; another one makes other names
 Progress = Callable[[int, int], None]
 SAMPLE = 64  # numbers of each parameter that the fingerprint reads
 
@@ -59,7 +60,8 @@ def tally(lm: LoadedModel, shard: Shard, progress: Progress = ignore) -> SurveyT
         for places in batches(lengths):
             texts = [shard.texts[place] for place in places]
             numbers = [shard.first + place for place in places]
-            count.add(capture(lm, texts, cut=True), numbers, texts)
+            cap = capture_request(lm, Request.of(texts, cut=True), scores=False)
+            count.add(cap, numbers, texts)
             progress(len(count.texts), len(shard.texts))
     return count.tally()
 

@@ -6,7 +6,7 @@ would change the direction of the text around them, are spelled out as ⟨U+202E
 """
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 CONTINUATION = "##"
 VISIBLE = {"\n": "↵", "\t": "⇥", " ": "␣"}
@@ -62,6 +62,7 @@ def _bytes_by_letter() -> dict[str, int]:
     return letters | {chr(256 + place): byte for place, byte in enumerate(others)}
 
 
+@lru_cache(maxsize=1 << 14)  # texts repeat their tokens
 def label(piece: str, surface: str, unknown: bool) -> str:
     """The label of a token: `surface` is the text it stands for, `piece` its vocabulary entry.
 

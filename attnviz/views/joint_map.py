@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float32, Int64, UInt8
 
+from attnviz.attention.batch_weights import all_weights
 from attnviz.attention.inputs import AttentionInputs, batch_row
 from attnviz.components.map import KINDS, MapHead, MapText, MapTsne, MapView, TokenKind
 from attnviz.embed.moments import dot_product
@@ -38,23 +39,35 @@ class TextOnMap:
     thumbs: UInt8[np.ndarray, "token row column rgb"] | None = None
 
 
-def text_on_map(
+def texts_on_map(
     embedding: "Embedding",
     cap: "Capture",
-    row: int = 0,
-    picture: UInt8[np.ndarray, "_row _column rgb"] | None = None,
+    pictures: Sequence[UInt8[np.ndarray, "_row _column rgb"] | None] | None = None,
+) -> tuple[TextOnMap, ...]:
+    """The tokens of each text of a capture; of `pictures`, with their patches."""
+    weights = [all_weights(cap.call(layer)).cpu().numpy() for layer in range(cap.n_layers)]
+    every = [None] * cap.n_batch if pictures is None else pictures
+    return tuple(
+        _text(embedding, cap, row, [layer[row] for layer in weights], picture)
+        for row, picture in zip(range(cap.n_batch), every, strict=True)
+    )
+
+
+def _text(
+    embedding: "Embedding",
+    cap: "Capture",
+    row: int,
+    weights_by_layer: Sequence[Float32[np.ndarray, "head query key"]],
+    picture: UInt8[np.ndarray, "_row _column rgb"] | None,
 ) -> TextOnMap:
-    """The tokens of one text of a capture; of a picture, with its patches."""
     tokens = cap.tokens_of(row)
     real = np.flatnonzero(~tokens.padding)
     labels = tuple(tokens.labels[place] for place in real)
     kinds = ["special" if tokens.special[place] else kind(tokens.labels[place]) for place in real]
     placed = embedding.place(cap, row)
     norms, weights, more = [], [], False
-    for layer in range(cap.n_layers):
-        call = cap.call(layer)
-        inputs = dot_product(call)
-        every = call.weights(None, row).cpu().numpy()
+    for layer, every in enumerate(weights_by_layer):
+        inputs = dot_product(cap.call(layer))
         weights.append(every[:, real[:, None], real].reshape(len(every), -1))
         norms.append(_lengths(inputs, row, real))
         more = more or inputs.bias is not None or inputs.softcap is not None
@@ -95,24 +108,26 @@ def map_view(
     own: TextOnMap | None,
     openable: bool,
     by_tsne: "Neighbours | None" = None,
+    more: Sequence[TextOnMap] = (),
 ) -> MapView:
     """The texts on the map, the visitor's last; `openable` if other pages can show the others.
 
-    `by_tsne` places the same tokens for one head, in the stead of its plane.
+    `more` are further texts of the visitor's, before the one that is shown. `by_tsne` places the
+    same tokens for one head, in the stead of its plane.
     """
-    every = [*texts, *([] if own is None else [own])]
+    owners = [*[0] * len(texts), *[2] * len(more), *([] if own is None else [1])]
+    every = [*texts, *more, *([] if own is None else [own])]
     labels = dict.fromkeys(label for part in every for label in part.labels)
     number = {label: place for place, label in enumerate(labels)}
     stops = np.cumsum([len(part.labels) for part in every]).tolist()
-    spans = zip([0, *stops[:-1]], stops, every, strict=True)
+    spans = zip([0, *stops[:-1]], stops, owners, strict=True)
     places = np.concatenate([part.places for part in every], axis=2)
     if by_tsne is not None:
         places[embedding.row(by_tsne.head)] = np.stack([by_tsne.queries, by_tsne.keys])
     return MapView(
         heads=_heads(embedding),
         texts=tuple(
-            MapText(start, stop, part is own, part is own or openable)
-            for start, stop, part in spans
+            MapText(start, stop, owner, owner > 0 or openable) for start, stop, owner in spans
         ),
         labels=tuple(labels),
         label_of=np.array([number[name] for part in every for name in part.labels], np.uint16),

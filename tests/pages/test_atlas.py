@@ -100,3 +100,15 @@ def test_an_embedded_model_opens_on_the_survey_that_it_comes_with(
     row = survey.heads.index(attnviz.HeadId.parse(detail["title"]))
     match = survey.matches(attnviz.survey("stories"))[row]
     assert f"stories: {match.other}, {match.distance:.2f}" in detail["sentences"][-1]
+
+
+@pytest.mark.parametrize("page", ["overview", "geometry"])
+def test_a_page_on_one_text_says_where_it_lies_among_the_surveys(visit: Visit, page: str) -> None:
+    visit("atlas", model="stories", text=TEXTS[0])  # counts the survey
+    app = visit(page, model="stories", text=TEXTS[0], layer="2", head="1")
+    row = attnviz.survey("stories", TEXTS).quantiles(attnviz.capture("stories", TEXTS[0]).table())
+    percent = 100 * float(row["entropy"][row.heads.index(attnviz.HeadId(2, 1))])
+    line = next(
+        line.value for line in app.caption if "L2.H1" in line.value and "among" in line.value
+    )
+    assert f"{i18n.text('en', 'measure.entropy')} above {percent:.0f}%" in line

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from html import escape
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,7 @@ from attnviz.ui.learn import open_card
 from attnviz.ui.server import class_socket
 from tests.pages.a_class import JA, KEY, bars, code, place, press, said, turn
 from tests.pages.conftest import Visit, parameters
+from tests.support.hostile import TEXT as HOSTILE
 
 pytestmark = pytest.mark.usefixtures("fresh_rooms")
 
@@ -20,6 +22,10 @@ pytestmark = pytest.mark.usefixtures("fresh_rooms")
 def headers(app: AppTest, part: str) -> list[dict[str, object]]:
     found = [unpack(each.proto.bytes)[0] for each in app.main.get("bidi_component")]
     return [header for header in found if part in header]
+
+
+def map_header(app: AppTest) -> dict[str, Any]:
+    return next(header for header in headers(app, "texts") if "heads" in header)
 
 
 def test_the_report_of_a_class_has_its_answers_and_no_names(
@@ -60,6 +66,30 @@ def test_a_class_goes_along_to_a_page_and_comes_back(presenter: AppTest, visit: 
     rooms.show(room, host, replace(stage, card="erratum"))
     follower.run()
     assert follower.header[0].value.startswith(JA.of("erratum", "title").partition("[[")[0])
+
+
+def test_sentences_of_a_class_land_on_the_map_of_who_leads_without_names(
+    presenter: AppTest, visit: Visit
+) -> None:
+    follower = visit("learn", room=code(presenter))
+    assert KEY("class.sentence") not in [box.key for box in follower.text_input]
+    view = presenter.session_state["attnviz.view"]
+    presenter.session_state["attnviz.view"] = replace(view, model="stories")
+    presenter.switch_page("../../pages/map.py").run()
+    texts = map_header(presenter)["texts"]
+    presenter.toggle(key=KEY("class.collect")).set_value(True).run()
+    follower.run().text_input(key=KEY("class.sentence")).set_value(HOSTILE).run()
+    assert not follower.error and not follower.exception
+    presenter.run()
+    assert i18n.text("en", "class.collected", count=1) in [each.value for each in presenter.caption]
+    header = map_header(presenter)
+    own = [text for text in header["texts"] if text[2] == 2]
+    assert len(header["texts"]) == len(texts) + 1 and len(own) == 1
+    assert place(follower).seat not in repr(header)
+    presenter.toggle(key=KEY("class.collect")).set_value(False).run()
+    assert map_header(presenter)["texts"] == texts
+    follower.run()
+    assert KEY("class.sentence") not in [box.key for box in follower.text_input]
 
 
 def test_who_leads_takes_the_class_to_a_page(presenter: AppTest, visit: Visit) -> None:

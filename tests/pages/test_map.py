@@ -9,6 +9,7 @@ from attnviz.components.map import scales
 from attnviz.embed import neighbours
 from attnviz.survey import samples
 from attnviz.survey.samples import map_texts
+from attnviz.ui.many import more_texts
 from attnviz.ui.server import cache
 from attnviz.ui.session import widgets
 from tests.pages.conftest import Visit, component_name, sent
@@ -71,6 +72,30 @@ def test_a_long_or_hostile_text_leaves_the_map_as_it_is(visit: Visit) -> None:
     assert header["texts"][-1][2] == 1
     app = visit("map", model="stories", text="cat " * 300)
     assert any("256" in info.value for info in app.info) or app.error
+
+
+def test_several_texts_of_the_visitor_stand_where_the_library_places_them(visit: Visit) -> None:
+    app = visit("map", model="stories", text=TEXT)
+    before, _ = sent(app)
+    box = widgets.key(more_texts.BOX)
+    typed = f"Lily had two cakes.\n\n{HOSTILE}\nLily had two cakes.\n{'cat ' * 300}"
+    app.text_area(box).set_value(typed).run()
+    assert not app.error
+    header, arrays = sent(app)
+    n = len(before["texts"]) - 1
+    assert header["texts"][:n] == before["texts"][:n]
+    assert [text[2:] for text in header["texts"][n:]] == [[2, 1], [2, 1], [1, 1]]
+    assert i18n.text("en", "map.more_cut", n=2, of=3) in [line.value for line in app.caption]
+    start, stop, *_ = header["texts"][n]
+    cap = attnviz.capture("stories", "Lily had two cakes.")
+    assert [header["labels"][at] for at in arrays["label_of"][start:stop]] == list(
+        cap.tokens.labels
+    )
+    cells = sum((text[1] - text[0]) ** 2 for text in header["texts"][:n])
+    weights = arrays["weights"][6, cells : cells + (stop - start) ** 2] / 255.0
+    assert np.abs(weights.reshape(stop - start, -1) ** 2 - cap.weights("L1.H2")).max() < 0.01
+    app.text_area(box).set_value("").run()
+    assert sent(app)[0]["texts"] == before["texts"]
 
 
 def test_the_chosen_head_is_drawn_by_tsne_and_back_in_its_plane(

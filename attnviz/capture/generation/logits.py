@@ -49,26 +49,30 @@ def collected(model: nn.Module) -> Iterator[Steps]:
         handle.remove()
 
 
-def of_last_tokens(model: nn.Module, inputs: Mapping[str, object]) -> dict[str, int]:
+def of_last_tokens(
+    model: nn.Module, inputs: Mapping[str, object], most: int | None = None
+) -> dict[str, int]:
     """The option that has a single pass score the last tokens alone, where all are too many.
 
     Without it the scores of a long text are made whole before `kept` leaves the most of them.
+    `most` is the number of tokens that are wanted; None stands for all.
     """
     tokens = inputs.get("input_ids")
     if not isinstance(tokens, Tensor) or tokens.dim() != 2 or OPTION in inputs:
         return {}
     n_batch, n_token = tokens.shape
-    n_scored = scored_tokens(model, n_batch, n_token)
+    n_scored = scored_tokens(model, n_batch, n_token, most)
     return {OPTION: n_scored} if n_scored < n_token else {}
 
 
-def scored_tokens(model: nn.Module, n_batch: int, n_token: int) -> int:
+def scored_tokens(model: nn.Module, n_batch: int, n_token: int, most: int | None = None) -> int:
     """The number of tokens that a single pass scores: all, or the last ones within the limit."""
     head = getattr(model, "get_output_embeddings", lambda: None)()
     weight = getattr(head, "weight", None)
     if not isinstance(weight, Tensor) or OPTION not in inspect.signature(model.forward).parameters:
         return n_token
-    return min(n_token, _most_rows(n_batch, weight.shape[0], weight.element_size()))
+    limit = _most_rows(n_batch, weight.shape[0], weight.element_size())
+    return min(n_token, limit, n_token if most is None else most)
 
 
 def options(model: nn.Module, n_batch: int, n_token: int) -> dict[str, object]:

@@ -87,12 +87,12 @@ class MapHead:
 
 @dataclass(frozen=True)
 class MapText:
-    """A text: its tokens are those from `start` to before `stop`. `own` is the visitor's,
-    `openable` True if other pages can show it."""
+    """A text: its tokens are those from `start` to before `stop`. `own` is 1 for the visitor's text
+    that other pages show, 2 for another of the visitor's; `openable` True if they can show it."""
 
     start: int
     stop: int
-    own: bool
+    own: int
     openable: bool
 
 
@@ -136,9 +136,7 @@ def pack_map(view: MapView, strings: Mapping[str, str]) -> bytes:
     header = {
         "strings": dict(strings),
         "heads": [asdict(head) for head in view.heads],
-        "texts": [
-            [text.start, text.stop, int(text.own), int(text.openable)] for text in view.texts
-        ],
+        "texts": [[text.start, text.stop, text.own, int(text.openable)] for text in view.texts],
         "labels": list(view.labels),
         "n_layers": len(counts),
         "n_heads": max(counts),

@@ -4,7 +4,7 @@
 
 import { sequential } from "../shared/colors.js";
 import { rgba } from "../shared/theme.js";
-import { KEY, QUERY } from "./points.js";
+import { KEY, QUERY, SHOWN } from "./points.js";
 
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Points } from "./points.js" */
@@ -12,6 +12,7 @@ import { KEY, QUERY } from "./points.js";
 /** @typedef {"side" | "position" | "kind" | "norm" | "text" | "frequency"} Way */
 /** `levels` are those of queries and of keys. @typedef {{levels: [Uint8Array, Uint8Array], table: Uint32Array}} Colours */
 
+export const GREY = 4; // among the categories
 /** @type {readonly Way[]} */
 export const WAYS = ["side", "position", "kind", "norm", "text", "frequency"];
 const LEAST = 70; // of a ramp: its first colours are those of the background
@@ -41,11 +42,13 @@ export function coloursOf(points, head, way, theme) {
 function levelsOf(/** @type {Points} */ points, /** @type {Exclude<Way, "side" | "norm">} */ way) {
   const { header, arrays, textOf, counts, n } = points;
   if (way === "kind") return Uint8Array.from(arrays.kind.data);
-  const last = header.texts.length - 1;
-  if (way === "text")
-    return Uint8Array.from(textOf, (text) =>
-      header.texts[last][2] && text === last ? 1 : ((text % 6) + 2) % 8,
-    );
+  if (way === "text") {
+    const alone = !hasMore(points);
+    return Uint8Array.from(textOf, (text) => {
+      if (header.texts[text][2]) return 1;
+      return alone ? ((text % 6) + 2) % 8 : GREY;
+    });
+  }
   if (way === "position") {
     const longest = Math.max(...header.texts.map(([start, stop]) => stop - start), 2) - 1;
     return Uint8Array.from({ length: n }, (_, token) =>
@@ -54,6 +57,11 @@ function levelsOf(/** @type {Points} */ points, /** @type {Exclude<Way, "side" |
   }
   const most = Math.log(Math.max(2, ...counts));
   return Uint8Array.from(arrays.label_of.data, (label) => ramped(Math.log(counts[label]) / most));
+}
+
+/** Whether the visitor put more texts on the map than the one that is shown: only these are coloured then. */
+export function hasMore(/** @type {Points} */ { header }) {
+  return header.texts.some(([, , own]) => own > SHOWN);
 }
 
 function ramped(/** @type {number} */ share) {

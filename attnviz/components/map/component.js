@@ -9,13 +9,13 @@ import { swallow } from "../shared/controls.js";
 import { el, localPoint, oncePerFrame, setText, watchSize } from "../shared/dom.js";
 import { fill } from "../shared/fmt.js";
 import { headStep, neighbour } from "../shared/headkeys.js";
-import { coloursOf } from "./colours.js";
+import { GREY, coloursOf, hasMore } from "./colours.js";
 import { detailNodes } from "./detail.js";
 import { drawMatrix, hitMatrix, layMatrix, markMatrix } from "./matrix.js";
 import { buildParts } from "./parts.js";
 import { drawMarks, drawPoints } from "./plane.js";
 import { listenPlane, zoomed } from "./pointer.js";
-import { KEY, QUERY, inside, nearest, readPoints, search, textAt, wholeText } from "./points.js";
+import { KEY, QUERY, SHOWN, inside, nearest, readPoints, search, textAt, wholeText } from "./points.js";
 import { pointInShort, sentencesOf } from "./words.js";
 
 /** @import { Committer } from "../shared/committer.js" */
@@ -129,7 +129,7 @@ function numberOf(
 
 /** The token of the visitor's text that is selected elsewhere. @returns {Point | null} */
 function pinned(/** @type {Points} */ { header }, /** @type {AddressSelection} */ { query }) {
-  const own = header.texts.find(([, , isOwn]) => isOwn);
+  const own = header.texts.find(([, , owned]) => owned === SHOWN);
   if (!own) return null;
   const [start, stop] = own;
   return query !== null && query < stop - start ? { token: start + query, side: QUERY } : null;
@@ -199,7 +199,7 @@ function clear(/** @type {State} */ state) {
 function choose(/** @type {State} */ state, /** @type {Point | null} */ chosen) {
   change(state, { chosen, lit: null });
   const own = chosen && textAt(state.points, chosen.token);
-  const query = own?.span[2] && chosen?.side === QUERY ? own.position : null;
+  const query = own?.span[2] === SHOWN && chosen?.side === QUERY ? own.position : null;
   select(state, { query, key: null });
 }
 
@@ -373,6 +373,7 @@ function legendNodes(/** @type {State} */ { points, head, host }, /** @type {Way
     const kinds = /** @type {const} */ (["word", "continuation", "number", "punctuation", "special"]);
     return kinds.map((kind, level) => entry(strings[`kind_${kind}`], level));
   }
+  if (way === "text" && hasMore(points)) return [entry(strings.yours, 1), entry(strings.others, GREY)];
   if (way === "text") return [entry(strings.yours, 1), entry(strings.others, 2), entry(strings.others, 3)];
   const [low, high] = /** @type {(keyof typeof strings)[]} */ (ends[way]);
   return [entry(strings[low], 70), entry(strings[high], 255)];

@@ -8,6 +8,7 @@ import { weightOf } from "../shared/buffer.js";
 
 export const QUERY = 0;
 export const KEY = 1;
+export const SHOWN = 1; // of a text's `own`: the text that other pages show
 const MIDDLE = 32768;
 const HALF = 32767;
 

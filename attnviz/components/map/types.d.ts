@@ -66,8 +66,8 @@ export interface Tsne {
   plane: number | null;
 }
 
-/** The tokens of a text; own: the visitor's; openable: other pages can show it. */
-export type Text = [start: number, stop: number, own: Flag, openable: Flag];
+/** The tokens of a text; own: 1 the one that other pages show, 2 another of the visitor's; openable: other pages can show it. */
+export type Text = [start: number, stop: number, own: 0 | 1 | 2, openable: Flag];
 
 /** `counts` has the number of heads of each layer. */
 export interface Header {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from attnviz.errors import TooLarge
 
 MOST_CLICKS, CLICKS_S = 20, 10.0  # of one member
+MOST_SENTENCES, SENTENCES_S = 6, 60.0  # of one member
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Bounds:
     members: int = 220  # 200, and those who come back with a new seat before they take their own
     answers: int = 300
     stage_chars: int = 8000
+    sentence_chars: int = 120
     idle_s: float = 2 * 3600.0
     total_s: float = 12 * 3600.0
     present_s: float = 45.0  # after the last sign of life

@@ -1,7 +1,8 @@
 """A room as a JSON document, for a store outside this process, and the room again.
 
 In: a room, or the text that another process of this server wrote. Out: the other form. The text has
-no name of a person, no typed answer, and of the presenter's key only the hash; seats are in it.
+no name of a person, no typed answer but sentences for the class's map, and of the presenter's key
+only the hash; seats are in it.
 """
 
 import json
@@ -12,7 +13,7 @@ from attnviz.lessons.classroom.bounds import Bounds
 from attnviz.lessons.classroom.room import Counts, Listing, Member, Room
 from attnviz.lessons.classroom.stage import Asked, Stage
 
-FORM = 1  # counts the forms of the document: processes of another form keep rooms of their own
+FORM = 2  # counts the forms of the document: processes of another form keep rooms of their own
 
 
 def written(room: Room) -> str:
@@ -25,6 +26,7 @@ def written(room: Room) -> str:
             "stage": asdict(room.stage),
             "visitor": room.visitor,
             "changes": room.changes,
+            "collects": room.collects,
             "pages": room.pages,
             "members": {seat: _fields(member) for seat, member in room.members.items()},
             "cards": [[*name, settings] for name, settings in room.cards.items()],
@@ -48,13 +50,15 @@ def _fields(member: Member) -> dict[str, Any]:
         "pages": member.pages,
         "answers": [[*name, label] for name, label in member.answers.items()],
         "clicks": member.clicks,
+        "sentence": member.sentence,
     }
 
 
 def _member(fields: dict[str, Any]) -> Member:
     answers = {(lesson, card): label for lesson, card, label in fields["answers"]}
     clicks = {target: (row, column) for target, (row, column) in fields["clicks"].items()}
-    return Member(fields["seen"], fields["watches"], fields["pages"], answers, clicks)
+    seen = fields["seen"], fields["watches"], fields["pages"]
+    return Member(*seen, answers, clicks, fields["sentence"])
 
 
 def _stage(fields: dict[str, Any]) -> Stage:

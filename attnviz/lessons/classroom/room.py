@@ -2,7 +2,8 @@
 
 In: stages and answers, checked for their size and form. Out: `Stage` for a follower's page, `Tally`
 for a card. A member is a random id, never a name; an answer is kept as a label, the name of the
-verdict, never as the text that was typed. Of the presenter's key only a hash is kept. Presence is a
+verdict, never as the text that was typed. A sentence for the class's map is kept as typed until the
+room ends, if the presenter collects them. Of the presenter's key only a hash is kept. Presence is a
 lease of each listening page, which the page renews, so that the pages of a server that died are
 gone when their leases end. `rooms` and its store lock and end rooms, this module does not.
 """
@@ -83,7 +84,7 @@ class Member:
     """A follower: the time it was last here, its listening pages, its answer to each card.
 
     `watches` is True for a screen on the wall; `clicks` has the cell that it clicked of each
-    picture the class was asked about.
+    picture the class was asked about, `sentence` what it gave to the class's map.
     """
 
     seen: float
@@ -91,11 +92,13 @@ class Member:
     pages: Leases = field(default_factory=dict)
     answers: dict[CardName, str] = field(default_factory=dict)
     clicks: dict[str, tuple[int, int]] = field(default_factory=dict)
+    sentence: str = ""
 
 
 @dataclass(eq=False)
 class Room:
-    """One class. `changes` counts the changes that its presenter is shown."""
+    """One class. `changes` counts the changes that its presenter is shown; `collects` is True while
+    members may give sentences to the class's map."""
 
     key_hash: str
     bounds: Bounds
@@ -105,6 +108,7 @@ class Room:
     visitor: str = ""  # who opened it
     changes: int = 1
     closed: bool = False
+    collects: bool = False
     pages: Leases = field(default_factory=dict)  # of the presenter
     members: dict[str, Member] = field(default_factory=dict)
     cards: dict[CardName, str] = field(default_factory=dict)  # those shown, with their settings
@@ -176,6 +180,7 @@ class Room:
         self.changes += 1
         if member is not None:
             member.answers = {**newcomer.answers, **member.answers}
+            member.sentence = member.sentence or newcomer.sentence
             member.clicks = {**newcomer.clicks, **member.clicks}
 
     def listen(self, seat: str, now: float, *, leads: bool = False) -> str:
@@ -249,6 +254,32 @@ class Room:
         asked = self.stage.asked
         cells = (member.clicks.get(asked.target) for member in self.members.values() if asked)
         return Counter(cell for cell in cells if cell is not None)
+
+    def collect(self, collects: bool) -> None:
+        """Begin to take sentences for the class's map, or end it and drop those that were given."""
+        if collects == self.collects:
+            return
+        self.collects = collects
+        self.stage = replace(self.stage, version=self.stage.version + 1)  # followers draw the box
+        self.changes += 1
+        for member in self.members.values():
+            member.sentence = ""
+
+    def say(self, seat: str, sentence: str, now: float) -> None:
+        """Keep a member's sentence in place of the one before; an empty one takes it back."""
+        member = self._member(seat)
+        if not self.collects:
+            raise BadInput("the class is not asked for sentences", code="answer_closed")
+        check_count("characters", len(sentence), self.bounds.sentence_chars)
+        self.see(seat, now)
+        kept = " ".join(sentence.split())
+        if kept != member.sentence:
+            member.sentence = kept
+            self.changes += 1
+
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences that members gave, each once, in no order of members."""
+        return tuple(sorted({member.sentence for member in self.members.values()} - {""}))
 
     def report(self) -> Report:
         """The answers to all cards that were shown."""

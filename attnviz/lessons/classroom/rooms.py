@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from attnviz.errors import BadInput, TooLarge
-from attnviz.lessons.classroom.bounds import CLICKS_S, MOST_CLICKS
+from attnviz.lessons.classroom.bounds import CLICKS_S, MOST_CLICKS, MOST_SENTENCES, SENTENCES_S
 from attnviz.lessons.classroom.memory_store import MemoryStore
 from attnviz.lessons.classroom.room import Counts, Report, Room, Tally, check_size, hash_of
 from attnviz.lessons.classroom.stage import CardName, Stage
@@ -54,6 +54,7 @@ class Rooms:
         self._wrong_codes = rate("wrong_codes", bounds.wrong_codes, MINUTE_S)
         self._all_wrong_codes = rate("all_wrong_codes", bounds.all_wrong_codes, MINUTE_S)
         self._clicks = rate("clicks", MOST_CLICKS, CLICKS_S)
+        self._said = rate("sentences", MOST_SENTENCES, SENTENCES_S)
 
     def create(self, stage: Stage, visitor: str = "") -> NewRoom:
         """Open a room that shows this stage; a visitor has a few of them at a time."""
@@ -150,6 +151,37 @@ class Rooms:
     def clicks(self, code: str) -> Mapping[tuple[int, int], int]:
         """The number of members who clicked each cell of what the class is asked for."""
         return self._store.look(normal(code), lambda room: room.clicks())
+
+    def collect(self, code: str, key: str, collects: bool) -> None:
+        """Begin or end to take sentences for the class's map; `BadInput` without the key."""
+
+        def collect(room: Room) -> None:
+            _require_key(room, key)
+            room.touched = self._now()
+            room.collect(collects)
+
+        self._store.change(normal(code), collect)
+
+    def collects(self, code: str) -> bool:
+        """True if members may give sentences to the class's map."""
+        return self._store.look(normal(code), lambda room: room.collects)
+
+    def say(self, code: str, seat: str, sentence: str) -> None:
+        """Keep a member's sentence for the class's map; an empty one takes it back."""
+        now, room_code = self._now(), normal(code)
+        if not self._said.takes(f"{room_code} {seat}", now):
+            raise TooLarge(
+                f"more than {MOST_SENTENCES} sentences in {SENTENCES_S:.0f} s",
+                code="sentences_fast",
+                found=MOST_SENTENCES + 1,
+                limit=MOST_SENTENCES,
+                unit="sentences",
+            )
+        self._store.change(room_code, lambda room: room.say(seat, sentence, now))
+
+    def sentences(self, code: str) -> tuple[str, ...]:
+        """The sentences that members gave to the class's map, in no order of members."""
+        return self._store.look(normal(code), lambda room: room.sentences())
 
     def see(self, code: str, seat: str) -> None:
         """Note that a member is still here."""

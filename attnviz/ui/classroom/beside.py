@@ -12,7 +12,7 @@ from attnviz.components.pages import Page
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.i18n import Language, text
 from attnviz.lessons.classroom.stage import LEARN
-from attnviz.ui.classroom import entry, following, reach, tally
+from attnviz.ui.classroom import entry, following, reach, sentences, tally
 from attnviz.ui.learn import pointing
 from attnviz.ui.server.class_socket import rooms
 from attnviz.ui.session import current, embedding, messages, widgets
@@ -71,5 +71,6 @@ def _line(lang: Language) -> None:
     if following.is_due(stage):
         st.rerun(scope="app")
     st.caption(f"**{text(lang, 'class.along', code=seat.room)}**")
+    sentences.give(lang)
     chosen = following.chosen_of(stage)
     tally.listener(lang, "stage", stage.version, pointing.as_selection(chosen))

@@ -17,7 +17,7 @@ from attnviz.lessons.cards.example_words import in_language
 from attnviz.lessons.cards.texts import lesson_texts
 from attnviz.lessons.classroom.stage import LEARN, Stage
 from attnviz.lessons.classroom.tally import label
-from attnviz.ui.classroom import asking, entry, following, reach, tally
+from attnviz.ui.classroom import asking, entry, following, reach, sentences, tally
 from attnviz.ui.learn import card_pills, cards, open_card, pointing, questions, real
 from attnviz.ui.learn.card_shown import CardShown
 from attnviz.ui.learn.pointing import Pointing
@@ -59,6 +59,7 @@ def _stage(lang: Language) -> None:
     with messages.guard(lang):
         following.note(stage)
         draw(lang, stage)
+        sentences.give(lang)
     chosen = pointing.read_chosen(stage.selection)
     tally.listener(lang, "stage", stage.version, pointing.as_selection(chosen))
 

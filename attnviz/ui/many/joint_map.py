@@ -7,6 +7,7 @@ the same tokens by t-SNE, if the visitor asks for it.
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -18,7 +19,7 @@ from attnviz.errors import UnsupportedAttention
 from attnviz.i18n import text
 from attnviz.ui.effects import measurement
 from attnviz.ui.host.components import show_map
-from attnviz.ui.many import heads, tsne
+from attnviz.ui.many import heads, more_texts, tsne
 from attnviz.ui.page import fragments, needs_model
 from attnviz.ui.server import cache
 from attnviz.ui.server.jobs import Job
@@ -41,8 +42,8 @@ Fitted = tuple["Embedding", tuple[TextOnMap, ...], tuple[str, ...]]
 
 
 @fragment(FRAGMENT)
-def show(shown: Shown) -> None:
-    """The map of the model, with the text that is shown on it."""
+def show(shown: Shown, sentences: tuple[str, ...] = ()) -> None:
+    """The map of the model, with the text that is shown on it, and the sentences of a class."""
     lang = shown.lang
     with messages.guard(lang):
         if needs_model.say(shown, "map"):
@@ -54,7 +55,7 @@ def show(shown: Shown) -> None:
         key = f"map {loaded.key}"
         fitted = measurement.result(lang, "map", key, partial(_fitted, loaded))
         if fitted is not None:
-            _mount(shown, fitted)
+            _mount(shown, fitted, sentences)
 
 
 def _can_be_drawn(loaded: "LoadedModel", capture: "Capture") -> bool:
@@ -80,11 +81,13 @@ def _fitted(loaded: "LoadedModel", job: Job) -> Fitted:
     caps = list(_captures(loaded, job))
     embedding = embed_captures(caps)
     texts = map_texts(loaded)
-    rows = [(cap, row) for cap in caps for row in range(cap.n_batch)]
-    pictures = [None] * len(texts) if texts else sample_pictures(loaded)
+    pictures = iter(sample_pictures(loaded))
     placed = tuple(
-        joint_map.text_on_map(embedding, cap, row, picture)
-        for (cap, row), picture in zip(rows, pictures, strict=True)
+        place
+        for cap in caps
+        for place in joint_map.texts_on_map(
+            embedding, cap, None if texts else tuple(islice(pictures, cap.n_batch))
+        )
     )
     return embedding, placed, texts
 
@@ -103,28 +106,39 @@ def _captures(loaded: "LoadedModel", job: Job) -> "Iterator[Capture]":
         job.report(start / len(texts or pictures))
 
 
-def _mount(shown: Shown, fitted: Fitted) -> None:
+def _mount(shown: Shown, fitted: Fitted, sentences: tuple[str, ...]) -> None:
     lang, (embedding, placed, texts) = shown.lang, fitted
     loaded, capture = shown.captured.model, shown.captured.capture
     fits = len(capture.tokens) <= MOST_OWN
     if not fits:
         st.info(text(lang, "map.too_long", limit=MOST_OWN))
+    typed = more_texts.texts(lang, loaded, sentences) if texts else ()
+    more = more_texts.placed(shown, embedding, typed)
+    if more is None:
+        return
     by_tsne = tsne.chosen(
         shown,
         embedding.heads,
-        lambda job: [*_captures(loaded, job), *([capture] if fits else [])],
+        lambda job: [
+            *_captures(loaded, job),
+            *more_texts.captured(loaded, typed),
+            *([capture] if fits else []),
+        ],
+        typed,
     )
 
     def build() -> bytes:
         picture = shown.captured.media.picture
-        own = joint_map.text_on_map(embedding, capture, picture=picture) if fits else None
-        view = joint_map.map_view(embedding, placed, own, openable=bool(texts), by_tsne=by_tsne)
+        pictures = None if picture is None else [picture]
+        own = joint_map.texts_on_map(embedding, capture, pictures)[0] if fits else None
+        view = joint_map.map_view(embedding, placed, own, bool(texts), by_tsne, more)
         return component.pack_map(view, strings(lang, component.STRING_KEYS))
 
     drawn = "" if by_tsne is None else str(by_tsne.head)
-    data = cache.buffer(f"{shown.captured.key} map {lang} {drawn}", build)
+    data = cache.buffer("\0".join([f"{shown.captured.key} map {lang} {drawn}", *typed]), build)
     extent, key = heads.extent(embedding.heads, MAX_INDEX), widgets.component_key("map")
-    show_map(data, extent, key, fragments.keep_selection(key, extent), _open(key, extent, texts))
+    open_page = _open(key, extent, (*texts, *typed))
+    show_map(data, extent, key, fragments.keep_selection(key, extent), open_page)
 
 
 def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None]:

@@ -28,13 +28,18 @@ CHOSEN = "tsne"  # the head that this visitor sees by t-SNE
 Captures = Callable[[Job], "Sequence[Capture]"]
 
 
-def chosen(shown: Shown, of_model: Sequence[HeadId], captures: Captures) -> "Neighbours | None":
-    """The head that the visitor asked for by t-SNE; None while it is drawn, and for none."""
+def chosen(
+    shown: Shown, of_model: Sequence[HeadId], captures: Captures, more: Sequence[str] = ()
+) -> "Neighbours | None":
+    """The head that the visitor asked for by t-SNE; None while it is drawn, and for none.
+
+    `more` are the visitor's further texts among the captures.
+    """
     head = store.get(CHOSEN)
     _buttons(shown, of_model, head)
     if head not in of_model:
         return None
-    key = f"{shown.captured.key} {head}"
+    key = "\0".join([f"{shown.captured.key} {head}", *more])
     return measurement.result(shown.lang, "tsne", key, partial(_drawn, captures, head))
 
 

@@ -1,0 +1,98 @@
+"""Further texts of the visitor on the page Map: a box with a text per line, and their places.
+
+In: what the visitor types. Out: texts that stay in the session, and these texts on the map. They
+are cut to what a page can carry, as the weights of every text travel for all heads.
+"""
+
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.i18n import Language, text
+from attnviz.ui.effects import measurement
+from attnviz.ui.session import address, store, widgets
+from attnviz.views import joint_map
+from attnviz.views.captured import Shown
+from attnviz.views.joint_map import TextOnMap
+
+if TYPE_CHECKING:
+    from attnviz.attention.capture import Capture
+    from attnviz.embed.run import Embedding
+    from attnviz.models.loaded import LoadedModel
+    from attnviz.ui.server.jobs import Job
+
+TYPED, BOX = "map_texts", "map.more"
+MOST_TEXTS, MOST_CHARACTERS = 12, 4000
+MOST_TOKENS = 256  # of all that one visitor types
+MOST_OF_CLASS = 1000  # tokens of the sentences of a class
+
+
+def texts(lang: Language, loaded: "LoadedModel", sentences: tuple[str, ...]) -> tuple[str, ...]:
+    """The visitor's further texts and the sentences of a class that fit on the map, each once."""
+    of_class = fitting(loaded, list(sentences), MOST_OF_CLASS)
+    return tuple(dict.fromkeys((*box(lang, loaded), *of_class)))
+
+
+def box(lang: Language, loaded: "LoadedModel") -> tuple[str, ...]:
+    """The visitor's further texts that fit on the map, after a box to type them."""
+    with st.expander(text(lang, "map.more"), key=widgets.key(f"{BOX}.box")):
+        st.text_area(
+            text(lang, "map.more_label"),
+            key=widgets.showing(BOX, store.get(TYPED, "")),
+            help=text(lang, "map.more_help", n=MOST_TEXTS, limit=MOST_TOKENS),
+            max_chars=MOST_CHARACTERS,
+            on_change=_take,
+        )
+        typed = _lines(store.get(TYPED, ""))
+        fit = fitting(loaded, typed[:MOST_TEXTS], MOST_TOKENS)
+        if len(fit) < len(typed):
+            st.caption(text(lang, "map.more_cut", n=len(fit), of=len(typed)))
+    return fit
+
+
+def _take() -> None:
+    typed = str(widgets.value(BOX) or "")[:MOST_CHARACTERS]
+    store.put(TYPED, typed)
+
+
+def _lines(typed: str) -> list[str]:
+    """The texts of a box: a line each, no text twice."""
+    cleaned = (address.cleaned("text", line.strip()) for line in typed.splitlines())
+    return list(dict.fromkeys(line for line in cleaned if line.strip()))
+
+
+def fitting(loaded: "LoadedModel", texts: list[str], most: int) -> tuple[str, ...]:
+    """The first of the texts that have at most so many tokens together."""
+    if not texts:
+        return ()
+    lengths = [len(ids) for ids in loaded.tokenize(texts, truncation=True)["input_ids"]]
+    ends = accumulate(lengths)
+    return tuple(line for line, end in zip(texts, ends, strict=True) if end <= most)
+
+
+def captured(loaded: "LoadedModel", texts: tuple[str, ...]) -> "list[Capture]":
+    """One capture of all further texts; none without texts."""
+    from attnviz.capture.run import capture
+
+    return [capture(loaded, list(texts), cut=True)] if texts else []
+
+
+def placed(
+    shown: Shown, embedding: "Embedding", texts: tuple[str, ...]
+) -> tuple[TextOnMap, ...] | None:
+    """The further texts on the map; None while they are captured."""
+    if not texts:
+        return ()
+    loaded = shown.captured.model
+    key = "\0".join([f"map {loaded.key} more", *texts])
+    return measurement.result(shown.lang, "map", key, partial(_placed, loaded, embedding, texts))
+
+
+def _placed(
+    loaded: "LoadedModel", embedding: "Embedding", texts: tuple[str, ...], _job: "Job"
+) -> tuple[TextOnMap, ...]:
+    return tuple(
+        place for cap in captured(loaded, texts) for place in joint_map.texts_on_map(embedding, cap)
+    )
