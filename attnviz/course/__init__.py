@@ -21,7 +21,10 @@ SLUGS: tuple[str, ...] = (
     "places",
     "patches",
     "real",
+    "claims",
     "birth",
+    "code",
+    "errata",
 )
 
 

@@ -187,9 +187,9 @@ def way(app: AppTest) -> list[str]:
 
 def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
     app = visit("learn", lesson="block", answers="mask=%3F&sizes=512&order=sums")
-    assert way(app) == ["1", "2", "3", "4", "5 •", "6", "7 ✗", "8", "9 ✓", "10", "11"]
+    assert way(app) == ["1", "2", "3", "4", "5 •", "6", "7 ✗", "8", "9 ✓", "10"]
     said = [each.value for each in app.caption]
-    assert "Card 1 of 11" in said
+    assert "Card 1 of 10" in said
     assert "Marks: ✓ right, ✗ not right yet, • answer shown" in said
     header, _ = next(
         found
@@ -197,12 +197,12 @@ def test_the_way_tells_right_from_wrong_and_shown(visit: Visit) -> None:
         if "arrivals" in found[0]
     )
     assert header["labels"][4:10] == [
-        "Card 5 of 11 · answer shown",
-        "Card 6 of 11",
-        "Card 7 of 11 · not right yet",
-        "Card 8 of 11",
-        "Card 9 of 11 · right",
-        "Card 10 of 11",
+        "Card 5 of 10 · answer shown",
+        "Card 6 of 10",
+        "Card 7 of 10 · not right yet",
+        "Card 8 of 10",
+        "Card 9 of 10 · right",
+        "Card 10 of 10",
     ]
     app.pills(key=KEY("learn.way")).set_value("sizes").run()
     app.text_input(key=KEY("learn.sizes.answer")).set_value("64").run()
@@ -227,7 +227,7 @@ def test_marks_are_explained_only_where_there_are_some(visit: Visit, lang: i18n.
     ("slug", "card", "asking"),
     [
         ("masks", "added", [True, True, True, True]),
-        ("real", "effect", [True, True, True]),
+        ("claims", "effect", [True, True, True]),
         ("block", "products", [False, False, True]),
         ("birth", "by_hand", [False, True]),
     ],
@@ -278,7 +278,7 @@ def test_the_right_cell_is_pointed_out_once_it_is_shown(visit: Visit) -> None:
     [
         ("heads", "louder", (0, 1)),
         ("positions", "broken", (0, 1)),
-        ("ask", "divisor", (0, 1)),
+        ("errata", "divisor", (0, 1)),
     ],
 )
 def test_before_and_after_share_their_colours(
