@@ -25,6 +25,7 @@ SLUGS: tuple[str, ...] = (
     "birth",
     "code",
     "errata",
+    "cost",
 )
 
 
