@@ -19,6 +19,7 @@ import { isSmall, makeTable } from "./table.js";
  */
 
 const LEAST_ZOOM = 0.7; // below it the numbers of an equation could no longer be read
+const LEAST_TABLE_ZOOM = 0.6; // of a wide table that stands alone; below it scrolls
 const CLOSER_BELOW = 0.8; // then the cells of an equation move together, before they become smaller
 
 /** @returns {Mounted} */
@@ -91,7 +92,8 @@ function fitTables(/** @type {State} */ { top, box, header }) {
   set("av-board-column", isLine);
   const wide = [...box.querySelectorAll("table")].filter((table) => shareShown(table) < 1);
   set("av-board-tight", wide.length > 0);
-  for (const table of wide) table.style.zoom = String(Math.min(1, Math.max(LEAST_ZOOM, shareShown(table))));
+  for (const table of wide)
+    table.style.zoom = String(Math.min(1, Math.max(LEAST_TABLE_ZOOM, shareShown(table))));
 }
 
 /** The share of a table's width that its place shows without scrolling, at its own size; over 1 where it has room. */
