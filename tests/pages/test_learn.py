@@ -10,6 +10,7 @@ from attnviz import i18n
 from attnviz.components.buffer import unpack
 from attnviz.course import SLUGS, lesson
 from attnviz.course.recipe import CardInputs
+from attnviz.lessons.cards import glossary
 from attnviz.lessons.cards.card import RealHead
 from attnviz.lessons.cards.progress import parse
 from attnviz.lessons.cards.symbols import with_formulas
@@ -359,3 +360,11 @@ def test_a_head_that_a_link_brings_is_kept(visit: Visit) -> None:
     first = parameters(visit("learn", lesson="ask", card="real"))
     again = visit("learn", **{**first, "layer": "2", "head": "3"})
     assert (parameters(again)["layer"], parameters(again)["head"]) == ("2", "3")
+
+
+def test_every_term_of_a_card_has_its_meaning_on_it(visit: Visit) -> None:
+    app = visit("learn", lesson="masks", card="added")
+    said = [each.value for each in app.markdown]
+    entries, names = glossary.entries("en"), glossary.terms_on("masks", "added")
+    assert len(names) > 8  # more than stand side by side
+    assert [name for name in names if with_formulas(entries[name].meaning) not in said] == []

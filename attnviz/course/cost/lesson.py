@@ -28,7 +28,7 @@ from attnviz.lessons.cards.card import (
 WIDTHS = (144, 512, 768)  # the story model, and two usual widths
 TEXT, NEXT = "Lily gave the red ball to", "Tom"
 SIZES = ((10, 3), (12, 4), (9, 3))  # (tokens, window)
-N, WINDOW, ASKED = 10, 3, 2  # the experiment on reach: tokens, window, layers asked for
+N, WINDOW, ASKED = 8, 3, 2  # the experiment on reach: tokens, window, layers asked for
 LAYERS = (1.0, 2.0, 3.0, 4.0)
 EXACT = 0.1  # tolerance of a whole number
 
