@@ -207,6 +207,7 @@ def enter(opened: Visit, typed: str) -> None:
     box.press("Enter")
 
 
+@pytest.mark.slow
 def test_an_equation_stays_whole_on_a_phone(visit: OpenVisit) -> None:
     """On one line where it can be read, else in a column; never a line and a half."""
     line = visit("learn", canvases=False, lesson="block", card="products").page
