@@ -89,6 +89,7 @@ function fitTables(/** @type {State} */ { top, box, header }) {
     return;
   }
   set("av-board-line", false);
+  set("av-board-tight", false);
   set("av-board-column", isLine);
   const wide = [...box.querySelectorAll("table")].filter((table) => shareShown(table) < 1);
   set("av-board-tight", wide.length > 0);
