@@ -20,11 +20,11 @@ from attnviz.ui.session import widgets
 MOST = 8  # side by side on a card: those taught last, which are the least familiar
 
 
-def row(lang: Language, opened: OpenCard) -> None:
-    """The terms that a card uses, each of which opens its meaning."""
+def row(lang: Language, opened: OpenCard, answered: bool) -> None:
+    """The terms that a card uses, each of which opens its meaning; see `glossary.terms_on`."""
     here = (opened.lesson.slug, opened.name)
     entries = glossary.entries(lang)
-    used = [entries[name] for name in glossary.terms_on(*here)]
+    used = [entries[name] for name in glossary.terms_on(*here, answered)]
     if not used:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
